@@ -1,0 +1,9 @@
+//! Names for things: handles, the arenas they point into, and facts kept beside.
+
+pub mod arena;
+pub mod handle;
+pub mod side_table;
+
+pub use arena::Arena;
+pub use handle::{Handle, Spelled};
+pub use side_table::SideTable;

@@ -1,0 +1,9 @@
+//! GTScript stencils to IRs, data flow and code.
+//!
+//! Pure: text in, artifacts out; no files, clock, threads or randomness.
+//! The modules stand in the order in which a stencil travels through them.
+
+// The ground floor: what every room may use.
+pub mod entity;
+pub mod space;
+pub mod types;

@@ -1,0 +1,194 @@
+//! Sums of symbols: sizes of loops and arrays, and indices into them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::sync::Arc;
+
+/// A named integer: the size of an axis, or the variable of a loop.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(Arc<str>);
+
+impl Symbol {
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Self(Arc::from(name))
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Symbol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// `constant + Σ factor · symbol`; no factor is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Affine {
+    terms: BTreeMap<Symbol, i64>,
+    constant: i64,
+}
+
+impl Affine {
+    /// A number.
+    #[must_use]
+    pub fn constant(constant: i64) -> Self {
+        Self { terms: BTreeMap::new(), constant }
+    }
+
+    /// A symbol.
+    #[must_use]
+    pub fn symbol(symbol: &Symbol) -> Self {
+        Self { terms: BTreeMap::from([(symbol.clone(), 1)]), constant: 0 }
+    }
+
+    /// A symbol and a distance from it: `i + 1`.
+    #[must_use]
+    pub fn beside(symbol: &Symbol, distance: i64) -> Self {
+        Self { terms: BTreeMap::from([(symbol.clone(), 1)]), constant: distance }
+    }
+
+    /// The number that is added to the symbols.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        self.constant
+    }
+
+    /// The factor of `symbol`, 0 where it does not occur.
+    #[must_use]
+    pub fn factor(&self, symbol: &Symbol) -> i64 {
+        self.terms.get(symbol).copied().unwrap_or(0)
+    }
+
+    /// The symbols with their factors, in order of name.
+    pub fn terms(&self) -> impl Iterator<Item = (&Symbol, i64)> {
+        self.terms.iter().map(|(symbol, &factor)| (symbol, factor))
+    }
+
+    /// The number, where there is no symbol.
+    #[must_use]
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// The same sum with `symbol` replaced by `by`.
+    #[must_use]
+    pub fn substituted(&self, symbol: &Symbol, by: &Affine) -> Self {
+        let factor = self.factor(symbol);
+        if factor == 0 {
+            return self.clone();
+        }
+        let mut rest = self.clone();
+        rest.terms.remove(symbol);
+        (0..factor.unsigned_abs()).fold(rest, |sum, _| if factor > 0 { &sum + by } else { &sum - by })
+    }
+
+    /// The value, where `value_of` knows every symbol.
+    pub fn evaluated(&self, mut value_of: impl FnMut(&Symbol) -> Option<i64>) -> Option<i64> {
+        self.terms.iter().try_fold(self.constant, |sum, (symbol, factor)| {
+            sum.checked_add(factor.checked_mul(value_of(symbol)?)?)
+        })
+    }
+
+    fn combined(&self, other: &Self, sign: i64) -> Self {
+        let mut terms = self.terms.clone();
+        for (symbol, factor) in &other.terms {
+            let sum = terms.get(symbol).copied().unwrap_or(0) + sign * factor;
+            if sum == 0 {
+                terms.remove(symbol);
+            } else {
+                terms.insert(symbol.clone(), sum);
+            }
+        }
+        Self { terms, constant: self.constant + sign * other.constant }
+    }
+}
+
+impl Add for &Affine {
+    type Output = Affine;
+    fn add(self, other: &Affine) -> Affine {
+        self.combined(other, 1)
+    }
+}
+
+impl Sub for &Affine {
+    type Output = Affine;
+    fn sub(self, other: &Affine) -> Affine {
+        self.combined(other, -1)
+    }
+}
+
+impl fmt::Display for Affine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut is_first = true;
+        for (symbol, &factor) in &self.terms {
+            let sign = match (is_first, factor < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            f.write_str(sign)?;
+            match factor.unsigned_abs() {
+                1 => write!(f, "{symbol}")?,
+                magnitude => write!(f, "{magnitude}*{symbol}")?,
+            }
+            is_first = false;
+        }
+        match (is_first, self.constant) {
+            (true, constant) => write!(f, "{constant}"),
+            (false, 0) => Ok(()),
+            (false, constant) if constant < 0 => write!(f, " - {}", constant.unsigned_abs()),
+            (false, constant) => write!(f, " + {constant}"),
+        }
+    }
+}
+
+/// A bound of a loop or the size of an array: a sum, or the least or greatest of several.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Size {
+    Affine(Affine),
+    Min(Vec<Size>),
+    Max(Vec<Size>),
+}
+
+impl Size {
+    /// The value, where `value_of` knows every symbol.
+    pub fn evaluated(&self, value_of: &mut impl FnMut(&Symbol) -> Option<i64>) -> Option<i64> {
+        match self {
+            Size::Affine(sum) => sum.evaluated(&mut *value_of),
+            Size::Min(parts) => {
+                parts.iter().map(|it| it.evaluated(value_of)).collect::<Option<Vec<_>>>()?.into_iter().min()
+            }
+            Size::Max(parts) => {
+                parts.iter().map(|it| it.evaluated(value_of)).collect::<Option<Vec<_>>>()?.into_iter().max()
+            }
+        }
+    }
+}
+
+impl From<Affine> for Size {
+    fn from(sum: Affine) -> Self {
+        Size::Affine(sum)
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, parts) = match self {
+            Size::Affine(sum) => return write!(f, "{sum}"),
+            Size::Min(parts) => ("min", parts),
+            Size::Max(parts) => ("max", parts),
+        };
+        write!(f, "{name}(")?;
+        for (at, part) in parts.iter().enumerate() {
+            write!(f, "{}{part}", if at == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")
+    }
+}

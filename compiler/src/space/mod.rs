@@ -1,0 +1,17 @@
+//! The space a stencil works in: axes, offsets, extents, intervals, regions, sizes.
+
+pub mod affine;
+pub mod axis;
+pub mod domain;
+pub mod extent;
+pub mod interval;
+pub mod offset;
+pub mod region;
+
+pub use affine::{Affine, Size, Symbol};
+pub use axis::{Axis, AxisSet};
+pub use domain::Domain;
+pub use extent::{Extent, Reach};
+pub use interval::{Bound, Interval, Level, LoopOrder};
+pub use offset::Offset;
+pub use region::{Region, Side};

@@ -1,0 +1,41 @@
+//! The relative position of a read.
+
+use std::fmt;
+
+use super::Axis;
+
+/// How far from the point a field is read, per axis; 0 along an axis that the field lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Offset {
+    pub i: i32,
+    pub j: i32,
+    pub k: i32,
+}
+
+impl Offset {
+    /// The point itself.
+    pub const CENTRE: Offset = Offset { i: 0, j: 0, k: 0 };
+
+    #[must_use]
+    pub fn new(i: i32, j: i32, k: i32) -> Self {
+        Self { i, j, k }
+    }
+
+    /// The component along `axis`.
+    #[must_use]
+    pub fn along(self, axis: Axis) -> i32 {
+        [self.i, self.j, self.k][axis.index()]
+    }
+
+    /// Whether another column is read.
+    #[must_use]
+    pub fn is_horizontal(self) -> bool {
+        self.i != 0 || self.j != 0
+    }
+}
+
+impl fmt::Display for Offset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{},{},{}]", self.i, self.j, self.k)
+    }
+}

@@ -1,0 +1,131 @@
+//! One typed value: a literal, a scalar argument, an element of a field.
+
+use std::fmt;
+
+use super::DType;
+
+/// A value of the language. Two values are equal when their types and bits are.
+#[derive(Clone, Copy, Debug)]
+pub enum Value {
+    Bool(bool),
+    Int8(i8),
+    Int16(i16),
+    Int32(i32),
+    Int64(i64),
+    Float32(f32),
+    Float64(f64),
+}
+
+impl Value {
+    /// The value's type.
+    #[must_use]
+    pub fn dtype(self) -> DType {
+        match self {
+            Value::Bool(_) => DType::Bool,
+            Value::Int8(_) => DType::Int8,
+            Value::Int16(_) => DType::Int16,
+            Value::Int32(_) => DType::Int32,
+            Value::Int64(_) => DType::Int64,
+            Value::Float32(_) => DType::Float32,
+            Value::Float64(_) => DType::Float64,
+        }
+    }
+
+    /// Zero (or false) of a type.
+    #[must_use]
+    pub fn zero(dtype: DType) -> Self {
+        Value::Int64(0).cast(dtype)
+    }
+
+    /// The value as an integer; floats are truncated toward zero and saturate, NaN is 0.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the conversion is what is asked for")]
+    pub fn as_i64(self) -> i64 {
+        match self {
+            Value::Bool(it) => i64::from(it),
+            Value::Int8(it) => i64::from(it),
+            Value::Int16(it) => i64::from(it),
+            Value::Int32(it) => i64::from(it),
+            Value::Int64(it) => it,
+            Value::Float32(it) => it as i64,
+            Value::Float64(it) => it as i64,
+        }
+    }
+
+    /// The value in double precision; exact but for large 64-bit integers.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "the conversion is what is asked for")]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Value::Float32(it) => f64::from(it),
+            Value::Float64(it) => it,
+            other => other.as_i64() as f64,
+        }
+    }
+
+    /// The value converted as an assignment converts it: integers wrap, floats
+    /// are truncated toward zero, and any number but zero is true.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::float_cmp,
+        reason = "the conversion is what is asked for"
+    )]
+    pub fn cast(self, to: DType) -> Self {
+        match to {
+            DType::Bool => Value::Bool(match self {
+                Value::Float32(it) => it != 0.0,
+                Value::Float64(it) => it != 0.0,
+                other => other.as_i64() != 0,
+            }),
+            DType::Int8 => Value::Int8(self.as_i64() as i8),
+            DType::Int16 => Value::Int16(self.as_i64() as i16),
+            DType::Int32 => Value::Int32(self.as_i64() as i32),
+            DType::Int64 => Value::Int64(self.as_i64()),
+            DType::Float32 => Value::Float32(match self {
+                Value::Float32(it) => it,
+                Value::Float64(it) => it as f32,
+                other => other.as_i64() as f32,
+            }),
+            DType::Float64 => Value::Float64(self.as_f64()),
+        }
+    }
+
+    /// The bits, widened with zeros.
+    #[must_use]
+    #[expect(clippy::cast_sign_loss, reason = "bits are what is asked for")]
+    pub fn bits(self) -> u64 {
+        match self {
+            Value::Float32(it) => u64::from(it.to_bits()),
+            Value::Float64(it) => it.to_bits(),
+            other => other.as_i64() as u64,
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.dtype() == other.dtype() && self.bits() == other.bits()
+    }
+}
+impl Eq for Value {}
+impl std::hash::Hash for Value {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.dtype(), self.bits()).hash(state);
+    }
+}
+
+/// As it is spelled in listings: shortest digits that read back to the same
+/// bits; every type but `bool`, `int64` and `float64` carries its name: `0.1float32`.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Value::Bool(it) => write!(f, "{it}"),
+            Value::Int64(it) => write!(f, "{it}"),
+            Value::Float64(it) => write!(f, "{it:?}"),
+            Value::Float32(it) => write!(f, "{it:?}float32"),
+            other => write!(f, "{}{}", other.as_i64(), other.dtype()),
+        }
+    }
+}
