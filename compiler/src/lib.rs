@@ -4,6 +4,15 @@
 //! The modules stand in the order in which a stencil travels through them.
 
 // The ground floor: what every room may use.
+pub mod diag;
 pub mod entity;
+pub mod expr;
 pub mod space;
 pub mod types;
+
+// The levels, each lowered from the one before.
+pub mod defir;
+pub mod gtir;
+pub mod oir;
+pub mod schedule;
+pub mod tree;

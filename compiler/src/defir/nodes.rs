@@ -1,0 +1,128 @@
+//! The data of the Definition IR.
+
+use crate::diag::{Origin, Span};
+use crate::entity::{Arena, Handle, Spelled};
+use crate::expr;
+use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::types::{DType, Value};
+
+/// One stencil, after inlining.
+#[derive(Clone, Debug, Default)]
+pub struct Stencil {
+    pub name: String,
+    /// The name in the `def`.
+    pub span: Span,
+    /// In the order of the signature.
+    pub params: Vec<Param>,
+    /// Parameters first, in their order; then temporaries, in the order they are first met.
+    pub fields: Arena<Field>,
+    pub scalars: Arena<Scalar>,
+    pub computations: Vec<Computation>,
+}
+
+/// A parameter of the stencil.
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub what: ParamKind,
+    /// Whether it stands behind `*` and must be passed by name.
+    pub is_keyword_only: bool,
+    pub default: ParamDefault,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    Field(Handle<Field>),
+    Scalar(Handle<Scalar>),
+}
+
+/// The default of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamDefault {
+    /// It must be passed.
+    Required,
+    /// A field that may be left out where no statement uses it.
+    None,
+    Value(Value),
+}
+
+/// A field parameter or a temporary.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Unique within the stencil. A local of an inlined function is named after
+    /// the function and the call: `flux_2_delta`.
+    pub name: String,
+    pub axes: AxisSet,
+    /// `None` for a temporary whose first assignment decides.
+    pub dtype: Option<DType>,
+    pub is_temporary: bool,
+    /// Where it is declared or first assigned.
+    pub span: Span,
+}
+
+/// A scalar parameter; read-only.
+#[derive(Clone, Debug)]
+pub struct Scalar {
+    pub name: String,
+    pub dtype: DType,
+    pub span: Span,
+}
+
+/// `with computation(order), interval(...)`; one for each interval.
+#[derive(Clone, Debug)]
+pub struct Computation {
+    pub order: LoopOrder,
+    pub interval: Interval,
+    /// The `interval(...)` that was written.
+    pub span: Span,
+    pub body: Vec<Stmt>,
+}
+
+/// A statement; at the top of a computation's body each is one block of the execution model.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub origin: Origin,
+}
+
+/// What a statement is.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    Assign {
+        target: Handle<Field>,
+        /* where the target is written */ target_span: Span,
+        value: Expr,
+    },
+    /// `elif` is an `If` alone in `otherwise`.
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Stmt>,
+    },
+    /// One rectangle; several regions of one `with` are several statements.
+    Region {
+        region: Region,
+        body: Vec<Stmt>,
+    },
+}
+
+/// An expression whose type is not known yet. Literals are typed: the configured precision decides theirs.
+pub type Expr = expr::Expr<Access, ()>;
+
+/// What an expression reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    Field { field: Handle<Field>, offset: Offset },
+    Scalar(Handle<Scalar>),
+}
+
+impl Spelled for Field {
+    const PREFIX: &'static str = "f";
+}
+impl Spelled for Scalar {
+    const PREFIX: &'static str = "p";
+}

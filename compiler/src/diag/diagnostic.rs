@@ -1,0 +1,130 @@
+//! A message to the author of a stencil.
+
+use super::{Code, Span};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    Error,
+    Warning,
+    Hint,
+}
+
+impl Severity {
+    /// As the wire and the command line spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+/// A place with what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// What is wrong, where, why it matters, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub code: Code,
+    pub severity: Severity,
+    /// One sentence, lower-case, without a final dot.
+    pub message: String,
+    /// The place; `None` where the call and not the text is at fault.
+    pub primary: Option<Label>,
+    /// Further places that tell the story.
+    pub secondary: Vec<Label>,
+    /// What to write instead.
+    pub help: Option<String>,
+    /// Further sentences.
+    pub notes: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error at `span`; `label` says what is seen there and may be empty.
+    #[must_use]
+    pub fn error(code: Code, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Self::at(Severity::Error, code, message.into(), Some(Label { span, text: label.into() }))
+    }
+
+    /// A warning at `span`.
+    #[must_use]
+    pub fn warning(code: Code, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Self::at(Severity::Warning, code, message.into(), Some(Label { span, text: label.into() }))
+    }
+
+    /// An error that has no place in the text, as those of a call.
+    #[must_use]
+    pub fn without_place(code: Code, message: impl Into<String>) -> Self {
+        Self::at(Severity::Error, code, message.into(), None)
+    }
+
+    fn at(severity: Severity, code: Code, message: String, primary: Option<Label>) -> Self {
+        Self { code, severity, message, primary, secondary: Vec::new(), help: None, notes: Vec::new() }
+    }
+
+    /// Adds a further place.
+    #[must_use]
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.secondary.push(Label { span, text: text.into() });
+        self
+    }
+
+    /// Says what to write instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a sentence.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// Collects the diagnostics of one compilation, in the order they were found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    found: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// Records one, unless the very same was recorded before (inlining a function twice finds its faults twice).
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.found.contains(&diagnostic) {
+            self.found.push(diagnostic);
+        }
+    }
+
+    /// Whether there is an error among them.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.found.iter().any(|it| it.severity == Severity::Error)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.found.iter()
+    }
+
+    /// All of them, in order of place in the text.
+    #[must_use]
+    pub fn sorted(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|it| it.primary.as_ref().map(|label| label.span));
+        self.found
+    }
+}
+
+impl Extend<Diagnostic> for Diagnostics {
+    fn extend<T: IntoIterator<Item = Diagnostic>>(&mut self, diagnostics: T) {
+        diagnostics.into_iter().for_each(|it| self.push(it));
+    }
+}

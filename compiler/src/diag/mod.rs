@@ -1,0 +1,16 @@
+//! What is told to people: places in the text, diagnostics, remarks, listings.
+
+pub mod catalog;
+pub mod code;
+pub mod diagnostic;
+pub mod listing;
+pub mod origin;
+pub mod remark;
+pub mod span;
+
+pub use code::Code;
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use listing::{ListedNode, Listing, ListingWriter};
+pub use origin::{Origin, StmtId};
+pub use remark::Remark;
+pub use span::{FileId, LineCol, LineIndex, Span};

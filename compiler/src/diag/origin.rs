@@ -1,0 +1,50 @@
+//! Where a statement of an IR came from.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Span;
+
+/// Names a statement of the Definition IR; every later level keeps the name, so
+/// that statements of all levels can be linked. Listings spell it `s7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StmtId(pub u32);
+
+impl fmt::Display for StmtId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s{}", self.0)
+    }
+}
+
+/// The statement that asked for a node, and its places in the text: first where
+/// it is written, then the call that inlined it, then the call of that, ...
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Origin {
+    pub stmt: StmtId,
+    spans: Arc<[Span]>,
+}
+
+impl Origin {
+    /// `spans` starts with the statement itself, then the calls from inside out.
+    ///
+    /// # Panics
+    ///
+    /// When `spans` is empty.
+    #[must_use]
+    pub fn new(stmt: StmtId, spans: &[Span]) -> Self {
+        assert!(!spans.is_empty(), "a statement is written somewhere");
+        Self { stmt, spans: Arc::from(spans) }
+    }
+
+    /// Where the statement is written.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.spans[0]
+    }
+
+    /// The statement, then the calls that inlined it, from inside out.
+    #[must_use]
+    pub fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+}

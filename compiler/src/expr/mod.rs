@@ -1,0 +1,13 @@
+//! Expressions: the one shape that all levels share.
+//!
+//! The levels differ in what an expression may *read*: a field beside the point
+//! in the Definition IR, GTIR and OIR, an element of a container from the Tree IR
+//! on, a connector in a tasklet. So the leaf is a parameter. The Definition IR
+//! does not know types yet, and has `()` in their place.
+
+pub mod evaluate;
+pub mod nodes;
+pub mod print;
+pub mod visit;
+
+pub use nodes::{Expr, ExprKind};

@@ -1,0 +1,79 @@
+//! The one place that knows the shape of an expression.
+
+use super::{Expr, ExprKind};
+
+impl<A, T> Expr<A, T> {
+    /// The operands, in the order in which they are written.
+    pub fn operands(&self) -> Vec<&Expr<A, T>> {
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => Vec::new(),
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => vec![operand],
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Ternary { condition, then, otherwise } => vec![then, condition, otherwise],
+            ExprKind::Call(_, arguments) => arguments.iter().collect(),
+        }
+    }
+
+    /// Calls `each` for this expression and every one below it, outermost first.
+    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Expr<A, T>)) {
+        each(self);
+        for operand in self.operands() {
+            operand.walk(each);
+        }
+    }
+
+    /// Calls `each` for every leaf that reads something, from left to right.
+    pub fn accesses<'a>(&'a self, each: &mut impl FnMut(&'a A)) {
+        self.walk(&mut |expr| {
+            if let ExprKind::Access(leaf) = &expr.kind {
+                each(leaf);
+            }
+        });
+    }
+
+    /// Calls `each` for every leaf, to be changed.
+    pub fn accesses_mut(&mut self, each: &mut impl FnMut(&mut A)) {
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Position(_) => {}
+            ExprKind::Access(leaf) => each(leaf),
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => operand.accesses_mut(each),
+            ExprKind::Binary(_, left, right) => {
+                left.accesses_mut(each);
+                right.accesses_mut(each);
+            }
+            ExprKind::Ternary { condition, then, otherwise } => {
+                then.accesses_mut(each);
+                condition.accesses_mut(each);
+                otherwise.accesses_mut(each);
+            }
+            ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|it| it.accesses_mut(each)),
+        }
+    }
+
+    /// The same expression with every leaf replaced, as when a level is lowered.
+    pub fn map_accesses<B>(&self, leaf: &mut impl FnMut(&A) -> B) -> Expr<B, T>
+    where
+        T: Clone,
+    {
+        let kind = match &self.kind {
+            ExprKind::Literal(value) => ExprKind::Literal(*value),
+            ExprKind::Access(access) => ExprKind::Access(leaf(access)),
+            ExprKind::Position(axis) => ExprKind::Position(*axis),
+            ExprKind::Unary(op, operand) => ExprKind::Unary(*op, Box::new(operand.map_accesses(leaf))),
+            ExprKind::Binary(op, left, right) => {
+                let left = Box::new(left.map_accesses(leaf));
+                ExprKind::Binary(*op, left, Box::new(right.map_accesses(leaf)))
+            }
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let then = Box::new(then.map_accesses(leaf));
+                let condition = Box::new(condition.map_accesses(leaf));
+                ExprKind::Ternary { condition, then, otherwise: Box::new(otherwise.map_accesses(leaf)) }
+            }
+            ExprKind::Call(function, arguments) => {
+                ExprKind::Call(*function, arguments.iter().map(|it| it.map_accesses(leaf)).collect())
+            }
+            ExprKind::Cast(to, operand) => ExprKind::Cast(*to, Box::new(operand.map_accesses(leaf))),
+        };
+        Expr { kind, dtype: self.dtype.clone(), span: self.span }
+    }
+}

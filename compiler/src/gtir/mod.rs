@@ -1,0 +1,6 @@
+//! GTIR: *what it means* under the parallel model.
+//!
+//! Every expression is typed, every conversion explicit, every rule of the
+//! language checked that needs neither extents nor an order of execution.
+
+pub mod nodes;

@@ -1,0 +1,114 @@
+//! The data of GTIR.
+
+use crate::diag::{Origin, Span};
+use crate::entity::{Arena, Handle, Spelled};
+use crate::expr;
+use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::types::{DType, Value};
+
+/// A typed stencil.
+#[derive(Clone, Debug, Default)]
+pub struct Stencil {
+    pub name: String,
+    pub span: Span,
+    /// In the order of the signature.
+    pub params: Vec<Param>,
+    /// Parameters first, in their order; then temporaries.
+    pub fields: Arena<Field>,
+    pub scalars: Arena<Scalar>,
+    /// In textual order; each `(computation, interval)` pair is one.
+    pub vertical_loops: Vec<VerticalLoop>,
+}
+
+/// A parameter of the stencil.
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub what: ParamKind,
+    pub is_keyword_only: bool,
+    /// The value of a scalar that is not passed.
+    pub default: Option<Value>,
+    /// Whether a field may be left out, where it is not used.
+    pub is_optional: bool,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    Field(Handle<Field>),
+    Scalar(Handle<Scalar>),
+}
+
+/// A field parameter or a temporary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub axes: AxisSet,
+    pub dtype: DType,
+    pub is_temporary: bool,
+    pub span: Span,
+}
+
+/// A scalar parameter; read-only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    pub name: String,
+    pub dtype: DType,
+    pub span: Span,
+}
+
+/// One interval of a computation; its top-level statements are the blocks of the execution model.
+#[derive(Clone, Debug)]
+pub struct VerticalLoop {
+    pub order: LoopOrder,
+    pub interval: Interval,
+    pub span: Span,
+    pub body: Vec<Stmt>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub origin: Origin,
+}
+
+/// What a statement is. Conditions are bool.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// The value has the target's type.
+    Assign {
+        target: Handle<Field>,
+        target_span: Span,
+        value: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Stmt>,
+    },
+    Region {
+        region: Region,
+        body: Vec<Stmt>,
+    },
+}
+
+/// A typed expression.
+pub type Expr = expr::Expr<Access>;
+
+/// What an expression reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    Field { field: Handle<Field>, offset: Offset },
+    Scalar(Handle<Scalar>),
+}
+
+impl Spelled for Field {
+    const PREFIX: &'static str = "f";
+}
+impl Spelled for Scalar {
+    const PREFIX: &'static str = "p";
+}

@@ -1,0 +1,151 @@
+//! The data of OIR.
+
+use crate::diag::{Origin, Span};
+use crate::entity::{Arena, Handle, Spelled};
+use crate::expr;
+use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::types::{DType, Value};
+
+/// A stencil, ready to be optimized.
+#[derive(Clone, Debug, Default)]
+pub struct Stencil {
+    pub name: String,
+    pub span: Span,
+    /// In the order of the signature.
+    pub params: Vec<Param>,
+    /// Parameters first, in their order; then temporaries.
+    pub fields: Arena<Field>,
+    pub scalars: Arena<Scalar>,
+    /// Values that live within one horizontal execution, one per point.
+    pub locals: Arena<Local>,
+    pub executions: Arena<HorizontalExecution>,
+    pub vertical_loops: Vec<VerticalLoop>,
+}
+
+/// A parameter of the stencil.
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub what: ParamKind,
+    pub is_keyword_only: bool,
+    pub default: Option<Value>,
+    pub is_optional: bool,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    Field(Handle<Field>),
+    Scalar(Handle<Scalar>),
+}
+
+/// A field parameter or a temporary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub axes: AxisSet,
+    pub dtype: DType,
+    pub is_temporary: bool,
+    pub span: Span,
+}
+
+/// A scalar parameter; read-only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    pub name: String,
+    pub dtype: DType,
+    pub span: Span,
+}
+
+/// A value that lives within one horizontal execution; written before it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Local {
+    pub name: String,
+    pub dtype: DType,
+    pub span: Span,
+}
+
+/// A sweep along k. Sections do not overlap and are listed in sweep order.
+#[derive(Clone, Debug)]
+pub struct VerticalLoop {
+    pub order: LoopOrder,
+    pub sections: Vec<Section>,
+}
+
+/// A range of levels. Parallel: each execution is finished on all its levels
+/// before the next starts; else all executions are finished on one level before
+/// the next level.
+#[derive(Clone, Debug)]
+pub struct Section {
+    pub interval: Interval,
+    pub executions: Vec<Handle<HorizontalExecution>>,
+}
+
+/// Statements that run, in order, at each point of one (i, j) domain.
+///
+/// No point may observe another point's progress: a value written here is
+/// readable here at the zero horizontal offset only.
+#[derive(Clone, Debug)]
+pub struct HorizontalExecution {
+    pub body: Vec<Stmt>,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub origin: Origin,
+}
+
+/// What a statement is. Conditions are bool and evaluated once, before either branch.
+#[derive(Clone, Debug)]
+pub enum StmtKind {
+    /// The value has the target's type.
+    Assign {
+        target: Target,
+        value: Expr,
+    },
+    If {
+        condition: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        condition: Expr,
+        body: Vec<Stmt>,
+    },
+    Region {
+        region: Region,
+        body: Vec<Stmt>,
+    },
+}
+
+/// What an assignment writes, at the point itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    Field(Handle<Field>),
+    Local(Handle<Local>),
+}
+
+/// A typed expression.
+pub type Expr = expr::Expr<Access>;
+
+/// What an expression reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Access {
+    Field { field: Handle<Field>, offset: Offset },
+    Scalar(Handle<Scalar>),
+    Local(Handle<Local>),
+}
+
+impl Spelled for Field {
+    const PREFIX: &'static str = "f";
+}
+impl Spelled for Scalar {
+    const PREFIX: &'static str = "p";
+}
+impl Spelled for Local {
+    const PREFIX: &'static str = "l";
+}
+impl Spelled for HorizontalExecution {
+    const PREFIX: &'static str = "x";
+}

@@ -1,0 +1,144 @@
+//! The data of the schedule tree.
+
+use crate::diag::{Origin, Span};
+use crate::entity::{Arena, Handle, Spelled};
+use crate::expr;
+use crate::space::{Affine, Axis, AxisSet, Region, Size, Symbol};
+use crate::types::DType;
+
+/// A stencil as scheduled loops. Sizes of the compute domain are the symbols `I`, `J`, `K`.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    pub name: String,
+    pub span: Span,
+    /// Arguments in the order of the signature (those that are used), then temporaries, then locals.
+    pub containers: Arena<Container>,
+    pub children: Vec<Node>,
+}
+
+/// Something that holds values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    pub name: String,
+    pub dtype: DType,
+    pub kind: ContainerKind,
+    pub axes: AxisSet,
+    /// Per dimension; empty for scalars and locals. Passes may drop dimensions of temporaries.
+    pub shape: Vec<Size>,
+    /// Per dimension: index = position in the compute domain + shift.
+    pub shift: Vec<i64>,
+    pub storage: Storage,
+    pub span: Span,
+}
+
+/// Who owns a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContainerKind {
+    Field { is_read: bool, is_written: bool },
+    Scalar,
+    Temporary,
+    Local,
+}
+
+/// Where a container lives, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Storage {
+    /// With the caller.
+    Caller,
+    /// Allocated for the whole run.
+    Heap,
+    /// One value in each iteration of the loops around its first use.
+    Register,
+}
+
+/// A node of the tree.
+#[derive(Clone, Debug)]
+pub enum Node {
+    Loop(Loop),
+    If(If),
+    While(While),
+    Region(RegionScope),
+    Assign(Assign),
+}
+
+/// A loop over one axis, `start <= variable < end`.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// `i`, `j`, `k`: a position of the compute domain, 0 at its start. Unique on every path from the root.
+    pub variable: Symbol,
+    pub axis: Axis,
+    pub start: Size,
+    pub end: Size,
+    pub order: Order,
+    pub placement: Placement,
+    pub children: Vec<Node>,
+}
+
+/// Whether the iterations depend on each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Order {
+    /// They do not, and may run at the same time.
+    Parallel,
+    /// From `start` up.
+    Ascending,
+    /// From `end - 1` down.
+    Descending,
+}
+
+/// What carries out the iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Placement {
+    /// One after the other.
+    Sequential,
+    /// Spread over the cores.
+    Threads,
+    /// Lanes of a vector unit.
+    Simd,
+}
+
+/// A branch; the condition is evaluated once, before either branch.
+#[derive(Clone, Debug)]
+pub struct If {
+    pub condition: Expr,
+    pub then: Vec<Node>,
+    pub otherwise: Vec<Node>,
+    pub origin: Origin,
+}
+
+/// A loop at one point.
+#[derive(Clone, Debug)]
+pub struct While {
+    pub condition: Expr,
+    pub body: Vec<Node>,
+    pub origin: Origin,
+}
+
+/// Limits its children to a rectangle of columns.
+#[derive(Clone, Debug)]
+pub struct RegionScope {
+    pub region: Region,
+    pub children: Vec<Node>,
+    pub origin: Origin,
+}
+
+/// Writes one element.
+#[derive(Clone, Debug)]
+pub struct Assign {
+    pub target: Access,
+    pub value: Expr,
+    pub origin: Origin,
+}
+
+/// A typed expression.
+pub type Expr = expr::Expr<Access>;
+
+/// One element of a container: an index for each dimension.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Access {
+    pub container: Handle<Container>,
+    pub index: Vec<Affine>,
+}
+
+impl Spelled for Container {
+    const PREFIX: &'static str = "c";
+}

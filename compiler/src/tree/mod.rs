@@ -1,0 +1,7 @@
+//! The Tree IR: loops and scopes *made explicit*, before any schedule.
+//!
+//! Every field is a container with a shape, every access a full-rank index into
+//! it. The loops stand in the order of the OIR; nothing is merged, tiled or
+//! placed: that is the schedule tree's.
+
+pub mod nodes;
