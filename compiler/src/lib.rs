@@ -16,3 +16,6 @@ pub mod gtir;
 pub mod oir;
 pub mod schedule;
 pub mod tree;
+
+// What runs them.
+pub mod backend;

@@ -1,3 +1,5 @@
 //! Every sentence about a stencil that a user can read, one constructor per code.
 //!
 //! The sentences stand in one file per subject; the codes are listed in the manual.
+
+pub mod call;

@@ -1,0 +1,247 @@
+//! Arrays of elements, as callers hand them over.
+
+use crate::types::{DType, Value};
+
+/// The elements of an array, in memory order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Elements {
+    Bool(Vec<bool>),
+    Int8(Vec<i8>),
+    Int16(Vec<i16>),
+    Int32(Vec<i32>),
+    Int64(Vec<i64>),
+    Float32(Vec<f32>),
+    Float64(Vec<f64>),
+}
+
+/// Calls `$body` with `$vec` bound to the vector of whichever type there is.
+#[macro_export]
+macro_rules! for_elements {
+    ($elements:expr, $vec:ident => $body:expr) => {
+        match $elements {
+            $crate::backend::array::Elements::Bool($vec) => $body,
+            $crate::backend::array::Elements::Int8($vec) => $body,
+            $crate::backend::array::Elements::Int16($vec) => $body,
+            $crate::backend::array::Elements::Int32($vec) => $body,
+            $crate::backend::array::Elements::Int64($vec) => $body,
+            $crate::backend::array::Elements::Float32($vec) => $body,
+            $crate::backend::array::Elements::Float64($vec) => $body,
+        }
+    };
+}
+
+impl Elements {
+    /// `n` zeros.
+    #[must_use]
+    pub fn zeros(dtype: DType, n: usize) -> Self {
+        match dtype {
+            DType::Bool => Elements::Bool(vec![false; n]),
+            DType::Int8 => Elements::Int8(vec![0; n]),
+            DType::Int16 => Elements::Int16(vec![0; n]),
+            DType::Int32 => Elements::Int32(vec![0; n]),
+            DType::Int64 => Elements::Int64(vec![0; n]),
+            DType::Float32 => Elements::Float32(vec![0.0; n]),
+            DType::Float64 => Elements::Float64(vec![0.0; n]),
+        }
+    }
+
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        match self {
+            Elements::Bool(_) => DType::Bool,
+            Elements::Int8(_) => DType::Int8,
+            Elements::Int16(_) => DType::Int16,
+            Elements::Int32(_) => DType::Int32,
+            Elements::Int64(_) => DType::Int64,
+            Elements::Float32(_) => DType::Float32,
+            Elements::Float64(_) => DType::Float64,
+        }
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        for_elements!(self, it => it.len())
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element at `position` of memory.
+    ///
+    /// # Panics
+    ///
+    /// When there is none.
+    #[must_use]
+    pub fn get(&self, position: usize) -> Value {
+        match self {
+            Elements::Bool(it) => Value::Bool(it[position]),
+            Elements::Int8(it) => Value::Int8(it[position]),
+            Elements::Int16(it) => Value::Int16(it[position]),
+            Elements::Int32(it) => Value::Int32(it[position]),
+            Elements::Int64(it) => Value::Int64(it[position]),
+            Elements::Float32(it) => Value::Float32(it[position]),
+            Elements::Float64(it) => Value::Float64(it[position]),
+        }
+    }
+
+    /// Stores `value`, converted to the element type.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such position.
+    pub fn set(&mut self, position: usize, value: Value) {
+        match (self, value) {
+            (Elements::Float64(it), Value::Float64(value)) => it[position] = value,
+            (Elements::Float32(it), Value::Float32(value)) => it[position] = value,
+            (Elements::Bool(it), value) => it[position] = value.cast(DType::Bool).as_i64() != 0,
+            (Elements::Int8(it), value) => {
+                let Value::Int8(value) = value.cast(DType::Int8) else { return };
+                it[position] = value;
+            }
+            (Elements::Int16(it), value) => {
+                let Value::Int16(value) = value.cast(DType::Int16) else { return };
+                it[position] = value;
+            }
+            (Elements::Int32(it), value) => {
+                let Value::Int32(value) = value.cast(DType::Int32) else { return };
+                it[position] = value;
+            }
+            (Elements::Int64(it), value) => it[position] = value.as_i64(),
+            (Elements::Float32(it), value) => {
+                let Value::Float32(value) = value.cast(DType::Float32) else { return };
+                it[position] = value;
+            }
+            (Elements::Float64(it), value) => it[position] = value.as_f64(),
+        }
+    }
+
+    /// The bytes in memory order, little-endian; a bool is one byte.
+    #[must_use]
+    pub fn to_le_bytes(&self) -> Vec<u8> {
+        match self {
+            Elements::Bool(it) => it.iter().map(|&it| u8::from(it)).collect(),
+            Elements::Int8(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Int16(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Int32(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Int64(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Float32(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+            Elements::Float64(it) => it.iter().flat_map(|it| it.to_le_bytes()).collect(),
+        }
+    }
+
+    /// Elements from little-endian bytes; bytes that do not fill an element are left out.
+    #[must_use]
+    pub fn from_le_bytes(dtype: DType, bytes: &[u8]) -> Self {
+        fn chunks<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> {
+            bytes.as_chunks::<N>().0.iter().copied()
+        }
+        match dtype {
+            DType::Bool => Elements::Bool(bytes.iter().map(|&it| it != 0).collect()),
+            DType::Int8 => Elements::Int8(chunks(bytes).map(i8::from_le_bytes).collect()),
+            DType::Int16 => Elements::Int16(chunks(bytes).map(i16::from_le_bytes).collect()),
+            DType::Int32 => Elements::Int32(chunks(bytes).map(i32::from_le_bytes).collect()),
+            DType::Int64 => Elements::Int64(chunks(bytes).map(i64::from_le_bytes).collect()),
+            DType::Float32 => Elements::Float32(chunks(bytes).map(f32::from_le_bytes).collect()),
+            DType::Float64 => Elements::Float64(chunks(bytes).map(f64::from_le_bytes).collect()),
+        }
+    }
+}
+
+/// An array: elements, and how indices find them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    pub elements: Elements,
+    /// Points per dimension, in the order of the field's axes.
+    pub shape: Vec<usize>,
+    /// Distance in elements between neighbours, per dimension. Every index within
+    /// the shape lies within `elements`.
+    pub strides: Vec<usize>,
+}
+
+impl Array {
+    /// Zeros, the first axis contiguous.
+    #[must_use]
+    pub fn zeros(dtype: DType, shape: &[usize]) -> Self {
+        let mut n = 1;
+        let strides = shape
+            .iter()
+            .map(|&size| {
+                let stride = n;
+                n *= size;
+                stride
+            })
+            .collect();
+        Self { elements: Elements::zeros(dtype, n), shape: shape.to_vec(), strides }
+    }
+
+    /// An array over elements in C order (the last axis contiguous); `None` where their number does not fit the shape.
+    #[must_use]
+    pub fn from_c_order(elements: Elements, shape: &[usize]) -> Option<Self> {
+        let mut strides = vec![0; shape.len()];
+        let mut n: usize = 1;
+        for (stride, &size) in strides.iter_mut().zip(shape).rev() {
+            *stride = n;
+            n = n.checked_mul(size)?;
+        }
+        (n == elements.len()).then(|| Self { elements, shape: shape.to_vec(), strides })
+    }
+
+    /// An array over elements in Fortran order (the first axis contiguous).
+    #[must_use]
+    pub fn from_fortran_order(elements: Elements, shape: &[usize]) -> Option<Self> {
+        let mut n: usize = 1;
+        let mut strides = Vec::with_capacity(shape.len());
+        for &size in shape {
+            strides.push(n);
+            n = n.checked_mul(size)?;
+        }
+        (n == elements.len()).then(|| Self { elements, shape: shape.to_vec(), strides })
+    }
+
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.elements.dtype()
+    }
+
+    /// Where the element at `index` lies in memory.
+    #[must_use]
+    pub fn position(&self, index: &[usize]) -> usize {
+        index.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum()
+    }
+
+    /// The element at `index`.
+    ///
+    /// # Panics
+    ///
+    /// When the index is outside.
+    #[must_use]
+    pub fn get(&self, index: &[usize]) -> Value {
+        self.elements.get(self.position(index))
+    }
+
+    /// All indices in C order.
+    pub fn indices(&self) -> impl Iterator<Item = Vec<usize>> + use<> {
+        let shape = self.shape.clone();
+        let n: usize = shape.iter().product();
+        (0..n).map(move |mut at| {
+            let mut index = vec![0; shape.len()];
+            for (slot, &size) in index.iter_mut().zip(&shape).rev() {
+                *slot = at % size;
+                at /= size;
+            }
+            index
+        })
+    }
+
+    /// The elements in C order, little-endian: the form of the wire and of `.npy`.
+    #[must_use]
+    pub fn to_c_order_le_bytes(&self) -> Vec<u8> {
+        let mut ordered = Elements::zeros(self.dtype(), self.shape.iter().product());
+        for (to, index) in self.indices().enumerate() {
+            ordered.set(to, self.get(&index));
+        }
+        ordered.to_le_bytes()
+    }
+}

@@ -1,0 +1,252 @@
+//! A call of a stencil: checked once, then trusted by every back end.
+
+use std::collections::BTreeMap;
+
+use super::array::Array;
+use super::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::diag::Diagnostic;
+use crate::diag::catalog::call;
+use crate::space::{Axis, AxisSet, Domain};
+use crate::types::{DType, Value};
+
+/// What a caller hands over, by parameter name.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    pub fields: BTreeMap<String, Array>,
+    pub scalars: BTreeMap<String, ScalarInput>,
+    /// Inferred from the fields where it is missing: the largest that fits.
+    pub domain: Option<[i64; 3]>,
+    /// Index of the first point of the compute domain, per field; `_all_` for all others.
+    /// Three entries, or one for each axis of the field.
+    pub origin: BTreeMap<String, Vec<i64>>,
+}
+
+/// A scalar as callers can write it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScalarInput {
+    /// Its type must be the declared one.
+    Typed(Value),
+    Bool(bool),
+    /// Fits integer and floating parameters.
+    Int(i64),
+    /// Fits floating parameters.
+    Float(f64),
+}
+
+/// As a message names it: `the integer 3`.
+impl std::fmt::Display for ScalarInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ScalarInput::Typed(value) => write!(f, "{value} of type {}", value.dtype()),
+            ScalarInput::Bool(value) => write!(f, "the boolean {value}"),
+            ScalarInput::Int(value) => write!(f, "the integer {value}"),
+            ScalarInput::Float(value) => write!(f, "the number {value:?}"),
+        }
+    }
+}
+
+/// A checked call.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub domain: Domain,
+    /// In the order of [`Signature::params`].
+    pub arguments: Vec<Argument>,
+}
+
+/// What stands for one parameter.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// The stencil does not use it.
+    Unused,
+    Scalar(Value),
+    Field(FieldArgument),
+}
+
+/// A field of a call.
+#[derive(Clone, Debug)]
+pub struct FieldArgument {
+    pub array: Array,
+    /// Index of the first point of the compute domain along I, J, K; 0 along an axis that the field lacks.
+    pub origin: [i64; 3],
+}
+
+impl FieldArgument {
+    /// Elements between neighbours along I, J, K; 0 along an axis that the field lacks.
+    #[must_use]
+    pub fn strides(&self, axes: AxisSet) -> [usize; 3] {
+        let mut strides = [0; 3];
+        for (axis, &stride) in axes.iter().zip(&self.array.strides) {
+            strides[axis.index()] = stride;
+        }
+        strides
+    }
+
+    /// Where the first point of the compute domain lies in memory.
+    #[must_use]
+    pub fn start(&self, axes: AxisSet) -> usize {
+        let origin = axes.iter().map(|axis| usize::try_from(self.origin[axis.index()]).unwrap_or(0));
+        origin.zip(&self.array.strides).map(|(at, stride)| at * stride).sum()
+    }
+}
+
+/// Checks a call against a signature.
+///
+/// # Errors
+///
+/// All that is wrong with it: C01 types, C02 dimensions, C03 origin, C04 domain, C05 levels, C06 missing arguments.
+pub fn bind(signature: &Signature, mut given: Call) -> Result<Launch, Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    let names = || signature.params.iter().map(|it| it.name.as_str());
+    for name in given.fields.keys().chain(given.scalars.keys()).chain(given.origin.keys()) {
+        if name != "_all_" && !names().any(|it| it == name) {
+            wrong.push(call::no_such_parameter(&signature.name, name, names()));
+        }
+    }
+
+    let mut arguments: Vec<Argument> =
+        signature.params.iter().map(|it| argument(it, &mut given, &mut wrong)).collect();
+    if wrong.is_empty() {
+        let inferred = infer_domain(signature, &arguments);
+        let domain = given.domain.unwrap_or(inferred);
+        match checked_domain(domain, signature) {
+            Ok(domain) => {
+                for (param, argument) in signature.params.iter().zip(&arguments) {
+                    check_fits(param, argument, domain, &mut wrong);
+                }
+                if wrong.is_empty() {
+                    arguments.shrink_to_fit();
+                    return Ok(Launch { domain, arguments });
+                }
+            }
+            Err(diagnostic) => wrong.push(diagnostic),
+        }
+    }
+    Err(wrong)
+}
+
+fn argument(param: &Param, given: &mut Call, wrong: &mut Vec<Diagnostic>) -> Argument {
+    if param.access == AccessKind::None {
+        return Argument::Unused;
+    }
+    match &param.kind {
+        ParamKind::Scalar { dtype, default } => {
+            let value = match given.scalars.get(&param.name) {
+                Some(&input) => scalar(input, *dtype),
+                None => match default {
+                    Some(value) => Some(*value),
+                    None => {
+                        wrong.push(call::missing(&param.name, "scalar", param.span));
+                        return Argument::Unused;
+                    }
+                },
+            };
+            match value {
+                Some(value) => Argument::Scalar(value),
+                None => {
+                    wrong.push(call::scalar_of_wrong_type(
+                        &param.name,
+                        *dtype,
+                        given.scalars.get(&param.name),
+                    ));
+                    Argument::Unused
+                }
+            }
+        }
+        ParamKind::Field { axes, dtype, .. } => {
+            let Some(array) = given.fields.remove(&param.name) else {
+                wrong.push(call::missing(&param.name, "field", param.span));
+                return Argument::Unused;
+            };
+            if array.dtype() != *dtype {
+                wrong.push(call::field_of_wrong_type(&param.name, *dtype, array.dtype()));
+            }
+            if array.shape.len() != axes.len() {
+                wrong.push(call::wrong_dimensions(&param.name, *axes, &array.shape));
+                return Argument::Unused;
+            }
+            match origin(param, *axes, given) {
+                Ok(origin) => Argument::Field(FieldArgument { array, origin }),
+                Err(diagnostic) => {
+                    wrong.push(diagnostic);
+                    Argument::Unused
+                }
+            }
+        }
+    }
+}
+
+fn scalar(input: ScalarInput, dtype: DType) -> Option<Value> {
+    match input {
+        ScalarInput::Typed(value) => (value.dtype() == dtype).then_some(value),
+        ScalarInput::Bool(value) => (dtype == DType::Bool).then_some(Value::Bool(value)),
+        ScalarInput::Int(value) => {
+            let typed = Value::Int64(value).cast(dtype);
+            (dtype.is_float() || (dtype.is_int() && typed.as_i64() == value)).then_some(typed)
+        }
+        ScalarInput::Float(value) => dtype.is_float().then(|| Value::Float64(value).cast(dtype)),
+    }
+}
+
+/// The origin of a field along I, J, K: its own entry, else `_all_`, else zeros.
+fn origin(param: &Param, axes: AxisSet, given: &Call) -> Result<[i64; 3], Diagnostic> {
+    let mut origin = [0; 3];
+    let Some(entry) = given.origin.get(&param.name).or_else(|| given.origin.get("_all_")) else {
+        return Ok(origin);
+    };
+    if entry.len() == axes.len() {
+        axes.iter().zip(entry).for_each(|(axis, &at)| origin[axis.index()] = at);
+    } else if entry.len() == 3 {
+        axes.iter().for_each(|axis| origin[axis.index()] = entry[axis.index()]);
+    } else {
+        return Err(call::wrong_origin_length(&param.name, axes, entry));
+    }
+    if origin.iter().any(|&at| at < 0) {
+        return Err(call::negative_origin(&param.name, entry));
+    }
+    Ok(origin)
+}
+
+/// Per axis the largest domain that fits every field; 1 along an axis that no field has.
+fn infer_domain(signature: &Signature, arguments: &[Argument]) -> [i64; 3] {
+    Axis::ALL.map(|axis| {
+        let fitting = signature.params.iter().zip(arguments).filter_map(|(param, argument)| {
+            let (ParamKind::Field { axes, boundary, .. }, Argument::Field(field)) = (&param.kind, argument)
+            else {
+                return None;
+            };
+            let dimension = axes.iter().position(|it| it == axis)?;
+            let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
+            Some(size - field.origin[axis.index()] - i64::from(boundary[axis.index()].hi))
+        });
+        fitting.min().unwrap_or(1).max(0)
+    })
+}
+
+fn checked_domain(domain: [i64; 3], signature: &Signature) -> Result<Domain, Diagnostic> {
+    if domain.iter().any(|&n| !(0..=Domain::MAX_ALONG_AXIS).contains(&n)) {
+        return Err(call::domain_out_of_range(domain));
+    }
+    let [i, j, k] = domain;
+    if k < signature.min_levels && i > 0 && j > 0 && k > 0 {
+        return Err(call::too_few_levels(&signature.name, k, signature.min_levels));
+    }
+    Ok(Domain::new(i, j, k))
+}
+
+fn check_fits(param: &Param, argument: &Argument, domain: Domain, wrong: &mut Vec<Diagnostic>) {
+    let (ParamKind::Field { axes, boundary, .. }, Argument::Field(field)) = (&param.kind, argument) else {
+        return;
+    };
+    for (dimension, axis) in axes.iter().enumerate() {
+        let reach = boundary[axis.index()];
+        let origin = field.origin[axis.index()];
+        let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
+        if origin + i64::from(reach.lo) < 0 {
+            wrong.push(call::origin_too_small(&param.name, axis, origin, -i64::from(reach.lo)));
+        }
+        let needed = origin + domain.along(axis) + i64::from(reach.hi);
+        if needed > size {
+            wrong.push(call::field_too_small(&param.name, axis, size, needed, domain.along(axis), reach));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Back ends: what turns a level into something that runs.
+//!
+//! A back end is a folder and starts from one level. What they share is the
+//! contract with the caller: a [`Signature`](signature::Signature), the
+//! [`Array`](array::Array)s of a call, and the checked [`Launch`](launch::Launch).
+
+pub mod array;
+pub mod launch;
+pub mod signature;

@@ -1,0 +1,126 @@
+//! Faults of a call: the stencil is right, what was handed to it is not.
+
+use crate::diag::{Code, Diagnostic, Span};
+use crate::space::{Axis, AxisSet, Reach};
+use crate::types::DType;
+
+/// An array or a scalar has another element type than the parameter declares.
+///
+/// Nothing is converted at a call: a conversion would hide that two models
+/// disagree about a precision.
+pub const WRONG_TYPE: Code = Code("C01");
+/// An array has another number of dimensions than the field has axes, or an origin does not fit it.
+pub const WRONG_DIMENSIONS: Code = Code("C02");
+/// The stencil reads before the first element of an array.
+///
+/// The origin is the index of the first point of the compute domain; what lies
+/// before it is the halo.
+pub const ORIGIN_TOO_SMALL: Code = Code("C03");
+/// The stencil reaches beyond the last element of an array, or the domain is not a domain.
+pub const DOMAIN_TOO_LARGE: Code = Code("C04");
+/// The domain has fewer levels than the intervals of the stencil need.
+pub const TOO_FEW_LEVELS: Code = Code("C05");
+/// A field or scalar that the stencil uses was not passed, or a name is not one of its parameters.
+pub const MISSING: Code = Code("C06");
+
+pub fn field_of_wrong_type(name: &str, declared: DType, given: DType) -> Diagnostic {
+    Diagnostic::without_place(
+        WRONG_TYPE,
+        format!("field `{name}` has elements of type {given}, and is declared {declared}"),
+    )
+    .help(format!(
+        "convert the array first, as `{name}.astype(\"{declared}\")`, or compile with another precision"
+    ))
+}
+
+/// `given` says what was passed: `the integer 3`.
+pub fn scalar_of_wrong_type(name: &str, declared: DType, given: &str) -> Diagnostic {
+    Diagnostic::without_place(WRONG_TYPE, format!("scalar `{name}` is {given}, and is declared {declared}"))
+        .help(format!("pass a value of type {declared}"))
+}
+
+pub fn wrong_dimensions(name: &str, axes: AxisSet, shape: &[usize]) -> Diagnostic {
+    Diagnostic::without_place(
+        WRONG_DIMENSIONS,
+        format!(
+            "field `{name}` has the axes {axes}, and the array has {} dimensions, {shape:?}",
+            shape.len()
+        ),
+    )
+    .help(format!("pass an array with {} dimensions, in the order {axes}", axes.len()))
+}
+
+pub fn wrong_origin_length(name: &str, axes: AxisSet, origin: &[i64]) -> Diagnostic {
+    Diagnostic::without_place(
+        WRONG_DIMENSIONS,
+        format!("the origin {origin:?} of field `{name}` has {} entries", origin.len()),
+    )
+    .help(format!("give 3 entries, for I, J, K, or {}, one for each of its axes {axes}", axes.len()))
+}
+
+pub fn negative_origin(name: &str, origin: &[i64]) -> Diagnostic {
+    Diagnostic::without_place(
+        ORIGIN_TOO_SMALL,
+        format!("the origin {origin:?} of field `{name}` is negative"),
+    )
+    .help("the origin is the index of the first point of the compute domain in the array: 0 or more")
+}
+
+pub fn origin_too_small(name: &str, axis: Axis, origin: i64, needed: i64) -> Diagnostic {
+    Diagnostic::without_place(
+        ORIGIN_TOO_SMALL,
+        format!("field `{name}` is read {needed} points before the compute domain along {axis}, and its origin leaves {origin}"),
+    )
+    .help(format!("allocate a halo and set the origin of `{name}` along {axis} to at least {needed}"))
+}
+
+pub fn field_too_small(
+    name: &str,
+    axis: Axis,
+    size: i64,
+    needed: i64,
+    domain: i64,
+    reach: Reach,
+) -> Diagnostic {
+    Diagnostic::without_place(
+        DOMAIN_TOO_LARGE,
+        format!("field `{name}` needs {needed} points along {axis}, and the array has {size}"),
+    )
+    .note(format!("the domain has {domain} points along {axis}, and `{name}` is used on {reach} around it"))
+    .help("pass a larger array, or a smaller domain")
+}
+
+pub fn domain_out_of_range(domain: [i64; 3]) -> Diagnostic {
+    Diagnostic::without_place(
+        DOMAIN_TOO_LARGE,
+        format!("the domain {domain:?} is not between 0 and 2^20 points along each axis"),
+    )
+    .help("give three numbers of points, for I, J, K")
+}
+
+pub fn too_few_levels(stencil: &str, given: i64, needed: i64) -> Diagnostic {
+    Diagnostic::without_place(
+        TOO_FEW_LEVELS,
+        format!("`{stencil}` needs at least {needed} levels, and the domain has {given}"),
+    )
+    .help("its intervals would be empty or overlap: pass a taller domain")
+}
+
+pub fn missing(name: &str, what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        MISSING,
+        format!("{what} `{name}` is used by the stencil and was not passed"),
+        span,
+        "declared here",
+    )
+    .help(format!(
+        "pass `{name}`, or give it a generator: `# @{} {name} ...`",
+        if what == "field" { "input" } else { "scalar" }
+    ))
+}
+
+pub fn no_such_parameter<'a>(stencil: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+    let known: Vec<String> = known.map(|it| format!("`{it}`")).collect();
+    Diagnostic::without_place(MISSING, format!("`{stencil}` has no parameter `{name}`"))
+        .help(format!("its parameters are {}", known.join(", ")))
+}
