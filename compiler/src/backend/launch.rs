@@ -143,11 +143,8 @@ fn argument(param: &Param, given: &mut Call, wrong: &mut Vec<Diagnostic>) -> Arg
             match value {
                 Some(value) => Argument::Scalar(value),
                 None => {
-                    wrong.push(call::scalar_of_wrong_type(
-                        &param.name,
-                        *dtype,
-                        given.scalars.get(&param.name),
-                    ));
+                    let input = given.scalars.get(&param.name).map(ToString::to_string).unwrap_or_default();
+                    wrong.push(call::scalar_of_wrong_type(&param.name, *dtype, &input));
                     Argument::Unused
                 }
             }
