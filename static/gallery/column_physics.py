@@ -4,12 +4,14 @@
 # @about Part of the cloud water becomes rain, which falls through the column and partly evaporates in drier air.
 # @stencil column_physics
 # @domain 64 64 40
-# @input theta sum(linear(low=345, high=297, along=k), bell(low=0, high=3, at_i=0.35, at_j=0.4, width=0.15))
-# @input qv product(linear(low=0, high=0.016, along=k), wave(low=0.5, high=1.2, i=1, j=1.5))
+# @input theta sum(linear(low=345, high=297, along=k), wave(low=-1, high=1, i=1, j=2))
+# @input qv sum(product(linear(low=0, high=0.014, along=k), linear(low=0, high=1, along=k)), bell(low=0, high=0.011, at_i=0.4, at_j=0.5, at_k=0.66, width=0.19))
 # @input qc constant(0)
 # @input p_face linear(low=20000, high=100000, along=k)
 # @scalar dt = 300
 # @plot precip
+# @plot cloud_top
+# @plot qc k=20
 
 from ndsl.dsl.gt4py import BACKWARD, FORWARD, PARALLEL, computation, exp, function, interval, log
 from ndsl.dsl.typing import Float, FloatField, FloatFieldIJ, FloatFieldK

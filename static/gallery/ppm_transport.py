@@ -4,7 +4,7 @@
 # @about At the two edges of a tile the grid has a kink, so faces there are extrapolated from each side.
 # @stencil ppm_transport
 # @domain 64 64 40
-# @input q sum(bell(low=0, high=1, at_i=0.3, at_j=0.5, width=0.1), checker(low=0, high=0.4, cells=4))
+# @input q sum(bell(low=0, high=1, at_i=0.4, at_j=0.5, width=0.1), bell(low=0, high=0.6, at_i=1, at_j=0.25, width=0.08))
 # @input courant wave(low=-0.7, high=0.7, j=1)
 # @input dx wave(low=0.9, high=1.1, i=1)
 # @external i_start = I[0]
@@ -66,6 +66,12 @@ def face_values(q: FloatField, dx: FloatFieldIJ):
 
 
 @function
+def between(value, one, other):
+    """The value, or the nearer of two bounds where it lies outside of them."""
+    return max(min(one, other), min(value, max(one, other)))
+
+
+@function
 def monotone(left, right):
     """Limit a parabola, given by its two ends less the mean of the cell."""
     if left * right >= 0.0:
@@ -90,6 +96,8 @@ def parabola(q: FloatField, dx: FloatFieldIJ):
     from __externals__ import iord
 
     face = face_values(q, dx)
+    if __INLINED(iord >= 3):
+        face = between(face, q[-1, 0, 0], q)
     left, right = face - q, face[1, 0, 0] - q
     if __INLINED(iord >= 3):
         left, right = monotone(left, right)
