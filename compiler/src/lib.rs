@@ -19,3 +19,6 @@ pub mod tree;
 
 // What runs them.
 pub mod backend;
+
+// The trip as a whole.
+pub mod pipeline;

@@ -1,1 +1,13 @@
-//! Wire types.
+//! What crosses a wire: between the page and its worker, over HTTP, and on the command line.
+//!
+//! Plain serde data. Lines and columns count from 1, columns in characters;
+//! lines of listings count from 0; axes are in the order I, J, K; bytes are
+//! little-endian and in C order (the last axis contiguous).
+
+pub mod compile;
+pub mod diagnostic;
+pub mod field;
+pub mod job;
+pub mod limits;
+pub mod problem;
+pub mod request;

@@ -1,0 +1,97 @@
+//! Diagnostics with lines and columns.
+
+use isobar_compiler::diag::{self, FileId, LineCol, LineIndex, Span};
+use serde::{Deserialize, Serialize};
+
+/// A message to the author of a stencil.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    pub code: String,
+    /// `error`, `warning` or `hint`.
+    pub severity: String,
+    pub message: String,
+    /// Empty where the call and not the text is at fault; the positions are 0 then.
+    pub file: String,
+    pub start: Position,
+    pub end: Position,
+    pub help: Option<String>,
+    pub notes: Vec<String>,
+    /// What is said at the place itself.
+    #[serde(default)]
+    pub label: String,
+    /// Further places that tell the story.
+    #[serde(default)]
+    pub related: Vec<Related>,
+}
+
+/// A position: line and column from 1, the column in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    pub line: u32,
+    pub col: u32,
+}
+
+/// A further place of a diagnostic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Related {
+    pub message: String,
+    pub file: String,
+    pub start: Position,
+    pub end: Position,
+}
+
+impl From<LineCol> for Position {
+    fn from(at: LineCol) -> Self {
+        Self { line: at.line, col: at.col }
+    }
+}
+
+/// Turns spans into files, lines and columns.
+#[derive(Debug)]
+pub struct Places<'a> {
+    /// Name, text and index, in the order of their [`FileId`]s.
+    files: Vec<(&'a str, &'a str, LineIndex)>,
+}
+
+impl<'a> Places<'a> {
+    /// `files` in the order of their ids: sorted by name.
+    pub fn new(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self { files: files.into_iter().map(|(name, text)| (name, text, LineIndex::new(text))).collect() }
+    }
+
+    /// File name, start and end; an empty name where the file is not known.
+    #[must_use]
+    pub fn of(&self, span: Span) -> (String, Position, Position) {
+        let FileId(file) = span.file;
+        match self.files.get(usize::from(file)) {
+            Some((name, text, index)) => (
+                (*name).to_owned(),
+                index.line_col(text, span.start).into(),
+                index.line_col(text, span.end).into(),
+            ),
+            None => (String::new(), Position::default(), Position::default()),
+        }
+    }
+
+    /// The diagnostic as it crosses a wire.
+    #[must_use]
+    pub fn diagnostic(&self, found: &diag::Diagnostic) -> Diagnostic {
+        let (file, start, end) = found.primary.as_ref().map(|it| self.of(it.span)).unwrap_or_default();
+        let related = found.secondary.iter().map(|label| {
+            let (file, start, end) = self.of(label.span);
+            Related { message: label.text.clone(), file, start, end }
+        });
+        Diagnostic {
+            code: found.code.to_string(),
+            severity: found.severity.name().to_owned(),
+            message: found.message.clone(),
+            file,
+            start,
+            end,
+            help: found.help.clone(),
+            notes: found.notes.clone(),
+            label: found.primary.as_ref().map(|it| it.text.clone()).unwrap_or_default(),
+            related: related.collect(),
+        }
+    }
+}

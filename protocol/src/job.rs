@@ -1,0 +1,128 @@
+//! Jobs of the runner and the events that they send.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Diagnostic;
+use crate::field::FieldInfo;
+use crate::problem::Problem;
+
+/// What this runner is and can do.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Capabilities {
+    pub product: String,
+    pub version: String,
+    pub backends: Vec<Backend>,
+    pub stages: Vec<String>,
+    pub cores: u32,
+    /// How jobs are confined, in words.
+    pub sandbox: String,
+    pub limits: crate::limits::Limits,
+    pub jobs_waiting: u32,
+}
+
+/// A back end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Backend {
+    pub name: String,
+    /// `cpu` or `gpu`.
+    pub device: String,
+    pub available: bool,
+    /// Why it cannot run here, or what it found: `gcc 12.2.0`.
+    pub detail: String,
+}
+
+/// The answer to `POST /v1/jobs`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobTicket {
+    pub job: String,
+}
+
+/// An event of a job. `seq` counts from 0 without gaps; `t_ms` is the time since the job was accepted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub seq: u64,
+    pub t_ms: f64,
+    #[serde(flatten)]
+    pub what: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum EventKind {
+    Accepted {
+        job: String,
+    },
+    Queued {
+        position: u32,
+        of: u32,
+    },
+    /// A step of the work began or ended; `ms` stands on its end.
+    Stage {
+        name: String,
+        state: StageState,
+        ms: Option<f64>,
+        cached: bool,
+    },
+    Diagnostic {
+        diagnostic: Diagnostic,
+    },
+    /// Steps of the run that are finished.
+    Progress {
+        done: u64,
+        total: u64,
+    },
+    /// A time that was measured.
+    Timing {
+        name: String,
+        ms: f64,
+    },
+    /// A written field is ready to be fetched.
+    Field {
+        field: FieldInfo,
+    },
+    /// The run stopped itself at a cell.
+    Trap {
+        message: String,
+        diagnostic: Option<Diagnostic>,
+        cell: Option<[i64; 3]>,
+    },
+    Log {
+        text: String,
+    },
+    Heartbeat,
+    Ended {
+        reason: EndReason,
+        problem: Option<Problem>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StageState {
+    Begun,
+    Ended,
+}
+
+/// Why a job is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Ok,
+    Cancelled,
+    Limit,
+    Trap,
+    Crash,
+    RunnerShutdown,
+    Error,
+}
+
+/// The state of a job, for those who come late.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobState {
+    pub job: String,
+    /// `queued`, `running` or `ended`.
+    pub state: String,
+    pub reason: Option<EndReason>,
+    pub fields: Vec<FieldInfo>,
+}

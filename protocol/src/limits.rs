@@ -1,0 +1,46 @@
+//! Every limit, in one place: the page, the runner, the documentation and the tests read these.
+
+use serde::{Deserialize, Serialize};
+
+/// Longest encoded share link, in characters of the fragment.
+pub const LINK_CHARS: usize = 64 * 1024;
+/// A link longer than this is offered with a warning: some programs cut it.
+pub const LINK_WARN_CHARS: usize = 8 * 1024;
+/// Largest state that a share link may inflate to.
+pub const LINK_INFLATED_BYTES: usize = 1024 * 1024;
+/// Most files in a project.
+pub const FILES: usize = 256;
+/// Points that the page runs in the tab without asking.
+pub const TAB_POINTS: i64 = 16 * 1024 * 1024;
+
+/// Limits of a runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    pub source_bytes: u64,
+    pub files: u64,
+    /// The body of a JSON request.
+    pub body_bytes: u64,
+    /// One upload of input fields.
+    pub upload_bytes: u64,
+    pub job_memory_bytes: u64,
+    pub jobs_at_once: u64,
+    pub jobs_waiting: u64,
+    pub run_ms: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        const MIB: u64 = 1024 * 1024;
+        Self {
+            source_bytes: MIB,
+            files: FILES as u64,
+            body_bytes: 16 * MIB,
+            upload_bytes: 1024 * MIB,
+            job_memory_bytes: 8 * 1024 * MIB,
+            jobs_at_once: 2,
+            jobs_waiting: 50,
+            run_ms: 600_000,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The request document: all that decides a compilation or a run.
+//!
+//! `isobar --request`, `POST /v1/compile`, `POST /v1/jobs` and the page's worker take the same one.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What to compile and run. Everything but the files and `main` may be left out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// Texts by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
+    /// Instead of `files`, on the command line only: the main file, relative to the document.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// With `path`: further files or folders of modules.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<String>,
+    /// The file among `files` to start from; may be left out when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub main: Option<String>,
+    /// Which stencil; may be left out when the main file has one, or names one in `# @stencil`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stencil: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<String>,
+    /// Numbers, booleans, `null`, the strings `nan`, `inf`, `-inf`, and the objects
+    /// `{dtype, value}`, `{function}`, `{enum, member}`, `{namespace}`, `{axis, index, offset}`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub externals: BTreeMap<String, serde_json::Value>,
+    /// Types by name; the keys `float` and `int` retype literals too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub dtypes: BTreeMap<String, String>,
+    /// 32 or 64: both literal precisions at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literal_int_precision: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub literal_float_precision: Option<u32>,
+    /// Points of the compute domain along I, J, K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<[i64; 3]>,
+    /// Index of the first compute point in each field; `_all_` for all others.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub origin: BTreeMap<String, Vec<i64>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub scalars: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields: Option<FieldsInput>,
+    /// Makes every field and scalar that is not given from its `# @input` or
+    /// `# @scalar` line; entries here (name to generator) go before those lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub init: Option<BTreeMap<String, String>>,
+    /// Where the written fields go; on the command line only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out: Option<String>,
+    #[serde(skip_serializing_if = "Options::is_default")]
+    pub options: Options,
+}
+
+/// Where the input fields come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FieldsInput {
+    /// The command line: a path of an `.npz`. The API: the id of an upload.
+    Name(String),
+    /// The data itself, by parameter name.
+    Inline(BTreeMap<String, InlineField>),
+}
+
+/// An array in a document.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InlineField {
+    pub dtype: String,
+    /// Points per axis of the field.
+    pub shape: Vec<u64>,
+    /// Base64 of the elements, little-endian, C order.
+    pub data: String,
+}
+
+/// How to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    pub mode: Mode,
+    /// Threads of the back end; all cores where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+}
+
+impl Options {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Whether results may depend on the back end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The bits of the `debug` back end.
+    #[default]
+    Reproducible,
+}
