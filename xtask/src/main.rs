@@ -1,1 +1,79 @@
-fn main() {}
+//! The chores: what builds, checks, serves and measures Isobar, on a developer's machine and in CI alike.
+#![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
+
+mod install;
+mod page;
+mod play;
+mod process;
+mod rooms;
+mod size;
+mod test;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "Builds, serves, checks and measures Isobar")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Install what is missing, build page and runner, serve both and print the address
+    Play {
+        /// Address and port to serve on
+        #[arg(long)]
+        bind: Option<String>,
+        /// Open the browser as well
+        #[arg(long)]
+        open: bool,
+    },
+    /// Build the page into dist/
+    Page {
+        /// Build it fast and large, in the dev profile
+        #[arg(long)]
+        dev: bool,
+    },
+    /// Install what is missing and run every check and test
+    Test {
+        /// Run only the tests whose name contains this, and no lints
+        filter: Option<String>,
+    },
+    /// Check what each room may import, and that no leftovers are in the sources
+    Tidy,
+    /// Measure the page: sizes of its files and the time to load it; writes docs/benchmarks/size.md
+    Size,
+    /// Run the benchmarks
+    Bench {
+        /// Passed on to `cargo bench`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().chore {
+        Chore::Play { bind, open } => play::play(bind.as_deref(), open),
+        Chore::Page { dev } => page::page(if dev { page::Profile::Dev } else { page::Profile::Release }),
+        Chore::Test { filter } => test::test(filter.as_deref()),
+        Chore::Tidy => tidy::tidy(),
+        Chore::Size => size::size(),
+        Chore::Bench { args } => bench(&args),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bench(args: &[String]) -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["bench", "--package", "isobar-tests"]).args(args);
+    process::run(&mut command, "measure what the benchmarks measure")
+}

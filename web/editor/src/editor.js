@@ -1,0 +1,193 @@
+// The text editor of the page: CodeMirror behind a small class.
+//
+// The Rust side (web/src/bridge/editor.rs) imports `createEditor` and calls the methods of what it returns.
+//
+// Offsets, everywhere in this file, count UTF-16 code units from the start of the document, as JavaScript strings do.
+// The compiler counts bytes and characters: the Rust side converts, both ways. Lines count from 1.
+// Positions outside the document are moved to its nearest end, so a late answer never throws.
+
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation, Compartment, EditorState, Prec, Transaction } from "@codemirror/state";
+import {
+  EditorView,
+  drawSelection,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { linkedRanges, setLinkedRangesEffect } from "./links.js";
+import { appearance, highlighting, theme } from "./theme.js";
+
+/** Marks a change that the page made itself, of which it needs no report. */
+const fromPage = Annotation.define();
+
+const label =
+  "Stencil source. Tab indents; press Escape, then Tab, to leave the editor. Control+Enter (Command+Enter) runs.";
+
+/**
+ * Makes an editor inside `parent`.
+ *
+ * It lives in a shadow root of `parent`: there, and only there, CodeMirror adds its styles as constructed style
+ * sheets, which a strict `style-src 'self'` allows; `<style>` elements it would refuse.
+ *
+ * @param {HTMLElement} parent an empty element with a height
+ * @param {object} options
+ * @param {string} [options.doc] the first text
+ * @param {(text: string) => void} [options.onChange] after each edit of the user (not after `setDoc`)
+ * @param {(offset: number, line: number) => void} [options.onCursor] when the caret moves, and after each edit
+ * @param {() => void} [options.onRun] on Mod-Enter
+ * @returns {Editor}
+ */
+export function createEditor(parent, options = {}) {
+  return new Editor(parent, options);
+}
+
+export class Editor {
+  #view;
+  #appearance = new Compartment();
+
+  constructor(parent, { doc = "", onChange, onCursor, onRun }) {
+    const run = () => {
+      onRun?.();
+      return true;
+    };
+    const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
+    root.replaceChildren();
+    const report = EditorView.updateListener.of((update) => {
+      const byPage = update.transactions.some((it) => it.annotation(fromPage));
+      if (update.docChanged && !byPage) onChange?.(update.state.doc.toString());
+      if (update.selectionSet || update.docChanged) {
+        const { head } = update.state.selection.main;
+        onCursor?.(head, update.state.doc.lineAt(head).number);
+      }
+    });
+    this.#view = new EditorView({
+      parent: root,
+      root,
+      state: EditorState.create({
+        doc,
+        extensions: [
+          Prec.highest(keymap.of([{ key: "Mod-Enter", run, preventDefault: true }])),
+          lineNumbers(),
+          lintGutter(),
+          highlightSpecialChars(),
+          history(),
+          drawSelection(),
+          indentUnit.of("    "),
+          indentOnInput(),
+          bracketMatching(),
+          highlightActiveLine(),
+          highlightActiveLineGutter(),
+          highlightSelectionMatches(),
+          search({ top: true }),
+          python(),
+          syntaxHighlighting(highlighting),
+          linkedRanges,
+          keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+          EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
+          theme,
+          this.#appearance.of(appearance("light")),
+          report,
+        ],
+      }),
+    });
+  }
+
+  /** Replaces the whole text as one undoable step; the caret stays where it was, if it can. */
+  setDoc(text) {
+    const { state } = this.#view;
+    if (state.doc.toString() === text) return;
+    this.#view.dispatch({
+      changes: { from: 0, to: state.doc.length, insert: text },
+      selection: { anchor: Math.min(state.selection.main.head, text.length) },
+      annotations: [fromPage.of(true), Transaction.addToHistory.of(true)],
+      scrollIntoView: true,
+    });
+  }
+
+  getDoc() {
+    return this.#view.state.doc.toString();
+  }
+
+  /**
+   * Shows these diagnostics in place of those before.
+   *
+   * @param {{from: number, to: number, severity: "error"|"warning"|"hint"|"info", message: string,
+   *   code?: string, help?: string}[]} diagnostics
+   */
+  setDiagnostics(diagnostics) {
+    const length = this.#view.state.doc.length;
+    const shown = Array.from(diagnostics, ({ from, to, severity, message, code, help }) => ({
+      ...atLeastOne(clamp(from, length), clamp(to, length), length),
+      severity,
+      message,
+      source: code,
+      renderMessage: () => explain(message, help),
+    }));
+    shown.sort((a, b) => a.from - b.from || a.to - b.to);
+    this.#view.dispatch(setDiagnostics(this.#view.state, shown));
+  }
+
+  /**
+   * Lights the lines of these ranges, in place of those before. Ranges of one `group` (0, 1, ...) get one colour.
+   *
+   * @param {{from: number, to: number, group: number}[]} ranges
+   */
+  setLinkedRanges(ranges) {
+    const length = this.#view.state.doc.length;
+    const clamped = Array.from(ranges, ({ from, to, group }) => ({
+      from: clamp(from, length),
+      to: Math.max(clamp(from, length), clamp(to, length)),
+      group,
+    }));
+    this.#view.dispatch({ effects: setLinkedRangesEffect.of(clamped) });
+  }
+
+  /** @param {"light"|"dark"} name tells CodeMirror which; the colours come from the page's custom properties */
+  setTheme(name) {
+    this.#view.dispatch({ effects: this.#appearance.reconfigure(appearance(name)) });
+  }
+
+  focus() {
+    this.#view.focus();
+  }
+
+  /** Puts the caret at `offset` and brings it into view. */
+  revealOffset(offset) {
+    const anchor = clamp(offset, this.#view.state.doc.length);
+    this.#view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+  }
+
+  destroy() {
+    this.#view.destroy();
+  }
+}
+
+function clamp(offset, length) {
+  return Math.min(Math.max(0, offset | 0), length);
+}
+
+/** An empty range is widened to one character where there is one: a mark of no width is not seen. */
+function atLeastOne(from, to, length) {
+  if (to > from) return { from, to };
+  if (from < length) return { from, to: from + 1 };
+  return { from: Math.max(0, from - 1), to: from };
+}
+
+function explain(message, help) {
+  const node = document.createElement("div");
+  node.append(message);
+  if (help) {
+    const advice = document.createElement("div");
+    advice.className = "cm-diagnostic-help";
+    advice.textContent = `help: ${help}`;
+    node.append(advice);
+  }
+  return node;
+}

@@ -1,0 +1,101 @@
+// How the editor looks. Every colour is a custom property of the page, which reaches into the shadow root;
+// the second value is the light theme's, for a page that does not define it.
+
+import { HighlightStyle } from "@codemirror/language";
+import { EditorView } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+const mono = 'var(--font-code, ui-monospace, "Cascadia Code", "SF Mono", Menlo, Consolas, monospace)';
+
+const links = {};
+for (let group = 1; group <= 8; group++) {
+  links[`.cm-linked-${group}`] = {
+    backgroundColor: `var(--link-${group}, #DCEBFB)`,
+    boxShadow: `inset 3px 0 0 var(--link-${group}-edge, #2F6FB5)`,
+  };
+}
+
+// CodeMirror draws its underlines and gutter signs with `data:` images, which the page's policy refuses:
+// here they are text decorations and letters.
+const underline = (colour) => ({
+  backgroundImage: "none",
+  textDecoration: `underline wavy ${colour}`,
+  textDecorationSkipInk: "none",
+  textUnderlineOffset: "3px",
+});
+const sign = (letter, colour) => ({ content: `"${letter}"`, color: colour, fontWeight: "bold" });
+
+export const theme = EditorView.theme({
+  "&": { height: "100%", color: "var(--text, #1B2130)", backgroundColor: "var(--bg0, #FFFFFF)" },
+  "&.cm-focused": { outline: "2px solid var(--focus, #0B5CAD)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: mono, fontSize: "0.875rem", lineHeight: "1.45" },
+  ".cm-content": { caretColor: "var(--text, #1B2130)" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text, #1B2130)" },
+  ".cm-gutters": {
+    backgroundColor: "var(--bg1, #F6F7F9)",
+    color: "var(--text-3, #566073)",
+    borderRight: "1px solid var(--hairline, #C9CED8)",
+  },
+  ".cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--accent, #0B5CAD) 7%, transparent)" },
+  ".cm-activeLineGutter": { backgroundColor: "var(--bg2, #ECEEF2)", color: "var(--text, #1B2130)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    background: "color-mix(in srgb, var(--accent, #0B5CAD) 25%, transparent)",
+  },
+  "&.cm-focused .cm-matchingBracket": {
+    backgroundColor: "transparent",
+    outline: "1px solid var(--control-edge, #7B8494)",
+  },
+  ".cm-selectionMatch": { backgroundColor: "color-mix(in srgb, var(--accent, #0B5CAD) 14%, transparent)" },
+  ".cm-searchMatch": { backgroundColor: "var(--link-2, #FBE7C8)" },
+  ".cm-panels": { backgroundColor: "var(--bg1, #F6F7F9)", color: "var(--text, #1B2130)" },
+  ".cm-button, .cm-textfield": {
+    backgroundImage: "none",
+    backgroundColor: "var(--bg0, #FFFFFF)",
+    color: "var(--text, #1B2130)",
+    border: "1px solid var(--control-edge, #7B8494)",
+  },
+  ".cm-tooltip": {
+    backgroundColor: "var(--bg1, #F6F7F9)",
+    color: "var(--text, #1B2130)",
+    border: "1px solid var(--control-edge, #7B8494)",
+    borderRadius: "4px",
+  },
+  ".cm-lintRange-error": underline("var(--error, #B3261E)"),
+  ".cm-lintRange-warning": underline("var(--warn, #8A5200)"),
+  ".cm-lintRange-info, .cm-lintRange-hint": underline("var(--accent, #0B5CAD)"),
+  ".cm-lintRange-active": { backgroundColor: "color-mix(in srgb, var(--warn, #8A5200) 18%, transparent)" },
+  ".cm-lint-marker": { width: "1em", height: "1.2em", textAlign: "center" },
+  ".cm-lint-marker-error": sign("✕", "var(--error, #B3261E)"),
+  ".cm-lint-marker-warning": sign("!", "var(--warn, #8A5200)"),
+  ".cm-lint-marker-info, .cm-lint-marker-hint": sign("i", "var(--accent, #0B5CAD)"),
+  ".cm-diagnostic": { padding: "4px 8px", maxWidth: "60ch" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--error, #B3261E)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--warn, #8A5200)" },
+  ".cm-diagnostic-info, .cm-diagnostic-hint": { borderLeftColor: "var(--accent, #0B5CAD)" },
+  ".cm-diagnostic-help": { marginTop: "2px", color: "var(--text-2, #4A5365)" },
+  ".cm-diagnosticSource": { color: "var(--text-3, #566073)", opacity: "1" },
+  ...links,
+});
+
+const modes = { light: EditorView.theme({}, { dark: false }), dark: EditorView.theme({}, { dark: true }) };
+
+/** The extension that tells CodeMirror's own base styles which of the two themes is on. */
+export function appearance(name) {
+  return modes[name] ?? modes.light;
+}
+
+export const highlighting = HighlightStyle.define([
+  {
+    tag: [tags.keyword, tags.operatorKeyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword],
+    color: "var(--keyword, #7A2E9E)",
+  },
+  { tag: [tags.typeName, tags.className], color: "var(--type, #0A5F5F)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--number, #8A4B00)" },
+  { tag: tags.string, color: "var(--string, #1A7037)" },
+  { tag: tags.comment, color: "var(--comment, var(--text-3, #566073))", fontStyle: "italic" },
+  {
+    tag: [tags.function(tags.variableName), tags.function(tags.definition(tags.variableName))],
+    color: "var(--accent, #0B5CAD)",
+  },
+  { tag: tags.invalid, color: "var(--error, #B3261E)" },
+]);

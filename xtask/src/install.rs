@@ -1,0 +1,97 @@
+//! What the chores need on the machine, installed when it is missing and said so first.
+
+use crate::process::{cargo, find, output, program, root, run, say};
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// The folder of everything that comes from the npm registry.
+pub(crate) fn npm_dir() -> PathBuf {
+    root().join("web/editor")
+}
+
+/// The compiler's standard library for the page.
+pub(crate) fn wasm_target() -> Result<()> {
+    if find("rustup").is_none() {
+        // A toolchain from elsewhere: it has the target or it has not.
+        let lib = output(program("rustc").args(["--print", "target-libdir", "--target", WASM]))?;
+        if PathBuf::from(lib.trim()).is_dir() {
+            return Ok(());
+        }
+        bail!("the Rust toolchain has no {WASM} target, and there is no rustup to add it");
+    }
+    let installed = output(program("rustup").args(["target", "list", "--installed"]))?;
+    if installed.lines().any(|line| line.trim() == WASM) {
+        return Ok(());
+    }
+    run(program("rustup").args(["target", "add", WASM]), "install the target that the page is compiled for")
+}
+
+/// The editor's parts, esbuild, wasm-opt and the browser driver, exactly as `package-lock.json` names them.
+pub(crate) fn npm_packages() -> Result<()> {
+    for tool in ["node", "npm"] {
+        if find(tool).is_none() {
+            bail!("`{tool}` is missing: install Node.js 20 or newer (Debian: apt-get install nodejs npm)");
+        }
+    }
+    let dir = npm_dir();
+    let lock = fs::read(dir.join("package-lock.json")).context("web/editor/package-lock.json")?;
+    // A copy of the lock file is left among the packages: equal copies mean equal packages.
+    let stamp = dir.join("node_modules/.installed-lock");
+    if fs::read(&stamp).is_ok_and(|installed| installed == lock) {
+        return Ok(());
+    }
+    run(
+        program("npm").current_dir(&dir).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]),
+        "install the editor's parts, esbuild, wasm-opt and playwright-core into web/editor/node_modules",
+    )?;
+    fs::write(&stamp, lock).context("web/editor/node_modules is not writable")
+}
+
+/// A Chromium for the end-to-end tests: the one that `ISOBAR_CHROMIUM` names, one on PATH, or Debian's.
+pub(crate) fn chromium() -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("ISOBAR_CHROMIUM") {
+        return Ok(named.into());
+    }
+    if let Some(found) = chromium_on_path() {
+        return Ok(found);
+    }
+    if find("apt-get").is_none() {
+        bail!("no Chromium on PATH, and no apt-get to install it: install it, or name it in ISOBAR_CHROMIUM");
+    }
+    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers, to install Chromium")?;
+    run(
+        &mut as_root(
+            "apt-get",
+            &["install", "--quiet", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu-core"],
+        ),
+        "install the browser that the end-to-end tests drive, and a font for it",
+    )?;
+    chromium_on_path().context("apt-get installed chromium, but it is not on PATH")
+}
+
+fn chromium_on_path() -> Option<PathBuf> {
+    ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find)
+}
+
+fn as_root(name: &str, args: &[&str]) -> Command {
+    let is_root = output(program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
+    let mut command = if is_root {
+        program(name)
+    } else {
+        let mut sudo = program("sudo");
+        sudo.args(["--preserve-env=DEBIAN_FRONTEND", name]);
+        sudo
+    };
+    command.args(args).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// The crates that `Cargo.lock` names, so that a missing network shows here and not in the middle of a build.
+pub(crate) fn crates() -> Result<()> {
+    say("fetch the crates that Cargo.lock names and that are not here yet");
+    output(cargo().args(["fetch", "--locked", "--quiet"])).map(drop)
+}

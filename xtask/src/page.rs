@@ -1,0 +1,300 @@
+//! `cargo xtask page`: builds the page into `dist/`, without Trunk and without the wasm-bindgen command.
+//!
+//! `static/index.html` and `Trunk.toml` stay the one description of the page: this file reads the same `data-trunk`
+//! links and patterns that Trunk reads, so that both make the same files.
+
+use crate::install;
+use crate::process::{cargo, program, root, run, say, target_dir};
+use anyhow::{Context, Result, bail, ensure};
+use std::collections::BTreeMap;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use wasm_bindgen_cli_support::Bindgen;
+
+/// How the page's programs are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quick to build, large, with names in its stack traces.
+    Dev,
+    /// What is served: small, optimised twice.
+    Release,
+}
+
+/// The files of the page by their path in `dist/`.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Builds the page into `dist/`; files that did not change are not touched.
+pub(crate) fn page(profile: Profile) -> Result<()> {
+    install::wasm_target()?;
+    install::npm_packages()?;
+    editor()?;
+
+    let home = root().join("static");
+    let html = fs::read_to_string(home.join("index.html")).context("static/index.html")?;
+    let links = Link::all_of(&html)?;
+    let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
+    compile(&programs, profile)?;
+
+    let mut files = Files::new();
+    for link in &links {
+        let href = link.get("href");
+        match link.get("rel") {
+            "copy-dir" => add_folder(&mut files, &home.join(href), href)?,
+            "copy-file" => add_file(&mut files, &home.join(href), href)?,
+            "rust" => add_folder(&mut files, &bound(link, profile)?, "")?,
+            rel => bail!("static/index.html: `cargo xtask page` cannot build a link of rel=\"{rel}\""),
+        }
+    }
+    files.insert("index.html".into(), finished(&html, &links)?.into_bytes());
+    let changed = write_all(&files, &root().join("dist"))?;
+    say(&format!("the page is in dist/: {} files, {changed} of them new or changed", files.len()));
+    Ok(())
+}
+
+/// Bundles the editor; without it the page's crate does not compile, not even for its tests.
+pub(crate) fn editor() -> Result<()> {
+    let dir = install::npm_dir();
+    let bundle = dir.join("dist/editor.js");
+    let mut sources = vec![dir.join("package-lock.json"), dir.join("build.mjs")];
+    sources.extend(files_below(&dir.join("src"))?);
+    if !is_older(&bundle, &sources) {
+        return Ok(());
+    }
+    run(program("node").arg("web/editor/build.mjs"), "bundle the editor into web/editor/dist/editor.js")
+}
+
+fn is_older(made: &Path, sources: &[PathBuf]) -> bool {
+    let time = |file: &Path| file.metadata().and_then(|it| it.modified()).ok();
+    let Some(made) = time(made) else { return true };
+    sources.iter().any(|source| time(source).is_none_or(|it| it > made))
+}
+
+fn compile(programs: &[&Link], profile: Profile) -> Result<()> {
+    let mut command = cargo();
+    command.args(["build", "--locked", "--package", "isobar-web", "--target", "wasm32-unknown-unknown"]);
+    for link in programs {
+        command.args(["--bin", link.get("data-bin")]);
+    }
+    command.args(["--profile", cargo_profile(programs[0], profile)]);
+    // One set of flags for every wasm build here, whatever the user's environment says for native code.
+    command.env_remove("RUSTFLAGS");
+    run(&mut command, "compile the page and its worker to WebAssembly")
+}
+
+fn cargo_profile<'a>(link: &Link<'a>, profile: Profile) -> &'a str {
+    match profile {
+        Profile::Dev => "dev",
+        Profile::Release => link.get("data-cargo-profile-release"),
+    }
+}
+
+/// A folder with one program's glue and optimised module, made anew only when the compiled program changed.
+fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
+    let name = link.get("data-bin");
+    let folder = match profile {
+        Profile::Dev => "debug",
+        Profile::Release => cargo_profile(link, profile),
+    };
+    let compiled = target_dir().join("wasm32-unknown-unknown").join(folder).join(name).with_extension("wasm");
+    let module = fs::read(&compiled).with_context(|| format!("{}", compiled.display()))?;
+    let stamp = {
+        let mut hasher = DefaultHasher::new();
+        (env!("CARGO_PKG_VERSION"), link.text, &module).hash(&mut hasher);
+        // The editor is copied beside the glue.
+        fs::read(install::npm_dir().join("dist/editor.js"))?.hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
+    };
+    let out = target_dir().join("xtask/page").join(folder).join(name);
+    let stamp_file = target_dir().join("xtask/page").join(folder).join(format!("{name}.stamp"));
+    if fs::read_to_string(&stamp_file).is_ok_and(|it| it == stamp) {
+        return Ok(out);
+    }
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    say(&format!("write the JavaScript glue of {name}: wasm-bindgen"));
+    Bindgen::new()
+        .input_path(&compiled)
+        .out_name(name)
+        .web(true)?
+        .typescript(false)
+        .keep_debug(false)
+        .remove_name_section(profile == Profile::Release)
+        .omit_default_module_path(false)
+        .generate(&out)
+        .with_context(|| format!("wasm-bindgen on {name}"))?;
+    if profile == Profile::Release {
+        let file = out.join(format!("{name}_bg.wasm"));
+        let mut command = program("node");
+        command.arg(install::npm_dir().join("node_modules/.bin/wasm-opt"));
+        command.arg(format!("-O{}", link.get("data-wasm-opt")));
+        command.args(link.get("data-wasm-opt-params").split_whitespace());
+        command.arg(&file).arg("--output").arg(&file);
+        run(&mut command, &format!("make {name} smaller"))?;
+    }
+    fs::write(stamp_file, stamp)?;
+    Ok(out)
+}
+
+/// `index.html` without its `data-trunk` links, and with the boot script and the preloads as Trunk puts them.
+fn finished(html: &str, links: &[Link<'_>]) -> Result<String> {
+    let config = fs::read_to_string(root().join("Trunk.toml")).context("Trunk.toml")?;
+    let pattern = |key: &str| {
+        let start = format!("{key} = '");
+        let line = config.lines().find_map(|line| line.strip_prefix(&start)?.strip_suffix('\''));
+        line.with_context(|| format!("Trunk.toml: no line `{key} = '...'`"))
+    };
+    let mut finished = html.to_owned();
+    for link in links {
+        let is_main = link.get("rel") == "rust" && link.get("data-type") != "worker";
+        let replacement = if is_main {
+            let name = link.get("data-bin");
+            format!("{}\n    {}", pattern("pattern_preload")?, pattern("pattern_script")?)
+                .replace("{base}", base(&config))
+                .replace("{js}", &format!("{name}.js"))
+                .replace("{wasm}", &format!("{name}_bg.wasm"))
+        } else {
+            String::new()
+        };
+        finished = finished.replace(link.text, &replacement);
+    }
+    // The comment that speaks about the links goes with them, and so do the lines that they leave empty.
+    if let (Some(start), Some(end)) = (finished.find("<!--"), finished.find("-->")) {
+        finished.replace_range(start..end + "-->".len(), "");
+    }
+    let lines: Vec<&str> = finished.lines().filter(|line| !line.trim().is_empty()).collect();
+    Ok(lines.join("\n") + "\n")
+}
+
+fn base(config: &str) -> &str {
+    config.lines().find_map(|line| line.strip_prefix("public_url = \"")?.strip_suffix('"')).unwrap_or("/")
+}
+
+/// One `<link data-trunk ... />` of `index.html`.
+#[derive(Debug)]
+struct Link<'a> {
+    text: &'a str,
+    attributes: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Link<'a> {
+    fn all_of(html: &'a str) -> Result<Vec<Self>> {
+        let mut links = Vec::new();
+        for line in html.lines().map(str::trim).filter(|line| line.starts_with("<link data-trunk")) {
+            ensure!(line.ends_with("/>"), "static/index.html: a data-trunk link stands on one line: {line}");
+            let mut attributes = BTreeMap::new();
+            let mut rest = line;
+            while let Some((before, after)) = rest.split_once("=\"") {
+                let name = before.rsplit(' ').next().unwrap_or(before);
+                let Some((value, after)) = after.split_once('"') else {
+                    bail!("static/index.html: a quotation mark is missing in {line}");
+                };
+                attributes.insert(name, value);
+                rest = after;
+            }
+            links.push(Self { text: line, attributes });
+        }
+        let is_program = |it: &&Self| it.get("rel") == "rust";
+        ensure!(links.iter().any(|it| is_program(&it)), "static/index.html has no link of rel=\"rust\"");
+        Ok(links)
+    }
+
+    /// The attribute's value, empty when it is not there.
+    fn get(&self, name: &str) -> &'a str {
+        self.attributes.get(name).copied().unwrap_or_default()
+    }
+}
+
+fn add_file(files: &mut Files, file: &Path, name: &str) -> Result<()> {
+    let bytes = fs::read(file).with_context(|| format!("{}", file.display()))?;
+    match files.insert(name.to_owned(), bytes) {
+        // Both programs carry the same snippets.
+        Some(before) if before != files[name] => bail!("two different files want to be dist/{name}"),
+        _ => Ok(()),
+    }
+}
+
+fn add_folder(files: &mut Files, folder: &Path, name: &str) -> Result<()> {
+    for file in files_below(folder)? {
+        let below = file.strip_prefix(folder)?.components().map(|it| it.as_os_str().to_string_lossy());
+        let parts: Vec<_> = [name.into()].into_iter().chain(below).filter(|it| !it.is_empty()).collect();
+        add_file(files, &file, &parts.join("/"))?;
+    }
+    Ok(())
+}
+
+/// Every file below `folder`, sorted.
+pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("{}", folder.display()))? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Makes `dist` hold exactly `files` and tells how many it wrote.
+fn write_all(files: &Files, dist: &Path) -> Result<usize> {
+    fs::create_dir_all(dist)?;
+    for stale in files_below(dist)? {
+        let name = stale.strip_prefix(dist)?.to_string_lossy().replace('\\', "/");
+        if !files.contains_key(&name) {
+            fs::remove_file(&stale)?;
+        }
+    }
+    let mut changed = 0;
+    for (name, bytes) in files {
+        let path = dist.join(name);
+        // Times stay as they are where nothing changed, so that the runner is not built again for nothing.
+        if fs::read(&path).is_ok_and(|it| it == *bytes) {
+            continue;
+        }
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, bytes).with_context(|| format!("{}", path.display()))?;
+        changed += 1;
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HTML: &str = "<head>\n  <!-- about\n  links -->\n  <link data-trunk rel=\"copy-file\" href=\"boot.js\" />\n  \
+        <link data-trunk rel=\"rust\" data-bin=\"worker\" data-type=\"worker\" />\n  \
+        <link data-trunk rel=\"rust\" data-bin=\"isobar-web\" data-wasm-opt-params=\"--a --b\" />\n</head>\n";
+
+    #[test]
+    fn links_are_read_with_their_attributes() {
+        let links = Link::all_of(HTML).expect("the text is well formed");
+        assert_eq!(links.len(), 3);
+        assert_eq!(links[0].get("href"), "boot.js");
+        assert_eq!(links[2].get("data-wasm-opt-params"), "--a --b");
+        assert_eq!(links[2].get("data-type"), "");
+    }
+
+    #[test]
+    fn a_page_without_a_program_is_refused() {
+        assert!(Link::all_of("<link data-trunk rel=\"copy-file\" href=\"a\" />").is_err());
+    }
+
+    #[test]
+    fn the_finished_page_has_the_boot_script_and_no_trunk_links() {
+        let links = Link::all_of(HTML).expect("the text is well formed");
+        let page = finished(HTML, &links).expect("Trunk.toml has the patterns");
+        assert!(page.contains("<script type=\"module\" src=\"./boot.js\"></script>"), "{page}");
+        assert!(page.contains("href=\"./isobar-web.js\""), "{page}");
+        assert!(!page.contains("data-trunk"), "{page}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Running other programs, and saying so first.
+
+use anyhow::{Context, Result, bail};
+use std::env;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let mut root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    root.pop();
+    root
+}
+
+/// Where cargo puts what it builds.
+pub(crate) fn target_dir() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
+}
+
+/// Tells the user what happens next, in one line.
+pub(crate) fn say(what: &str) {
+    println!("==> {what}");
+}
+
+/// `cargo`, the one that runs us, at the root.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// `program` at the root.
+pub(crate) fn program(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// Says what is done and why, does it, and fails when it fails.
+pub(crate) fn run(command: &mut Command, why: &str) -> Result<()> {
+    let line = spelled(command);
+    say(&format!("{why}: {line}"));
+    let status = command.status().with_context(|| format!("`{line}` could not be started"))?;
+    if !status.success() {
+        bail!("`{line}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// What `command` prints on stdout; fails when it fails.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let line = spelled(command);
+    let output = command.output().with_context(|| format!("`{line}` could not be started"))?;
+    if !output.status.success() {
+        bail!("`{line}` failed ({}): {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{line}` printed something that is not text"))
+}
+
+/// Where `name` is on PATH.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path).map(|dir| dir.join(name)).find(|file| is_executable(file))
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// The command as one would type it, with paths below the root made short.
+pub(crate) fn spelled(command: &Command) -> String {
+    let root = root();
+    let short = |word: &OsStr| {
+        let path = Path::new(word);
+        path.strip_prefix(&root).unwrap_or(path).display().to_string()
+    };
+    let program = Path::new(command.get_program());
+    let name =
+        program.file_name().map_or_else(|| short(program.as_os_str()), |it| it.to_string_lossy().into());
+    [name].into_iter().chain(command.get_args().map(short)).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,1 @@
+//! What each room may import.
