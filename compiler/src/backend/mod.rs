@@ -5,5 +5,6 @@
 //! [`Array`](array::Array)s of a call, and the checked [`Launch`](launch::Launch).
 
 pub mod array;
+pub mod c;
 pub mod launch;
 pub mod signature;

@@ -1,0 +1,3 @@
+//! C with OpenMP.
+
+pub mod math;
