@@ -93,6 +93,20 @@ impl ListingWriter {
         self.lines += 1;
     }
 
+    /// Lines from here on stand one step further in.
+    pub fn indent(&mut self) {
+        self.indent += 1;
+    }
+
+    /// Takes back one [`indent`](Self::indent).
+    ///
+    /// # Panics
+    ///
+    /// When there is none to take back.
+    pub fn dedent(&mut self) {
+        self.indent = self.indent.checked_sub(1).expect("each `dedent` matches an `indent`");
+    }
+
     /// Writes what `body` writes, one step further in.
     pub fn indented(&mut self, body: impl FnOnce(&mut Self)) {
         self.indent += 1;

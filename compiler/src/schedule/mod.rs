@@ -4,4 +4,12 @@
 //! vector lanes, and temporaries get their storage. It does not know a target's
 //! name: passes read the target as data.
 
+pub mod analysis;
+pub mod from_tree;
 pub mod nodes;
+pub mod passes;
+pub mod print;
+pub mod validate;
+pub mod visit;
+
+pub use nodes::Tree;

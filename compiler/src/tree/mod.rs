@@ -5,3 +5,8 @@
 //! placed: that is the schedule tree's.
 
 pub mod nodes;
+pub mod print;
+pub mod validate;
+pub mod visit;
+
+pub use nodes::Tree;

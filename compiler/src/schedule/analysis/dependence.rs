@@ -1,0 +1,103 @@
+//! Which iterations of loops touch the same elements, and in which order they must.
+//!
+//! Every index of this language is `position + constant`, so the distance
+//! between two accesses along an axis is a number, or nothing is known of it.
+
+use crate::entity::Handle;
+use crate::schedule::nodes::{Access, Container, Node};
+use crate::space::{Affine, Symbol};
+
+/// An access with what it does.
+#[derive(Clone, Debug)]
+pub struct Touch<'a> {
+    pub access: &'a Access,
+    pub is_write: bool,
+}
+
+/// Every access below `nodes`, in textual order; reads of a statement before its write.
+#[must_use]
+pub fn touches(nodes: &[Node]) -> Vec<Touch<'_>> {
+    let mut found = Vec::new();
+    for node in nodes {
+        node.walk(&mut |it| {
+            if let Some(expr) = it.expression() {
+                expr.accesses(&mut |access| found.push(Touch { access, is_write: false }));
+            }
+            if let Some(access) = it.target() {
+                found.push(Touch { access, is_write: true });
+            }
+        });
+    }
+    found
+}
+
+/// Where along the loop over `variable` an access lies, relative to the iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Distance {
+    /// This many iterations away.
+    Exactly(i64),
+    /// The element does not depend on the iteration: every one touches it.
+    Everywhere,
+}
+
+/// The distance of an access along the loop over `variable`.
+#[must_use]
+pub fn distance(access: &Access, variable: &Symbol) -> Distance {
+    let mut along = access.index.iter().filter(|it| it.factor(variable) != 0);
+    match (along.next(), along.next()) {
+        (Some(index), None) if *index == Affine::beside(variable, index.offset()) => {
+            Distance::Exactly(index.offset())
+        }
+        (None, _) | (Some(_), _) => Distance::Everywhere,
+    }
+}
+
+/// The pairs of accesses, one of `first` and one of `second`, to one container that is written by one of the two.
+pub fn conflicts<'a, 'b>(
+    first: &'b [Touch<'a>],
+    second: &'b [Touch<'a>],
+) -> impl Iterator<Item = (&'b Touch<'a>, &'b Touch<'a>)> {
+    first.iter().flat_map(move |one| {
+        second.iter().filter_map(move |other| {
+            let is_conflict =
+                one.access.container == other.access.container && (one.is_write || other.is_write);
+            is_conflict.then_some((one, other))
+        })
+    })
+}
+
+/// Whether the container lives within one iteration of the innermost loops, so that iterations cannot share it.
+#[must_use]
+pub fn is_private(container: &Container) -> bool {
+    container.shape.is_empty()
+}
+
+/// Two accesses that keep a loop from running its iterations in any order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    pub container: Handle<Container>,
+}
+
+/// Whether the iterations of a loop over `variable` around `body` can run in any order.
+///
+/// # Errors
+///
+/// The container that carries a value from one iteration to another.
+pub fn carried(
+    body: &[Node],
+    variable: &Symbol,
+    is_private: &dyn Fn(Handle<Container>) -> bool,
+) -> Result<(), Carried> {
+    let all = touches(body);
+    for (one, other) in conflicts(&all, &all) {
+        let container = one.access.container;
+        if is_private(container) {
+            continue;
+        }
+        match (distance(one.access, variable), distance(other.access, variable)) {
+            (Distance::Exactly(one), Distance::Exactly(other)) if one == other => {}
+            _ => return Err(Carried { container }),
+        }
+    }
+    Ok(())
+}

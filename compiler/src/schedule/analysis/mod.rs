@@ -1,0 +1,3 @@
+//! Facts about schedule trees.
+
+pub mod dependence;

@@ -1,0 +1,110 @@
+//! Merges neighbouring loops over the same range into one.
+
+use std::fmt;
+use std::mem;
+
+use super::PassCx;
+use crate::schedule::analysis::dependence::{Distance, conflicts, distance, is_private, touches};
+use crate::schedule::nodes::{Container, Loop, Node, Order, Tree};
+
+pub const NAME: &str = "schedule/merge-loops";
+
+/// Merges each loop into the one before it, where legal; then the same inside the merged body.
+///
+/// - **Precondition** — a valid schedule tree, all loops sequentially placed.
+/// - **Effect** — fewer, longer loops; statements keep their order within an iteration.
+/// - **Legality** — [`may_merge`]; every refusal becomes a remark.
+/// - **Why** — what one loop leaves in the cache, the next one finds there.
+pub fn merge_loops(tree: &mut Tree, cx: &mut PassCx) {
+    let mut children = mem::take(&mut tree.children);
+    merge_siblings(tree, cx, &mut children);
+    tree.children = children;
+}
+
+fn merge_siblings(tree: &Tree, cx: &mut PassCx, block: &mut Vec<Node>) {
+    let mut merged: Vec<Node> = Vec::new();
+    for next in mem::take(block) {
+        let (Some(Node::Loop(prev)), Node::Loop(it)) = (merged.last_mut(), &next) else {
+            merged.push(next);
+            continue;
+        };
+        match may_merge(tree, prev, it) {
+            Ok(()) => {
+                let message = format!("the loop over `{}` continues the one before it", it.variable);
+                cx.applied(NAME, &next, message);
+                if let Node::Loop(it) = next {
+                    prev.children.extend(it.children);
+                }
+            }
+            Err(blocked) => {
+                cx.missed(NAME, &next, blocked.to_string());
+                merged.push(next);
+            }
+        }
+    }
+    for node in &mut merged {
+        for inner in node.blocks_mut() {
+            merge_siblings(tree, cx, inner);
+        }
+    }
+    *block = merged;
+}
+
+/// Why two loops stay apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    RangesDiffer,
+    OrdersDiffer,
+    /// The second loop reads or writes this at another iteration than the first.
+    TouchedBeside(String),
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Blocked::RangesDiffer => f.write_str("the loop before it has another range"),
+            Blocked::OrdersDiffer => f.write_str("the loop before it runs in another order"),
+            Blocked::TouchedBeside(name) => {
+                write!(f, "`{name}` must be finished beside the point before this loop may start")
+            }
+        }
+    }
+}
+
+/// Whether iteration n of `next` may run right after iteration n of `prev`.
+///
+/// In loops without order, both must touch a shared element in the same
+/// iteration. In a sweep, `next` may also look back, at what earlier iterations
+/// of `prev` have finished: a read at most as far ahead as the write, and the
+/// other way round for a value that is still to be read.
+fn may_merge(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Blocked> {
+    if prev.axis != next.axis || prev.start != next.start || prev.end != next.end {
+        return Err(Blocked::RangesDiffer);
+    }
+    if prev.order != next.order {
+        return Err(Blocked::OrdersDiffer);
+    }
+    let (first, second) = (touches(&prev.children), touches(&next.children));
+    for (one, other) in conflicts(&first, &second) {
+        let container = &tree.containers[one.access.container];
+        if is_private(container) {
+            continue;
+        }
+        let blocked = |it: &Container| Err(Blocked::TouchedBeside(it.name.clone()));
+        let (one, other) =
+            match (distance(one.access, &prev.variable), distance(other.access, &next.variable)) {
+                (Distance::Exactly(one), Distance::Exactly(other)) => (one, other),
+                _ => return blocked(container),
+            };
+        // Elements of `prev` must have been touched no later than those of `next`.
+        let is_in_order = match prev.order {
+            Order::Parallel => one == other,
+            Order::Ascending => one >= other,
+            Order::Descending => one <= other,
+        };
+        if !is_in_order {
+            return blocked(container);
+        }
+    }
+    Ok(())
+}

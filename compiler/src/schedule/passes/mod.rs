@@ -1,0 +1,69 @@
+//! The scheduling passes, in the order in which they run.
+
+pub mod merge_loops;
+pub mod place_threads;
+pub mod place_vectors;
+pub mod sink_sequential_levels;
+
+use super::nodes::{Node, Tree};
+use crate::diag::Remark;
+
+/// The machine, as far as a schedule depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Whether there are cores to spread loops over.
+    pub has_threads: bool,
+    /// Whether the innermost loop may run in vector lanes.
+    pub has_vectors: bool,
+}
+
+impl Target {
+    /// Several cores with vector units, arrays contiguous along i.
+    pub const CPU: Target = Target { has_threads: true, has_vectors: true };
+}
+
+/// What a pass may read, and where it reports.
+#[derive(Debug)]
+pub struct PassCx {
+    pub target: Target,
+    pub remarks: Vec<Remark>,
+}
+
+impl PassCx {
+    #[must_use]
+    pub fn new(target: Target) -> Self {
+        Self { target, remarks: Vec::new() }
+    }
+
+    /// Reports what `pass` did at `node`.
+    pub fn applied(&mut self, pass: &'static str, node: &Node, message: String) {
+        self.remark(pass, node, true, message);
+    }
+
+    /// Reports what `pass` had to leave at `node`, and why.
+    pub fn missed(&mut self, pass: &'static str, node: &Node, message: String) {
+        self.remark(pass, node, false, message);
+    }
+
+    fn remark(&mut self, pass: &'static str, node: &Node, is_applied: bool, message: String) {
+        self.remarks.push(Remark { pass, is_applied, message, origin: node.first_origin().cloned() });
+    }
+}
+
+/// A pass: its name, and the function that is it.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    pub name: &'static str,
+    pub run: fn(&mut Tree, &mut PassCx),
+}
+
+/// All passes, in order.
+pub const PASSES: &[Pass] = &[
+    // First: longer bodies give the later passes more to choose from.
+    Pass { name: merge_loops::NAME, run: merge_loops::merge_loops },
+    // After merging, since only a single plane loop can change places with the levels around it.
+    Pass { name: sink_sequential_levels::NAME, run: sink_sequential_levels::sink_sequential_levels },
+    // Last, on the final shape: which loops run in parallel.
+    Pass { name: place_threads::NAME, run: place_threads::place_threads },
+    Pass { name: place_vectors::NAME, run: place_vectors::place_vectors },
+];

@@ -1,0 +1,58 @@
+//! Moves a sweep over levels inside the loop over rows.
+
+use super::PassCx;
+use crate::entity::Handle;
+use crate::schedule::analysis::dependence::carried;
+use crate::schedule::nodes::{Container, Loop, Node, Order, Placement, Tree};
+use crate::space::Axis;
+
+pub const NAME: &str = "schedule/sink-sequential-levels";
+
+/// Turns `k { j { ... } }` into `j { k { ... } }`, where `k` has an order and the rows are independent.
+///
+/// - **Precondition** — a valid schedule tree; loops are merged as far as they can be.
+/// - **Effect** — the sweep runs inside each row; nothing else moves.
+/// - **Legality** — the sweep holds one loop over rows alone, and no row touches what another writes.
+/// - **Why** — rows can then be spread over threads once for the whole sweep, not once for each
+///   level, and the levels of one row stay in the cache.
+pub fn sink_sequential_levels(tree: &mut Tree, cx: &mut PassCx) {
+    let mut children = std::mem::take(&mut tree.children);
+    for node in &mut children {
+        let Node::Loop(levels) = &*node else { continue };
+        if levels.axis != Axis::K || levels.order == Order::Parallel {
+            continue;
+        }
+        match may_sink(tree, levels) {
+            Ok(()) => {
+                cx.applied(NAME, node, "each row runs through its levels on its own".to_owned());
+                sink(node);
+            }
+            Err(why) => cx.missed(NAME, node, why),
+        }
+    }
+    tree.children = children;
+}
+
+fn may_sink(tree: &Tree, levels: &Loop) -> Result<(), String> {
+    let [Node::Loop(rows)] = levels.children.as_slice() else {
+        return Err("the sweep has several loops over rows, which could not be merged".to_owned());
+    };
+    if rows.axis != Axis::J || rows.order != Order::Parallel {
+        return Err("the loop inside the sweep is not over rows".to_owned());
+    }
+    let is_private = |it: Handle<Container>| tree.containers[it].shape.is_empty();
+    carried(&rows.children, &rows.variable, &is_private).map_err(|it| {
+        let name = &tree.containers[it.container].name;
+        format!("`{name}` is touched in several rows of one sweep")
+    })
+}
+
+fn sink(node: &mut Node) {
+    let Node::Loop(levels) = node else { return };
+    if let Some(Node::Loop(mut rows)) = levels.children.pop() {
+        levels.children = std::mem::take(&mut rows.children);
+        let levels = Loop { placement: Placement::Sequential, ..levels.clone() };
+        rows.children.push(Node::Loop(levels));
+        *node = Node::Loop(rows);
+    }
+}

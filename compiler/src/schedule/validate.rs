@@ -1,0 +1,113 @@
+//! The rules of the schedule tree.
+
+use std::collections::BTreeSet;
+
+use super::nodes::{Access, Node, Order, Placement, Storage, Tree};
+use crate::space::{Axis, Symbol};
+use crate::types::DType;
+
+/// All violations, each as one sentence; they are faults of ours, never the user's.
+#[must_use]
+pub fn validate(tree: &Tree) -> Vec<String> {
+    let mut rules = Rules { tree, found: Vec::new() };
+    let mut names = BTreeSet::new();
+    for (_, it) in tree.containers.iter() {
+        if !names.insert(it.name.as_str()) {
+            rules.found.push(format!("the name `{}` is used twice", it.name));
+        }
+        if it.shape.len() != it.shift.len() {
+            rules.found.push(format!("shape and shift of `{}` differ in rank", it.name));
+        }
+        if it.storage == Storage::Register && !it.shape.is_empty() {
+            rules.found.push(format!("`{}` is in a register and has a shape", it.name));
+        }
+    }
+    for child in &tree.children {
+        rules.node(child, &mut Vec::new());
+    }
+    rules.found
+}
+
+struct Rules<'a> {
+    tree: &'a Tree,
+    found: Vec<String>,
+}
+
+impl Rules<'_> {
+    fn node(&mut self, node: &Node, outer: &mut Vec<(Symbol, Axis, Placement)>) {
+        let n_outer = outer.len();
+        match node {
+            Node::Loop(it) => {
+                if outer.iter().any(|(variable, ..)| *variable == it.variable) {
+                    self.found.push(format!("the loop variable `{}` is used twice on one path", it.variable));
+                }
+                if it.placement != Placement::Sequential && it.order != Order::Parallel {
+                    self.found.push(format!(
+                        "the loop over `{}` has an order and is placed in parallel",
+                        it.variable
+                    ));
+                }
+                if outer.iter().any(|(.., placement)| *placement == Placement::Simd) {
+                    self.found.push(format!("the loop over `{}` stands inside vector lanes", it.variable));
+                }
+                if it.placement == Placement::Threads
+                    && outer.iter().any(|(.., placement)| *placement == Placement::Threads)
+                {
+                    self.found
+                        .push(format!("the loop over `{}` spreads threads inside threads", it.variable));
+                }
+                outer.push((it.variable.clone(), it.axis, it.placement));
+            }
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
+                for axis in Axis::ALL {
+                    if outer.iter().filter(|(_, it, _)| *it == axis).count() == 0 {
+                        self.found.push(format!("a statement stands outside any loop over {axis}"));
+                    }
+                }
+            }
+        }
+        let condition = match node {
+            Node::If(it) => Some(&it.condition),
+            Node::While(it) => Some(&it.condition),
+            Node::Loop(_) | Node::Region(_) | Node::Assign(_) => None,
+        };
+        if condition.is_some_and(|it| it.dtype != DType::Bool) {
+            self.found.push("a condition is not bool".to_owned());
+        }
+        if let Node::Assign(it) = node
+            && let Some(container) = self.tree.containers.get(it.target.container)
+            && container.dtype != it.value.dtype
+        {
+            self.found
+                .push(format!("`{}` is {} and is given {}", container.name, container.dtype, it.value.dtype));
+        }
+        if let Some(expr) = node.expression() {
+            expr.accesses(&mut |access| self.access(access, outer));
+        }
+        if let Some(target) = node.target() {
+            self.access(target, outer);
+        }
+        for child in node.children() {
+            self.node(child, outer);
+        }
+        outer.truncate(n_outer);
+    }
+
+    fn access(&mut self, access: &Access, outer: &[(Symbol, Axis, Placement)]) {
+        let Some(container) = self.tree.containers.get(access.container) else {
+            self.found.push("an access names a container that does not exist".to_owned());
+            return;
+        };
+        if access.index.len() != container.shape.len() {
+            self.found.push(format!("`{}` is read with {} indices", container.name, access.index.len()));
+        }
+        for (symbol, _) in access.index.iter().flat_map(crate::space::Affine::terms) {
+            if !outer.iter().any(|(variable, ..)| variable == symbol) {
+                self.found.push(format!(
+                    "`{}` is indexed by `{symbol}`, which no loop around it counts",
+                    container.name
+                ));
+            }
+        }
+    }
+}

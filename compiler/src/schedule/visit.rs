@@ -1,0 +1,70 @@
+//! The one place that knows the shape of a schedule tree.
+
+use super::nodes::{Access, Expr, Node};
+use crate::diag::Origin;
+
+impl Node {
+    /// The nodes directly inside, in order; both branches of an `if`.
+    pub fn children(&self) -> Vec<&Node> {
+        match self {
+            Node::Loop(it) => it.children.iter().collect(),
+            Node::If(it) => it.then.iter().chain(&it.otherwise).collect(),
+            Node::While(it) => it.body.iter().collect(),
+            Node::Region(it) => it.children.iter().collect(),
+            Node::Assign(_) => Vec::new(),
+        }
+    }
+
+    /// The lists of nodes directly inside, to be changed.
+    pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Node>> {
+        match self {
+            Node::Loop(it) => vec![&mut it.children],
+            Node::If(it) => vec![&mut it.then, &mut it.otherwise],
+            Node::While(it) => vec![&mut it.body],
+            Node::Region(it) => vec![&mut it.children],
+            Node::Assign(_) => Vec::new(),
+        }
+    }
+
+    /// The expression that this node itself evaluates.
+    pub fn expression(&self) -> Option<&Expr> {
+        match self {
+            Node::Loop(_) | Node::Region(_) => None,
+            Node::If(it) => Some(&it.condition),
+            Node::While(it) => Some(&it.condition),
+            Node::Assign(it) => Some(&it.value),
+        }
+    }
+
+    /// What this node itself writes.
+    pub fn target(&self) -> Option<&Access> {
+        match self {
+            Node::Assign(it) => Some(&it.target),
+            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) => None,
+        }
+    }
+
+    /// The statement that this node is; loops carry out those inside them.
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Node::Loop(_) => None,
+            Node::If(it) => Some(&it.origin),
+            Node::While(it) => Some(&it.origin),
+            Node::Region(it) => Some(&it.origin),
+            Node::Assign(it) => Some(&it.origin),
+        }
+    }
+
+    /// Calls `each` for this node and every one inside it, outermost first.
+    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Node)) {
+        each(self);
+        for child in self.children() {
+            child.walk(each);
+        }
+    }
+
+    /// The first statement inside, for remarks about a loop.
+    pub fn first_origin(&self) -> Option<&Origin> {
+        self.origin().or_else(|| self.children().into_iter().find_map(Node::first_origin))
+    }
+}
