@@ -195,8 +195,8 @@ impl<'a> Link<'a> {
             }
             links.push(Self { text: line, attributes });
         }
-        let is_program = |it: &&Self| it.get("rel") == "rust";
-        ensure!(links.iter().any(|it| is_program(&it)), "static/index.html has no link of rel=\"rust\"");
+        let is_program = |it: &Self| it.get("rel") == "rust";
+        ensure!(links.iter().any(is_program), "static/index.html has no link of rel=\"rust\"");
         Ok(links)
     }
 

@@ -1,1 +1,289 @@
-//! What each room may import.
+//! What a line may touch: the table of the style guide, as data.
+//!
+//! `tidy.rs` checks every import against it. A room is named by its module path below `src/`; `*` stands for one
+//! name, or for the rest of one. The first row that matches a file is its row.
+
+/// One row of the table.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// The crate's folder.
+    pub(crate) folder: &'static str,
+    /// The modules that this row speaks about, with all below them. `/.` at the end: without those below.
+    pub(crate) at: &'static str,
+    /// The modules of the same crate that they may name, with all below them; `FLOOR` is the ground floor,
+    /// `*` everything, and a path that ends in `/.` is what a module offers itself (or passes on) and not what is
+    /// below it. Modules of the row's own `at` are allowed as well, but for those behind a `!`.
+    pub(crate) may: &'static [&'static str],
+    /// Crates, or modules of crates, that they never name.
+    pub(crate) never: &'static [&'static str],
+}
+
+/// The compiler's ground floor, lowest first: a room there uses itself and those before it.
+pub(crate) const FLOOR: [&str; 5] = ["entity", "space", "types", "diag", "expr"];
+
+/// A level that is lowered, the level it is lowered from, and the rows of its parts.
+macro_rules! level {
+    ($level:literal, $door:literal, [$($up:literal),*]) => {
+        [
+            // The door in knows its own room, and the nodes and facts of the level above.
+            compiler(concat!($level, "/", $door), &["FLOOR", $level, $($up),*]),
+            compiler(
+                concat!($level, "/analysis"),
+                &["FLOOR", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
+            ),
+            compiler(concat!($level, "/passes"), &["FLOOR", $level, "pipeline/hook"]),
+            // What is left: nodes, build, print, parse, validate, visit.
+            compiler($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
+        ]
+    };
+}
+
+const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
+    // No files, clock, threads or environment: `compiler/clippy.toml` names the functions, this the modules.
+    Room {
+        folder: "compiler",
+        at,
+        may,
+        never: &["std::fs", "std::env", "std::net", "std::process", "std::thread", "std::time::Instant"],
+    }
+}
+
+/// The words of a call, which back ends share with their callers.
+const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
+
+const COMPILER: [Room; 17] = [
+    compiler("entity", &["entity"]),
+    compiler("space", &["entity"]),
+    compiler("types", &["entity", "space"]),
+    compiler("diag", &["entity", "space", "types"]),
+    compiler("expr", &["entity", "space", "types", "diag"]),
+    compiler("frontend", &["FLOOR", "project", "config"]),
+    compiler("inputs", &["FLOOR", CALL[0], CALL[1], CALL[2]]),
+    compiler("config", &["FLOOR"]),
+    compiler("project", &["FLOOR", "config"]),
+    compiler("fingerprint", &["FLOOR", "project", "config"]),
+    // A back end is a folder; it starts from one level and does not know the others.
+    compiler(
+        "backend/debug",
+        &["FLOOR", CALL[0], CALL[1], CALL[2], "oir/.", "oir/nodes", "oir/analysis", "oir/visit"],
+    ),
+    compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/emit", "npir/.", "npir/nodes"]),
+    compiler(
+        "backend/c",
+        &[
+            "FLOOR",
+            CALL[0],
+            CALL[1],
+            CALL[2],
+            "backend/emit",
+            "sdfg/.",
+            "sdfg/nodes",
+            "sdfg/analysis",
+            "sdfg/visit",
+        ],
+    ),
+    compiler("backend", &["FLOOR"]),
+    // Those who see the whole trip.
+    compiler("pipeline", &["*"]),
+    compiler("session", &["*"]),
+    compiler("./.", &["*"]),
+];
+
+const LEVELS: [[Room; 4]; 7] = [
+    level!("defir", "from_*", ["frontend"]),
+    level!("gtir", "from_*", ["defir/.", "defir/nodes", "defir/analysis", "defir/visit"]),
+    level!("oir", "from_*", ["gtir/.", "gtir/nodes", "gtir/analysis", "gtir/visit"]),
+    level!("npir", "from_*", ["oir/.", "oir/nodes", "oir/analysis", "oir/visit"]),
+    level!("tree", "from_*", ["oir/.", "oir/nodes", "oir/analysis", "oir/visit"]),
+    level!("schedule", "from_*", ["tree/.", "tree/nodes", "tree/analysis", "tree/visit"]),
+    level!("sdfg", "from_*", ["schedule/.", "schedule/nodes", "schedule/analysis", "schedule/visit"]),
+];
+
+const fn room(
+    folder: &'static str,
+    at: &'static str,
+    may: &'static [&'static str],
+    never: &'static [&'static str],
+) -> Room {
+    Room { folder, at, may, never }
+}
+
+/// The levels' modules: what crosses a wire is not a node.
+const NODES: &[&str] = &[
+    "isobar_compiler::defir",
+    "isobar_compiler::gtir",
+    "isobar_compiler::oir",
+    "isobar_compiler::npir",
+    "isobar_compiler::tree",
+    "isobar_compiler::schedule",
+    "isobar_compiler::sdfg",
+];
+
+const OTHERS: [Room; 21] = [
+    room("protocol", "", &["*"], NODES),
+    room("web", "bin", &["*"], NODES),
+    room("web", "state", &["state", "bridge", "share"], &["isobar_compiler", "web_sys"]),
+    room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
+    room("web", "panes/.", &["panes"], &["isobar_compiler"]),
+    room("web", "panes/*", &["state", "widgets", "plots", "panes/."], &["isobar_compiler"]),
+    room("web", "plots", &["state", "widgets"], &["isobar_compiler"]),
+    room("web", "widgets", &[], &["isobar_compiler", "isobar_protocol"]),
+    room("web", "share", &[], &["isobar_compiler", "leptos", "web_sys"]),
+    room("web", "worker", &[], &["leptos"]),
+    room("web", "", &["*"], &["isobar_compiler"]),
+    room(
+        "native-runner",
+        "routes",
+        &["jobs", "auth", "limits", "error", "config", "state", "cache", "telemetry", "./."],
+        &["std::thread", "isobar_compiler::backend"],
+    ),
+    room(
+        "native-runner",
+        "jobs",
+        &["executors", "cache", "limits", "config", "telemetry", "error"],
+        &["axum"],
+    ),
+    room(
+        "native-runner",
+        "executors",
+        &["limits", "cache", "telemetry"],
+        &["axum", "isobar_compiler::frontend", "isobar_compiler::project", "isobar_compiler::session"],
+    ),
+    room("native-runner", "auth", &["config", "error", "limits"], &["isobar_compiler"]),
+    room("native-runner", "limits", &["config", "error"], &["isobar_compiler"]),
+    room("native-runner", "config", &["error", "limits"], &["axum"]),
+    room("native-runner", "telemetry", &["config"], &["isobar_compiler"]),
+    room("native-runner", "cache", &["config", "limits"], &["axum"]),
+    room("native-runner", "error", &["limits"], &[]),
+    room("native-runner", "", &["*"], &[]),
+];
+
+/// Every row, in the order in which they are tried.
+pub(crate) fn rooms() -> impl Iterator<Item = &'static Room> {
+    static ALL: (&[[Room; 4]], &[Room], &[Room]) = (&LEVELS, &COMPILER, &OTHERS);
+    ALL.0.iter().flatten().chain(ALL.1).chain(ALL.2)
+}
+
+/// The row of a module; none when the table does not know its room.
+pub(crate) fn room_of(folder: &str, module: &[String]) -> Option<&'static Room> {
+    rooms().find(|room| room.folder == folder && matches(room.at, module))
+}
+
+impl Room {
+    /// Whether a module of this row, `from`, may name `target`, a module of the same crate.
+    pub(crate) fn may_use(&self, from: &[String], target: &[String]) -> bool {
+        // The file that gives the room its name may pass on what is behind any of its doors.
+        let is_head = matches(&format!("{}/.", self.at), from);
+        let is_barred =
+            |it: &&str| it.strip_prefix('!').is_some_and(|it| matches(it, target) && !matches(it, from));
+        if !is_head && self.may.iter().any(|it| is_barred(&it)) {
+            return false;
+        }
+        is_own(self.at, from, target)
+            || self.may.iter().any(|it| match *it {
+                "*" => true,
+                "FLOOR" => target.first().is_some_and(|room| FLOOR.contains(&room.as_str())),
+                pattern => matches(pattern, target),
+            })
+    }
+
+    /// The entry of `never` that `path`, as it is spelled in the source, falls under.
+    pub(crate) fn refuses(&self, path: &[String]) -> Option<&'static str> {
+        self.never.iter().copied().find(|never| {
+            never.split("::").enumerate().all(|(i, name)| path.get(i).is_some_and(|it| it == name))
+        })
+    }
+}
+
+/// Whether `target` is below what the row's pattern stands for in `from`: with `panes/*`, the same pane.
+fn is_own(at: &str, from: &[String], target: &[String]) -> bool {
+    let depth = at.split('/').filter(|it| !it.is_empty() && *it != ".").count();
+    depth > 0 && from.len() >= depth && target.len() >= depth && from[..depth] == target[..depth]
+}
+
+/// Whether `module` is what `pattern` names, or below it.
+fn matches(pattern: &str, module: &[String]) -> bool {
+    let (names, exact) = match pattern.strip_suffix("/.") {
+        Some(names) => (names, true),
+        None => (pattern, false),
+    };
+    let names: Vec<&str> = names.split('/').filter(|it| !it.is_empty() && *it != ".").collect();
+    if exact && module.len() != names.len() || module.len() < names.len() {
+        return false;
+    }
+    names.iter().zip(module).all(|(name, it)| match name.strip_suffix('*') {
+        Some(start) => it.starts_with(start),
+        None => it == name,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<String> {
+        text.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn may(folder: &str, from: &str, target: &str) -> bool {
+        let from = path(from);
+        room_of(folder, &from).expect("the room is in the table").may_use(&from, &path(target))
+    }
+
+    #[test]
+    fn a_door_uses_its_own_room_and_the_nodes_and_facts_of_the_level_above() {
+        assert!(may("compiler", "oir/from_gtir", "oir/build"));
+        assert!(may("compiler", "oir/from_gtir", "gtir/nodes"));
+        assert!(may("compiler", "oir/from_gtir", "gtir/analysis/extents"));
+        assert!(!may("compiler", "oir/from_gtir", "gtir/passes/fold"));
+        assert!(!may("compiler", "oir/from_gtir", "defir/nodes"));
+    }
+
+    #[test]
+    fn a_level_does_not_know_another_nor_its_own_passes() {
+        assert!(may("compiler", "oir/print", "expr"));
+        assert!(may("compiler", "oir/print", "oir/nodes"));
+        assert!(!may("compiler", "oir/print", "gtir/nodes"));
+        assert!(!may("compiler", "oir/print", "oir/passes"));
+        assert!(may("compiler", "oir", "oir/passes"));
+        assert!(!may("compiler", "oir/passes/merge", "backend/debug"));
+    }
+
+    #[test]
+    fn the_ground_floor_looks_down_only() {
+        assert!(may("compiler", "diag/span", "types"));
+        assert!(!may("compiler", "types/value", "diag"));
+        assert!(!may("compiler", "space/axis", "oir"));
+    }
+
+    #[test]
+    fn a_back_end_starts_from_one_level() {
+        assert!(may("compiler", "backend/c/write", "sdfg/nodes"));
+        assert!(!may("compiler", "backend/c/write", "oir/nodes"));
+        assert!(!may("compiler", "backend/c/write", "backend/debug"));
+        assert!(!may("compiler", "backend/array", "oir"));
+    }
+
+    #[test]
+    fn a_pane_knows_neither_another_pane_nor_the_bridge() {
+        assert!(may("web", "panes/ir", "state/compilation"));
+        assert!(may("web", "panes/run/table", "panes/run/picture"));
+        assert!(!may("web", "panes/ir", "panes/run"));
+        assert!(!may("web", "panes/ir", "bridge/worker"));
+        assert!(!may("web", "bridge/worker", "state"));
+    }
+
+    #[test]
+    fn a_route_does_not_reach_an_executor_nor_a_job_http() {
+        assert!(!may("native-runner", "routes/jobs", "executors"));
+        assert!(may("native-runner", "routes/jobs", "jobs/queue"));
+        let jobs = room_of("native-runner", &path("jobs/queue")).expect("the room is in the table");
+        let axum = ["axum".to_owned(), "Json".to_owned()];
+        assert_eq!(jobs.refuses(&axum), Some("axum"));
+    }
+
+    #[test]
+    fn a_room_that_is_not_in_the_table_is_found_out() {
+        assert!(room_of("compiler", &path("helpers/strings")).is_none());
+    }
+}

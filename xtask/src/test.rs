@@ -1,6 +1,135 @@
-//! stub
-pub(crate) fn test(_filter: Option<&str>) -> anyhow::Result<()> {
-    let _ = crate::install::chromium;
-    let _ = crate::install::crates;
-    anyhow::bail!("not yet")
+//! `cargo xtask test`: installs what the tests need, runs every check and test, and sums up.
+
+mod count;
+
+use crate::page::{Profile, page};
+use crate::process::{cargo, program, root, run, say, spelled, target_dir};
+use crate::{install, tidy};
+use anyhow::{Context, Result, bail};
+use count::Count;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What ran so far.
+#[derive(Debug, Default)]
+struct Report {
+    total: Count,
+    steps: Vec<(&'static str, Duration, Count)>,
+}
+
+impl Report {
+    /// Runs one step; a step that cannot even run counts as one failure, and the next ones run all the same.
+    fn step(&mut self, name: &'static str, work: impl FnOnce() -> Result<Count>) {
+        let start = Instant::now();
+        let count = work().unwrap_or_else(|error| {
+            println!("error: {name}: {error:#}");
+            Count { passed: 0, failed: 1 }
+        });
+        self.total += count;
+        self.steps.push((name, start.elapsed(), count));
+    }
+
+    fn print(&self) {
+        println!();
+        for (name, time, count) in &self.steps {
+            let sum = format!("{} passed, {} failed", count.passed, count.failed);
+            println!("{name:<28} {:>6.1} s   {sum}", time.as_secs_f64());
+        }
+        println!("\n{} passed, {} failed", self.total.passed, self.total.failed);
+    }
+}
+
+/// Runs all checks and tests, or with a `filter` the tests alone whose name contains it.
+///
+/// The last line of its output is `N passed, M failed`; each lint counts as one test.
+pub(crate) fn test(filter: Option<&str>) -> Result<()> {
+    let mut report = Report::default();
+    if filter.is_none() {
+        report.step("format", || {
+            check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
+        });
+        report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+    }
+    report.step("install", || {
+        install::wasm_target()?;
+        install::npm_packages()?;
+        install::crates()?;
+        Ok(Count::default())
+    });
+    report.step("page", || page(Profile::Release).map(|()| Count::one()));
+    if filter.is_none() {
+        report.step("clippy", || {
+            let mut lint = cargo();
+            lint.args(["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
+            check(&mut lint, "lint the sources")
+        });
+        report.step("clippy for the page", || {
+            let mut lint = cargo();
+            lint.args([
+                "clippy",
+                "--locked",
+                "--package",
+                "isobar-web",
+                "--target",
+                "wasm32-unknown-unknown",
+            ]);
+            lint.args(["--", "--deny", "warnings"]);
+            check(&mut lint, "lint the page as it is compiled for the browser")
+        });
+    }
+    report.step("cargo test", || {
+        let mut tests = cargo();
+        tests.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(filter);
+        counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
+    });
+    report.step("end to end", || end_to_end(filter));
+    report.print();
+    if report.total.failed > 0 {
+        bail!("not everything passes");
+    }
+    Ok(())
+}
+
+/// The story of a user, in a real browser against the runner as cargo's dev profile builds it.
+fn end_to_end(filter: Option<&str>) -> Result<Count> {
+    let chromium = install::chromium()?;
+    // The same package selection as for the tests, so that nothing is compiled twice.
+    run(
+        cargo().args(["build", "--locked", "--workspace", "--bin", "isobar"]),
+        "build the runner that the browser talks to",
+    )?;
+    let mut tests = program("node");
+    tests.arg("tests/e2e/run.mjs").args(filter);
+    tests.env("ISOBAR_CHROMIUM", chromium).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
+    tests.env("ISOBAR_ARTIFACTS", root().join(".artifacts/e2e"));
+    counted(&mut tests, "drive the page in Chromium", Count::add_closing_line)
+}
+
+fn check(command: &mut Command, why: &str) -> Result<Count> {
+    run(command, why).map(|()| Count::one())
+}
+
+/// Runs tests, shows what they print, and counts them by reading it with `add`.
+fn counted(command: &mut Command, why: &str, add: impl Fn(&mut Count, &str)) -> Result<Count> {
+    let line = spelled(command);
+    say(&format!("{why}: {line}"));
+    let mut child =
+        command.stdout(Stdio::piped()).spawn().with_context(|| format!("`{line}` could not be started"))?;
+    let mut count = Count::default();
+    if let Some(stdout) = child.stdout.take() {
+        let mut terminal = std::io::stdout();
+        for line in BufReader::new(stdout).lines() {
+            let line = line?;
+            add(&mut count, &line);
+            writeln!(terminal, "{line}")?;
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() && count.failed == 0 {
+        // It did not compile, or it crashed: no line told so.
+        println!("error: `{line}` failed ({status})");
+        count.failed = 1;
+    }
+    Ok(count)
 }

@@ -59,6 +59,8 @@ export class Editor {
     };
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
     root.replaceChildren();
+    // For tests and the console: what is drawn is not the whole text.
+    parent.editor = this;
     const report = EditorView.updateListener.of((update) => {
       const byPage = update.transactions.some((it) => it.annotation(fromPage));
       if (update.docChanged && !byPage) onChange?.(update.state.doc.toString());

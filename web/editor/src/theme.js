@@ -23,7 +23,10 @@ const underline = (colour) => ({
   textDecorationSkipInk: "none",
   textUnderlineOffset: "3px",
 });
-const sign = (letter, colour) => ({ content: `"${letter}"`, color: colour, fontWeight: "bold" });
+const sign = (letter, colour) => ({
+  content: "normal",
+  "&::before": { content: `"${letter}"`, color: colour, fontWeight: "bold" },
+});
 
 export const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text, #1B2130)", backgroundColor: "var(--bg0, #FFFFFF)" },

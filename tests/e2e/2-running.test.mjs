@@ -1,0 +1,77 @@
+// Running a stencil in the tab and on the runner, and looking at its fields.
+
+import assert from "node:assert/strict";
+import { scenario } from "./harness.mjs";
+
+scenario("a run in the tab gives a picture to look around in", async (t) => {
+  await t.pick("copy_scale");
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
+  assert.match(await t.get("colour-bar").textContent(), /-?\d[\s\S]*\d/);
+  await t.shot("picture");
+
+  const before = await t.hash();
+  const slider = t.get("k-slider");
+  const level = Number(await slider.inputValue());
+  await slider.fill(String(level > 5 ? level - 5 : level + 5));
+  await t.page.waitForFunction((old) => {
+    return document.querySelector('[data-testid="field-canvas"]').dataset.hash !== old;
+  }, before);
+  assert.equal(await t.get("field-canvas").getAttribute("data-k"), await slider.inputValue());
+
+  const box = await t.get("field-canvas").boundingBox();
+  await t.page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.6);
+  await t.page.waitForFunction(() => {
+    return /\d+\D+\d+\D+\d/.test(document.querySelector('[data-testid="pointer-value"]')?.textContent ?? "");
+  });
+  assert.deepEqual(t.asked, [], "a run in the tab asked the runner");
+});
+
+scenario("Control+Enter in the editor runs in the tab", async (t) => {
+  await t.pick("copy_scale");
+  await t.toEnd();
+  const before = await t.text();
+  await t.page.keyboard.press("Control+Enter");
+  await t.ran("done", "debug");
+  assert.equal(await t.text(), before);
+});
+
+scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
+  await t.pick("horizontal_diffusion");
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  const inTab = await t.hash();
+
+  await t.get("run-runner").click();
+  await t.see("progress");
+  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+  await t.see("connection", { "data-state": "connected" });
+  const names = await t
+    .get("timings")
+    .locator('[data-testid="timing"]')
+    .evaluateAll((rows) => rows.map((it) => ({ name: it.dataset.name, ms: Number(it.dataset.ms) })));
+  assert.ok(names.length >= 2, `timings: ${JSON.stringify(names)}`);
+  for (const { name, ms } of names) assert.ok(name && ms >= 0, `timings: ${JSON.stringify(names)}`);
+  assert.equal(await t.hash(), inTab, "the two pictures differ");
+});
+
+for (const [entry, precision] of [
+  ["horizontal_diffusion", "64"],
+  ["horizontal_diffusion", "32"],
+  ["vertical_advection", "64"],
+  ["ppm_transport", "64"],
+  ["column_physics", "64"],
+]) {
+  scenario(`${entry} in ${precision} bits: tab and runner agree in every cell`, async (t) => {
+    await t.pick(entry);
+    await t.get("precision-select").selectOption(precision);
+    await t.settled();
+    await t.get("compare").click();
+    const result = await t.see("compare-result");
+    await t.page.waitForFunction(() => {
+      return /differ/i.test(document.querySelector('[data-testid="compare-result"]')?.textContent ?? "");
+    });
+    assert.match(await result.textContent(), /\b0 cells differ/i);
+  });
+}

@@ -1,0 +1,65 @@
+// What goes wrong costs a job, never the text.
+
+import assert from "node:assert/strict";
+import { scenario } from "./harness.mjs";
+
+/** Makes the next job long enough to be caught at work. */
+async function enlarge(t) {
+  await t.pick("column_physics");
+  for (const [axis, points] of [["i", "256"], ["j", "256"], ["k", "80"]]) {
+    await t.get(`domain-${axis}`).fill(points);
+    await t.get(`domain-${axis}`).blur();
+  }
+}
+
+async function shrink(t) {
+  for (const axis of ["i", "j", "k"]) {
+    await t.get(`domain-${axis}`).fill("16");
+    await t.get(`domain-${axis}`).blur();
+  }
+}
+
+scenario("a job on the runner can be cancelled", async (t) => {
+  await enlarge(t);
+  await t.get("run-runner").click();
+  await t.see("progress");
+  await t.get("cancel").click();
+  await t.ran("cancelled");
+  await t.shot("cancelled");
+  await shrink(t);
+  await t.get("run-runner").click();
+  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+});
+
+scenario("a runner that is killed at work is reported, and the tab works on", async (t) => {
+  await enlarge(t);
+  await t.toEnd();
+  await t.page.keyboard.type("  # precious");
+  const before = await t.text();
+  await t.get("run-runner").click();
+  await t.see("run-result", { "data-state": "working" });
+  await t.see("connection", { "data-state": "connected" });
+  await t.runner.kill();
+  await t.ran("failed");
+  await t.see("connection", { "data-state": "lost" });
+  assert.match((await t.get("run-error").allTextContents()).join(" "), /runner/i);
+  await t.shot("killed");
+
+  assert.equal(await t.text(), before);
+  await shrink(t);
+  await t.get("run-debug").click();
+  await t.see("run-result", { "data-state": "done", "data-backend": "debug" });
+  assert.equal(await t.text(), before);
+});
+
+scenario("a domain that is too large is refused with both numbers", async (t) => {
+  await t.pick("copy_scale");
+  for (const axis of ["i", "j", "k"]) {
+    await t.get(`domain-${axis}`).fill("30000");
+    await t.get(`domain-${axis}`).blur();
+  }
+  await t.get("run-debug").click();
+  await t.ran("failed");
+  assert.match((await t.get("run-error").allTextContents()).join(" "), /\d/);
+  await t.shot("refused");
+});

@@ -1,0 +1,77 @@
+// The browser and the runner that the scenarios use.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+// playwright-core is installed once, with the editor's parts.
+const require = createRequire(new URL("../../web/editor/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+
+const flags = [
+  "--no-sandbox", // Chromium's own sandbox needs rights that containers do not give
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** A headless Chromium with a profile of its own. */
+export async function launch() {
+  const executablePath = process.env.ISOBAR_CHROMIUM ?? "/usr/bin/chromium";
+  return chromium.launch({ executablePath, headless: true, args: flags });
+}
+
+/** How long a runner may take to print its address. */
+const START_MS = 20_000;
+
+/**
+ * Starts `isobar serve` on a free port, in an empty folder of its own, and waits for its address.
+ *
+ * @returns {Promise<{url: string, origin: string, kill: () => Promise<void>, stop: () => Promise<void>}>}
+ *   `url` has the token in its fragment; `kill` is sudden, `stop` cleans up as well
+ */
+export async function startRunner() {
+  const program = process.env.ISOBAR_BIN;
+  if (!program) throw new Error("ISOBAR_BIN does not name the isobar program");
+  const home = await mkdtemp(join(tmpdir(), "isobar-e2e-"));
+  const child = spawn(program, ["serve", "--bind", "127.0.0.1:0"], {
+    env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const printed = [];
+  const url = await new Promise((resolve, reject) => {
+    const fail = (why) => reject(new Error(`isobar serve ${why}; it printed:\n${printed.join("\n")}`));
+    const timer = setTimeout(() => fail(`told no address within ${START_MS} ms`), START_MS);
+    child.once("error", reject);
+    child.once("exit", (code) => fail(`ended (${code})`));
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        printed.push(line);
+        const address = line.match(/http:\/\/\S+#token=[^\s"']+/);
+        if (address) {
+          clearTimeout(timer);
+          resolve(address[0]);
+        }
+      });
+    }
+  });
+  const end = async (signal) => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  return {
+    url,
+    origin: new URL(url).origin,
+    kill: () => end("SIGKILL"),
+    stop: async () => {
+      await end("SIGTERM");
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,146 @@
+// Scenarios, and what they have at hand.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { startRunner } from "./browser.mjs";
+
+export const STAGES = ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"];
+
+/** How long the page may take for anything; how fast it is, is measured where it matters. */
+const PATIENCE_MS = 30_000;
+
+/** Every scenario, in the order in which the files tell them. */
+export const scenarios = [];
+
+/**
+ * Tells a scenario. It has a runner, a browser context and a page of its own.
+ *
+ * @param {string} name a sentence
+ * @param {(t: Scene) => Promise<void>} tell
+ */
+export function scenario(name, tell) {
+  scenarios.push({ name, tell });
+}
+
+/** What a scenario acts with. */
+export class Scene {
+  /** What the page logged that it must not: exceptions, panics, refusals of its policy. */
+  complaints = [];
+  /** Paths that were asked of the runner's API, in order. */
+  asked = [];
+
+  constructor(name, browser, artifacts) {
+    this.name = name;
+    this.browser = browser;
+    this.artifacts = artifacts;
+    this.contexts = [];
+  }
+
+  async start() {
+    this.runner = await startRunner();
+    this.page = await this.open(this.runner.url);
+  }
+
+  /** Opens `url` as another person would: nothing stored, nothing known. Waits until the compiler answers. */
+  async open(url) {
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    this.contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on("pageerror", (error) => this.complaints.push(`exception: ${error.message}`));
+    page.on("console", (message) => {
+      const text = message.text();
+      if (/panicked at|Content Security Policy/.test(text)) this.complaints.push(text);
+    });
+    page.on("request", (request) => {
+      const { origin, pathname } = new URL(request.url());
+      if (origin === this.runner.origin && pathname.startsWith("/v1/")) this.asked.push(pathname);
+      if (origin !== this.runner.origin && !/^(data|blob):/.test(request.url())) {
+        this.complaints.push(`a request to another host: ${origin}`);
+      }
+    });
+    await page.goto(url);
+    await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
+    return page;
+  }
+
+  async end() {
+    for (const context of this.contexts) await context.close();
+    await this.runner?.stop();
+  }
+
+  /** A picture of what is seen, beside the test's results. */
+  async shot(what, page = this.page) {
+    const file = `${this.name} ${what}`.replace(/[^a-z0-9]+/gi, "-").toLowerCase();
+    await page.screenshot({ path: join(this.artifacts, `${file}.png`) });
+  }
+
+  /** The element with this `data-testid`. */
+  get(id, page = this.page) {
+    return page.locator(`[data-testid="${id}"]`);
+  }
+
+  /** Waits for the element with this `data-testid` and these attributes. */
+  async see(id, attributes = {}, page = this.page) {
+    const wanted = Object.entries(attributes).map(([name, value]) => `[${name}="${value}"]`);
+    const found = page.locator(`[data-testid="${id}"]${wanted.join("")}`).first();
+    await found.waitFor({ state: "attached" });
+    return found;
+  }
+
+  async pick(entry) {
+    await this.get("gallery-select").selectOption(entry);
+    await this.settled();
+  }
+
+  /** Waits until every pane shows the newest text's levels, or says why it cannot. */
+  async settled(page = this.page) {
+    await page.waitForFunction((stages) => {
+      const revision = document.querySelector('[data-testid="app"]')?.dataset.revision;
+      return stages.every((stage) => {
+        const pane = document.querySelector(`[data-testid="stage-pane-${stage}"]`)?.dataset;
+        return pane && pane.revision === revision && ["fresh", "refused"].includes(pane.state);
+      });
+    }, STAGES);
+  }
+
+  /** The whole text in the editor. */
+  async text(page = this.page) {
+    // Not from the document: CodeMirror draws only the lines that can be seen.
+    return this.get("editor", page).evaluate((it) => it.editor.getDoc());
+  }
+
+  /** Puts the caret at the end of the last line that is not empty. */
+  async toEnd(page = this.page) {
+    await page.locator('[data-testid="editor"] .cm-content').focus();
+    await page.keyboard.press("Control+End");
+    const { length } = (await this.text(page)).match(/\n*$/)[0];
+    for (let line = 0; line < length; line++) await page.keyboard.press("ArrowLeft");
+  }
+
+  /** Waits for the end of a run and fails when it is not the one that is `wanted`. */
+  async ran(wanted, backend) {
+    const result = this.page.locator(
+      ["done", "failed", "cancelled"].map((it) => `[data-testid="run-result"][data-state="${it}"]`).join(","),
+    );
+    await result.waitFor({ state: "attached" });
+    const state = await result.getAttribute("data-state");
+    const why = state === "failed" ? await this.get("run-error").allTextContents() : "";
+    assert.equal(state, wanted, `${why}`);
+    if (backend) await this.see("run-result", { "data-backend": backend });
+  }
+
+  /** How many colours the field's picture has: more than a few, or it is no picture. */
+  async colours() {
+    return this.get("field-canvas").evaluate((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const seen = new Set();
+      for (let at = 0; at < data.length; at += 4) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
+      return seen.size;
+    });
+  }
+
+  hash() {
+    return this.get("field-canvas").getAttribute("data-hash");
+  }
+}

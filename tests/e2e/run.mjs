@@ -1,0 +1,70 @@
+// Runs the scenarios: node run.mjs [part of a name]
+//
+// ISOBAR_BIN         the isobar program
+// ISOBAR_CHROMIUM    the browser
+// ISOBAR_ARTIFACTS   where the screenshots go
+//
+// The last line is `N passed, M failed`.
+
+import { mkdir, readdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { launch } from "./browser.mjs";
+import { Scene, scenarios } from "./harness.mjs";
+
+const filter = process.argv[2] ?? "";
+const artifacts = process.env.ISOBAR_ARTIFACTS ?? fileURLToPath(new URL("../../.artifacts/e2e", import.meta.url));
+await mkdir(artifacts, { recursive: true });
+
+const here = new URL(".", import.meta.url);
+for (const file of (await readdir(here)).filter((name) => name.endsWith(".test.mjs")).sort()) {
+  await import(new URL(file, here));
+}
+
+/** No scenario takes that long; one that does hangs. */
+const LONGEST_MS = 180_000;
+
+let passed = 0;
+let failed = 0;
+const chosen = scenarios.filter(({ name }) => name.includes(filter));
+const browser = chosen.length > 0 ? await launch() : undefined;
+for (const { name, tell } of chosen) {
+  const scene = new Scene(name, browser, artifacts);
+  const start = performance.now();
+  const seconds = () => ((performance.now() - start) / 1000).toFixed(1);
+  try {
+    await within(LONGEST_MS, async () => {
+      await scene.start();
+      await tell(scene);
+      await scene.shot("done");
+      if (scene.complaints.length > 0) throw new Error(`the page complained:\n${scene.complaints.join("\n")}`);
+    });
+    passed += 1;
+    console.log(`ok      ${name} (${seconds()} s)`);
+  } catch (error) {
+    failed += 1;
+    console.log(`FAILED  ${name} (${seconds()} s)\n${indent(error?.stack ?? error)}`);
+    if (scene.complaints.length > 0) console.log(indent(scene.complaints.join("\n")));
+    if (scene.page) await scene.shot("failed").catch(() => {});
+  } finally {
+    await scene.end().catch((error) => console.log(indent(`while closing: ${error}`)));
+  }
+}
+await browser?.close();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);
+
+async function within(ms, work) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no end after ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function indent(text) {
+  return String(text).replace(/^/gm, "        ");
+}

@@ -1,0 +1,52 @@
+// Measures the page for `cargo xtask size`; prints one JSON document.
+
+import { readFile, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { launch, startRunner } from "./browser.mjs";
+
+const LOADS = 9;
+const dist = fileURLToPath(new URL("../../dist", import.meta.url));
+
+const names = (await readdir(dist, { recursive: true })).filter((name) => /\.(wasm|js|css|html)$/.test(name)).sort();
+const files = [];
+for (const name of names) {
+  const bytes = await readFile(join(dist, name));
+  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  files.push({ name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length });
+}
+
+const runner = await startRunner();
+const browser = await launch();
+const mounted = [];
+const ready = [];
+for (let load = 0; load < LOADS; load++) {
+  // A new context has an empty cache.
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const start = performance.now();
+  await page.goto(runner.origin, { waitUntil: "commit" });
+  await page.locator('[data-testid="app"]').waitFor({ state: "attached" });
+  mounted.push(performance.now() - start);
+  await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
+  ready.push(performance.now() - start);
+  await context.close();
+}
+const version = browser.version();
+await browser.close();
+await runner.stop();
+console.log(
+  JSON.stringify({
+    files,
+    loads: LOADS,
+    mounted_ms: spread(mounted),
+    ready_ms: spread(ready),
+    browser: `Chromium ${version}`,
+  }),
+);
+
+function spread(values) {
+  const sorted = values.toSorted((a, b) => a - b);
+  return { median: sorted[Math.floor(sorted.length / 2)], least: sorted[0], greatest: sorted.at(-1) };
+}

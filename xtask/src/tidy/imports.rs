@@ -1,0 +1,188 @@
+//! Reads the paths that a Rust file names, without a parser of Rust: `use` trees, and `crate::` paths in code.
+
+/// A path that a file names: from `crate`, or from the name of another crate.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Import {
+    pub(super) line: usize,
+    pub(super) path: Vec<String>,
+}
+
+/// Every path of `text`, the file of `module`, outside of comments, strings and its tests.
+pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
+    let code = blanked(text);
+    let code = code.split_once("#[cfg(test)]\nmod ").map_or(code.as_str(), |(before, _)| before);
+    let mut imports = Vec::new();
+    let mut at = 0;
+    while at < code.len() {
+        let line = || code[..at].matches('\n').count() + 1;
+        let rest = &code[at..];
+        if starts_word(code, at, "use ") {
+            let end = rest.find(';').unwrap_or(rest.len());
+            let mut paths = Vec::new();
+            expand(&rest["use ".len()..end], &mut Vec::new(), &mut paths);
+            let line = line();
+            imports.extend(paths.into_iter().map(|path| Import { line, path: absolute(path, module) }));
+            at += end;
+        } else if ["crate::", "super::", "std::", "isobar_"].iter().any(|it| starts_word(code, at, it)) {
+            let end =
+                rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == ':')).unwrap_or(rest.len());
+            let path = rest[..end].split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect();
+            imports.push(Import { line: line(), path: absolute(path, module) });
+            at += end;
+        } else {
+            at += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    imports
+}
+
+fn starts_word(code: &str, at: usize, word: &str) -> bool {
+    let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == ':';
+    code[at..].starts_with(word) && !code[..at].ends_with(is_part)
+}
+
+/// `a::{b, c::{self, d}}` becomes `a::b`, `a::c`, `a::c::d`.
+fn expand(tree: &str, before: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+    let depth = before.len();
+    let (names, group) = match tree.split_once('{') {
+        Some((names, group)) => (names, Some(group.rsplit_once('}').map_or(group, |(inside, _)| inside))),
+        None => (tree, None),
+    };
+    let names = names.split(" as ").next().unwrap_or(names);
+    before.extend(
+        names
+            .split("::")
+            .map(str::trim)
+            .filter(|it| !it.is_empty() && *it != "self" && *it != "*")
+            .map(str::to_owned),
+    );
+    if names.trim_start().starts_with("self::") && depth == 0 {
+        before.insert(0, "self".to_owned());
+    }
+    match group {
+        None => paths.push(before.clone()),
+        Some(group) => {
+            for branch in branches(group) {
+                expand(branch, before, paths);
+            }
+        }
+    }
+    before.truncate(depth);
+}
+
+/// The parts of a group, split at the commas that are not inside a group of their own.
+fn branches(group: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut depth, mut start) = (0_usize, 0);
+    for (at, it) in group.char_indices() {
+        match it {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(&group[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&group[start..]);
+    parts.retain(|it| !it.trim().is_empty());
+    parts
+}
+
+/// Resolves `self` and `super` against the file's module.
+fn absolute(path: Vec<String>, module: &[String]) -> Vec<String> {
+    let ups = path.iter().take_while(|it| *it == "super").count();
+    let is_relative = ups > 0 || path.first().is_some_and(|it| it == "self");
+    if !is_relative {
+        return path;
+    }
+    let skip = if ups > 0 { ups } else { 1 };
+    let kept = &module[..module.len().saturating_sub(ups)];
+    ["crate".to_owned()].into_iter().chain(kept.iter().cloned()).chain(path.into_iter().skip(skip)).collect()
+}
+
+/// `text` with its comments and strings made of blanks, line by line as long as before.
+pub(super) fn blanked(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let blank =
+        |out: &mut String, part: &str| out.extend(part.chars().map(|it| if it == '\n' { '\n' } else { ' ' }));
+    while let Some(first) = rest.chars().next() {
+        let length = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |at| at + 2)
+        } else if first == '"' {
+            string_length(rest)
+        } else if let Some(hashes) = raw_string(rest) {
+            let end = format!("\"{}", "#".repeat(hashes));
+            let body = hashes + 2;
+            rest[body..].find(&end).map_or(rest.len(), |at| body + at + end.len())
+        } else if rest.starts_with("'\"'") {
+            3
+        } else if rest.starts_with("'\\\"'") {
+            4
+        } else {
+            out.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        };
+        blank(&mut out, &rest[..length]);
+        rest = &rest[length..];
+    }
+    out
+}
+
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, it) in text.char_indices().skip(1) {
+        match it {
+            '\\' if !escaped => escaped = true,
+            '"' if !escaped => return at + 1,
+            _ => escaped = false,
+        }
+    }
+    text.len()
+}
+
+/// The number of `#` of a raw string that starts here.
+fn raw_string(text: &str) -> Option<usize> {
+    let after = text.strip_prefix('r')?;
+    let hashes = after.len() - after.trim_start_matches('#').len();
+    after[hashes..].starts_with('"').then_some(hashes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(text: &str, module: &[&str]) -> Vec<String> {
+        let module: Vec<String> = module.iter().map(|&it| it.to_owned()).collect();
+        of(text, &module).into_iter().map(|it| it.path.join("::")).collect()
+    }
+
+    #[test]
+    fn groups_are_taken_apart() {
+        let text = "use crate::{a::{self, B as C}, d};\nuse std::fmt;\n";
+        assert_eq!(paths(text, &[]), ["crate::a", "crate::a::B", "crate::d", "std::fmt"]);
+    }
+
+    #[test]
+    fn relative_paths_are_made_absolute() {
+        let text = "use super::nodes::X;\nuse self::y::Z;\nfn f() { super::super::g(); }\n";
+        assert_eq!(paths(text, &["a", "b"]), ["crate::a::nodes::X", "crate::a::b::y::Z", "crate::g"]);
+    }
+
+    #[test]
+    fn strings_and_comments_are_not_code() {
+        let text = "// use crate::a;\nconst A: &str = \"use crate::b;\";\nconst B: &str = r#\"use \"crate::c;\"#;\nuse crate::d;";
+        assert_eq!(paths(text, &[]), ["crate::d"]);
+    }
+
+    #[test]
+    fn blanking_keeps_the_lines() {
+        let text = "a\n/* b\n c */\n\"d\n\"e";
+        assert_eq!(blanked(text), "a\n    \n     \n  \n e");
+    }
+}
