@@ -1,6 +1,7 @@
 //! A call of a stencil: checked once, then trusted by every back end.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::array::Array;
 use super::signature::{AccessKind, Param, ParamKind, Signature};
@@ -230,6 +231,43 @@ fn checked_domain(domain: [i64; 3], signature: &Signature) -> Result<Domain, Dia
     Ok(Domain::new(i, j, k))
 }
 
+/// Refuses a launch in which a run would touch what its arrays do not hold.
+/// `touched` tells the positions of the compute domain, per parameter and axis.
+///
+/// [`bind`] applies the rule of acceptance, which looks at one edge only of a region that
+/// is anchored at one; this looks at what really happens on this domain.
+///
+/// # Errors
+///
+/// C03 and C04, for each field.
+pub fn check_touched(
+    signature: &Signature,
+    launch: &Launch,
+    touched: &[Option<[Range<i64>; 3]>],
+) -> Result<(), Vec<Diagnostic>> {
+    let mut wrong = Vec::new();
+    for ((param, argument), ranges) in signature.params.iter().zip(&launch.arguments).zip(touched) {
+        let (ParamKind::Field { axes, .. }, Argument::Field(field), Some(ranges)) =
+            (&param.kind, argument, ranges)
+        else {
+            continue;
+        };
+        for (dimension, axis) in axes.iter().enumerate() {
+            let range = &ranges[axis.index()];
+            let origin = field.origin[axis.index()];
+            let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
+            if origin + range.start < 0 {
+                wrong.push(call::origin_too_small(&param.name, axis, origin, -range.start));
+            }
+            if origin + range.end > size {
+                let n = launch.domain.along(axis);
+                wrong.push(call::field_too_small(&param.name, axis, size, origin + range.end, n));
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong) }
+}
+
 fn check_fits(param: &Param, argument: &Argument, domain: Domain, wrong: &mut Vec<Diagnostic>) {
     let (ParamKind::Field { axes, boundary, .. }, Argument::Field(field)) = (&param.kind, argument) else {
         return;
@@ -243,7 +281,7 @@ fn check_fits(param: &Param, argument: &Argument, domain: Domain, wrong: &mut Ve
         }
         let needed = origin + domain.along(axis) + i64::from(reach.hi);
         if needed > size {
-            wrong.push(call::field_too_small(&param.name, axis, size, needed, domain.along(axis), reach));
+            wrong.push(call::field_too_small(&param.name, axis, size, needed, domain.along(axis)));
         }
     }
 }

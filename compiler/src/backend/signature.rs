@@ -40,8 +40,11 @@ pub enum ParamKind {
     Field {
         axes: AxisSet,
         dtype: DType,
-        /// Per axis: the positions that are touched reach from `lo` to `n + hi`.
+        /// Per axis: positions `lo` to `n + hi` must be there for a call to be accepted; GT4Py's rule.
         boundary: [Reach; 3],
+        /// Per axis: no position beyond `lo` to `n + hi` is touched, whatever the size of the
+        /// domain. Wider than the boundary where a region near one edge reads toward the other.
+        reach: [Reach; 3],
     },
     Scalar {
         dtype: DType,
@@ -58,12 +61,13 @@ impl ParamKind {
         }
     }
 
-    /// How far the points along `axis` beyond the compute domain are touched, on either side; never negative.
+    /// How many points before and after the compute domain along `axis` an array should have
+    /// for any domain to be accepted; never negative.
     #[must_use]
     pub fn halo(&self, axis: Axis) -> (i64, i64) {
         match self {
-            ParamKind::Field { axes, boundary, .. } if axes.has(axis) => {
-                let reach = boundary[axis.index()];
+            ParamKind::Field { axes, boundary, reach, .. } if axes.has(axis) => {
+                let reach = boundary[axis.index()].union(reach[axis.index()]);
                 (i64::from(reach.lo.min(0)).abs(), i64::from(reach.hi.max(0)))
             }
             ParamKind::Field { .. } | ParamKind::Scalar { .. } => (0, 0),

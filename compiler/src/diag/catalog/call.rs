@@ -1,7 +1,7 @@
 //! Faults of a call: the stencil is right, what was handed to it is not.
 
 use crate::diag::{Code, Diagnostic, Span};
-use crate::space::{Axis, AxisSet, Reach};
+use crate::space::{Axis, AxisSet};
 use crate::types::DType;
 
 /// An array or a scalar has another element type than the parameter declares.
@@ -74,19 +74,14 @@ pub fn origin_too_small(name: &str, axis: Axis, origin: i64, needed: i64) -> Dia
     .help(format!("allocate a halo and set the origin of `{name}` along {axis} to at least {needed}"))
 }
 
-pub fn field_too_small(
-    name: &str,
-    axis: Axis,
-    size: i64,
-    needed: i64,
-    domain: i64,
-    reach: Reach,
-) -> Diagnostic {
+pub fn field_too_small(name: &str, axis: Axis, size: i64, needed: i64, domain: i64) -> Diagnostic {
     Diagnostic::without_place(
         DOMAIN_TOO_LARGE,
         format!("field `{name}` needs {needed} points along {axis}, and the array has {size}"),
     )
-    .note(format!("the domain has {domain} points along {axis}, and `{name}` is used on {reach} around it"))
+    .note(format!(
+        "that is its origin, the {domain} points of the domain, and what is used of the halo behind them"
+    ))
     .help("pass a larger array, or a smaller domain")
 }
 
