@@ -10,6 +10,9 @@ pub mod expr;
 pub mod space;
 pub mod types;
 
+// What is chosen beside the text.
+pub mod config;
+
 // The levels, each lowered from the one before.
 pub mod defir;
 pub mod gtir;

@@ -4,3 +4,10 @@
 //! language checked that needs neither extents nor an order of execution.
 
 pub mod nodes;
+pub mod visit;
+
+pub mod from_defir;
+
+pub mod analysis;
+
+pub use nodes::Stencil;

@@ -5,3 +5,10 @@
 //! belong to the rooms downstream.
 
 pub mod nodes;
+pub mod visit;
+
+pub mod from_gtir;
+
+pub mod analysis;
+
+pub use nodes::Stencil;

@@ -3,3 +3,7 @@
 //! The sentences stand in one file per subject; the codes are listed in the manual.
 
 pub mod call;
+pub mod extents;
+pub mod rules;
+pub mod types;
+pub mod warnings;

@@ -1,0 +1,103 @@
+//! What is legal, and yet may not be what was meant.
+
+use crate::diag::{Code, Diagnostic, Span};
+use crate::space::Offset;
+use crate::types::DType;
+
+/// A temporary may be read at a point where no statement has assigned it.
+///
+/// Its value there is unspecified; the debug back end fills it with NaN, or with
+/// the smallest integer.
+pub const MAYBE_UNDEFINED: Code = Code("W01");
+/// A float is assigned to an integer temporary, and loses its fraction.
+///
+/// The first assignment in the text decides the type of a temporary.
+pub const FLOAT_INTO_INTEGER: Code = Code("W02");
+/// Two integers are divided.
+///
+/// GT4Py divides them in single precision whatever the precision of the stencil;
+/// here the precision of literals decides.
+pub const INTEGER_DIVISION: Code = Code("W03");
+/// A tuple assignment looks like a swap, and isn't one: its parts run one after the other.
+pub const NOT_A_SWAP: Code = Code("W05");
+/// A literal takes an expression of single precision to double precision.
+pub const PROMOTED_BY_LITERAL: Code = Code("W06");
+/// A parallel computation reads, at another level, a field that it writes.
+///
+/// Each statement finishes on all levels before the next starts, so the read
+/// sees old values if it stands before the write, and new ones after it. Some
+/// versions of GT4Py refuse it.
+pub const OTHER_LEVEL_IN_PARALLEL: Code = Code("W07");
+
+pub fn maybe_undefined(name: &str, span: Span, assigned: Span) -> Diagnostic {
+    Diagnostic::warning(
+        MAYBE_UNDEFINED,
+        format!("`{name}` may be read where it was never assigned"),
+        span,
+        "not every point that comes here has a value",
+    )
+    .also(assigned, "assigned here, at some points only")
+    .help(format!("assign `{name}` at all points first, as in `{name} = 0.0`"))
+}
+
+pub fn float_into_integer(name: &str, dtype: DType, value: DType, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::warning(
+        FLOAT_INTO_INTEGER,
+        format!("a {value} is assigned to `{name}`, which is {dtype}: the fraction is lost"),
+        span,
+        "truncated toward zero",
+    )
+    .also(first, format!("this first assignment makes it {dtype}"))
+    .help(format!("start with a float, as in `{name} = 0.0`"))
+}
+
+pub fn integer_division(result: DType, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        INTEGER_DIVISION,
+        format!("two integers are divided in {result}; GT4Py does it in float32"),
+        span,
+        "neither side is a float",
+    )
+    .help("say which precision is meant, as in `float64(n) / m`")
+}
+
+pub fn negative_power_of_integer(result: DType, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        INTEGER_DIVISION,
+        format!("an integer is taken to a negative power in {result}; GT4Py fails at run time"),
+        span,
+        "the base is an integer",
+    )
+    .help("make a float of the base, as in `2.0 ** -1`")
+}
+
+pub fn not_a_swap(first: &str, second: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        NOT_A_SWAP,
+        format!("this does not swap `{first}` and `{second}`: both end with the value of `{second}`"),
+        span,
+        "the second assignment sees the first",
+    )
+    .help(format!("keep one first: `old = {first}`, then `{first} = {second}`, then `{second} = old`"))
+}
+
+pub fn promoted_by_literal(literal: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        PROMOTED_BY_LITERAL,
+        format!("the literal {literal} is float64 and takes this float32 expression to float64"),
+        span,
+        "computed in double precision",
+    )
+    .help("compile with precision 32, or write `float32(...)` around the literal")
+}
+
+pub fn other_level_in_parallel(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
+    Diagnostic::warning(
+        OTHER_LEVEL_IN_PARALLEL,
+        format!("`{name}` is read at {offset} in a parallel computation that writes it"),
+        read,
+        "sees what the statements before this one have stored, on all levels",
+    )
+    .also(write, "written here")
+    .help("some versions of GT4Py refuse this: read it in a `with computation` of its own")
+}

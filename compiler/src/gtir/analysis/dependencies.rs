@@ -1,0 +1,160 @@
+//! The rules about who may read what beside the point (E15, E18, E19, E22, E23, W07),
+//! and what may be assigned (E24).
+
+use std::collections::BTreeMap;
+
+use crate::diag::catalog::{rules, warnings};
+use crate::diag::{Diagnostic, Diagnostics, Span};
+use crate::entity::Handle;
+use crate::space::{Axis, AxisSet, LoopOrder};
+
+use super::super::nodes::{Field, Stencil, Stmt, StmtKind, VerticalLoop};
+use super::super::visit::Touch;
+
+/// Reports every violation; whether there was none (warnings aside).
+pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
+    let mut check = Check { stencil, diagnostics, is_legal: true };
+    for vertical_loop in &stencil.vertical_loops {
+        check.targets(vertical_loop);
+        check.statements(vertical_loop);
+        check.parameters(vertical_loop);
+        if vertical_loop.order == LoopOrder::Parallel && !vertical_loop.interval.is_one_level() {
+            check.levels(vertical_loop);
+        }
+    }
+    check.regions();
+    check.single_blocks();
+    check.is_legal
+}
+
+struct Check<'a> {
+    stencil: &'a Stencil,
+    diagnostics: &'a mut Diagnostics,
+    is_legal: bool,
+}
+
+impl<'a> Check<'a> {
+    fn refuse(&mut self, diagnostic: Diagnostic) {
+        self.is_legal = false;
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn name(&self, field: Handle<Field>) -> &'a str {
+        &self.stencil.fields[field].name
+    }
+
+    /// E24: each point must have an element of its own.
+    fn targets(&mut self, vertical_loop: &VerticalLoop) {
+        for write in touches(vertical_loop).iter().filter(|it| it.is_write) {
+            let axes = self.stencil.fields[write.field].axes;
+            let is_sequential = vertical_loop.order != LoopOrder::Parallel;
+            let has_columns = axes.has(Axis::I) && axes.has(Axis::J);
+            if !(axes == AxisSet::IJK || has_columns && is_sequential) {
+                let name = self.name(write.field);
+                self.refuse(rules::target_lacks_axes(name, axes, vertical_loop.order, write.span));
+            }
+        }
+    }
+
+    /// E18, E22, E23: what one assignment, `while` or `if` writes, it does not read beside the point.
+    fn statements(&mut self, vertical_loop: &VerticalLoop) {
+        for block in &vertical_loop.body {
+            block.walk(&mut |stmt| {
+                let sentence = match stmt.kind {
+                    StmtKind::Assign { .. } => rules::self_read_beside,
+                    StmtKind::While { .. } => rules::while_reads_beside,
+                    StmtKind::If { .. } => rules::read_beside_in_same_branch,
+                    StmtKind::Region { .. } => return,
+                };
+                let touches = stmt.touches();
+                for read in touches.iter().filter(|it| it.is_read_beside()) {
+                    let write = touches.iter().find(|it| it.is_write && it.field == read.field);
+                    // The innermost statement tells the story best, and it comes last.
+                    let is_told_inside =
+                        || stmt.children().into_iter().any(|it| reads_what_it_writes(it, read));
+                    if let Some(write) = write
+                        && !is_told_inside()
+                    {
+                        self.refuse(sentence(self.name(read.field), read.offset, read.span, write.span));
+                    }
+                }
+            });
+        }
+    }
+
+    /// E19: a parameter is not both written and read beside the point in one vertical loop.
+    fn parameters(&mut self, vertical_loop: &VerticalLoop) {
+        let touches = touches(vertical_loop);
+        for read in touches.iter().filter(|it| it.is_read_beside()) {
+            if self.stencil.fields[read.field].is_temporary
+                || vertical_loop.body.iter().any(|it| reads_what_it_writes(it, read))
+            {
+                continue;
+            }
+            if let Some(write) = touches.iter().find(|it| it.is_write && it.field == read.field) {
+                let name = self.name(read.field);
+                self.refuse(rules::written_and_read_beside(name, read.offset, read.span, write.span));
+            }
+        }
+    }
+
+    /// W07: reads at another level of what the same parallel loop writes.
+    fn levels(&mut self, vertical_loop: &VerticalLoop) {
+        let touches = touches(vertical_loop);
+        for read in touches.iter().filter(|it| !it.is_write && it.offset.k != 0) {
+            if let Some(write) = touches.iter().find(|it| it.is_write && it.field == read.field) {
+                let name = self.name(read.field);
+                let found = warnings::other_level_in_parallel(name, read.offset, read.span, write.span);
+                self.diagnostics.push(found);
+            }
+        }
+    }
+
+    /// E15: what was written before, outside any region, a region does not read beside the point.
+    fn regions(&mut self) {
+        let mut written: BTreeMap<Handle<Field>, Span> = BTreeMap::new();
+        for touch in self.stencil.vertical_loops.iter().flat_map(touches) {
+            if touch.is_write && touch.scope.region.is_none() {
+                written.entry(touch.field).or_insert(touch.span);
+            } else if touch.is_read_beside()
+                && touch.scope.region.is_some()
+                && let Some(&write) = written.get(&touch.field)
+            {
+                let name = self.name(touch.field);
+                self.refuse(rules::region_reads_beside(name, touch.offset, touch.span, write));
+            }
+        }
+    }
+
+    /// E23: a temporary that one block alone uses is not read at another level there.
+    fn single_blocks(&mut self) {
+        for (field, declared) in self.stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
+            let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
+            let mut users = blocks.filter_map(|block| {
+                let touches: Vec<Touch> =
+                    block.touches().into_iter().filter(|it| it.field == field).collect();
+                (!touches.is_empty()).then_some(touches)
+            });
+            if let (Some(only), None) = (users.next(), users.next())
+                && let Some(read) = only.iter().find(|it| !it.is_write && it.offset.k != 0)
+            {
+                self.refuse(rules::used_in_one_statement(&declared.name, read.offset, read.span));
+            }
+        }
+    }
+}
+
+fn touches(vertical_loop: &VerticalLoop) -> Vec<Touch> {
+    vertical_loop.body.iter().flat_map(Stmt::touches).collect()
+}
+
+/// Whether this assignment, `while` or `if` holds the read and writes the same field.
+fn reads_what_it_writes(stmt: &Stmt, read: &Touch) -> bool {
+    if matches!(stmt.kind, StmtKind::Region { .. }) {
+        return stmt.children().into_iter().any(|it| reads_what_it_writes(it, read));
+    }
+    let touches = stmt.touches();
+    let is_same_read = |it: &Touch| !it.is_write && it.span == read.span && it.offset == read.offset;
+    touches.iter().any(|it| it.field == read.field && is_same_read(it))
+        && touches.iter().any(|it| it.field == read.field && it.is_write)
+}

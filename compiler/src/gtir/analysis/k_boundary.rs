@@ -1,0 +1,77 @@
+//! How far beyond the first and the last level of the compute domain each field is touched.
+
+use crate::diag::Diagnostics;
+use crate::diag::catalog::rules;
+use crate::entity::SideTable;
+use crate::space::{Axis, Interval, Level, Reach};
+
+use super::super::nodes::{Field, Stencil, Stmt};
+use super::super::visit::Touch;
+
+/// For every field: positions `lo .. nk + hi` are touched.
+///
+/// An interval that is counted from one end says nothing about the other one.
+/// The sides may point inward: with `interval(1, -1)` and no offset they are `[1, -1]`.
+#[must_use]
+pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
+    let mut sides: SideTable<Field, Sides> = SideTable::default();
+    for (interval, touch) in touches(stencil) {
+        let of_touch = Sides::of(interval, touch.offset.k);
+        let known = sides.get(touch.field).copied().unwrap_or_default();
+        sides.insert(touch.field, known.union(of_touch));
+    }
+    let mut boundaries = SideTable::default();
+    for (field, declared) in stencil.fields.iter() {
+        let sides = sides.get(field).copied().unwrap_or_default();
+        let has_levels = declared.axes.has(Axis::K);
+        let reach = Reach::new(sides.lo.unwrap_or(0), sides.hi.unwrap_or(0));
+        boundaries.insert(field, if has_levels { reach } else { Reach::ZERO });
+    }
+    boundaries
+}
+
+/// Refuses reads of a temporary on levels that it does not have (E23); whether there was none.
+pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
+    let mut is_legal = true;
+    for (interval, touch) in touches(stencil) {
+        let field = &stencil.fields[touch.field];
+        if !field.is_temporary || !field.axes.has(Axis::K) {
+            continue;
+        }
+        let sides = Sides::of(interval, touch.offset.k);
+        let below = sides.lo.filter(|&lo| lo < 0).map(|lo| (true, -lo));
+        let above = sides.hi.filter(|&hi| hi > 0).map(|hi| (false, hi));
+        if let Some((is_low, levels)) = below.or(above) {
+            diagnostics.push(rules::temporary_beyond_levels(&field.name, is_low, levels, touch.span));
+            is_legal = false;
+        }
+    }
+    is_legal
+}
+
+fn touches(stencil: &Stencil) -> impl Iterator<Item = (Interval, Touch)> {
+    stencil.vertical_loops.iter().flat_map(|vertical_loop| {
+        let touches = vertical_loop.body.iter().flat_map(Stmt::touches);
+        touches.map(|it| (vertical_loop.interval, it))
+    })
+}
+
+/// What is known of either side.
+#[derive(Clone, Copy, Default)]
+struct Sides {
+    lo: Option<i32>,
+    hi: Option<i32>,
+}
+
+impl Sides {
+    fn of(interval: Interval, offset: i32) -> Self {
+        let lo = (interval.start.level == Level::Start).then(|| interval.start.offset.saturating_add(offset));
+        let hi = (interval.end.level == Level::End).then(|| interval.end.offset.saturating_add(offset));
+        Self { lo, hi }
+    }
+
+    fn union(self, other: Self) -> Self {
+        let lo = self.lo.into_iter().chain(other.lo).min();
+        Self { lo, hi: self.hi.into_iter().chain(other.hi).max() }
+    }
+}

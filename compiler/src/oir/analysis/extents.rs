@@ -1,0 +1,196 @@
+//! How far beyond the compute domain each execution runs and each field is needed.
+//!
+//! One backward pass: an execution runs as far as any later read needs what it
+//! writes, and then needs its own reads that far, plus their offsets.
+//! `executions` and `fields` follow the acceptance rule of GT4Py bit for bit,
+//! which looks at one side only of a region that is anchored at one end.
+//! `true_fields` and [`touched`] say what is really touched.
+
+use std::ops::Range;
+
+use super::super::nodes::{Field, HorizontalExecution, Stencil, Target};
+use super::super::visit::Touch;
+use crate::entity::{Handle, SideTable};
+use crate::space::{Axis, Bound, Domain, Extent, Level, Offset, Reach, Region, Side};
+
+/// The horizontal extents of a stencil.
+#[derive(Clone, Debug, Default)]
+pub struct Extents {
+    /// Where each execution runs.
+    pub executions: SideTable<HorizontalExecution, Extent>,
+    /// Which part of each field must be there for a call to be accepted; zero where it is not used.
+    pub fields: SideTable<Field, Extent>,
+    /// A part of each field that holds every element touched, whatever the size of the domain; zero where none is.
+    pub true_fields: SideTable<Field, Extent>,
+}
+
+impl Extents {
+    /// Whether this execution can touch `offset` from a point of `region`, as the acceptance rule sees it.
+    #[must_use]
+    pub fn meets(&self, execution: Handle<HorizontalExecution>, region: Option<Region>) -> bool {
+        contribution(self.executions[execution], Offset::CENTRE, region).is_some()
+    }
+}
+
+/// Computes the extents of a stencil.
+#[must_use]
+pub fn extents(stencil: &Stencil) -> Extents {
+    let mut found = Extents::default();
+    let mut true_fields: SideTable<Field, Extent> = SideTable::default();
+    for placed in stencil.placed().rev() {
+        let touches = stencil.executions[placed.execution].touches();
+        let mut block = Extent::ZERO;
+        for field in touches.iter().filter(|it| it.is_write).filter_map(field_of) {
+            if found.fields.get(field).is_none() {
+                found.fields.insert(field, Extent::ZERO);
+            }
+            block = block.union(found.fields[field]);
+        }
+        found.executions.insert(placed.execution, block);
+        for touch in &touches {
+            let Some(field) = field_of(touch) else { continue };
+            if let Some(extent) = contribution(block, touch.offset, touch.scope.region) {
+                include(&mut found.fields, field, extent);
+            }
+            if let Some(extent) = true_contribution(block, touch.offset, touch.scope.region) {
+                include(&mut true_fields, field, extent);
+            }
+        }
+    }
+    for field in stencil.fields.handles() {
+        if found.fields.get(field).is_none() {
+            found.fields.insert(field, Extent::ZERO);
+        }
+        found.true_fields.insert(field, true_fields.get(field).copied().unwrap_or(Extent::ZERO));
+    }
+    found
+}
+
+/// The positions of each field, per axis, that a run on `domain` touches; nothing where it touches none.
+///
+/// The ranges are relative to the compute domain. Where a field lacks an axis the
+/// range along it has no meaning.
+#[must_use]
+pub fn touched(stencil: &Stencil, extents: &Extents, domain: Domain) -> SideTable<Field, [Range<i64>; 3]> {
+    let mut ranges: SideTable<Field, [Range<i64>; 3]> = SideTable::default();
+    for placed in stencil.placed() {
+        let extent = extents.executions[placed.execution];
+        let levels =
+            placed.interval.start.at(domain.k).max(0)..placed.interval.end.at(domain.k).min(domain.k);
+        for touch in stencil.executions[placed.execution].touches() {
+            let Some(field) = field_of(&touch) else { continue };
+            let region = touch.scope.region.unwrap_or_default();
+            let along = |axis: Axis| clipped(extent.along(axis), region.along(axis), domain.along(axis));
+            let range = [along(Axis::I), along(Axis::J), levels.clone()];
+            if range.iter().any(Range::is_empty) {
+                continue;
+            }
+            let shifted = Axis::ALL.map(|axis| {
+                let (range, offset) = (&range[axis.index()], i64::from(touch.offset.along(axis)));
+                range.start + offset..range.end + offset
+            });
+            let union = match ranges.get(field) {
+                Some(known) => Axis::ALL.map(|axis| {
+                    let (a, b) = (&known[axis.index()], &shifted[axis.index()]);
+                    a.start.min(b.start)..a.end.max(b.end)
+                }),
+                None => shifted,
+            };
+            ranges.insert(field, union);
+        }
+    }
+    ranges
+}
+
+/// The positions of an axis with `size` points where an execution runs, within one side of a region.
+#[must_use]
+pub fn clipped(reach: Reach, side: Side, size: i64) -> Range<i64> {
+    let start = side.start.map_or(i64::MIN, |it| it.at(size)).max(i64::from(reach.lo));
+    let end = side.end.map_or(i64::MAX, |it| it.at(size)).min(size + i64::from(reach.hi));
+    start..end
+}
+
+fn field_of(touch: &Touch<'_>) -> Option<Handle<Field>> {
+    match touch.what {
+        Target::Field(field) => Some(field),
+        Target::Local(_) => None,
+    }
+}
+
+fn include(table: &mut SideTable<Field, Extent>, field: Handle<Field>, extent: Extent) {
+    let known = table.get(field).copied();
+    table.insert(field, known.map_or(extent, |it| it.union(extent)));
+}
+
+/// What an access at `offset` in a block asks of its field; nothing where the region is surely outside.
+fn contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
+    let Some(region) = region else { return Some(block.shifted(offset)) };
+    Some(Extent {
+        i: contribution_along(block.i, offset.i, region.i)?,
+        j: contribution_along(block.j, offset.j, region.j)?,
+    })
+}
+
+/// The rule of the language reference, section 6.2.
+fn contribution_along(block: Reach, offset: i32, side: Side) -> Option<Reach> {
+    use Level::{End, Start};
+    let anchored =
+        |bound: Option<Bound>, level: Level| bound.filter(|it| it.level == level).map(|it| it.offset);
+    let (start, end) = (side.start, side.end);
+
+    let opens_before = start.is_none() || anchored(start, Start).is_some_and(|p| block.lo > p);
+    let is_below = opens_before && anchored(end, Start).is_some_and(|q| q <= block.lo);
+    let closes_after = end.is_none() || anchored(end, End).is_some_and(|q| block.hi < q);
+    let is_above = closes_after && anchored(start, End).is_some_and(|p| p > block.hi);
+    if is_below || is_above {
+        return None;
+    }
+    // A bound that counts from the other end is infinitely far away, and leaves its side at zero.
+    let lo = match start {
+        None => block.lo.saturating_add(offset),
+        Some(Bound { level: Start, offset: p }) => block.lo.max(p).saturating_add(offset),
+        Some(Bound { level: End, .. }) => 0,
+    };
+    let hi = match end {
+        None => block.hi.saturating_add(offset),
+        Some(Bound { level: End, offset: q }) => block.hi.min(q).saturating_add(offset),
+        Some(Bound { level: Start, .. }) => 0,
+    };
+    Some(Reach::new(lo.min(0), hi.max(0)))
+}
+
+/// What an access touches on some domain of at least one point; nothing where it touches none on any.
+fn true_contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
+    let region = region.unwrap_or_default();
+    Some(Extent {
+        i: true_contribution_along(block.i, offset.i, region.i)?,
+        j: true_contribution_along(block.j, offset.j, region.j)?,
+    })
+}
+
+fn true_contribution_along(block: Reach, offset: i32, side: Side) -> Option<Reach> {
+    let lower = [Some(Bound::start(block.lo)), side.start];
+    let upper = [Some(Bound::end(block.hi)), side.end];
+    let is_empty = lower.into_iter().flatten().any(|lower| {
+        upper.into_iter().flatten().any(|upper| match (lower.level, upper.level) {
+            (Level::Start, Level::End) => false,
+            (Level::End, Level::Start) => lower.offset.saturating_add(1) >= upper.offset,
+            (Level::Start, Level::Start) | (Level::End, Level::End) => lower.offset >= upper.offset,
+        })
+    });
+    if is_empty {
+        return None;
+    }
+    // The smallest domain, of one point, brings the two ends closest to each other.
+    let lowest = |bound: Bound| match bound.level {
+        Level::Start => bound.offset,
+        Level::End => bound.offset.saturating_add(1),
+    };
+    let highest = |bound: Bound| match bound.level {
+        Level::Start => bound.offset.saturating_sub(1),
+        Level::End => bound.offset,
+    };
+    let lo = lower.into_iter().flatten().map(lowest).max()?;
+    let hi = upper.into_iter().flatten().map(highest).min()?;
+    Some(Reach::new(lo, hi).shifted(offset))
+}

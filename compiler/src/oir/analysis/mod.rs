@@ -1,0 +1,7 @@
+//! Facts about OIR.
+
+pub mod access;
+pub mod extents;
+
+pub use access::{AccessKind, access_kinds};
+pub use extents::{Extents, extents};
