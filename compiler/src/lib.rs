@@ -20,8 +20,9 @@ pub mod oir;
 pub mod schedule;
 pub mod tree;
 
-// What runs them.
+// What runs them, and with which inputs.
 pub mod backend;
+pub mod inputs;
 
 // The trip as a whole.
 pub mod pipeline;

@@ -7,3 +7,4 @@ pub mod extents;
 pub mod rules;
 pub mod types;
 pub mod warnings;
+pub mod directive;

@@ -1,0 +1,150 @@
+//! Arrays and scalars for a call, made from directives.
+
+use super::{Directives, Generator, value_at};
+use crate::backend::array::Array;
+use crate::backend::launch::Call;
+use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::space::{Axis, AxisSet, Domain};
+use crate::types::{DType, Value};
+
+/// A call of `signature` with what the directives say: fields just large enough
+/// for the domain and the halo that the stencil touches, each with its own origin.
+///
+/// A field that is written and has no generator starts with zeros. A field that
+/// is read and has none is left out, and so is a scalar without a value, for
+/// [`bind`](crate::backend::launch::bind) to report. Ask [`bytes_for`] first.
+#[must_use]
+pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) -> Call {
+    let mut call = Call { domain: Some([domain.i, domain.j, domain.k]), ..Call::default() };
+    for param in signature.params.iter().filter(|it| it.access != AccessKind::None) {
+        match param.kind {
+            ParamKind::Scalar { .. } => {
+                if let Some(given) = directives.scalars.iter().find(|it| it.name == param.name) {
+                    call.scalars.insert(param.name.clone(), given.value);
+                }
+            }
+            ParamKind::Field { axes, dtype, .. } => {
+                let origin = Axis::ALL.map(|axis| param.kind.halo(axis).0);
+                let shape = shape_for(param, axes, domain);
+                let array = match directives.input(&param.name) {
+                    Some(generator) => fill(generator, dtype, axes, &shape, origin, domain),
+                    None if param.access == AccessKind::Write => Array::zeros(dtype, &shape),
+                    None => continue,
+                };
+                call.fields.insert(param.name.clone(), array);
+                call.origin.insert(param.name.clone(), origin.to_vec());
+            }
+        }
+    }
+    call
+}
+
+/// The bytes that the fields of [`call_for`] take; saturates.
+#[must_use]
+pub fn bytes_for(signature: &Signature, domain: Domain) -> u64 {
+    let bytes = |param: &Param| match param.kind {
+        ParamKind::Field { axes, dtype, .. } if param.access != AccessKind::None => {
+            let points = shape_for(param, axes, domain)
+                .into_iter()
+                .fold(1_u64, |n, size| n.saturating_mul(u64::try_from(size).unwrap_or(u64::MAX)));
+            points.saturating_mul(dtype.size_bytes() as u64)
+        }
+        ParamKind::Field { .. } | ParamKind::Scalar { .. } => 0,
+    };
+    signature.params.iter().map(bytes).fold(0, u64::saturating_add)
+}
+
+/// An array with the values of a generator at every point, halo included;
+/// `origin` is the index of the first point of the compute domain along I, J, K.
+#[must_use]
+pub fn fill(
+    generator: &Generator,
+    dtype: DType,
+    axes: AxisSet,
+    shape: &[usize],
+    origin: [i64; 3],
+    domain: Domain,
+) -> Array {
+    let mut array = Array::zeros(dtype, shape);
+    for index in array.indices() {
+        let mut point = [0; 3];
+        for (axis, &at) in axes.iter().zip(&index) {
+            point[axis.index()] = i64::try_from(at).unwrap_or(i64::MAX) - origin[axis.index()];
+        }
+        let position = array.position(&index);
+        array.elements.set(position, Value::Float64(value_at(generator, point, domain)).cast(dtype));
+    }
+    array
+}
+
+fn shape_for(param: &Param, axes: AxisSet, domain: Domain) -> Vec<usize> {
+    let size = |axis| {
+        let (before, after) = param.kind.halo(axis);
+        usize::try_from(before + domain.along(axis) + after).unwrap_or(0)
+    };
+    axes.iter().map(size).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::launch::{ScalarInput, bind};
+    use crate::diag::{FileId, Span};
+    use crate::inputs::directive;
+    use crate::space::Reach;
+
+    fn field(name: &str, axes: AxisSet, dtype: DType, boundary: [Reach; 3], access: AccessKind) -> Param {
+        let kind = ParamKind::Field { axes, dtype, boundary };
+        Param { name: name.to_owned(), kind, access, is_keyword_only: false, span: Span::default() }
+    }
+
+    fn signature() -> Signature {
+        let zero = [Reach::ZERO; 3];
+        let wide = [Reach::new(-2, 3), Reach::new(1, 1), Reach::ZERO];
+        let below = [Reach::ZERO, Reach::ZERO, Reach::new(0, 1)];
+        let alpha = ParamKind::Scalar { dtype: DType::Float32, default: None };
+        Signature {
+            name: "s".to_owned(),
+            params: vec![
+                field("q", AxisSet::IJK, DType::Float32, wide, AccessKind::Read),
+                field("p", AxisSet::K, DType::Int32, below, AccessKind::Read),
+                field("out", AxisSet::IJK, DType::Float64, zero, AccessKind::Write),
+                field("unused", AxisSet::IJK, DType::Float64, zero, AccessKind::None),
+                Param { kind: alpha, ..field("alpha", AxisSet::K, DType::Bool, zero, AccessKind::Read) },
+            ],
+            min_levels: 1,
+        }
+    }
+
+    fn call(text: &str) -> Call {
+        call_for(&signature(), &directive::read(text, FileId(0)).0, Domain::new(4, 3, 2))
+    }
+
+    #[test]
+    fn a_call_from_directives_binds() {
+        let call =
+            call("# @input q linear(high=4)\n# @input p linear(high=10, along=k)\n# @scalar alpha = 2\n");
+        assert_eq!(call.scalars["alpha"], ScalarInput::Int(2));
+        assert_eq!((&call.fields["q"].shape[..], &call.origin["q"][..]), (&[9, 4, 2][..], &[2, 0, 0][..]));
+        assert_eq!(call.fields["q"].get(&[0, 3, 1]), Value::Float32(-1.5));
+        // (k + 0.5) / 2 * 10, as integers
+        assert_eq!([0, 1, 2].map(|k| call.fields["p"].get(&[k]).as_i64()), [2, 7, 12]);
+        assert_eq!(call.fields["out"].shape, [4, 3, 2]);
+        assert!(!call.fields.contains_key("unused"));
+        assert!(bind(&signature(), call).is_ok());
+    }
+
+    #[test]
+    fn what_no_directive_gives_is_reported_as_missing() {
+        let codes: Vec<_> =
+            bind(&signature(), call("")).unwrap_err().iter().map(|it| it.code.to_string()).collect();
+        assert_eq!(codes, ["C06", "C06", "C06"]);
+    }
+
+    #[test]
+    fn bytes_count_the_halo_and_do_not_overflow() {
+        assert_eq!(bytes_for(&signature(), Domain::new(4, 3, 2)), 9 * 4 * 2 * 4 + 3 * 4 + 4 * 3 * 2 * 8);
+        let huge = Domain::new(1 << 20, 1 << 20, 1 << 20);
+        assert!(bytes_for(&signature(), huge) > 1 << 60);
+    }
+}

@@ -1,0 +1,141 @@
+//! From a formula to numbers: the same bits on every machine.
+
+use std::f64::consts::TAU;
+
+use super::Generator;
+use crate::space::{Axis, Domain};
+use crate::types::{Function, math};
+
+/// The value at `point`, counted from the first point of the compute domain;
+/// along an axis that a field lacks, the point is at 0.
+#[must_use]
+pub fn value_at(generator: &Generator, point: [i64; 3], domain: Domain) -> f64 {
+    let between = |low: f64, high: f64, part: f64| low + (high - low) * part;
+    match generator {
+        Generator::Constant(value) => *value,
+        Generator::Linear { low, high, along } => between(*low, *high, position(point, domain, *along)),
+        Generator::Wave { low, high, cycles } => {
+            let turns: f64 = Axis::ALL
+                .into_iter()
+                .zip(cycles)
+                .filter(|&(_, &cycles)| cycles != 0.0)
+                .map(|(axis, cycles)| cycles * position(point, domain, axis))
+                .sum();
+            between(*low, *high, 0.5 + 0.5 * math::call_f64(Function::Sin, TAU * turns))
+        }
+        Generator::Bell { low, high, at, width } => {
+            let squares: f64 = Axis::ALL
+                .into_iter()
+                .zip(at)
+                .filter_map(|(axis, at)| at.map(|at| (position(point, domain, axis) - at) / width))
+                .map(|distance| distance * distance)
+                .sum();
+            between(*low, *high, math::call_f64(Function::Exp, -0.5 * squares))
+        }
+        Generator::Random { low, high, seed } => between(*low, *high, uniform(*seed, point)),
+        Generator::Checker { low, high, cells } => {
+            let cell = |axis| (position(point, domain, axis) * cells).floor();
+            let is_even = (cell(Axis::I) + cell(Axis::J)).rem_euclid(2.0) < 1.0;
+            if is_even { *low } else { *high }
+        }
+        Generator::Sum(parts) => parts.iter().map(|it| value_at(it, point, domain)).sum(),
+        Generator::Product(parts) => parts.iter().map(|it| value_at(it, point, domain)).product(),
+    }
+}
+
+/// Where a point lies along `axis`: 0 and 1 are the outer faces of the compute domain.
+#[expect(clippy::cast_precision_loss, reason = "indices are far below 2^53")]
+fn position(point: [i64; 3], domain: Domain, axis: Axis) -> f64 {
+    (point[axis.index()] as f64 + 0.5) / domain.along(axis).max(1) as f64
+}
+
+/// In `0 .. 1`. A hash of the indices instead of a stream of numbers, so that a
+/// point has the same value whatever the halo, the size, or the order of filling.
+#[expect(clippy::cast_precision_loss, clippy::cast_sign_loss, reason = "bits are what is asked for")]
+fn uniform(seed: u64, point: [i64; 3]) -> f64 {
+    let hash = point.into_iter().fold(splitmix64(seed), |hash, at| splitmix64(hash ^ at as u64));
+    // 53 bits fill the fraction of a double exactly.
+    (hash >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The output function of SplitMix64 (Steele, Lea and Flood, 2014), one step from `state`.
+fn splitmix64(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::parse;
+
+    fn at(text: &str, point: [i64; 3]) -> f64 {
+        value_at(&parse::generator(text).unwrap(), point, Domain::new(4, 5, 8))
+    }
+
+    #[test]
+    fn positions_are_centres_of_cells_and_go_on_in_the_halo() {
+        let line = "linear(low=0, high=8, along=k)";
+        assert_eq!([-1, 0, 7, 8].map(|k| at(line, [0, 0, k])), [-0.5, 0.5, 7.5, 8.5]);
+        assert_eq!(at("linear(low=1, high=0, along=i)", [3, 0, 0]), 0.125);
+    }
+
+    #[test]
+    fn a_wave_swings_between_its_bounds() {
+        // x = 1/8 and 3/8 with two cycles: a quarter and three quarters of a turn.
+        assert_eq!(at("wave(low=-3, high=5, i=2)", [0, 0, 0]), 5.0);
+        assert!((at("wave(low=-3, high=5, i=2)", [1, 0, 0]) + 3.0).abs() < 1e-14);
+        assert!((at("wave(low=-3, high=5, j=1)", [9, 2, 0]) - 1.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_bell_is_highest_at_its_centre_and_flat_along_other_axes() {
+        let bell = "bell(low=1, high=3, at_j=0.5, width=0.2)";
+        assert_eq!(at(bell, [0, 2, 0]), 3.0);
+        assert_eq!(at(bell, [3, 2, 7]), 3.0);
+        // One width away: exp(-1/2).
+        assert!((at(bell, [0, 3, 0]) - (1.0 + 2.0 * 0.606_530_659_712_633_4)).abs() < 1e-12);
+    }
+
+    /// The expected values come from an independent implementation in Python.
+    #[test]
+    fn random_values_depend_on_seed_and_point_alone() {
+        let random = |seed: u64, point| at(&format!("random(low=0, high=1, seed={seed})"), point);
+        let expected = [0.884_789_816_534_913_2, 0.008_171_307_894_694_89, 0.565_029_813_753_156_5];
+        assert_eq!([random(1, [0, 0, 0]), random(1, [-1, 0, 3]), random(2, [0, 0, 0])], expected);
+        let generator = Generator::Random { low: 0.0, high: 1.0, seed: 1 };
+        assert_eq!(value_at(&generator, [0, 0, 0], Domain::new(99, 1, 1)), expected[0]);
+    }
+
+    #[test]
+    fn random_values_fill_their_range_evenly() {
+        let mean =
+            (0..1000).map(|i| at("random(low=-1, high=3, seed=7)", [i, 2 * i, -i])).sum::<f64>() / 1000.0;
+        assert!((mean - 1.0).abs() < 0.1, "{mean}");
+    }
+
+    #[test]
+    fn a_checker_alternates_along_both_axes_and_into_the_halo() {
+        let row = |j| [-1, 0, 1, 2, 3, 4].map(|i| at("checker(low=0, high=1, cells=4)", [i, j, 5]));
+        assert_eq!(row(0), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+        assert_eq!(row(-1), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn sums_and_products_work_point_by_point() {
+        assert_eq!(at("sum(constant(2), linear(low=0, high=8, along=k))", [0, 0, 3]), 5.5);
+        assert_eq!(at("product(3, linear(low=0, high=8, along=k), 2)", [0, 0, 0]), 3.0);
+    }
+
+    #[test]
+    fn an_empty_domain_has_finite_values() {
+        let value = value_at(
+            &Generator::Linear { low: 0.0, high: 1.0, along: Axis::I },
+            [0, 0, 0],
+            Domain::new(0, 0, 0),
+        );
+        assert_eq!(value, 0.5);
+    }
+}

@@ -1,0 +1,31 @@
+//! What to run a stencil with, as the comments at its head say.
+//!
+//! A gallery entry, a shared link or a file on disk is one text that carries
+//! its own domain, inputs and externals. They stand in ordinary comments, so
+//! the text stays valid Python and means the same to every other tool:
+//!
+//! ```text
+//! # @title Horizontal diffusion            a title
+//! # @about One paragraph of physics.       may be repeated; the lines are joined
+//! # @stencil horizontal_diffusion          which stencil, where there are several
+//! # @domain 64 64 40                       points of the compute domain along I, J, K
+//! # @input q bell(low=0, high=1, at_i=0.4) a generator for a field
+//! # @scalar alpha = 0.025                  the value of a scalar parameter
+//! # @external i_start = I[0]               the value of an external
+//! # @plot q_out k=10                       which field to show first
+//! ```
+//!
+//! [`directive`] reads these lines, [`generator`] says which inputs there are,
+//! [`parse`] reads one of them, [`generate`] makes numbers, [`call`] fills
+//! whole arrays for a signature.
+
+pub mod call;
+pub mod directive;
+pub mod generate;
+pub mod generator;
+pub mod parse;
+
+pub use call::{call_for, fill};
+pub use directive::{Directives, ExternalDirective, ExternalValue, InputDirective, Plot, ScalarDirective};
+pub use generate::value_at;
+pub use generator::Generator;
