@@ -94,7 +94,7 @@ mod tests {
     use crate::space::Reach;
 
     fn field(name: &str, axes: AxisSet, dtype: DType, boundary: [Reach; 3], access: AccessKind) -> Param {
-        let kind = ParamKind::Field { axes, dtype, boundary };
+        let kind = ParamKind::Field { axes, dtype, boundary, reach: boundary };
         Param { name: name.to_owned(), kind, access, is_keyword_only: false, span: Span::default() }
     }
 

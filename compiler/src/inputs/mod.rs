@@ -25,7 +25,7 @@ pub mod generate;
 pub mod generator;
 pub mod parse;
 
-pub use call::{call_for, fill};
-pub use directive::{Directives, ExternalDirective, ExternalValue, InputDirective, Plot, ScalarDirective};
+pub use call::{bytes_for, call_for, fill};
+pub use directive::{Directives, ExternalDirective, InputDirective, Plot, ScalarDirective};
 pub use generate::value_at;
 pub use generator::Generator;

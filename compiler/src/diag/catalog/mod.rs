@@ -3,8 +3,8 @@
 //! The sentences stand in one file per subject; the codes are listed in the manual.
 
 pub mod call;
+pub mod directive;
 pub mod extents;
 pub mod rules;
 pub mod types;
 pub mod warnings;
-pub mod directive;
