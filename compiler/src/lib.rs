@@ -4,21 +4,21 @@
 //! The modules stand in the order in which a stencil travels through them.
 
 // The ground floor: what every room may use.
-pub mod diag;
 pub mod entity;
-pub mod expr;
 pub mod space;
 pub mod types;
+pub mod diag;
+pub mod expr;
 
-// What is chosen beside the text.
+// What is compiled, and what is chosen beside it.
 pub mod config;
 
 // The levels, each lowered from the one before.
 pub mod defir;
 pub mod gtir;
 pub mod oir;
-pub mod schedule;
 pub mod tree;
+pub mod schedule;
 
 // What runs them, and with which inputs.
 pub mod backend;

@@ -4,10 +4,10 @@
 //! lines of listings count from 0; axes are in the order I, J, K; bytes are
 //! little-endian and in C order (the last axis contiguous).
 
-pub mod compile;
+pub mod request;
 pub mod diagnostic;
+pub mod compile;
 pub mod field;
 pub mod job;
-pub mod limits;
 pub mod problem;
-pub mod request;
+pub mod limits;

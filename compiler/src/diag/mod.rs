@@ -1,12 +1,12 @@
 //! What is told to people: places in the text, diagnostics, remarks, listings.
 
-pub mod catalog;
+pub mod span;
+pub mod origin;
 pub mod code;
 pub mod diagnostic;
-pub mod listing;
-pub mod origin;
 pub mod remark;
-pub mod span;
+pub mod listing;
+pub mod catalog;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};

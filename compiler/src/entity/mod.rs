@@ -1,7 +1,7 @@
 //! Names for things: handles, the arenas they point into, and facts kept beside.
 
-pub mod arena;
 pub mod handle;
+pub mod arena;
 pub mod side_table;
 
 pub use arena::Arena;

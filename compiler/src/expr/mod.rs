@@ -5,9 +5,9 @@
 //! on, a connector in a tasklet. So the leaf is a parameter. The Definition IR
 //! does not know types yet, and has `()` in their place.
 
-pub mod evaluate;
 pub mod nodes;
 pub mod print;
 pub mod visit;
+pub mod evaluate;
 
 pub use nodes::{Expr, ExprKind};

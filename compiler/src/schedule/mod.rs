@@ -4,12 +4,12 @@
 //! vector lanes, and temporaries get their storage. It does not know a target's
 //! name: passes read the target as data.
 
-pub mod analysis;
-pub mod from_tree;
 pub mod nodes;
-pub mod passes;
+pub mod from_tree;
+pub mod visit;
 pub mod print;
 pub mod validate;
-pub mod visit;
+pub mod analysis;
+pub mod passes;
 
 pub use nodes::Tree;

@@ -1,12 +1,12 @@
 //! The space a stencil works in: axes, offsets, extents, intervals, regions, sizes.
 
-pub mod affine;
 pub mod axis;
-pub mod domain;
+pub mod offset;
 pub mod extent;
 pub mod interval;
-pub mod offset;
 pub mod region;
+pub mod affine;
+pub mod domain;
 
 pub use affine::{Affine, Size, Symbol};
 pub use axis::{Axis, AxisSet};

@@ -5,8 +5,9 @@
 //! placed: that is the schedule tree's.
 
 pub mod nodes;
+pub mod from_oir;
+pub mod visit;
 pub mod print;
 pub mod validate;
-pub mod visit;
 
 pub use nodes::Tree;

@@ -1,10 +1,10 @@
 //! Element types, values, operators and functions of the language.
 
 pub mod dtype;
+pub mod value;
+pub mod operator;
 pub mod function;
 pub mod math;
-pub mod operator;
-pub mod value;
 
 pub use dtype::DType;
 pub use function::Function;

@@ -1,9 +1,9 @@
 //! The scheduling passes, in the order in which they run.
 
 pub mod merge_loops;
+pub mod sink_sequential_levels;
 pub mod place_threads;
 pub mod place_vectors;
-pub mod sink_sequential_levels;
 
 use super::nodes::{Node, Tree};
 use crate::diag::Remark;

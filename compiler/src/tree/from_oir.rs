@@ -1,0 +1,395 @@
+//! OIR to Tree IR: containers get shapes, accesses get indices, executions get loops.
+//!
+//! Nothing is moved. A parallel section becomes one vertical loop for each
+//! execution, since each is finished on all levels before the next starts; a
+//! sequential section becomes one vertical loop around all its executions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::nodes::{
+    Access, Assign, Container, ContainerKind, Expr, HorizontalLoop, If, Node, RegionScope, Tree,
+    VerticalLoop, While, position_symbol, size_symbol,
+};
+use crate::entity::{Handle, SideTable};
+use crate::expr::ExprKind;
+use crate::oir::analysis::extents::Extents;
+use crate::oir::nodes as oir;
+use crate::space::{Affine, Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Reach, Size};
+
+/// The stencil as loops over containers. Parameters that no statement uses get no container.
+#[must_use]
+pub fn lower(stencil: &oir::Stencil, extents: &Extents) -> Tree {
+    let mut lowering = Lowering::new(stencil, extents);
+    lowering.declare();
+    let mut children = Vec::new();
+    for vertical_loop in &stencil.vertical_loops {
+        for section in &vertical_loop.sections {
+            lowering.section(vertical_loop.order, section, &mut children);
+        }
+    }
+    lowering.tree.children = children;
+    lowering.tree
+}
+
+struct Lowering<'a> {
+    stencil: &'a oir::Stencil,
+    extents: &'a Extents,
+    tree: Tree,
+    fields: SideTable<oir::Field, Handle<Container>>,
+    scalars: SideTable<oir::Scalar, Handle<Container>>,
+    locals: SideTable<oir::Local, Handle<Container>>,
+    /// While an execution is lowered: the copy to read instead, where old values are meant.
+    old_values: BTreeMap<Handle<oir::Field>, Handle<Container>>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(stencil: &'a oir::Stencil, extents: &'a Extents) -> Self {
+        let tree = Tree { name: stencil.name.clone(), span: stencil.span, ..Tree::default() };
+        Self {
+            stencil,
+            extents,
+            tree,
+            fields: SideTable::default(),
+            scalars: SideTable::default(),
+            locals: SideTable::default(),
+            old_values: BTreeMap::new(),
+        }
+    }
+
+    /// Arguments in the order of the signature, then temporaries, then locals.
+    fn declare(&mut self) {
+        let uses = Uses::of(self.stencil);
+        let levels = level_reach(self.stencil);
+        for param in &self.stencil.params {
+            match param.what {
+                oir::ParamKind::Field(field) => self.declare_field(field, &uses, &levels),
+                oir::ParamKind::Scalar(scalar) => {
+                    if uses.scalars.contains(&scalar) {
+                        let oir::Scalar { name, dtype, span } = self.stencil.scalars[scalar].clone();
+                        let (axes, kind) = (crate::space::AxisSet::of(&[]), ContainerKind::Scalar);
+                        let container =
+                            Container { name, dtype, kind, axes, shape: vec![], shift: vec![], span };
+                        self.scalars.insert(scalar, self.tree.containers.push(container));
+                    }
+                }
+            }
+        }
+        for (field, it) in self.stencil.fields.iter() {
+            if it.is_temporary {
+                self.declare_field(field, &uses, &levels);
+            }
+        }
+        for (local, it) in self.stencil.locals.iter() {
+            let oir::Local { name, dtype, span } = it.clone();
+            let (axes, kind) = (crate::space::AxisSet::of(&[]), ContainerKind::Local);
+            let container = Container { name, dtype, kind, axes, shape: vec![], shift: vec![], span };
+            self.locals.insert(local, self.tree.containers.push(container));
+        }
+    }
+
+    fn declare_field(
+        &mut self,
+        field: Handle<oir::Field>,
+        uses: &Uses,
+        levels: &SideTable<oir::Field, Reach>,
+    ) {
+        let (is_read, is_written) = (uses.read.contains(&field), uses.written.contains(&field));
+        if !is_read && !is_written {
+            return;
+        }
+        let it = &self.stencil.fields[field];
+        let horizontal = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
+        let levels = levels.get(field).copied().unwrap_or(Reach::ZERO);
+        // What is owned covers the compute domain too, so that an empty extent needs no care downstream.
+        let reaches: Vec<(Axis, Reach)> = it
+            .axes
+            .iter()
+            .map(|axis| {
+                (axis, if axis == Axis::K { levels } else { horizontal.along(axis) }.union(Reach::ZERO))
+            })
+            .collect();
+        let shape = reaches
+            .iter()
+            .map(|(axis, reach)| {
+                Affine::beside(&size_symbol(*axis), i64::from(reach.hi) - i64::from(reach.lo)).into()
+            })
+            .collect();
+        let shift = reaches.iter().map(|(_, reach)| -i64::from(reach.lo)).collect();
+        let kind = if it.is_temporary {
+            ContainerKind::Temporary
+        } else {
+            ContainerKind::Field { is_read, is_written }
+        };
+        let container = Container {
+            name: it.name.clone(),
+            dtype: it.dtype,
+            kind,
+            axes: it.axes,
+            shape,
+            shift,
+            span: it.span,
+        };
+        self.fields.insert(field, self.tree.containers.push(container));
+    }
+
+    fn section(&mut self, order: LoopOrder, section: &oir::Section, out: &mut Vec<Node>) {
+        let (start, end) = levels(section.interval);
+        if order == LoopOrder::Parallel {
+            for &execution in &section.executions {
+                self.keep_old_values(execution, section.interval, out);
+                let children = vec![self.execution(execution)];
+                out.push(Node::VerticalLoop(VerticalLoop {
+                    order,
+                    start: start.clone(),
+                    end: end.clone(),
+                    children,
+                }));
+                self.old_values.clear();
+            }
+        } else if !section.executions.is_empty() {
+            let children = section.executions.iter().map(|&it| self.execution(it)).collect();
+            out.push(Node::VerticalLoop(VerticalLoop { order, start, end, children }));
+        }
+    }
+
+    /// A parallel execution that reads a field at other levels than it writes means
+    /// the values from before: they are copied first, since levels run in no order.
+    fn keep_old_values(
+        &mut self,
+        execution: Handle<oir::HorizontalExecution>,
+        interval: Interval,
+        out: &mut Vec<Node>,
+    ) {
+        if interval.is_one_level() {
+            return;
+        }
+        let body = &self.stencil.executions[execution].body;
+        let mut beside = BTreeMap::new();
+        reads(body, &mut |access, stmt| {
+            if let oir::Access::Field { field, offset } = access
+                && offset.k != 0
+            {
+                beside.entry(*field).or_insert_with(|| stmt.origin.clone());
+            }
+        });
+        let mut written = Vec::new();
+        writes(body, &mut |target, _| {
+            if let oir::Target::Field(field) = target {
+                written.push(*field);
+            }
+        });
+        beside.retain(|field, _| written.contains(field));
+        for (field, origin) in beside {
+            let original = self.fields[field];
+            let mut copy = self.tree.containers[original].clone();
+            copy.kind = ContainerKind::Temporary;
+            copy.name = self.unused_name(&format!("{}_old", copy.name));
+            let (dtype, span) = (copy.dtype, copy.span);
+            let copy = self.tree.containers.push(copy);
+            let target = Access { container: copy, index: self.index(original, Offset::CENTRE) };
+            let source = Access { container: original, index: target.index.clone() };
+            let value = Expr { kind: ExprKind::Access(source), dtype, span };
+            let reach = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
+            let levels =
+                level_reach(self.stencil).get(field).copied().unwrap_or(Reach::ZERO).union(Reach::ZERO);
+            let plane = HorizontalLoop {
+                i: positions(Axis::I, reach.i),
+                j: positions(Axis::J, reach.j),
+                children: vec![Node::Assign(Assign { target, value, origin })],
+            };
+            let (start, end) = positions(Axis::K, levels);
+            let children = vec![Node::HorizontalLoop(plane)];
+            out.push(Node::VerticalLoop(VerticalLoop { order: LoopOrder::Parallel, start, end, children }));
+            self.old_values.insert(field, copy);
+        }
+    }
+
+    fn unused_name(&self, wanted: &str) -> String {
+        let is_used = |name: &str| self.tree.containers.iter().any(|(_, it)| it.name == name);
+        let mut name = wanted.to_owned();
+        let mut number = 1;
+        while is_used(&name) {
+            number += 1;
+            name = format!("{wanted}_{number}");
+        }
+        name
+    }
+
+    fn execution(&self, execution: Handle<oir::HorizontalExecution>) -> Node {
+        let extent = self.extents.executions.get(execution).copied().unwrap_or(Extent::ZERO);
+        Node::HorizontalLoop(HorizontalLoop {
+            i: positions(Axis::I, extent.i),
+            j: positions(Axis::J, extent.j),
+            children: self.statements(&self.stencil.executions[execution].body),
+        })
+    }
+
+    fn statements(&self, statements: &[oir::Stmt]) -> Vec<Node> {
+        statements.iter().map(|it| self.statement(it)).collect()
+    }
+
+    fn statement(&self, stmt: &oir::Stmt) -> Node {
+        let origin = stmt.origin.clone();
+        match &stmt.kind {
+            oir::StmtKind::Assign { target, value } => {
+                let target = match *target {
+                    oir::Target::Field(field) => self.field_access(self.fields[field], Offset::CENTRE),
+                    oir::Target::Local(local) => Access { container: self.locals[local], index: Vec::new() },
+                };
+                Node::Assign(Assign { target, value: self.expression(value), origin })
+            }
+            oir::StmtKind::If { condition, then, otherwise } => Node::If(If {
+                condition: self.expression(condition),
+                then: self.statements(then),
+                otherwise: self.statements(otherwise),
+                origin,
+            }),
+            oir::StmtKind::While { condition, body } => Node::While(While {
+                condition: self.expression(condition),
+                body: self.statements(body),
+                origin,
+            }),
+            oir::StmtKind::Region { region, body } => {
+                Node::Region(RegionScope { region: *region, children: self.statements(body), origin })
+            }
+        }
+    }
+
+    fn expression(&self, expr: &oir::Expr) -> Expr {
+        expr.map_accesses(&mut |access| match *access {
+            oir::Access::Field { field, offset } => {
+                let old = self.old_values.get(&field).copied().filter(|_| offset.k != 0);
+                self.field_access(old.unwrap_or(self.fields[field]), offset)
+            }
+            oir::Access::Scalar(scalar) => Access { container: self.scalars[scalar], index: Vec::new() },
+            oir::Access::Local(local) => Access { container: self.locals[local], index: Vec::new() },
+        })
+    }
+
+    fn field_access(&self, container: Handle<Container>, offset: Offset) -> Access {
+        Access { container, index: self.index(container, offset) }
+    }
+
+    /// The one place where an offset becomes an index.
+    fn index(&self, container: Handle<Container>, offset: Offset) -> Vec<Affine> {
+        let it = &self.tree.containers[container];
+        it.axes
+            .iter()
+            .zip(&it.shift)
+            .map(|(axis, shift)| {
+                Affine::beside(&position_symbol(axis), shift + i64::from(offset.along(axis)))
+            })
+            .collect()
+    }
+}
+
+/// What the statements touch.
+#[derive(Default)]
+struct Uses {
+    read: BTreeSet<Handle<oir::Field>>,
+    written: BTreeSet<Handle<oir::Field>>,
+    scalars: BTreeSet<Handle<oir::Scalar>>,
+}
+
+impl Uses {
+    fn of(stencil: &oir::Stencil) -> Self {
+        let mut uses = Self::default();
+        for section in stencil.vertical_loops.iter().flat_map(|it| &it.sections) {
+            for &execution in &section.executions {
+                let body = &stencil.executions[execution].body;
+                reads(body, &mut |access, _| match *access {
+                    oir::Access::Field { field, .. } => drop(uses.read.insert(field)),
+                    oir::Access::Scalar(scalar) => drop(uses.scalars.insert(scalar)),
+                    oir::Access::Local(_) => {}
+                });
+                writes(body, &mut |target, _| {
+                    if let oir::Target::Field(field) = *target {
+                        uses.written.insert(field);
+                    }
+                });
+            }
+        }
+        uses
+    }
+}
+
+fn reads<'a>(statements: &'a [oir::Stmt], each: &mut impl FnMut(&'a oir::Access, &'a oir::Stmt)) {
+    for stmt in statements {
+        match &stmt.kind {
+            oir::StmtKind::Assign { value, .. } => value.accesses(&mut |it| each(it, stmt)),
+            oir::StmtKind::If { condition, then, otherwise } => {
+                condition.accesses(&mut |it| each(it, stmt));
+                reads(then, each);
+                reads(otherwise, each);
+            }
+            oir::StmtKind::While { condition, body } => {
+                condition.accesses(&mut |it| each(it, stmt));
+                reads(body, each);
+            }
+            oir::StmtKind::Region { body, .. } => reads(body, each),
+        }
+    }
+}
+
+fn writes<'a>(statements: &'a [oir::Stmt], each: &mut impl FnMut(&'a oir::Target, &'a oir::Stmt)) {
+    for stmt in statements {
+        match &stmt.kind {
+            oir::StmtKind::Assign { target, .. } => each(target, stmt),
+            oir::StmtKind::If { then, otherwise, .. } => {
+                writes(then, each);
+                writes(otherwise, each);
+            }
+            oir::StmtKind::While { body, .. } | oir::StmtKind::Region { body, .. } => writes(body, each),
+        }
+    }
+}
+
+/// Positions `lo .. n + hi` along an axis.
+fn positions(axis: Axis, reach: Reach) -> (Size, Size) {
+    (
+        Affine::constant(i64::from(reach.lo)).into(),
+        Affine::beside(&size_symbol(axis), i64::from(reach.hi)).into(),
+    )
+}
+
+fn levels(interval: Interval) -> (Size, Size) {
+    let position = |bound: Bound| match bound.level {
+        Level::Start => Affine::constant(i64::from(bound.offset)).into(),
+        Level::End => Affine::beside(&size_symbol(Axis::K), i64::from(bound.offset)).into(),
+    };
+    (position(interval.start), position(interval.end))
+}
+
+/// How far beyond the compute domain's levels each field is touched.
+fn level_reach(stencil: &oir::Stencil) -> SideTable<oir::Field, Reach> {
+    let mut reaches = SideTable::default();
+    let mut touch = |field: Handle<oir::Field>, interval: Interval, k: i32| {
+        let lo = match interval.start.level {
+            Level::Start => interval.start.offset + k,
+            Level::End => 0,
+        };
+        let hi = match interval.end.level {
+            Level::Start => 0,
+            Level::End => interval.end.offset + k,
+        };
+        let reach = Reach::new(lo.min(0), hi.max(0));
+        let known = reaches.get(field).copied().unwrap_or(Reach::ZERO);
+        reaches.insert(field, known.union(reach));
+    };
+    for section in stencil.vertical_loops.iter().flat_map(|it| &it.sections) {
+        for &execution in &section.executions {
+            let body = &stencil.executions[execution].body;
+            reads(body, &mut |access, _| {
+                if let oir::Access::Field { field, offset } = access {
+                    touch(*field, section.interval, offset.k);
+                }
+            });
+            writes(body, &mut |target, _| {
+                if let oir::Target::Field(field) = target {
+                    touch(*field, section.interval, 0);
+                }
+            });
+        }
+    }
+    reaches
+}
