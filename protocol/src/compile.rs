@@ -1,6 +1,10 @@
 //! The answer to a compilation: diagnostics, levels, and what the stencil takes.
 
-use isobar_compiler::diag::Listing;
+use isobar_compiler::backend::signature::{self, ParamKind};
+use isobar_compiler::diag::{self, Listing};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Axis;
+use isobar_compiler::types::Value;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, Places, Position};
@@ -122,5 +126,88 @@ impl StageText {
             links: node.stmts.iter().map(ToString::to_string).collect(),
         });
         Self { stage: stage.to_owned(), text: listing.text.clone(), nodes: nodes.collect() }
+    }
+}
+
+impl Compiled {
+    /// A compilation as it crosses a wire; `timings` are the caller's, who has the clock.
+    #[must_use]
+    pub fn new(compilation: &Compilation, timings: Vec<StepTime>) -> Self {
+        let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let stages = compilation.listings.iter();
+        Self {
+            diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
+            stencils: compilation.stencils.iter().map(|(name, _)| name.clone()).collect(),
+            stencil: compilation.stencil.clone(),
+            stages: stages.map(|(stage, listing)| StageText::new(stage.name(), listing, &places)).collect(),
+            signature: compilation.signature.as_ref().map(Signature::new),
+            remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
+            timings,
+        }
+    }
+}
+
+impl Signature {
+    /// A signature as it crosses a wire.
+    #[must_use]
+    pub fn new(signature: &signature::Signature) -> Self {
+        let mut out = Self {
+            name: signature.name.clone(),
+            min_levels: signature.min_levels,
+            ..Self::default()
+        };
+        for param in &signature.params {
+            let (name, access) = (param.name.clone(), param.access.to_string());
+            let dtype = param.kind.dtype().to_string();
+            match &param.kind {
+                ParamKind::Field { axes, boundary, .. } => out.fields.push(FieldParam {
+                    name,
+                    dtype,
+                    axes: axes.to_string(),
+                    access,
+                    boundary: Axis::ALL.map(|axis| [boundary[axis.index()].lo, boundary[axis.index()].hi]),
+                }),
+                ParamKind::Scalar { default, .. } => {
+                    out.scalars.push(ScalarParam { name, dtype, access, default: default.map(json) });
+                }
+            }
+        }
+        out
+    }
+}
+
+/// A value as JSON; what JSON has no number for is spelled as externals spell it.
+fn json(value: Value) -> serde_json::Value {
+    match value {
+        Value::Bool(it) => it.into(),
+        Value::Float32(_) | Value::Float64(_) => {
+            let it = value.as_f64();
+            serde_json::Number::from_f64(it).map_or_else(
+                || {
+                    let name = if it.is_nan() {
+                        "nan"
+                    } else if it > 0.0 {
+                        "inf"
+                    } else {
+                        "-inf"
+                    };
+                    name.into()
+                },
+                serde_json::Value::Number,
+            )
+        }
+        Value::Int8(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) => value.as_i64().into(),
+    }
+}
+
+impl Remark {
+    /// A remark as it crosses a wire.
+    #[must_use]
+    pub fn new(remark: &diag::Remark, places: &Places<'_>) -> Self {
+        let place = remark.origin.as_ref().map(|origin| {
+            let (file, start, end) = places.of(origin.span());
+            Place { file, start, end }
+        });
+        Self { pass: remark.pass.to_owned(), applied: remark.is_applied, message: remark.message.clone(), place }
     }
 }

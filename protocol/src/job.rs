@@ -37,6 +37,14 @@ pub struct JobTicket {
     pub job: String,
 }
 
+/// The answer to `POST /v1/uploads`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UploadTicket {
+    /// Goes into `fields` of a request.
+    pub upload: String,
+    pub bytes: u64,
+}
+
 /// An event of a job. `seq` counts from 0 without gaps; `t_ms` is the time since the job was accepted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {

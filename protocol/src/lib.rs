@@ -10,4 +10,5 @@ pub mod compile;
 pub mod field;
 pub mod job;
 pub mod problem;
+pub mod report;
 pub mod limits;

@@ -27,6 +27,9 @@ pub struct Limits {
     pub jobs_at_once: u64,
     pub jobs_waiting: u64,
     pub run_ms: u64,
+    pub compile_ms: u64,
+    /// All results that are kept, and as much again of uploads; the oldest give way.
+    pub kept_bytes: u64,
 }
 
 impl Default for Limits {
@@ -41,6 +44,8 @@ impl Default for Limits {
             jobs_at_once: 2,
             jobs_waiting: 50,
             run_ms: 600_000,
+            compile_ms: 60_000,
+            kept_bytes: 4096 * MIB,
         }
     }
 }

@@ -1,0 +1,57 @@
+//! What the command line prints with `--format json`: one document, always with `diagnostics`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::compile::{Signature, StageText, StepTime};
+use crate::diagnostic::Diagnostic;
+use crate::field::FieldInfo;
+use crate::job::{Backend, EndReason};
+
+/// `isobar check`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckReport {
+    /// Of all files, in the order they were named.
+    pub diagnostics: Vec<Diagnostic>,
+    pub files: Vec<CheckedFile>,
+}
+
+/// A file that was checked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CheckedFile {
+    pub file: String,
+    /// The stencils in it; there may be none.
+    pub stencils: Vec<String>,
+    /// What the compiled ones take, as far as they compile.
+    pub signatures: Vec<Signature>,
+}
+
+/// `isobar emit`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmitReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub stencil: Option<String>,
+    /// The level; its `stage` is there and its `text` empty where it was not reached.
+    #[serde(flatten)]
+    pub level: StageText,
+}
+
+/// `isobar run`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub backend: String,
+    pub reason: EndReason,
+    /// The fields that were written.
+    pub fields: Vec<FieldInfo>,
+    /// Milliseconds per step of the work.
+    pub timings: Vec<StepTime>,
+    /// The file that holds the fields, where one was asked for.
+    pub out: Option<String>,
+}
+
+/// `isobar backends`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BackendsReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub backends: Vec<Backend>,
+}
