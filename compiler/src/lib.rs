@@ -19,6 +19,7 @@ pub mod gtir;
 pub mod oir;
 pub mod tree;
 pub mod schedule;
+pub mod sdfg;
 
 // What runs them, and with which inputs.
 pub mod backend;

@@ -1,0 +1,351 @@
+//! Builds one state: tasklets and maps, with memlets on every edge.
+
+use std::collections::BTreeMap;
+
+use super::effects::Effects;
+use super::from_schedule::Graph;
+use super::nodes::{
+    Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range,
+    Schedule, State, Tasklet, Volume,
+};
+use super::subset::{are_disjoint, sum, volume_over};
+use crate::entity::{Arena, Handle};
+use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
+use crate::space::Affine;
+
+/// A state in the making. Whoever adds nodes has made sure that data flow can order them.
+#[derive(Debug, Default)]
+pub(super) struct StateBuilder {
+    state: State,
+    scope: Scope,
+}
+
+/// The outermost part of a state, or the inside of a map.
+#[derive(Debug, Default)]
+struct Scope {
+    entry: Option<Handle<Node>>,
+    /// What has been written here, in order.
+    written: Vec<Written>,
+    /// At the outermost level: the access nodes of what was there before.
+    before: BTreeMap<Handle<Container>, Handle<Node>>,
+    /// Inside a map: how much is read through the entry, by container.
+    through_entry: BTreeMap<Handle<Container>, Volume>,
+}
+
+/// A write, and the access node that holds its outcome once someone needs it.
+#[derive(Debug)]
+struct Written {
+    memlet: Memlet,
+    node: Handle<Node>,
+    connector: String,
+    access: Option<Handle<Node>>,
+}
+
+/// Where data comes from: a node and a connector of it.
+type Source = (Handle<Node>, Option<String>);
+
+impl StateBuilder {
+    /// Adds a statement or a parallel loop.
+    pub(super) fn add(&mut self, graph: &mut Graph<'_>, node: &schedule::Node) {
+        let mut scope = std::mem::take(&mut self.scope);
+        self.add_to(&mut scope, graph, node);
+        self.scope = scope;
+    }
+
+    pub(super) fn finish(mut self) -> State {
+        let mut scope = std::mem::take(&mut self.scope);
+        for written in &mut scope.written {
+            self.access_of(None, written);
+        }
+        self.state
+    }
+
+    fn add_to(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, node: &schedule::Node) {
+        match node {
+            schedule::Node::Assign(it) => self.add_tasklet(scope, graph, it),
+            schedule::Node::Loop(it) => self.add_map(scope, graph, it),
+            schedule::Node::If(_) | schedule::Node::While(_) | schedule::Node::Region(_) => {
+                unreachable!("control flow is a block, not a node")
+            }
+        }
+    }
+
+    fn add_tasklet(&mut self, scope: &mut Scope, graph: &Graph<'_>, assign: &Assign) {
+        let mut read: Vec<Access> = Vec::new();
+        let code = graph.converted(&assign.value, &mut |access| {
+            let known = read.iter().position(|it| it == access);
+            Input::Connector(known.unwrap_or_else(|| {
+                read.push(access.clone());
+                read.len() - 1
+            }))
+        });
+        let memlet = |access: &Access| Memlet::element(graph.container(access.container), &access.index);
+        let sources: Vec<(Source, Memlet)> = read
+            .iter()
+            .map(|access| {
+                let memlet = memlet(access);
+                (self.source(scope, graph, &memlet), memlet)
+            })
+            .collect();
+        let containers = graph.containers();
+        let mut inputs: Vec<Connector> = Vec::new();
+        for access in &read {
+            let container = &containers[graph.container(access.container)];
+            let name = connector_name(containers, &inputs, &format!("{}_in", container.name));
+            inputs.push(Connector { name, dtype: container.dtype });
+        }
+        let target = &containers[graph.container(assign.target.container)];
+        let name = connector_name(containers, &inputs, &format!("{}_out", target.name));
+        let output = Connector { name: name.clone(), dtype: target.dtype };
+        let names: Vec<String> = inputs.iter().map(|it| it.name.clone()).collect();
+        let tasklet = Tasklet { inputs, output, code, origin: assign.origin.clone() };
+        let node = self.push(scope.entry, NodeKind::Tasklet(tasklet));
+        if let (true, Some(entry)) = (sources.is_empty(), scope.entry) {
+            self.connect((entry, None), (node, None), None);
+        }
+        for ((source, memlet), name) in sources.into_iter().zip(names) {
+            self.connect(source, (node, Some(name)), Some(memlet));
+        }
+        scope.written.push(Written { memlet: memlet(&assign.target), node, connector: name, access: None });
+    }
+
+    fn add_map(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, outermost: &Loop) {
+        let context = graph.context;
+        let effects = Effects::of_loop(context.tree, &context.uses, outermost).merged();
+        let (params, innermost) = perfect_nest(outermost);
+        let map = Map { params, schedule: lowered(outermost.placement) };
+        let entry = self.push(scope.entry, NodeKind::MapEntry(map.clone()));
+        let n_variables = graph.variables.len();
+        graph.variables.extend(map.params.iter().map(|it| (it.axis, it.symbol.clone())));
+        let mut inner = Scope { entry: Some(entry), ..Scope::default() };
+        if context.is_one_scope(&innermost.children) {
+            for node in &innermost.children {
+                self.add_to(&mut inner, graph, node);
+            }
+        } else {
+            self.add_nested(&mut inner, graph, innermost);
+        }
+        graph.variables.truncate(n_variables);
+        let exit = self.push(scope.entry, NodeKind::MapExit { entry });
+        self.close_inputs(scope, &inner, graph, &effects, &map, entry);
+        self.close_outputs(scope, inner, graph, &effects, &map, exit);
+        self.order_loose_ends(entry, exit);
+    }
+
+    /// Leads what the map reads to its entry.
+    fn close_inputs(
+        &mut self,
+        scope: &mut Scope,
+        inner: &Scope,
+        graph: &Graph<'_>,
+        effects: &Effects,
+        map: &Map,
+        entry: Handle<Node>,
+    ) {
+        for touched in &effects.reads {
+            let data = graph.container(touched.container);
+            let Some(volume) = inner.through_entry.get(&data) else { continue };
+            let volume = volume_over(volume, &map.params);
+            let memlet = Memlet { data, subset: touched.subset.clone(), volume };
+            let source = self.source(scope, graph, &memlet);
+            let connector = format!("IN_{}", graph.containers()[data].name);
+            self.connect(source, (entry, Some(connector)), Some(memlet));
+        }
+        if let (true, Some(outer)) = (inner.through_entry.is_empty(), scope.entry) {
+            self.connect((outer, None), (entry, None), None);
+        }
+    }
+
+    /// Leads what the map writes from its exit.
+    fn close_outputs(
+        &mut self,
+        scope: &mut Scope,
+        mut inner: Scope,
+        graph: &Graph<'_>,
+        effects: &Effects,
+        map: &Map,
+        exit: Handle<Node>,
+    ) {
+        let NodeKind::MapExit { entry } = self.state.nodes[exit].kind else { return };
+        for touched in &effects.writes {
+            let data = graph.container(touched.container);
+            let name = &graph.containers()[data].name;
+            let mut volume: Option<Volume> = None;
+            for at in 0..inner.written.len() {
+                let (earlier, later) = inner.written.split_at_mut(at + 1);
+                let written = &mut earlier[at];
+                let is_this = |it: &Written| it.memlet.data == data;
+                // What is overwritten before the iteration ends is not seen outside.
+                let is_final = !later.iter().any(|it| is_this(it) && it.memlet.subset == written.memlet.subset);
+                if !is_this(written) || !is_final {
+                    continue;
+                }
+                let source = match written.access {
+                    Some(access) => (access, None),
+                    None => (written.node, Some(written.connector.clone())),
+                };
+                let memlet = written.memlet.clone();
+                volume = Some(volume.map_or_else(|| memlet.volume.clone(), |it| sum(&it, &memlet.volume)));
+                self.connect(source, (exit, Some(format!("IN_{name}"))), Some(memlet));
+            }
+            let Some(volume) = volume else { continue };
+            let memlet = Memlet { data, subset: touched.subset.clone(), volume: volume_over(&volume, &map.params) };
+            scope.written.push(Written { memlet, node: exit, connector: format!("OUT_{name}"), access: None });
+        }
+        // A value that only this iteration sees ends in its access node.
+        for written in &mut inner.written {
+            let leaves = self.state.edges_out_of(written.node).any(|it| it.source_connector.as_ref() == Some(&written.connector));
+            if !leaves {
+                self.access_of(Some(entry), written);
+            }
+        }
+    }
+
+    /// Every node of a map lies between its entry and its exit.
+    fn order_loose_ends(&mut self, entry: Handle<Node>, exit: Handle<Node>) {
+        let is_loose = |&node: &Handle<Node>| {
+            self.state.nodes[node].scope == Some(entry)
+                && !matches!(self.state.nodes[node].kind, NodeKind::MapEntry(_))
+                && self.state.edges_out_of(node).next().is_none()
+        };
+        let loose: Vec<_> = self.state.nodes.handles().filter(is_loose).collect();
+        for node in loose {
+            self.connect((node, None), (exit, None), None);
+        }
+    }
+
+    /// Adds the body of `it` as a graph of its own, which gets whole containers.
+    fn add_nested(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, it: &Loop) {
+        let effects = Effects::of_all(graph.context.tree, &graph.context.uses, &it.children);
+        let nested = graph.nested(it, &effects);
+        let (inputs, outputs) = (nested.inputs.clone(), nested.outputs.clone());
+        let whole = |name: &String| {
+            let data = graph.containers().find(|it| it.name == *name).expect("a nested graph gets what is here");
+            let full = |size: &crate::space::Size| Range::new(Affine::constant(0).into(), size.clone());
+            let subset: Vec<Range> = graph.containers()[data].shape.iter().map(full).collect();
+            Memlet { data, subset: subset.clone(), volume: Volume { terms: vec![(1, subset)], is_bound: true } }
+        };
+        let node = self.push(scope.entry, NodeKind::NestedSdfg(nested));
+        if let (true, Some(entry)) = (inputs.is_empty(), scope.entry) {
+            self.connect((entry, None), (node, None), None);
+        }
+        for name in inputs {
+            let memlet = whole(&name);
+            let source = self.source(scope, graph, &memlet);
+            self.connect(source, (node, Some(name)), Some(memlet));
+        }
+        for connector in outputs {
+            scope.written.push(Written { memlet: whole(&connector), node, connector, access: None });
+        }
+    }
+
+    /// Where the elements of `memlet` come from: the last write here that they overlap, or from outside.
+    fn source(&mut self, scope: &mut Scope, graph: &Graph<'_>, memlet: &Memlet) -> Source {
+        let overlaps = |it: &&mut Written| {
+            it.memlet.data == memlet.data && !are_disjoint(&it.memlet.subset, &memlet.subset)
+        };
+        if let Some(written) = scope.written.iter_mut().rev().find(overlaps) {
+            return (self.access_of(scope.entry, written), None);
+        }
+        match scope.entry {
+            Some(entry) => {
+                let volume = &memlet.volume;
+                scope
+                    .through_entry
+                    .entry(memlet.data)
+                    .and_modify(|total| *total = sum(total, volume))
+                    .or_insert_with(|| volume.clone());
+                (entry, Some(format!("OUT_{}", graph.containers()[memlet.data].name)))
+            }
+            None => {
+                let state = &mut self.state;
+                let access = scope
+                    .before
+                    .entry(memlet.data)
+                    .or_insert_with(|| state.nodes.push(Node { kind: NodeKind::Access(memlet.data), scope: None }));
+                (*access, None)
+            }
+        }
+    }
+
+    fn access_of(&mut self, entry: Option<Handle<Node>>, written: &mut Written) -> Handle<Node> {
+        if let Some(access) = written.access {
+            return access;
+        }
+        let access = self.push(entry, NodeKind::Access(written.memlet.data));
+        let source = (written.node, Some(written.connector.clone()));
+        self.connect(source, (access, None), Some(written.memlet.clone()));
+        written.access = Some(access);
+        access
+    }
+
+    fn push(&mut self, scope: Option<Handle<Node>>, kind: NodeKind) -> Handle<Node> {
+        self.state.nodes.push(Node { kind, scope })
+    }
+
+    fn connect(&mut self, source: Source, target: (Handle<Node>, Option<String>), memlet: Option<Memlet>) {
+        self.state.edges.push(Edge {
+            source: source.0,
+            source_connector: source.1,
+            target: target.0,
+            target_connector: target.1,
+            memlet,
+        });
+    }
+}
+
+/// A name for a connector that nothing else in the graph has.
+fn connector_name(containers: &Arena<Container>, taken: &[Connector], wanted: &str) -> String {
+    let is_free = |name: &str| {
+        !taken.iter().any(|it| it.name == name) && containers.find(|it| it.name == name).is_none()
+    };
+    let numbered = (1..).map(|number| format!("{wanted}_{number}"));
+    std::iter::once(wanted.to_owned()).chain(numbered).find(|it| is_free(it)).unwrap_or_default()
+}
+
+/// The loops from `outermost` in that one map can hold, and the innermost of them.
+fn perfect_nest(outermost: &Loop) -> (Vec<MapParam>, &Loop) {
+    let mut params = vec![param(outermost)];
+    let mut innermost = outermost;
+    while let [schedule::Node::Loop(next)] = innermost.children.as_slice() {
+        let is_free = |size: &crate::space::Size| {
+            params.iter().all(|it| !super::subset::mentions(size, &it.symbol))
+        };
+        let fits = next.order == schedule::Order::Parallel
+            && next.placement == outermost.placement
+            && outermost.placement != Placement::Simd
+            && is_free(&next.start)
+            && is_free(&next.end);
+        if !fits {
+            break;
+        }
+        params.push(param(next));
+        innermost = next;
+    }
+    (params, innermost)
+}
+
+fn param(it: &Loop) -> MapParam {
+    let range = Range::new(it.start.clone(), it.end.clone());
+    MapParam { symbol: it.variable.clone(), axis: it.axis, range }
+}
+
+fn lowered(placement: Placement) -> Schedule {
+    match placement {
+        Placement::Sequential => Schedule::Sequential,
+        Placement::Threads => Schedule::Threads,
+        Placement::Simd => Schedule::Simd,
+    }
+}
+
+impl From<Affine> for Input {
+    fn from(sum: Affine) -> Self {
+        Input::Symbolic(sum)
+    }
+}
+
+impl From<Affine> for Operand {
+    fn from(sum: Affine) -> Self {
+        Operand::Symbolic(sum)
+    }
+}

@@ -1,0 +1,281 @@
+//! What a part of the schedule tree reads and writes, and what that orders.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::nodes::Range;
+use super::subset::{are_disjoint, holds, propagated, union};
+use crate::entity::Handle;
+use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Tree};
+
+/// Elements of a container of the schedule tree.
+#[derive(Clone, Debug)]
+pub(super) struct Touched {
+    pub(super) container: Handle<Container>,
+    pub(super) subset: Vec<Range>,
+}
+
+/// What a node needs from before, and what it leaves behind.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effects {
+    /// Reads that no earlier write of the node itself covers.
+    pub(super) reads: Vec<Touched>,
+    pub(super) writes: Vec<Touched>,
+    /// Positions in `writes` that control flow cannot skip.
+    certain: BTreeSet<usize>,
+}
+
+impl Effects {
+    /// The effects of nodes that run one after the other.
+    pub(super) fn of_all(tree: &Tree, uses: &Uses, nodes: &[Node]) -> Self {
+        let mut all = Self::default();
+        for node in nodes {
+            all.then(Self::of(tree, uses, node), Certainty::Always);
+        }
+        all
+    }
+
+    /// The effects of one node.
+    pub(super) fn of(tree: &Tree, uses: &Uses, node: &Node) -> Self {
+        let mut effects = Self::default();
+        match node {
+            Node::Assign(assign) => {
+                effects.read(&assign.value);
+                effects.write(&assign.target);
+            }
+            Node::Loop(it) => effects = Self::of_loop(tree, uses, it),
+            Node::If(it) => {
+                effects.read(&it.condition);
+                let then = Self::of_all(tree, uses, &it.then);
+                let otherwise = Self::of_all(tree, uses, &it.otherwise);
+                let in_both: Vec<Touched> = then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
+                // Neither branch sees what the other wrote.
+                let before = effects.clone();
+                effects.then(then, Certainty::Perhaps);
+                let mut other = before;
+                other.then(otherwise, Certainty::Perhaps);
+                effects.reads.extend(other.reads);
+                effects.writes.extend(other.writes);
+                for touched in in_both {
+                    effects.certain.insert(effects.writes.len());
+                    effects.writes.push(touched);
+                }
+            }
+            Node::While(it) => {
+                effects.read(&it.condition);
+                effects.then(Self::of_all(tree, uses, &it.body), Certainty::Perhaps);
+            }
+            Node::Region(it) => effects.then(Self::of_all(tree, uses, &it.children), Certainty::Perhaps),
+        }
+        effects
+    }
+
+    /// The effects of all iterations, without what only one iteration sees.
+    pub(super) fn of_loop(tree: &Tree, uses: &Uses, it: &Loop) -> Self {
+        let mut effects = Self::default();
+        let body = Self::of_all(tree, uses, &it.children);
+        let over = Range::new(it.start.clone(), it.end.clone());
+        let inside = Uses::of_all(&it.children);
+        let spread = |touched: &Touched| Touched {
+            container: touched.container,
+            subset: touched.subset.iter().map(|at| propagated(at, &it.variable, &over)).collect(),
+        };
+        let is_seen = |touched: &Touched| !uses.is_private(tree, touched.container, &inside);
+        effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
+        for (at, touched) in body.writes.iter().enumerate().filter(|(_, it)| is_seen(it)) {
+            if body.certain.contains(&at) && touches_all(touched, it) {
+                effects.certain.insert(effects.writes.len());
+            }
+            effects.writes.push(spread(touched));
+        }
+        effects
+    }
+
+    fn read(&mut self, expr: &Expr) {
+        expr.accesses(&mut |access| {
+            let touched = Touched::element(access);
+            if !self.covers(&touched) {
+                self.reads.push(touched);
+            }
+        });
+    }
+
+    fn write(&mut self, target: &Access) {
+        self.certain.insert(self.writes.len());
+        self.writes.push(Touched::element(target));
+    }
+
+    fn then(&mut self, next: Self, certainty: Certainty) {
+        for touched in next.reads {
+            if !self.covers(&touched) {
+                self.reads.push(touched);
+            }
+        }
+        for (at, touched) in next.writes.into_iter().enumerate() {
+            if certainty == Certainty::Always && next.certain.contains(&at) {
+                self.certain.insert(self.writes.len());
+            }
+            self.writes.push(touched);
+        }
+    }
+
+    /// One read and one write per container, in the order of containers, as memlets around a map have them.
+    pub(super) fn merged(&self) -> Self {
+        let mut merged = Self { reads: united(&self.reads), writes: united(&self.writes), ..Self::default() };
+        let is_certain = |it: &Touched| self.covers(it);
+        merged.certain = (0..merged.writes.len()).filter(|&at| is_certain(&merged.writes[at])).collect();
+        merged
+    }
+
+    fn touches(&self, other: &Touched) -> bool {
+        self.reads.iter().chain(&self.writes).any(|it| it.conflicts(other))
+    }
+
+    fn overwrites(&self, other: &Touched) -> bool {
+        self.writes.iter().any(|it| it.conflicts(other))
+    }
+
+    fn certain_writes(&self) -> impl Iterator<Item = &Touched> {
+        self.certain.iter().map(|&at| &self.writes[at])
+    }
+
+    fn covers(&self, read: &Touched) -> bool {
+        self.certain_writes().any(|it| it.container == read.container && holds(&it.subset, &read.subset))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Always,
+    Perhaps,
+}
+
+fn united(parts: &[Touched]) -> Vec<Touched> {
+    let mut by_container = BTreeMap::<_, Vec<Range>>::new();
+    for part in parts {
+        by_container
+            .entry(part.container)
+            .and_modify(|all| *all = union(all, &part.subset))
+            .or_insert_with(|| part.subset.clone());
+    }
+    by_container.into_iter().map(|(container, subset)| Touched { container, subset }).collect()
+}
+
+/// Whether the writes of all iterations together leave no gap in the spread subset: each
+/// dimension follows the variable step by step, or not at all.
+fn touches_all(touched: &Touched, it: &Loop) -> bool {
+    touched.subset.iter().all(|range| match range.as_point() {
+        Some(at) => at.factor(&it.variable).abs() <= 1,
+        None => range_is_free_of(range, it),
+    })
+}
+
+fn range_is_free_of(range: &Range, it: &Loop) -> bool {
+    let over = Range::new(it.start.clone(), it.end.clone());
+    propagated(range, &it.variable, &over) == *range
+}
+
+impl Touched {
+    pub(super) fn element(access: &Access) -> Self {
+        Self { container: access.container, subset: access.index.iter().map(Range::point).collect() }
+    }
+}
+
+/// How often each container is accessed in a part of the tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses(BTreeMap<Handle<Container>, usize>);
+
+impl Uses {
+    pub(super) fn of_all(nodes: &[Node]) -> Self {
+        let mut uses = Self::default();
+        uses.add(nodes);
+        uses
+    }
+
+    /// The containers that are accessed, in their order.
+    pub(super) fn containers(&self) -> impl Iterator<Item = Handle<Container>> {
+        self.0.keys().copied()
+    }
+
+    /// Whether a container holds one value per iteration of a part of the tree with the uses
+    /// `inside`, so that nothing outside sees it. `self` are the uses of the whole tree.
+    pub(super) fn is_private(&self, tree: &Tree, container: Handle<Container>, inside: &Uses) -> bool {
+        tree.containers[container].storage == Storage::Register
+            && self.0.get(&container) == inside.0.get(&container)
+    }
+
+    pub(super) fn add(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Loop(it) => self.add(&it.children),
+                Node::Region(it) => self.add(&it.children),
+                Node::If(it) => {
+                    self.add_expr(&it.condition);
+                    self.add(&it.then);
+                    self.add(&it.otherwise);
+                }
+                Node::While(it) => {
+                    self.add_expr(&it.condition);
+                    self.add(&it.body);
+                }
+                Node::Assign(it) => {
+                    self.add_expr(&it.value);
+                    self.add_access(&it.target);
+                }
+            }
+        }
+    }
+
+    pub(super) fn add_expr(&mut self, expr: &Expr) {
+        expr.accesses(&mut |access| self.add_access(access));
+    }
+
+    fn add_access(&mut self, access: &Access) {
+        *self.0.entry(access.container).or_default() += 1;
+    }
+}
+
+/// Which elements of one scope are ordered by data flow alone.
+#[derive(Debug, Default)]
+pub(super) struct Order {
+    elements: Vec<Ordered>,
+}
+
+#[derive(Debug)]
+struct Ordered {
+    effects: Effects,
+    /// Elements that data reaches this one from, over any number of steps.
+    ancestors: BTreeSet<usize>,
+}
+
+impl Order {
+    /// Adds an element behind the others, if data flow puts it behind every one that it conflicts with.
+    pub(super) fn admit(&mut self, effects: Effects) -> bool {
+        let mut ancestors = BTreeSet::new();
+        for read in &effects.reads {
+            let overlaps = |it: &Ordered| it.effects.writes.iter().any(|it| it.conflicts(read));
+            let Some(writer) = self.elements.iter().rposition(overlaps) else { continue };
+            // An access node stands for all that its readers see, so that nothing else needs to reach them.
+            if !self.elements[writer].effects.covers(read) {
+                return false;
+            }
+            ancestors.insert(writer);
+            ancestors.extend(&self.elements[writer].ancestors);
+        }
+        let is_ordered = |(at, earlier): (usize, &Ordered)| {
+            let (reads, writes) = (&earlier.effects.reads, &earlier.effects.writes);
+            ancestors.contains(&at)
+                || !(writes.iter().any(|it| effects.touches(it)) || reads.iter().any(|it| effects.overwrites(it)))
+        };
+        if !self.elements.iter().enumerate().all(is_ordered) {
+            return false;
+        }
+        self.elements.push(Ordered { effects, ancestors });
+        true
+    }
+}
+
+impl Touched {
+    fn conflicts(&self, other: &Touched) -> bool {
+        self.container == other.container && !are_disjoint(&self.subset, &other.subset)
+    }
+}

@@ -1,0 +1,388 @@
+//! Lowers the schedule tree: loops become maps and loop regions, statements become tasklets.
+//!
+//! Statements share a state as long as data flow alone orders them. A map whose body
+//! needs more than one state, or control flow, holds a nested SDFG, which gets whole
+//! containers and indexes them with the parameters of the maps around it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::dataflow::StateBuilder;
+use super::effects::{Effects, Order, Uses};
+use super::nodes::{
+    Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
+    LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
+};
+use crate::diag::Span;
+use crate::entity::{Arena, Handle};
+use crate::expr::{Expr, ExprKind};
+use crate::schedule::nodes as schedule;
+use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree};
+use crate::space::{Affine, Axis, Level, Symbol};
+use crate::types::{BinaryOp, DType};
+
+/// Lowers a whole schedule tree.
+#[must_use]
+pub fn lower(tree: &Tree) -> Sdfg {
+    let uses = Uses::of_all(&tree.children);
+    let context = Context { tree, uses };
+    let mut graph = Graph::new(&context, Vec::new());
+    let own = context.own(&tree.children);
+    // Arguments that no statement touches stay: they are part of the signature.
+    for (handle, container) in tree.containers.iter() {
+        let is_argument = matches!(
+            container.kind,
+            schedule::ContainerKind::Field { .. } | schedule::ContainerKind::Scalar
+        );
+        if is_argument || own.contains(&handle) {
+            graph.declare(handle, !is_argument);
+        }
+    }
+    let region = graph.region(&tree.children);
+    let symbols = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
+    graph.finish(tree.name.clone(), tree.span, symbols, region)
+}
+
+/// What holds for the whole lowering.
+pub(super) struct Context<'t> {
+    pub(super) tree: &'t Tree,
+    pub(super) uses: Uses,
+}
+
+impl Context<'_> {
+    /// What a node of a state does, as data flow around it sees it.
+    pub(super) fn effects(&self, node: &Node) -> Effects {
+        let effects = Effects::of(self.tree, &self.uses, node);
+        if matches!(node, Node::Assign(_)) { effects } else { effects.merged() }
+    }
+
+    /// Whether one scope of data flow can hold the body of a loop.
+    pub(super) fn is_one_scope(&self, body: &[Node]) -> bool {
+        let mut order = Order::default();
+        body.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
+    }
+
+    /// The containers that a graph of these nodes has: all that they touch, but for
+    /// what belongs to a graph inside.
+    fn own(&self, nodes: &[Node]) -> BTreeSet<Handle<schedule::Container>> {
+        let mut own = BTreeSet::new();
+        let mut touched = Uses::default();
+        for node in nodes {
+            match node {
+                Node::Loop(it) if it.order != LoopKind::Parallel || self.is_one_scope(&it.children) => {
+                    own.extend(self.own(&it.children));
+                }
+                Node::Loop(it) => {
+                    let inside = Uses::of_all(&it.children);
+                    let is_private = |it| self.uses.is_private(self.tree, it, &inside);
+                    own.extend(inside.containers().filter(|&it| !is_private(it)));
+                }
+                Node::Region(it) => own.extend(self.own(&it.children)),
+                Node::If(it) => {
+                    touched.add_expr(&it.condition);
+                    own.extend(self.own(&it.then));
+                    own.extend(self.own(&it.otherwise));
+                }
+                Node::While(it) => {
+                    touched.add_expr(&it.condition);
+                    own.extend(self.own(&it.body));
+                }
+                Node::Assign(_) => touched.add(std::slice::from_ref(node)),
+            }
+        }
+        own.extend(touched.containers());
+        own
+    }
+}
+
+/// One graph in the making.
+pub(super) struct Graph<'c> {
+    pub(super) context: &'c Context<'c>,
+    containers: Arena<Container>,
+    declared: BTreeMap<Handle<schedule::Container>, Handle<Container>>,
+    /// The variables of the loops around, from outside in.
+    pub(super) variables: Vec<(Axis, Symbol)>,
+    /// Of those, how many the graph gets from outside.
+    given_variables: usize,
+    labels: BTreeMap<&'static str, usize>,
+}
+
+impl<'c> Graph<'c> {
+    fn new(context: &'c Context<'c>, variables: Vec<(Axis, Symbol)>) -> Self {
+        let given_variables = variables.len();
+        let (containers, declared, labels) = (Arena::default(), BTreeMap::new(), BTreeMap::new());
+        Self { context, containers, declared, variables, given_variables, labels }
+    }
+
+    fn finish(
+        self,
+        name: String,
+        span: Span,
+        mut symbols: Vec<Symbol>,
+        region: ControlFlowRegion,
+    ) -> Sdfg {
+        for (_, container) in self.containers.iter() {
+            if let Strides::Given(strides) = &container.strides {
+                symbols.extend(strides.iter().cloned());
+            }
+        }
+        symbols.extend(self.variables[..self.given_variables].iter().map(|(_, it)| it.clone()));
+        let arguments = self.containers.iter().filter(|(_, it)| !it.is_transient).map(|(it, _)| it).collect();
+        Sdfg { name, span, arguments, containers: self.containers, symbols, region }
+    }
+
+    /// Adds a container of the tree to this graph.
+    fn declare(&mut self, handle: Handle<schedule::Container>, is_transient: bool) {
+        let from = &self.context.tree.containers[handle];
+        let strides = match from.kind {
+            schedule::ContainerKind::Field { .. } => {
+                let symbol = |axis: Axis| Symbol::new(&format!("__{}_{axis}_stride", from.name));
+                Strides::Given(from.axes.iter().map(symbol).collect())
+            }
+            _ => Strides::Packed,
+        };
+        let container = Container {
+            name: from.name.clone(),
+            dtype: from.dtype,
+            kind: match from.kind {
+                schedule::ContainerKind::Field { is_read, is_written } => {
+                    ContainerKind::Field { is_read, is_written }
+                }
+                schedule::ContainerKind::Scalar => ContainerKind::Scalar,
+                schedule::ContainerKind::Temporary => ContainerKind::Temporary,
+                schedule::ContainerKind::Local => ContainerKind::Local,
+            },
+            is_transient,
+            axes: from.axes,
+            shape: from.shape.clone(),
+            shift: from.shift.clone(),
+            strides,
+            storage: match from.storage {
+                schedule::Storage::Caller => Storage::Caller,
+                schedule::Storage::Heap => Storage::Heap,
+                schedule::Storage::Register => Storage::Register,
+            },
+            span: from.span,
+        };
+        let declared = self.containers.push(container);
+        self.declared.insert(handle, declared);
+    }
+
+    /// This graph's name for a container of the tree.
+    pub(super) fn container(&self, handle: Handle<schedule::Container>) -> Handle<Container> {
+        self.declared[&handle]
+    }
+
+    pub(super) fn containers(&self) -> &Arena<Container> {
+        &self.containers
+    }
+
+    /// The variable that is the position along `axis` here.
+    pub(super) fn position(&self, axis: Axis) -> &Symbol {
+        let innermost = self.variables.iter().rev().find(|(it, _)| *it == axis);
+        &innermost.expect("a position is read inside a loop over its axis").1
+    }
+
+    fn label(&mut self, kind: &'static str) -> String {
+        let number = self.labels.entry(kind).or_default();
+        let label = format!("{kind}_{number}");
+        *number += 1;
+        label
+    }
+
+    /// The blocks that carry out nodes one after the other.
+    fn region(&mut self, nodes: &[Node]) -> ControlFlowRegion {
+        let mut blocks = Vec::new();
+        self.add_blocks(nodes, &mut blocks);
+        ControlFlowRegion::sequence(blocks)
+    }
+
+    fn add_blocks(&mut self, nodes: &[Node], blocks: &mut Vec<Block>) {
+        let mut open: Option<(StateBuilder, Order)> = None;
+        for node in nodes {
+            if is_dataflow(node) {
+                let effects = self.context.effects(node);
+                if let Some((state, order)) = &mut open
+                    && order.admit(effects.clone())
+                {
+                    state.add(self, node);
+                    continue;
+                }
+                self.close(open.take(), blocks);
+                let mut order = Order::default();
+                let is_admitted = order.admit(effects);
+                debug_assert!(is_admitted, "nothing stands before the first node of a state");
+                let mut state = StateBuilder::default();
+                state.add(self, node);
+                open = Some((state, order));
+                continue;
+            }
+            self.close(open.take(), blocks);
+            self.add_control_flow(node, blocks);
+        }
+        self.close(open, blocks);
+    }
+
+    fn close(&mut self, open: Option<(StateBuilder, Order)>, blocks: &mut Vec<Block>) {
+        if let Some((state, _)) = open {
+            blocks.push(Block { label: self.label("state"), kind: BlockKind::State(state.finish()) });
+        }
+    }
+
+    fn add_control_flow(&mut self, node: &Node, blocks: &mut Vec<Block>) {
+        let (kind, label) = match node {
+            Node::Loop(it) => {
+                self.variables.push((it.axis, it.variable.clone()));
+                let label = self.label("loop");
+                let body = self.region(&it.children);
+                self.variables.pop();
+                let order = match it.order {
+                    LoopKind::Descending => LoopOrder::Descending,
+                    LoopKind::Parallel | LoopKind::Ascending => LoopOrder::Ascending,
+                };
+                let (start, end) = (it.start.clone(), it.end.clone());
+                let variable = it.variable.clone();
+                (BlockKind::Loop(LoopRegion { variable, axis: it.axis, start, end, order, body }), label)
+            }
+            Node::While(it) => {
+                let label = self.label("while");
+                let condition = self.condition(&it.condition);
+                let body = self.region(&it.body);
+                (BlockKind::While(WhileLoop { condition, body, origin: it.origin.clone() }), label)
+            }
+            Node::If(it) => {
+                let label = self.label("if");
+                (BlockKind::Conditional(self.conditional(it)), label)
+            }
+            Node::Region(it) => match self.region_condition(it) {
+                Some(condition) => {
+                    let label = self.label("region");
+                    let body = self.region(&it.children);
+                    let branches = vec![Branch { condition, body, origin: it.origin.clone() }];
+                    (BlockKind::Conditional(ConditionalBlock { branches, otherwise: None }), label)
+                }
+                None => return self.add_blocks(&it.children, blocks),
+            },
+            Node::Assign(_) => unreachable!("a statement is data flow"),
+        };
+        blocks.push(Block { label, kind });
+    }
+
+    /// A chain of `elif` is one block with a branch for each.
+    fn conditional(&mut self, first: &If) -> ConditionalBlock {
+        let mut branches = Vec::new();
+        let mut next = first;
+        loop {
+            let condition = self.condition(&next.condition);
+            let body = self.region(&next.then);
+            branches.push(Branch { condition, body, origin: next.origin.clone() });
+            match next.otherwise.as_slice() {
+                [] => return ConditionalBlock { branches, otherwise: None },
+                [Node::If(elif)] => next = elif,
+                otherwise => {
+                    let otherwise = Some(self.region(otherwise));
+                    return ConditionalBlock { branches, otherwise };
+                }
+            }
+        }
+    }
+
+    fn condition(&self, expr: &schedule::Expr) -> Condition {
+        self.converted(expr, &mut |access| Operand::Element {
+            container: self.container(access.container),
+            index: access.index.clone(),
+        })
+    }
+
+    /// Whether the columns at hand lie in the region; `None` where all of them do.
+    fn region_condition(&self, scope: &RegionScope) -> Option<Condition> {
+        let span = scope.origin.span();
+        let symbolic = |sum: Affine| {
+            Box::new(Expr { kind: ExprKind::Access(Operand::Symbolic(sum)), dtype: DType::Int64, span })
+        };
+        let mut tests = Vec::new();
+        for axis in [Axis::I, Axis::J] {
+            let side = scope.region.along(axis);
+            for (bound, op) in [(side.start, BinaryOp::Ge), (side.end, BinaryOp::Lt)] {
+                let Some(bound) = bound else { continue };
+                let limit = match bound.level {
+                    Level::Start => Affine::constant(bound.offset.into()),
+                    Level::End => Affine::beside(&Symbol::new(axis.name()), bound.offset.into()),
+                };
+                let position = symbolic(Affine::symbol(self.position(axis)));
+                let kind = ExprKind::Binary(op, position, symbolic(limit));
+                tests.push(Expr { kind, dtype: DType::Bool, span });
+            }
+        }
+        tests.into_iter().reduce(|all, next| {
+            let kind = ExprKind::Binary(BinaryOp::And, Box::new(all), Box::new(next));
+            Expr { kind, dtype: DType::Bool, span }
+        })
+    }
+
+    /// The body of a loop as a graph of its own. `effects` are those of the body.
+    pub(super) fn nested(&mut self, it: &Loop, effects: &Effects) -> NestedSdfg {
+        let inside = Uses::of_all(&it.children);
+        let mut inner = Graph::new(self.context, self.variables.clone());
+        for handle in self.context.own(&it.children) {
+            let is_private = self.context.uses.is_private(self.context.tree, handle, &inside);
+            inner.declare(handle, is_private);
+        }
+        let region = inner.region(&it.children);
+        let sizes = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
+        let name = format!("{}_body", self.label("map"));
+        let sdfg = inner.finish(name, self.context.tree.span, sizes, region);
+        let names = |touched: &[super::effects::Touched]| {
+            let mut names: Vec<String> = Vec::new();
+            for it in touched {
+                let name = &self.context.tree.containers[it.container].name;
+                if !names.contains(name)
+                    && sdfg.arguments.iter().any(|&it| sdfg.containers[it].name == *name)
+                {
+                    names.push(name.clone());
+                }
+            }
+            names
+        };
+        let (inputs, outputs) = (names(&effects.reads), names(&effects.writes));
+        let symbol_mapping = sdfg.symbols.iter().map(|it| (it.clone(), Affine::symbol(it))).collect();
+        NestedSdfg { sdfg, inputs, outputs, symbol_mapping }
+    }
+
+    /// An expression with its leaves replaced, and each position by the variable of its loop.
+    pub(super) fn converted<B: From<Affine>>(
+        &self,
+        expr: &schedule::Expr,
+        leaf: &mut impl FnMut(&Access) -> B,
+    ) -> Expr<B> {
+        let boxed = |it: &schedule::Expr, leaf: &mut _| Box::new(self.converted(it, leaf));
+        let kind = match &expr.kind {
+            ExprKind::Literal(value) => ExprKind::Literal(*value),
+            ExprKind::Access(access) => ExprKind::Access(leaf(access)),
+            ExprKind::Position(axis) => ExprKind::Access(Affine::symbol(self.position(*axis)).into()),
+            ExprKind::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand, leaf)),
+            ExprKind::Binary(op, left, right) => {
+                let left = boxed(left, leaf);
+                ExprKind::Binary(*op, left, boxed(right, leaf))
+            }
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let then = boxed(then, leaf);
+                let condition = boxed(condition, leaf);
+                ExprKind::Ternary { condition, then, otherwise: boxed(otherwise, leaf) }
+            }
+            ExprKind::Call(function, arguments) => {
+                ExprKind::Call(*function, arguments.iter().map(|it| self.converted(it, leaf)).collect())
+            }
+            ExprKind::Cast(to, operand) => ExprKind::Cast(*to, boxed(operand, leaf)),
+        };
+        Expr { kind, dtype: expr.dtype, span: expr.span }
+    }
+}
+
+/// Whether a node can stand in a state: it is a statement, or a loop whose iterations have no order.
+fn is_dataflow(node: &Node) -> bool {
+    match node {
+        Node::Assign(_) => true,
+        Node::Loop(it) => it.order == LoopKind::Parallel,
+        Node::If(_) | Node::While(_) | Node::Region(_) => false,
+    }
+}

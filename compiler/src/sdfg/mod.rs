@@ -1,0 +1,18 @@
+//! The SDFG: which data moves where, and what must happen before what.
+//!
+//! States hold data flow, blocks hold control flow, and every access names its
+//! elements in a memlet. It takes the order of the loops as the schedule made it
+//! and does not know a machine or a language: those belong to the code generators,
+//! which read this level and no other.
+
+pub mod nodes;
+pub mod subset;
+
+pub mod from_schedule;
+mod dataflow;
+mod effects;
+
+// pub mod validate;
+
+// pub mod json;
+// pub mod print;

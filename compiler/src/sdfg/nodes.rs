@@ -1,0 +1,399 @@
+//! The data of the SDFG.
+
+use crate::diag::{Origin, Span};
+use crate::entity::{Arena, Handle, Spelled};
+use crate::expr;
+use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
+use crate::types::DType;
+
+/// A stencil as data flow, or the part of one that a map holds.
+#[derive(Clone, Debug, Default)]
+pub struct Sdfg {
+    pub name: String,
+    pub span: Span,
+    /// Everything that is not transient; of the outermost graph, in the order of the signature.
+    pub arguments: Vec<Handle<Container>>,
+    pub containers: Arena<Container>,
+    /// Integers that come from outside: sizes of the domain, strides of the
+    /// caller's fields, and inside a map its parameters.
+    pub symbols: Vec<Symbol>,
+    pub region: ControlFlowRegion,
+}
+
+/// Something that holds values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// Unique within its graph; one container keeps its name in the graphs that it is passed into.
+    pub name: String,
+    pub dtype: DType,
+    pub kind: ContainerKind,
+    /// Whether its values come into being and end with this graph.
+    pub is_transient: bool,
+    pub axes: AxisSet,
+    /// Per dimension, in the order of `axes`; empty for one value.
+    pub shape: Vec<Size>,
+    /// Per dimension: index = position in the compute domain + shift.
+    pub shift: Vec<i64>,
+    pub strides: Strides,
+    pub storage: Storage,
+    pub span: Span,
+}
+
+/// What a container is for the stencil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ContainerKind {
+    /// A field of the caller; what the stencil does with it.
+    Field { is_read: bool, is_written: bool },
+    /// A scalar of the caller.
+    Scalar,
+    /// A field that does not outlive the stencil.
+    Temporary,
+    /// One value that does not outlive the iteration that wrote it.
+    Local,
+}
+
+/// How far apart neighbours along each dimension lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Strides {
+    /// Known at the call only: a symbol per dimension.
+    Given(Vec<Symbol>),
+    /// Without gaps, the first dimension fastest.
+    Packed,
+}
+
+/// Where a container lives, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Storage {
+    /// With the caller.
+    Caller,
+    /// Allocated for the whole run.
+    Heap,
+    /// One value in each iteration of the scopes around all its uses.
+    Register,
+}
+
+/// Blocks that run one after the other along the edges, from the first one on.
+#[derive(Clone, Debug, Default)]
+pub struct ControlFlowRegion {
+    pub blocks: Vec<Block>,
+    pub edges: Vec<InterstateEdge>,
+}
+
+/// An edge between blocks of a region, named by position. Branches and loops are
+/// blocks of their own here, so an edge has neither condition nor assignments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterstateEdge {
+    pub source: usize,
+    pub target: usize,
+}
+
+/// One step of the control flow.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Unique within the graph.
+    pub label: String,
+    pub kind: BlockKind,
+}
+
+/// What a block does.
+#[derive(Clone, Debug)]
+pub enum BlockKind {
+    State(State),
+    Loop(LoopRegion),
+    While(WhileLoop),
+    Conditional(ConditionalBlock),
+}
+
+/// A loop whose iterations run in order, `start <= variable < end`.
+#[derive(Clone, Debug)]
+pub struct LoopRegion {
+    pub variable: Symbol,
+    pub axis: Axis,
+    pub start: Size,
+    pub end: Size,
+    pub order: LoopOrder,
+    pub body: ControlFlowRegion,
+}
+
+/// From which end a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoopOrder {
+    Ascending,
+    Descending,
+}
+
+/// A loop at one point, as long as the condition holds.
+#[derive(Clone, Debug)]
+pub struct WhileLoop {
+    pub condition: Condition,
+    pub body: ControlFlowRegion,
+    pub origin: Origin,
+}
+
+/// Runs the first branch whose condition holds, else `otherwise`.
+#[derive(Clone, Debug)]
+pub struct ConditionalBlock {
+    pub branches: Vec<Branch>,
+    pub otherwise: Option<ControlFlowRegion>,
+}
+
+/// One branch of a [`ConditionalBlock`].
+#[derive(Clone, Debug)]
+pub struct Branch {
+    pub condition: Condition,
+    pub body: ControlFlowRegion,
+    pub origin: Origin,
+}
+
+/// A bool that is evaluated once when control flow gets there.
+pub type Condition = expr::Expr<Operand>;
+
+/// What a condition reads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operand {
+    Element { container: Handle<Container>, index: Vec<Affine> },
+    /// An integer made of symbols.
+    Symbolic(Affine),
+}
+
+/// Acyclic data flow: what has no path between may run in any order.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    pub nodes: Arena<Node>,
+    pub edges: Vec<Edge>,
+}
+
+/// A node of a state.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub kind: NodeKind,
+    /// The entry of the map around it.
+    pub scope: Option<Handle<Node>>,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum NodeKind {
+    /// A container, at one moment of the state.
+    Access(Handle<Container>),
+    Tasklet(Tasklet),
+    MapEntry(Map),
+    MapExit { entry: Handle<Node> },
+    NestedSdfg(NestedSdfg),
+}
+
+/// One statement without control flow: reads its inputs, then writes its output.
+#[derive(Clone, Debug)]
+pub struct Tasklet {
+    pub inputs: Vec<Connector>,
+    pub output: Connector,
+    /// Has the type of the output.
+    pub code: expr::Expr<Input>,
+    pub origin: Origin,
+}
+
+/// The end of an edge at a tasklet: one value under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connector {
+    /// Different from every container and symbol of the graph.
+    pub name: String,
+    pub dtype: DType,
+}
+
+/// What a tasklet's code reads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Input {
+    /// The input connector of that position.
+    Connector(usize),
+    /// An integer made of symbols.
+    Symbolic(Affine),
+}
+
+/// Iterations that do not depend on each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Map {
+    pub params: Vec<MapParam>,
+    pub schedule: Schedule,
+}
+
+/// A parameter of a map, `start <= symbol < end`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapParam {
+    pub symbol: Symbol,
+    pub axis: Axis,
+    pub range: Range,
+}
+
+/// What carries out the iterations of a map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Schedule {
+    /// One after the other.
+    Sequential,
+    /// Spread over the cores.
+    Threads,
+    /// Lanes of a vector unit.
+    Simd,
+}
+
+/// A graph as a node: what a map does whose body has control flow.
+///
+/// Its containers that are not transient are whole containers of the graph
+/// around it, under connectors of their names.
+#[derive(Clone, Debug)]
+pub struct NestedSdfg {
+    pub sdfg: Sdfg,
+    pub inputs: Vec<String>,
+    pub outputs: Vec<String>,
+    /// Inner symbol, and its value outside.
+    pub symbol_mapping: Vec<(Symbol, Affine)>,
+}
+
+/// Data on its way from one node to another; without a memlet, only an order.
+#[derive(Clone, Debug)]
+pub struct Edge {
+    pub source: Handle<Node>,
+    pub source_connector: Option<String>,
+    pub target: Handle<Node>,
+    pub target_connector: Option<String>,
+    pub memlet: Option<Memlet>,
+}
+
+/// Which elements move along an edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Memlet {
+    pub data: Handle<Container>,
+    /// One range of indices per dimension.
+    pub subset: Vec<Range>,
+    pub volume: Volume,
+}
+
+/// A half-open range of integers.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Range {
+    pub start: Size,
+    pub end: Size,
+}
+
+/// How many elements move: the sum, over the terms, of the number times the lengths of the ranges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Volume {
+    pub terms: Vec<(u64, Vec<Range>)>,
+    /// Whether it is only a bound, since control flow decides.
+    pub is_bound: bool,
+}
+
+impl Range {
+    #[must_use]
+    pub fn new(start: Size, end: Size) -> Self {
+        Self { start, end }
+    }
+
+    /// The one index `at`.
+    #[must_use]
+    pub fn point(at: &Affine) -> Self {
+        Self { start: at.clone().into(), end: (at + &Affine::constant(1)).into() }
+    }
+
+    /// The one index that it holds, where it can be seen to hold one.
+    #[must_use]
+    pub fn as_point(&self) -> Option<&Affine> {
+        let (Size::Affine(start), Size::Affine(end)) = (&self.start, &self.end) else { return None };
+        ((end - start).as_constant() == Some(1)).then_some(start)
+    }
+}
+
+impl Volume {
+    /// One element.
+    #[must_use]
+    pub fn one() -> Self {
+        Self { terms: vec![(1, Vec::new())], is_bound: false }
+    }
+}
+
+impl Memlet {
+    /// One element of `data`.
+    #[must_use]
+    pub fn element(data: Handle<Container>, index: &[Affine]) -> Self {
+        Self { data, subset: index.iter().map(Range::point).collect(), volume: Volume::one() }
+    }
+
+    /// The index of the one element that moves.
+    #[must_use]
+    pub fn as_element(&self) -> Option<Vec<Affine>> {
+        self.subset.iter().map(|range| range.as_point().cloned()).collect()
+    }
+}
+
+impl Container {
+    /// Whether it is one value and not an array.
+    #[must_use]
+    pub fn is_scalar(&self) -> bool {
+        self.shape.is_empty()
+    }
+}
+
+impl ControlFlowRegion {
+    /// The blocks one after the other.
+    #[must_use]
+    pub fn sequence(blocks: Vec<Block>) -> Self {
+        let edges = (1..blocks.len()).map(|at| InterstateEdge { source: at - 1, target: at }).collect();
+        Self { blocks, edges }
+    }
+}
+
+impl State {
+    /// The edges that end at `node`.
+    pub fn edges_into(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |edge| edge.target == node)
+    }
+
+    /// The edges that start at `node`.
+    pub fn edges_out_of(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
+        self.edges.iter().filter(move |edge| edge.source == node)
+    }
+
+    /// The nodes right inside `scope`, each after those that it depends on, else
+    /// in order of creation; `None` where the edges run in a circle.
+    #[must_use]
+    pub fn in_order(&self, scope: Option<Handle<Node>>) -> Option<Vec<Handle<Node>>> {
+        // An edge to or from an inner map ends at its entry or exit, which stand in this scope.
+        let members: Vec<_> = self.nodes.handles().filter(|&it| self.nodes[it].scope == scope).collect();
+        let mut waits_for = vec![0_usize; self.nodes.len()];
+        let mut followers = vec![Vec::new(); self.nodes.len()];
+        let mut depends = |from: Handle<Node>, to: Handle<Node>| {
+            if self.nodes[from].scope == scope && self.nodes[to].scope == scope {
+                waits_for[to.index()] += 1;
+                followers[from.index()].push(to);
+            }
+        };
+        for edge in &self.edges {
+            depends(edge.source, edge.target);
+        }
+        for &node in &members {
+            if let NodeKind::MapExit { entry } = self.nodes[node].kind {
+                depends(entry, node);
+            }
+        }
+        let rank = |node: Handle<Node>| (!matches!(self.nodes[node].kind, NodeKind::Access(_)), node);
+        let mut ready: std::collections::BTreeSet<_> =
+            members.iter().filter(|it| waits_for[it.index()] == 0).map(|&it| rank(it)).collect();
+        let mut order = Vec::with_capacity(members.len());
+        while let Some((_, node)) = ready.pop_first() {
+            order.push(node);
+            for &next in &followers[node.index()] {
+                waits_for[next.index()] -= 1;
+                if waits_for[next.index()] == 0 {
+                    ready.insert(rank(next));
+                }
+            }
+        }
+        (order.len() == members.len()).then_some(order)
+    }
+}
+
+impl Spelled for Container {
+    const PREFIX: &'static str = "c";
+}
+impl Spelled for Node {
+    const PREFIX: &'static str = "n";
+}
