@@ -6,5 +6,6 @@
 
 pub mod array;
 pub mod c;
+pub mod emit;
 pub mod launch;
 pub mod signature;

@@ -12,7 +12,7 @@ pub mod from_schedule;
 mod dataflow;
 mod effects;
 
-// pub mod validate;
+pub mod print;
 
-// pub mod json;
-// pub mod print;
+#[cfg(test)]
+pub(crate) mod samples;

@@ -1,0 +1,259 @@
+//! Generated code before it is text: statements whose locals still lack a place.
+
+use std::collections::BTreeSet;
+
+use crate::diag::Origin;
+use crate::space::Axis;
+use crate::types::DType;
+
+/// A function of the generated file.
+#[derive(Debug)]
+pub(super) struct Function {
+    pub(super) name: String,
+    /// What it does, in a comment above it.
+    pub(super) about: String,
+    /// Positions that it gets.
+    pub(super) positions: Vec<String>,
+    pub(super) body: Vec<Item>,
+}
+
+/// A value that lives in a block; named by its position in the list of all locals.
+#[derive(Debug)]
+pub(super) struct Local {
+    pub(super) name: String,
+    pub(super) dtype: DType,
+}
+
+/// A statement.
+#[derive(Debug)]
+pub(super) enum Item {
+    Assign(Assign),
+    Declare(Declare),
+    For(For),
+    Launch(Launch),
+    If(If),
+    While(While),
+}
+
+/// `target = value;`
+#[derive(Debug)]
+pub(super) struct Assign {
+    pub(super) target: Target,
+    pub(super) value: String,
+    /// Whether the value depends on what the target held.
+    pub(super) reads_target: bool,
+    pub(super) origin: Origin,
+    pub(super) uses: Uses,
+}
+
+#[derive(Debug)]
+pub(super) enum Target {
+    Element(String),
+    Local(usize),
+}
+
+/// A local, declared before its first use, with the value of its first assignment where that stands in the same block.
+#[derive(Debug)]
+pub(super) struct Declare {
+    pub(super) local: usize,
+    /// The text of the value, and the statement that it is from.
+    pub(super) value: Option<(String, Origin)>,
+    pub(super) is_const: bool,
+    pub(super) uses: Uses,
+}
+
+/// A loop over positions.
+#[derive(Debug)]
+pub(super) struct For {
+    pub(super) variable: String,
+    pub(super) start: String,
+    pub(super) end: String,
+    pub(super) is_descending: bool,
+    pub(super) is_simd: bool,
+    pub(super) uses: Uses,
+    pub(super) body: Vec<Item>,
+}
+
+/// Calls a function for positions in parallel; without positions, once.
+#[derive(Debug)]
+pub(super) struct Launch {
+    /// Variable, start, end.
+    pub(super) positions: Vec<[String; 3]>,
+    pub(super) function: String,
+    /// Positions of the loops around, that the function gets before its own.
+    pub(super) outer: Vec<String>,
+    pub(super) uses: Uses,
+}
+
+#[derive(Debug)]
+pub(super) struct If {
+    pub(super) branches: Vec<Branch>,
+    pub(super) otherwise: Vec<Item>,
+}
+
+#[derive(Debug)]
+pub(super) struct Branch {
+    pub(super) condition: String,
+    pub(super) uses: Uses,
+    pub(super) origin: Origin,
+    pub(super) body: Vec<Item>,
+}
+
+#[derive(Debug)]
+pub(super) struct While {
+    pub(super) condition: String,
+    pub(super) uses: Uses,
+    pub(super) origin: Origin,
+    /// The cell, for the report of a loop that does not end.
+    pub(super) cell: [String; 3],
+    pub(super) counter: String,
+    pub(super) body: Vec<Item>,
+}
+
+/// What a piece of code needs from around it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    /// Containers of the outermost graph, by position.
+    pub(super) containers: BTreeSet<usize>,
+    /// Sizes of the domain, by axis.
+    pub(super) sizes: BTreeSet<usize>,
+    /// The container's strides along an axis.
+    pub(super) strides: BTreeSet<(usize, Axis)>,
+    /// Positions of loops, by name.
+    pub(super) positions: BTreeSet<String>,
+    /// Locals that are read or written, by position.
+    pub(super) locals: BTreeSet<usize>,
+}
+
+impl Uses {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.containers.extend(&other.containers);
+        self.sizes.extend(&other.sizes);
+        self.strides.extend(&other.strides);
+        self.positions.extend(other.positions.iter().cloned());
+        self.locals.extend(&other.locals);
+    }
+
+    /// What all the items need together.
+    pub(super) fn of_all(items: &[Item]) -> Self {
+        let mut all = Self::default();
+        for item in items {
+            all.add(&item.uses());
+        }
+        all
+    }
+}
+
+impl Item {
+    pub(super) fn uses(&self) -> Uses {
+        match self {
+            Item::Assign(it) => it.uses.clone(),
+            Item::Declare(it) => it.uses.clone(),
+            Item::Launch(it) => it.uses.clone(),
+            Item::For(it) => with(&it.uses, &it.body),
+            Item::While(it) => with(&it.uses, &it.body),
+            Item::If(it) => {
+                let mut uses = Uses::of_all(&it.otherwise);
+                for branch in &it.branches {
+                    uses.add(&with(&branch.uses, &branch.body));
+                }
+                uses
+            }
+        }
+    }
+
+    /// The blocks inside.
+    pub(super) fn blocks(&self) -> Vec<&[Item]> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&it.body],
+            Item::While(it) => vec![&it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter().map(|it| it.body.as_slice());
+                branches.chain(std::iter::once(it.otherwise.as_slice())).collect()
+            }
+        }
+    }
+
+    fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&mut it.body],
+            Item::While(it) => vec![&mut it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter_mut().map(|it| &mut it.body);
+                branches.chain(std::iter::once(&mut it.otherwise)).collect()
+            }
+        }
+    }
+
+    /// What is needed before the blocks inside are entered.
+    fn head(&self) -> Uses {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => self.uses(),
+            Item::For(it) => it.uses.clone(),
+            Item::While(it) => it.uses.clone(),
+            Item::If(it) => {
+                let mut uses = Uses::default();
+                it.branches.iter().for_each(|it| uses.add(&it.uses));
+                uses
+            }
+        }
+    }
+}
+
+fn with(uses: &Uses, body: &[Item]) -> Uses {
+    let mut all = Uses::of_all(body);
+    all.add(uses);
+    all
+}
+
+/// Whether something in the items satisfies `is_wanted`, at any depth.
+pub(super) fn any(items: &[Item], is_wanted: &mut impl FnMut(&Item) -> bool) -> bool {
+    items.iter().any(|item| is_wanted(item) || item.blocks().iter().any(|block| any(block, is_wanted)))
+}
+
+/// How often a local is assigned.
+fn n_assignments(items: &[Item], local: usize) -> usize {
+    items
+        .iter()
+        .map(|item| {
+            let here = matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local);
+            let inside: usize = item.blocks().iter().map(|block| n_assignments(block, local)).sum();
+            usize::from(here) + inside
+        })
+        .sum()
+}
+
+/// Declares each local in the innermost block that holds all its uses.
+pub(super) fn declare_locals(items: &mut Vec<Item>) {
+    let locals = Uses::of_all(items).locals;
+    for local in locals {
+        declare(items, local);
+    }
+}
+
+fn declare(items: &mut Vec<Item>, local: usize) {
+    let users: Vec<usize> = (0..items.len()).filter(|&at| items[at].uses().locals.contains(&local)).collect();
+    let Some(&first) = users.first() else { return };
+    if users.len() == 1 && !items[first].head().locals.contains(&local) {
+        let mut inside = items[first].blocks_mut();
+        let using: Vec<usize> =
+            (0..inside.len()).filter(|&at| Uses::of_all(inside[at]).locals.contains(&local)).collect();
+        if let [only] = using.as_slice() {
+            return declare(inside[*only], local);
+        }
+    }
+    let is_set_here = matches!(&items[first], Item::Assign(it)
+        if matches!(it.target, Target::Local(target) if target == local) && !it.reads_target);
+    let n_assignments = n_assignments(items, local);
+    let mut uses = Uses::default();
+    uses.locals.insert(local);
+    if is_set_here && let Item::Assign(it) = items.remove(first) {
+        uses.add(&it.uses);
+        let value = Some((it.value, it.origin));
+        items.insert(first, Item::Declare(Declare { local, value, is_const: n_assignments == 1, uses }));
+    } else {
+        items.insert(first, Item::Declare(Declare { local, value: None, is_const: false, uses }));
+    }
+}

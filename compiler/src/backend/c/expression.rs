@@ -1,0 +1,395 @@
+//! Expressions as C, with exactly the meaning that the interpreter gives them.
+
+use std::collections::BTreeSet;
+
+use super::math::{self, Callee};
+use crate::expr::{Expr, ExprKind};
+use crate::space::{Affine, Size, Symbol};
+use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+
+/// A text and how tightly its outermost operator binds.
+pub(super) type Bound = (String, u8);
+
+pub(super) const TERNARY: u8 = 1;
+const OR: u8 = 2;
+const AND: u8 = 3;
+const EQUALITY: u8 = 4;
+const RELATION: u8 = 5;
+const SUM: u8 = 6;
+const PRODUCT: u8 = 7;
+const PREFIX: u8 = 8;
+pub(super) const ATOM: u8 = 9;
+
+/// Prints expressions and remembers which functions the text calls.
+#[derive(Debug, Default)]
+pub(super) struct Wording {
+    pub(super) callees: BTreeSet<(Callee, DType)>,
+    /// Functions of ours, by name; see [`helper_text`].
+    pub(super) helpers: BTreeSet<&'static str>,
+}
+
+impl Wording {
+    /// `leaf` gives the text of what is read, in the type that it is stored in.
+    pub(super) fn text<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
+        match &expr.kind {
+            ExprKind::Literal(value) => literal(*value),
+            ExprKind::Access(it) => leaf(it, expr.dtype),
+            // Lowered to a symbol before it gets here.
+            ExprKind::Position(axis) => (axis.position_name().to_owned(), ATOM),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand, leaf),
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right, leaf),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let condition = at_least(self.text(condition, leaf), OR);
+                let then = at_least(self.text(then, leaf), OR);
+                let otherwise = at_least(self.text(otherwise, leaf), TERNARY);
+                (format!("{condition} ? {then} : {otherwise}"), TERNARY)
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments, leaf),
+            ExprKind::Cast(to, operand) => {
+                let from = operand.dtype;
+                let text = self.text(operand, leaf);
+                self.cast(text, from, *to)
+            }
+        }
+    }
+
+    fn unary<A>(
+        &mut self,
+        op: UnaryOp,
+        operand: &Expr<A>,
+        leaf: &mut dyn FnMut(&A, DType) -> Bound,
+    ) -> Bound {
+        let text = self.text(operand, leaf);
+        match op {
+            UnaryOp::Plus => text,
+            UnaryOp::Not => (format!("!{}", at_least(text, PREFIX)), PREFIX),
+            UnaryOp::Minus if operand.dtype.is_float() => {
+                (format!("-{}", at_least(text, PREFIX + 1)), PREFIX)
+            }
+            UnaryOp::Minus => {
+                let name = self.int_helper("neg", operand.dtype);
+                (format!("{name}({})", text.0), ATOM)
+            }
+        }
+    }
+
+    fn binary<A>(
+        &mut self,
+        op: BinaryOp,
+        left: &Expr<A>,
+        right: &Expr<A>,
+        leaf: &mut dyn FnMut(&A, DType) -> Bound,
+    ) -> Bound {
+        let dtype = left.dtype;
+        let (a, b) = (self.text(left, leaf), self.text(right, leaf));
+        let infix = |a: Bound, b: Bound, symbol: &str, binding: u8| {
+            // Operands one step tighter on both sides where C's grouping is easy to misread.
+            let left_needs = if binding <= RELATION { SUM } else { binding };
+            let right_needs = if binding <= RELATION { SUM } else { binding + 1 };
+            (format!("{} {symbol} {}", at_least(a, left_needs), at_least(b, right_needs)), binding)
+        };
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if dtype.is_float() => {
+                let binding = if matches!(op, BinaryOp::Add | BinaryOp::Sub) { SUM } else { PRODUCT };
+                infix(a, b, op.symbol(), binding)
+            }
+            BinaryOp::Add => (format!("{}({}, {})", self.int_helper("add", dtype), a.0, b.0), ATOM),
+            BinaryOp::Sub => (format!("{}({}, {})", self.int_helper("sub", dtype), a.0, b.0), ATOM),
+            BinaryOp::Mul => (format!("{}({}, {})", self.int_helper("mul", dtype), a.0, b.0), ATOM),
+            BinaryOp::Div => {
+                self.helpers.insert("div_i64");
+                let quotient = (format!("isobar_div_i64({}, {})", a.0, b.0), ATOM);
+                self.cast(quotient, DType::Int64, dtype)
+            }
+            BinaryOp::Mod => self.named(Callee::Function(Function::Mod), dtype, &[a, b]),
+            BinaryOp::Pow if dtype.is_float() => {
+                let exponent = self.cast(b, right.dtype, dtype);
+                self.named(Callee::Pow, dtype, &[a, exponent])
+            }
+            BinaryOp::Pow => {
+                self.callees.insert((Callee::Pow, DType::Int64));
+                self.helpers.insert("power_i64");
+                let exponent = self.cast(b, right.dtype, DType::Int64);
+                let power = (format!("isobar_power_i64({}, {})", a.0, exponent.0), ATOM);
+                self.cast(power, DType::Int64, dtype)
+            }
+            BinaryOp::And => (format!("{} && {}", at_least(a, AND), at_least(b, EQUALITY)), AND),
+            // Parentheses around `&&` inside `||`, as compilers ask for.
+            BinaryOp::Or => {
+                let operand = |it: Bound| if it.1 == OR { it.0 } else { at_least(it, EQUALITY) };
+                (format!("{} || {}", operand(a), operand(b)), OR)
+            }
+            BinaryOp::Eq | BinaryOp::Ne => infix(a, b, op.symbol(), EQUALITY),
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => infix(a, b, op.symbol(), RELATION),
+        }
+    }
+
+    fn call<A>(
+        &mut self,
+        function: Function,
+        arguments: &[Expr<A>],
+        leaf: &mut dyn FnMut(&A, DType) -> Bound,
+    ) -> Bound {
+        let Some(first) = arguments.first() else { return ("0".to_owned(), ATOM) };
+        let dtype = first.dtype;
+        let texts: Vec<Bound> = arguments.iter().map(|it| self.text(it, leaf)).collect();
+        if function.is_predicate() && !dtype.is_float() {
+            return ((function == Function::IsFinite).to_string(), ATOM);
+        }
+        let call = self.named(Callee::Function(function), dtype, &texts);
+        // The macros of the standard library answer with an integer of any value.
+        if function.is_predicate() { (format!("{} != 0", call.0), EQUALITY) } else { call }
+    }
+
+    fn named(&mut self, callee: Callee, dtype: DType, arguments: &[Bound]) -> Bound {
+        match math::name(callee, dtype) {
+            Some(name) => {
+                self.callees.insert((callee, dtype));
+                let arguments: Vec<&str> = arguments.iter().map(|it| it.0.as_str()).collect();
+                (format!("{name}({})", arguments.join(", ")), ATOM)
+            }
+            // Rounding leaves an integer what it is.
+            None => arguments.first().cloned().unwrap_or_else(|| ("0".to_owned(), ATOM)),
+        }
+    }
+
+    /// The value converted as an assignment converts it.
+    fn cast(&mut self, text: Bound, from: DType, to: DType) -> Bound {
+        if from == to {
+            return text;
+        }
+        match (from, to) {
+            (_, DType::Bool) => (format!("{} != 0", at_least(text, SUM)), EQUALITY),
+            (DType::Float32 | DType::Float64, _) if to.is_int() => {
+                self.helpers.insert("f64_to_i64");
+                let whole = (format!("isobar_f64_to_i64({})", text.0), ATOM);
+                self.cast(whole, DType::Int64, to)
+            }
+            _ => (format!("({}){}", c_type(to), at_least(text, PREFIX)), PREFIX),
+        }
+    }
+
+    fn int_helper(&mut self, op: &str, dtype: DType) -> &'static str {
+        let (key, name) = match (op, dtype) {
+            ("add", DType::Int64) => ("add_i64", "isobar_add_i64"),
+            ("sub", DType::Int64) => ("sub_i64", "isobar_sub_i64"),
+            ("mul", DType::Int64) => ("mul_i64", "isobar_mul_i64"),
+            ("neg", DType::Int64) => ("neg_i64", "isobar_neg_i64"),
+            ("add", DType::Int32) => ("add_i32", "isobar_add_i32"),
+            ("sub", DType::Int32) => ("sub_i32", "isobar_sub_i32"),
+            ("mul", DType::Int32) => ("mul_i32", "isobar_mul_i32"),
+            ("neg", DType::Int32) => ("neg_i32", "isobar_neg_i32"),
+            ("add", DType::Int16) => ("add_i16", "isobar_add_i16"),
+            ("sub", DType::Int16) => ("sub_i16", "isobar_sub_i16"),
+            ("mul", DType::Int16) => ("mul_i16", "isobar_mul_i16"),
+            ("neg", DType::Int16) => ("neg_i16", "isobar_neg_i16"),
+            ("add", _) => ("add_i8", "isobar_add_i8"),
+            ("sub", _) => ("sub_i8", "isobar_sub_i8"),
+            ("mul", _) => ("mul_i8", "isobar_mul_i8"),
+            _ => ("neg_i8", "isobar_neg_i8"),
+        };
+        self.helpers.insert(key);
+        name
+    }
+}
+
+/// The definition of one of our functions on integers.
+pub(super) fn helper_text(key: &str) -> String {
+    match key {
+        "f64_to_i64" => "\
+/* Toward zero; NaN is 0, and what does not fit is the nearest that does. */
+static inline int64_t isobar_f64_to_i64(double x)
+{
+  if (!(x >= -9223372036854775808.0)) return x < 0 ? INT64_MIN : 0;
+  return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
+}
+"
+        .to_owned(),
+        "div_i64" => "\
+static inline int64_t isobar_div_i64(int64_t a, int64_t b)
+{
+  return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+"
+        .to_owned(),
+        "power_i64" => "\
+/* A negative exponent gives the real power without its fraction. */
+static inline int64_t isobar_power_i64(int64_t base, int64_t exponent)
+{
+  if (exponent >= 0) return isobar_pow_i64(base, exponent);
+  return base == 1 ? 1 : base != -1 ? 0 : exponent % 2 == 0 ? 1 : -1;
+}
+"
+        .to_owned(),
+        _ => {
+            let (op, bits) = key.split_at(3);
+            let bits = bits.trim_start_matches("_i");
+            let wide = if bits == "64" { "64" } else { "32" };
+            let (int, unsigned) = (format!("int{bits}_t"), format!("uint{wide}_t"));
+            let (arguments, value) = match op {
+                "neg" => (format!("{int} a"), format!("0 - ({unsigned})a")),
+                _ => {
+                    let symbol = match op {
+                        "add" => "+",
+                        "sub" => "-",
+                        _ => "*",
+                    };
+                    (format!("{int} a, {int} b"), format!("({unsigned})a {symbol} ({unsigned})b"))
+                }
+            };
+            format!("static inline {int} isobar_{key}({arguments}) {{ return ({int})({value}); }}\n")
+        }
+    }
+}
+
+/// The C type of a value.
+pub(super) fn c_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::Bool => "bool",
+        DType::Int8 => "int8_t",
+        DType::Int16 => "int16_t",
+        DType::Int32 => "int32_t",
+        DType::Int64 => "int64_t",
+        DType::Float32 => "float",
+        DType::Float64 => "double",
+    }
+}
+
+/// The C type of an element in memory: a byte of an array of bools may hold anything.
+pub(super) fn c_element_type(dtype: DType) -> &'static str {
+    if dtype == DType::Bool { "uint8_t" } else { c_type(dtype) }
+}
+
+/// A literal with exactly its value.
+fn literal(value: Value) -> Bound {
+    let float = |text: String, is_nan: bool, is_infinite: bool, is_negative: bool, single: bool| {
+        let suffix = if single { "f" } else { "" };
+        let ctype = if single { "float" } else { "double" };
+        let magnitude = text.trim_start_matches('-');
+        let text = match (is_nan, is_infinite) {
+            (true, _) => return (format!("({ctype})NAN"), PREFIX),
+            (_, true) => format!("({ctype})INFINITY"),
+            _ => format!("{magnitude}{suffix}"),
+        };
+        match (is_negative, is_infinite) {
+            (true, _) => (format!("-{text}"), PREFIX),
+            (false, true) => (text, PREFIX),
+            (false, false) => (text, ATOM),
+        }
+    };
+    match value {
+        Value::Bool(it) => (it.to_string(), ATOM),
+        Value::Float32(it) => {
+            float(format!("{it:?}"), it.is_nan(), it.is_infinite(), it.is_sign_negative(), true)
+        }
+        Value::Float64(it) => {
+            float(format!("{it:?}"), it.is_nan(), it.is_infinite(), it.is_sign_negative(), false)
+        }
+        Value::Int64(i64::MIN) => ("INT64_MIN".to_owned(), ATOM),
+        Value::Int8(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) => {
+            let it = value.as_i64();
+            (it.to_string(), if it < 0 { PREFIX } else { ATOM })
+        }
+    }
+}
+
+/// The text, in parentheses where it binds less tightly than needed.
+pub(super) fn at_least((text, binding): Bound, needed: u8) -> String {
+    if binding < needed { format!("({text})") } else { text }
+}
+
+/// A sum of symbols, plus `distance`; `name` spells a symbol.
+pub(super) fn affine(sum: &Affine, distance: i64, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
+    let mut text = String::new();
+    let mut n_terms = 0;
+    for (symbol, factor) in sum.terms() {
+        let sign = match (n_terms, factor < 0) {
+            (0, false) => "",
+            (0, true) => "-",
+            (_, false) => " + ",
+            (_, true) => " - ",
+        };
+        text.push_str(sign);
+        match factor.unsigned_abs() {
+            1 => {}
+            magnitude => text.push_str(&format!("{magnitude} * ")),
+        }
+        text.push_str(&name(symbol));
+        n_terms += if factor == 1 { 1 } else { 2 };
+    }
+    let constant = sum.offset() + distance;
+    match (n_terms, constant) {
+        (0, _) => (constant.to_string(), if constant < 0 { PREFIX } else { ATOM }),
+        (1, 0) => (text, ATOM),
+        (_, 0) => (text, SUM),
+        (_, _) if constant < 0 => (format!("{text} - {}", constant.unsigned_abs()), SUM),
+        (_, _) => (format!("{text} + {constant}"), SUM),
+    }
+}
+
+/// A bound of a loop or the size of an array.
+pub(super) fn size(size: &Size, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
+    let (function, parts) = match size {
+        Size::Affine(sum) => return affine(sum, 0, name),
+        Size::Min(parts) => ("isobar_least", parts),
+        Size::Max(parts) => ("isobar_greatest", parts),
+    };
+    let texts: Vec<String> = parts.iter().map(|it| self::size(it, name).0).collect();
+    let folded = texts.into_iter().reduce(|all, next| format!("{function}({all}, {next})"));
+    (folded.unwrap_or_else(|| "0".to_owned()), ATOM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::Span;
+
+    fn leaf(name: &str, dtype: DType) -> Expr<String> {
+        Expr { kind: ExprKind::Access(name.to_owned()), dtype, span: Span::default() }
+    }
+
+    fn binary(op: BinaryOp, a: Expr<String>, b: Expr<String>) -> Expr<String> {
+        let dtype = if op.is_comparison() || op.is_logical() { DType::Bool } else { a.dtype };
+        Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), dtype, span: Span::default() }
+    }
+
+    fn text(expr: &Expr<String>) -> String {
+        Wording::default().text(expr, &mut |name: &String, _| (name.clone(), ATOM)).0
+    }
+
+    #[test]
+    fn the_grouping_of_floats_is_kept() {
+        let float = |name| leaf(name, DType::Float64);
+        let sum = |a, b| binary(BinaryOp::Add, a, b);
+        let left = sum(sum(float("a"), float("b")), float("c"));
+        let right = sum(float("a"), sum(float("b"), float("c")));
+        assert_eq!(text(&left), "a + b + c");
+        assert_eq!(text(&right), "a + (b + c)");
+        let product = binary(BinaryOp::Mul, float("x"), binary(BinaryOp::Div, right, float("d")));
+        assert_eq!(text(&product), "x * ((a + (b + c)) / d)");
+    }
+
+    #[test]
+    fn integers_wrap_and_conversions_are_total() {
+        let int = |name| leaf(name, DType::Int32);
+        assert_eq!(text(&binary(BinaryOp::Mul, int("a"), int("b"))), "isobar_mul_i32(a, b)");
+        let cast = |to, it| Expr { kind: ExprKind::Cast(to, Box::new(it)), dtype: to, span: Span::default() };
+        assert_eq!(text(&cast(DType::Int8, leaf("x", DType::Float32))), "(int8_t)isobar_f64_to_i64(x)");
+        assert_eq!(text(&cast(DType::Bool, leaf("x", DType::Float32))), "x != 0");
+    }
+
+    #[test]
+    fn literals_have_their_type() {
+        let texts = [
+            (Value::Float32(0.1), "0.1f"),
+            (Value::Float64(-1e-300), "-1e-300"),
+            (Value::Float64(f64::NEG_INFINITY), "-(double)INFINITY"),
+            (Value::Float32(f32::NAN), "(float)NAN"),
+            (Value::Int64(i64::MIN), "INT64_MIN"),
+            (Value::Bool(true), "true"),
+        ];
+        for (value, expected) in texts {
+            assert_eq!(literal(value).0, expected);
+        }
+    }
+}

@@ -1,0 +1,459 @@
+//! SDFG to statements: maps and loop regions become loops, tasklets assignments.
+
+use std::collections::BTreeMap;
+
+use super::code::{Assign, Branch, For, Function, If, Item, Launch, Local, Target, Uses, While, any};
+use super::expression::{self, ATOM, Bound, TERNARY, Wording, affine};
+use crate::backend::emit::Namer;
+use crate::entity::Handle;
+use crate::sdfg::nodes::{
+    BlockKind, Condition, Container, ControlFlowRegion, Input, LoopOrder, LoopRegion, Map, NestedSdfg, Node,
+    NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Tasklet,
+};
+use crate::space::{Affine, Axis, Size, Symbol};
+use crate::types::DType;
+
+/// A graph as functions; each step is one of them, called after the other.
+pub(super) struct Program {
+    pub(super) functions: Vec<Function>,
+    /// The names of the functions that are steps, in order, and whether they spread their work themselves.
+    pub(super) steps: Vec<(String, bool)>,
+    pub(super) locals: Vec<Local>,
+    /// Of the outermost graph's containers, by position; none for locals.
+    pub(super) names: Vec<Option<String>>,
+    pub(super) wording: Wording,
+}
+
+/// Lowers a valid graph.
+pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
+    let names = sdfg.containers.iter().map(|(_, it)| {
+        let suffixes: Vec<String> = it.axes.iter().map(|axis| format!("_{}", axis.position_name())).collect();
+        let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
+        (it.storage != Storage::Register).then(|| namer.family(&it.name, &suffixes))
+    });
+    let program = Program {
+        functions: Vec::new(),
+        steps: Vec::new(),
+        locals: Vec::new(),
+        names: names.collect(),
+        wording: Wording::default(),
+    };
+    let variables = BTreeMap::new();
+    let mut lowering = Lowering { program, namer, variables, scopes: Vec::new(), step: 0, is_spread: false };
+    let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
+    for (handle, it) in sdfg.containers.iter() {
+        let place = match it.storage {
+            Storage::Register => lowering.local(it),
+            Storage::Caller | Storage::Heap => Place::Outer(handle.index()),
+        };
+        graph.places.insert(handle, place);
+    }
+    for block in in_sequence(&sdfg.region) {
+        match &block.kind {
+            BlockKind::State(state) => {
+                for node in state.in_order(None).expect("data flow has no circles") {
+                    let items = lowering.node(&graph, state, node);
+                    lowering.finish_step(items);
+                }
+            }
+            kind => {
+                let items = lowering.block(&graph, kind);
+                lowering.finish_step(items);
+            }
+        }
+    }
+    lowering.program
+}
+
+/// Where a container of a graph is found in the generated code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A container of the outermost graph, by position.
+    Outer(usize),
+    Local(usize),
+}
+
+/// A graph, and what its names mean in the generated code.
+struct Graph<'s> {
+    sdfg: &'s Sdfg,
+    places: BTreeMap<Handle<Container>, Place>,
+    /// Symbols that stand for something else outside.
+    mapped: BTreeMap<Symbol, Affine>,
+}
+
+struct Lowering<'n> {
+    program: Program,
+    namer: &'n mut Namer,
+    /// The C name of each loop variable.
+    variables: BTreeMap<Symbol, String>,
+    /// The loops around, from outside in.
+    scopes: Vec<(Axis, String)>,
+    step: usize,
+    /// Whether a loop around is spread over the cores already.
+    is_spread: bool,
+}
+
+impl Lowering<'_> {
+    /// Makes a function of what one step does.
+    fn finish_step(&mut self, mut items: Vec<Item>) {
+        if items.is_empty() {
+            return;
+        }
+        super::code::declare_locals(&mut items);
+        let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
+        self.step += 1;
+        let name = self.namer.name(&format!("step_{}", self.step));
+        self.program.steps.push((name.clone(), is_spread));
+        let about = about(&items);
+        self.program.functions.push(Function { name, about, positions: Vec::new(), body: items });
+    }
+
+    fn local(&mut self, container: &Container) -> Place {
+        let name = self.namer.name(&container.name);
+        self.program.locals.push(Local { name, dtype: container.dtype });
+        Place::Local(self.program.locals.len() - 1)
+    }
+
+    fn variable(&mut self, symbol: &Symbol) -> String {
+        if let Some(name) = self.variables.get(symbol) {
+            return name.clone();
+        }
+        // The letters are kept free for the positions.
+        let is_letter = Axis::ALL.iter().any(|it| it.position_name() == symbol.name());
+        let name = if is_letter { symbol.name().to_owned() } else { self.namer.name(symbol.name()) };
+        self.variables.insert(symbol.clone(), name.clone());
+        name
+    }
+
+    fn region(&mut self, graph: &Graph<'_>, region: &ControlFlowRegion) -> Vec<Item> {
+        in_sequence(region).flat_map(|block| self.block(graph, &block.kind)).collect()
+    }
+
+    fn block(&mut self, graph: &Graph<'_>, block: &BlockKind) -> Vec<Item> {
+        match block {
+            BlockKind::State(state) => self.scope(graph, state, None),
+            BlockKind::Loop(it) => vec![self.loop_region(graph, it)],
+            BlockKind::While(it) => {
+                let (condition, uses) = self.condition(graph, &it.condition);
+                let cell = Axis::ALL.map(|axis| {
+                    let innermost = self.scopes.iter().rev().find(|(it, _)| *it == axis);
+                    innermost.map_or_else(|| "0".to_owned(), |(_, name)| name.clone())
+                });
+                let mut uses = uses;
+                uses.positions.extend(cell.iter().filter(|it| *it != "0").cloned());
+                let counter = self.namer.name("turn");
+                let body = self.region(graph, &it.body);
+                vec![Item::While(While { condition, uses, origin: it.origin.clone(), cell, counter, body })]
+            }
+            BlockKind::Conditional(it) => {
+                let branches = it.branches.iter().map(|branch| {
+                    let (condition, uses) = self.condition(graph, &branch.condition);
+                    let body = self.region(graph, &branch.body);
+                    Branch { condition, uses, origin: branch.origin.clone(), body }
+                });
+                let branches = branches.collect();
+                let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
+                vec![Item::If(If { branches, otherwise })]
+            }
+        }
+    }
+
+    fn loop_region(&mut self, graph: &Graph<'_>, it: &LoopRegion) -> Item {
+        let range = Range::new(it.start.clone(), it.end.clone());
+        let is_descending = it.order == LoopOrder::Descending;
+        self.for_loop(graph, (&it.variable, it.axis, &range), is_descending, false, |this| {
+            this.region(graph, &it.body)
+        })
+    }
+
+    fn for_loop(
+        &mut self,
+        graph: &Graph<'_>,
+        (symbol, axis, range): (&Symbol, Axis, &Range),
+        is_descending: bool,
+        is_simd: bool,
+        body: impl FnOnce(&mut Self) -> Vec<Item>,
+    ) -> Item {
+        let mut uses = Uses::default();
+        let start = self.size(graph, &range.start, &mut uses);
+        let end = self.size(graph, &range.end, &mut uses);
+        let variable = self.variable(symbol);
+        self.scopes.push((axis, variable.clone()));
+        let body = body(self);
+        self.scopes.pop();
+        Item::For(For { variable, start, end, is_descending, is_simd, uses, body })
+    }
+
+    /// The nodes of a scope, one after the other.
+    fn scope(&mut self, graph: &Graph<'_>, state: &State, scope: Option<Handle<Node>>) -> Vec<Item> {
+        let order = state.in_order(scope).expect("data flow has no circles");
+        order.into_iter().flat_map(|node| self.node(graph, state, node)).collect()
+    }
+
+    fn node(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>) -> Vec<Item> {
+        match &state.nodes[node].kind {
+            NodeKind::Access(_) | NodeKind::MapExit { .. } => Vec::new(),
+            NodeKind::Tasklet(it) => vec![self.tasklet(graph, state, node, it)],
+            NodeKind::MapEntry(map) => self.map(graph, state, node, map),
+            NodeKind::NestedSdfg(it) => self.nested(graph, state, node, it),
+        }
+    }
+
+    fn map(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Vec<Item> {
+        let touches_register = |it: &crate::sdfg::nodes::Edge| {
+            it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], Place::Local(_)))
+        };
+        let exit = state.nodes.handles().find(
+            |&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry),
+        );
+        let is_closed = !state.edges_into(entry).any(touches_register)
+            && !exit.is_some_and(|exit| state.edges_out_of(exit).any(touches_register));
+        if map.schedule == Schedule::Threads && is_closed && !self.is_spread {
+            return vec![self.spread(graph, state, entry, map)];
+        }
+        let is_simd = map.schedule == Schedule::Simd;
+        self.nest(graph, &map.params, is_simd, &mut |this| this.scope(graph, state, Some(entry)))
+    }
+
+    fn nest(
+        &mut self,
+        graph: &Graph<'_>,
+        params: &[crate::sdfg::nodes::MapParam],
+        is_simd: bool,
+        body: &mut dyn FnMut(&mut Self) -> Vec<Item>,
+    ) -> Vec<Item> {
+        let [first, rest @ ..] = params else { return body(self) };
+        let is_innermost = rest.is_empty();
+        let item = self.for_loop(graph, (&first.symbol, first.axis, &first.range), false, false, |this| {
+            this.nest(graph, rest, is_simd, body)
+        });
+        match item {
+            // A loop with an unknown number of turns inside is no vector loop, and may have to report a trap.
+            Item::For(it) if is_innermost && is_simd => {
+                let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
+                vec![Item::For(For { is_simd: !has_while, ..it })]
+            }
+            item => vec![item],
+        }
+    }
+
+    /// A map whose iterations the threads share: its body becomes a function.
+    fn spread(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Item {
+        let outer: Vec<String> = self.scopes.iter().map(|(_, name)| name.clone()).collect();
+        let mut uses = Uses::default();
+        uses.positions.extend(outer.iter().cloned());
+        let mut positions = Vec::new();
+        for param in &map.params {
+            let start = self.size(graph, &param.range.start, &mut uses);
+            let end = self.size(graph, &param.range.end, &mut uses);
+            let variable = self.variable(&param.symbol);
+            positions.push([variable.clone(), start, end]);
+            self.scopes.push((param.axis, variable));
+        }
+        self.is_spread = true;
+        let mut body = self.scope(graph, state, Some(entry));
+        self.is_spread = false;
+        super::code::declare_locals(&mut body);
+        self.scopes.truncate(self.scopes.len() - map.params.len());
+        let own: Vec<String> = positions.iter().map(|[variable, ..]| variable.clone()).collect();
+        let name = self.namer.name(&format!("step_{}_at", self.step + 1));
+        let about = format!("What step {} does at one position {}.", self.step + 1, own.join(", "));
+        let all = outer.iter().chain(&own).cloned().collect();
+        self.program.functions.push(Function { name: name.clone(), about, positions: all, body });
+        Item::Launch(Launch { positions, function: name, outer, uses })
+    }
+
+    fn nested(
+        &mut self,
+        outer: &Graph<'_>,
+        state: &State,
+        node: Handle<Node>,
+        nested: &NestedSdfg,
+    ) -> Vec<Item> {
+        let edge_for = |name: &str| {
+            let into = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
+            let out_of = || state.edges_out_of(node).find(|it| it.source_connector.as_deref() == Some(name));
+            into.or_else(out_of).and_then(|it| it.memlet.as_ref())
+        };
+        let mut inner = Graph { sdfg: &nested.sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
+        for (handle, container) in nested.sdfg.containers.iter() {
+            let place = if container.is_transient {
+                self.local(container)
+            } else {
+                let memlet = edge_for(&container.name).expect("a nested graph's arguments are connected");
+                outer.places[&memlet.data]
+            };
+            inner.places.insert(handle, place);
+        }
+        for (symbol, value) in &nested.symbol_mapping {
+            let outside = value.terms().fold(Affine::constant(value.offset()), |sum, (symbol, factor)| {
+                let term = outer.mapped.get(symbol).cloned().unwrap_or_else(|| Affine::symbol(symbol));
+                (0..factor.unsigned_abs())
+                    .fold(sum, |sum, _| if factor > 0 { &sum + &term } else { &sum - &term })
+            });
+            if outside != Affine::symbol(symbol) {
+                inner.mapped.insert(symbol.clone(), outside);
+            }
+        }
+        self.region(&inner, &nested.sdfg.region)
+    }
+
+    fn tasklet(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>, tasklet: &Tasklet) -> Item {
+        let mut uses = Uses::default();
+        let element = |connector: &str| {
+            let edge = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(connector));
+            let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
+            (memlet.data, memlet.as_element().expect("a tasklet reads single elements"))
+        };
+        let mut reads: Vec<(Place, Bound)> = Vec::new();
+        for input in &tasklet.inputs {
+            let (data, index) = element(&input.name);
+            let text = self.element(graph, data, &index, &mut uses);
+            reads.push((graph.places[&data], as_value(text, input.dtype, graph.places[&data])));
+        }
+        let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
+        let memlet = out.and_then(|it| it.memlet.as_ref()).expect("an output connector has an edge");
+        let index = memlet.as_element().expect("a tasklet writes a single element");
+        let place = graph.places[&memlet.data];
+        let target = match place {
+            Place::Local(local) => {
+                uses.locals.insert(local);
+                Target::Local(local)
+            }
+            Place::Outer(_) => Target::Element(self.element(graph, memlet.data, &index, &mut uses).0),
+        };
+        let reads_target = matches!(place, Place::Local(_)) && reads.iter().any(|(it, _)| *it == place);
+        let mut wording = std::mem::take(&mut self.program.wording);
+        let (value, _) = wording.text(&tasklet.code, &mut |input: &Input, dtype| match input {
+            Input::Connector(at) => reads[*at].1.clone(),
+            Input::Symbolic(sum) => self.symbolic(graph, sum, dtype, &mut uses),
+        });
+        self.program.wording = wording;
+        Item::Assign(Assign { target, value, reads_target, origin: tasklet.origin.clone(), uses })
+    }
+
+    fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> (String, Uses) {
+        let mut uses = Uses::default();
+        let mut wording = std::mem::take(&mut self.program.wording);
+        let (text, _) = wording.text(condition, &mut |operand: &Operand, dtype| match operand {
+            Operand::Element { container, index } => {
+                let text = self.element(graph, *container, index, &mut uses);
+                as_value(text, dtype, graph.places[container])
+            }
+            Operand::Symbolic(sum) => self.symbolic(graph, sum, dtype, &mut uses),
+        });
+        self.program.wording = wording;
+        (text, uses)
+    }
+
+    fn symbolic(&mut self, graph: &Graph<'_>, sum: &Affine, dtype: DType, uses: &mut Uses) -> Bound {
+        let text = affine(sum, 0, &mut |symbol| self.symbol(graph, symbol, uses));
+        match dtype {
+            DType::Int64 => text,
+            other => {
+                let operand = expression::at_least(text, ATOM);
+                (format!("({}){operand}", expression::c_type(other)), ATOM - 1)
+            }
+        }
+    }
+
+    fn size(&mut self, graph: &Graph<'_>, size: &Size, uses: &mut Uses) -> String {
+        expression::size(size, &mut |symbol| self.symbol(graph, symbol, uses)).0
+    }
+
+    fn symbol(&mut self, graph: &Graph<'_>, symbol: &Symbol, uses: &mut Uses) -> String {
+        if let Some(value) = graph.mapped.get(symbol) {
+            let text = affine(value, 0, &mut |symbol| self.outer_symbol(symbol, uses));
+            return expression::at_least(text, ATOM);
+        }
+        self.outer_symbol(symbol, uses)
+    }
+
+    fn outer_symbol(&mut self, symbol: &Symbol, uses: &mut Uses) -> String {
+        match Axis::ALL.iter().find(|axis| axis.name() == symbol.name()) {
+            Some(axis) => {
+                uses.sizes.insert(axis.index());
+                axis.name().to_owned()
+            }
+            None => {
+                let name = self.variable(symbol);
+                uses.positions.insert(name.clone());
+                name
+            }
+        }
+    }
+
+    /// An element as it is written in C; positions count from the start of the compute domain.
+    fn element(
+        &mut self,
+        graph: &Graph<'_>,
+        data: Handle<Container>,
+        index: &[Affine],
+        uses: &mut Uses,
+    ) -> Bound {
+        let container = &graph.sdfg.containers[data];
+        let outer = match graph.places[&data] {
+            Place::Local(local) => {
+                uses.locals.insert(local);
+                return (self.program.locals[local].name.clone(), ATOM);
+            }
+            Place::Outer(outer) => outer,
+        };
+        uses.containers.insert(outer);
+        let name = self.program.names[outer].clone().unwrap_or_default();
+        if container.is_scalar() {
+            return (name, ATOM);
+        }
+        let is_packed = container.strides == crate::sdfg::nodes::Strides::Packed;
+        let mut terms = Vec::new();
+        for (dimension, (axis, at)) in container.axes.iter().zip(index).enumerate() {
+            let position = affine(at, -container.shift[dimension], &mut |symbol| {
+                self.symbol(graph, symbol, uses)
+            });
+            if position.0 == "0" {
+                continue;
+            }
+            if is_packed && dimension == 0 {
+                terms.push(position.0);
+            } else {
+                uses.strides.insert((outer, axis));
+                terms.push(format!("{} * {name}_{}", expression::at_least(position, ATOM), axis.position_name()));
+            }
+        }
+        let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
+        (format!("{name}[{text}]"), ATOM)
+    }
+}
+
+/// What an element in memory means: any byte but 0 is true.
+fn as_value(text: Bound, dtype: DType, place: Place) -> Bound {
+    if dtype == DType::Bool && matches!(place, Place::Outer(_)) {
+        return (format!("({} != 0)", expression::at_least(text, TERNARY)), ATOM);
+    }
+    text
+}
+
+/// The blocks of a region in the order in which they run.
+fn in_sequence(region: &ControlFlowRegion) -> impl Iterator<Item = &crate::sdfg::nodes::Block> {
+    let mut next = (!region.blocks.is_empty()).then_some(0);
+    std::iter::from_fn(move || {
+        let at = next?;
+        next = region.edges.iter().find(|edge| edge.source == at).map(|edge| edge.target);
+        region.blocks.get(at)
+    })
+}
+
+/// A comment that says what a step does.
+fn about(items: &[Item]) -> String {
+    let describe = |item: &Item| match item {
+        Item::For(it) if it.is_descending => format!("{} from {} down to {}", it.variable, it.end, it.start),
+        Item::For(it) => format!("{} from {} to {}", it.variable, it.start, it.end),
+        Item::Launch(it) => {
+            let parts: Vec<String> =
+                it.positions.iter().map(|[name, start, end]| format!("{name} from {start} to {end}")).collect();
+            format!("{}, shared by the threads", parts.join(", "))
+        }
+        Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => "once".to_owned(),
+    };
+    items.last().map(describe).unwrap_or_default()
+}

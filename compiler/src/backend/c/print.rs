@@ -1,0 +1,569 @@
+//! The text of the generated file.
+
+use super::code::{Branch, Function, Item, Target, Uses, any};
+use super::expression::{c_element_type, c_type, helper_text, size};
+use super::from_sdfg::{self, Program};
+use super::{COptions, math};
+use crate::backend::emit::{Namer, paste};
+use crate::diag::{Listing, ListingWriter, Origin};
+use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
+use crate::space::{Axis, Symbol};
+
+/// Words that mean something in the generated file.
+const RESERVED: &[&str] = &[
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "asm", "typeof", "bool", "true", "false", "linux", "unix", "main", "errno",
+    // What the file itself names.
+    "I", "J", "K", "i", "j", "k", "run", "call", "is_unit", "fields", "memory", "workspace", "status", "threads",
+    // What it calls.
+    "fabs", "fabsf", "sqrt", "sqrtf", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "isnan", "isinf",
+    "isfinite", "fmod", "fmodf", "copysign", "copysignf", "rint", "rintf", "memcpy", "calloc", "free",
+    "omp_get_max_threads", "signbit", "fpclassify", "isnormal", "isgreater", "isless", "offsetof", "assert",
+];
+
+/// The file, and the number of its steps.
+pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64) {
+    let mut namer = Namer::new(RESERVED);
+    let program = from_sdfg::lower(sdfg, &mut namer);
+    let steps = program.steps.len() as u64;
+    let mut file =
+        File { sdfg, program: &program, options, writer: ListingWriter::new(), n_listed: 0 };
+    file.prologue();
+    for function in &program.functions {
+        file.function(function);
+    }
+    file.entry();
+    (file.writer.finish(), steps)
+}
+
+struct File<'p> {
+    sdfg: &'p Sdfg,
+    program: &'p Program,
+    options: &'p COptions,
+    writer: ListingWriter,
+    n_listed: usize,
+}
+
+impl File<'_> {
+    fn prologue(&mut self) {
+        paste(&mut self.writer, include_str!("abi.h"));
+        let used = || self.program.wording.callees.iter().copied();
+        for section in math::sections(used()) {
+            self.writer.line("");
+            paste(&mut self.writer, section);
+        }
+        if used().next().is_none() && self.says("NAN") || self.says("INFINITY") {
+            self.writer.line("#include <math.h>");
+        }
+        if !self.program.steps.is_empty() {
+            self.writer.line("");
+            self.writer.line("#include <omp.h>");
+        }
+        if !self.program.wording.helpers.is_empty() {
+            self.writer.line("");
+            self.writer.line("/* Arithmetic that is defined for all operands. */");
+        }
+        for helper in &self.program.wording.helpers {
+            paste(&mut self.writer, &helper_text(helper));
+        }
+        if self.has_alternatives() {
+            self.writer.line("");
+            paste(&mut self.writer, EXTREMA);
+        }
+        if self.has_traps() {
+            self.writer.line("");
+            paste(&mut self.writer, RAISE);
+        }
+        if self.temporaries().next().is_some() {
+            self.writer.line("");
+            paste(&mut self.writer, RESERVE);
+        }
+        self.writer.line("");
+        self.run_type();
+    }
+
+    /// Whether a word of the mathematical header stands in a statement.
+    fn says(&self, word: &str) -> bool {
+        fn in_items(items: &[Item], word: &str) -> bool {
+            any(items, &mut |item| match item {
+                Item::Assign(it) => it.value.contains(word),
+                Item::Declare(it) => it.value.as_ref().is_some_and(|(value, _)| value.contains(word)),
+                Item::If(it) => it.branches.iter().any(|it| it.condition.contains(word)),
+                Item::While(it) => it.condition.contains(word),
+                Item::For(_) | Item::Launch(_) => false,
+            })
+        }
+        self.program.functions.iter().any(|it| in_items(&it.body, word))
+    }
+
+    fn has_alternatives(&self) -> bool {
+        let in_bounds = |item: &Item| match item {
+            Item::For(it) => it.start.contains('(') || it.end.contains('('),
+            Item::Launch(it) => it.positions.iter().any(|[_, start, end]| start.contains('(') || end.contains('(')),
+            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => false,
+        };
+        self.program.functions.iter().any(|it| any(&it.body, &mut |item| in_bounds(item)))
+            || self.temporaries().any(|(_, it)| {
+                it.shape.iter().any(|it| !matches!(it, crate::space::Size::Affine(_)))
+            })
+    }
+
+    fn has_traps(&self) -> bool {
+        self.program.functions.iter().any(|it| any(&it.body, &mut |it| matches!(it, Item::While(_))))
+    }
+
+    fn temporaries(&self) -> impl Iterator<Item = (usize, &Container)> {
+        let all = self.sdfg.containers.iter().map(|(handle, it)| (handle.index(), it));
+        all.filter(|(_, it)| it.storage == Storage::Heap)
+    }
+
+    fn name(&self, container: usize) -> &str {
+        self.program.names[container].as_deref().unwrap_or_default()
+    }
+
+    /// The axes along which a container's stride is not 1 by construction.
+    fn stride_axes(container: &Container) -> impl Iterator<Item = (usize, Axis)> {
+        let is_packed = container.strides == Strides::Packed;
+        container.axes.iter().enumerate().filter(move |(dimension, _)| !is_packed || *dimension > 0)
+    }
+
+    fn run_type(&mut self) {
+        self.writer.line("/* What one run works on: pointers to the start of the compute domain, and strides. */");
+        self.writer.line("struct run {");
+        self.writer.indent();
+        self.writer.line("int64_t I, J, K;");
+        self.writer.line("bool is_unit; /* neighbours along i lie side by side in every field */");
+        self.writer.line("int threads;");
+        if self.has_traps() {
+            self.writer.line("struct isobar_raised *raised;");
+        }
+        for (handle, it) in self.sdfg.containers.iter() {
+            let Some(name) = self.program.names[handle.index()].clone() else { continue };
+            let ctype = c_element_type(it.dtype);
+            if it.is_scalar() && it.storage == Storage::Caller {
+                self.writer.line(format!("{} {name};", c_type(it.dtype)));
+                continue;
+            }
+            let qualifier = if is_written(it) { "" } else { "const " };
+            self.writer.line(format!("{qualifier}{ctype} *{name};"));
+            let strides: Vec<String> =
+                Self::stride_axes(it).map(|(_, axis)| format!("{name}_{}", axis.position_name())).collect();
+            if !strides.is_empty() {
+                self.writer.line(format!("int64_t {};", strides.join(", ")));
+            }
+        }
+        self.writer.dedent();
+        self.writer.line("};");
+    }
+
+    fn function(&mut self, function: &Function) {
+        let is_step = self.program.steps.iter().find(|(name, _)| *name == function.name);
+        let positions: String = function.positions.iter().map(|it| format!(", const int64_t {it}")).collect();
+        self.writer.line("");
+        self.writer.line(format!("/* {} */", function.about));
+        // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
+        let is_copied = !matches!(is_step, Some((_, true)));
+        let linkage = if is_copied { "static inline __attribute__((always_inline))" } else { "static" };
+        self.writer.line(format!(
+            "{linkage} void {}(const struct run *run, const bool is_unit{positions})",
+            function.name
+        ));
+        self.writer.line("{");
+        self.writer.indent();
+        let uses = Uses::of_all(&function.body);
+        let needs_unit = self.preamble(&uses) || any(&function.body, &mut |it| matches!(it, Item::Launch(_)));
+        // Every function has the same parameters, whether or not it needs them all.
+        let positions = function.positions.iter().filter(|it| !uses.positions.contains(*it));
+        let mut unused: Vec<&str> = positions.map(String::as_str).collect();
+        if uses.containers.is_empty() && uses.sizes.is_empty() && !needs_unit {
+            unused.push("run");
+        }
+        if !needs_unit {
+            unused.push("is_unit");
+        }
+        for name in unused {
+            self.writer.line(format!("(void){name};"));
+        }
+        self.items(&function.body);
+        self.writer.dedent();
+        self.writer.line("}");
+    }
+
+    /// Names what a function uses; tells whether that depends on the strides along i.
+    fn preamble(&mut self, uses: &Uses) -> bool {
+        let sizes: Vec<String> = Axis::ALL
+            .iter()
+            .filter(|it| uses.sizes.contains(&it.index()))
+            .map(|axis| format!("{axis} = run->{axis}"))
+            .collect();
+        if !sizes.is_empty() {
+            self.writer.line(format!("const int64_t {};", sizes.join(", ")));
+        }
+        let mut needs_unit = false;
+        for &at in &uses.containers {
+            let it = &self.sdfg.containers[crate::entity::Handle::new(at)];
+            let name = self.name(at).to_owned();
+            if it.is_scalar() && it.storage == Storage::Caller {
+                self.writer.line(format!("const {} {name} = run->{name};", c_type(it.dtype)));
+                continue;
+            }
+            let qualifier = if is_written(it) { "" } else { "const " };
+            let ctype = c_element_type(it.dtype);
+            self.writer.line(format!("{qualifier}{ctype} *restrict const {name} = run->{name};"));
+            let strides: Vec<String> = Self::stride_axes(it)
+                .filter(|(_, axis)| uses.strides.contains(&(at, *axis)))
+                .map(|(_, axis)| {
+                    let stride = format!("{name}_{}", axis.position_name());
+                    let is_unit = axis == Axis::I && it.strides != Strides::Packed;
+                    needs_unit |= is_unit;
+                    let unit = if is_unit { "is_unit ? 1 : " } else { "" };
+                    format!("{stride} = {unit}run->{stride}")
+                })
+                .collect();
+            if !strides.is_empty() {
+                self.writer.line(format!("const int64_t {};", strides.join(", ")));
+            }
+        }
+        needs_unit
+    }
+
+    fn items(&mut self, items: &[Item]) {
+        items.iter().for_each(|item| self.item(item));
+    }
+
+    fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
+        self.writer.open(format!("c{}", self.n_listed), kind, origins);
+        self.n_listed += 1;
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Assign(it) => {
+                self.open("assignment", [&it.origin]);
+                let target = match &it.target {
+                    Target::Element(text) => text.clone(),
+                    Target::Local(local) => self.program.locals[*local].name.clone(),
+                };
+                self.statement(&format!("{target} = {};", it.value));
+                self.writer.close();
+            }
+            Item::Declare(it) => {
+                let local = &self.program.locals[it.local];
+                let qualifier = if it.is_const { "const " } else { "" };
+                let declared = format!("{qualifier}{} {}", c_type(local.dtype), local.name);
+                match &it.value {
+                    Some((value, origin)) => {
+                        self.open("assignment", [origin]);
+                        self.statement(&format!("{declared} = {value};"));
+                        self.writer.close();
+                    }
+                    None => self.writer.line(format!("{declared} = 0;")),
+                }
+            }
+            Item::For(it) => {
+                self.open("loop", []);
+                if it.is_simd {
+                    self.writer.line("#pragma omp simd");
+                }
+                let (variable, start, end) = (&it.variable, &it.start, &it.end);
+                self.writer.line(if it.is_descending {
+                    format!("for (int64_t {variable} = {end} - 1; {variable} >= {start}; --{variable}) {{")
+                } else {
+                    format!("for (int64_t {variable} = {start}; {variable} < {end}; ++{variable}) {{")
+                });
+                self.block(&it.body);
+                self.writer.line("}");
+                self.writer.close();
+            }
+            Item::Launch(it) => {
+                self.open("parallel-loop", []);
+                let collapse =
+                    if it.positions.len() > 1 { format!(" collapse({})", it.positions.len()) } else { String::new() };
+                self.writer
+                    .line(format!("#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"));
+                for [variable, start, end] in &it.positions {
+                    self.writer.line(format!(
+                        "for (int64_t {variable} = {start}; {variable} < {end}; ++{variable})"
+                    ));
+                }
+                let all = it.outer.iter().chain(it.positions.iter().map(|[variable, ..]| variable));
+                let arguments: String = all.map(|it| format!(", {it}")).collect();
+                let name = &it.function;
+                self.writer.indent();
+                self.writer.line(format!("if (is_unit) {name}(run, true{arguments});"));
+                self.writer.line(format!("else {name}(run, false{arguments});"));
+                self.writer.dedent();
+                self.writer.close();
+            }
+            Item::If(it) => {
+                self.open("branch", it.branches.iter().map(|it| &it.origin));
+                for (at, Branch { condition, body, .. }) in it.branches.iter().enumerate() {
+                    let keyword = if at == 0 { "if" } else { "} else if" };
+                    self.statement(&format!("{keyword} ({condition}) {{"));
+                    self.block(body);
+                }
+                if !it.otherwise.is_empty() {
+                    self.writer.line("} else {");
+                    self.block(&it.otherwise);
+                }
+                self.writer.line("}");
+                self.writer.close();
+            }
+            Item::While(it) => {
+                self.open("while", [&it.origin]);
+                let (counter, condition, limit) = (&it.counter, &it.condition, self.options.max_turns);
+                self.statement(&format!("for (uint64_t {counter} = 0; {condition}; ++{counter}) {{"));
+                self.writer.indent();
+                let [i, j, k] = &it.cell;
+                let statement = it.origin.stmt.0;
+                self.writer.line(format!("if ({counter} == {limit}u) {{"));
+                self.writer.line(format!("  isobar_raise(run->raised, {statement}, {i}, {j}, {k});"));
+                self.writer.line("  break;");
+                self.writer.line("}");
+                self.items(&it.body);
+                self.writer.dedent();
+                self.writer.line("}");
+                self.writer.close();
+            }
+        }
+    }
+
+    fn block(&mut self, items: &[Item]) {
+        self.writer.indent();
+        self.items(items);
+        self.writer.dedent();
+    }
+
+    /// A statement, broken into lines at operators where it is long.
+    fn statement(&mut self, text: &str) {
+        let mut rest = text;
+        let mut is_first = true;
+        while rest.len() > LINE {
+            let Some(at) = break_before(rest) else { break };
+            self.writer.line(rest[..at].trim_end());
+            rest = &rest[at..];
+            if is_first {
+                self.writer.indent();
+                self.writer.indent();
+                is_first = false;
+            }
+        }
+        self.writer.line(rest);
+        if !is_first {
+            self.writer.dedent();
+            self.writer.dedent();
+        }
+    }
+
+    fn entry(&mut self) {
+        self.writer.line("");
+        self.writer.line("int32_t isobar_run(const isobar_call *call)");
+        self.writer.line("{");
+        self.writer.indent();
+        self.writer.line("const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];");
+        self.writer.line("struct run run = {.I = I, .J = J, .K = K, .is_unit = true};");
+        self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
+        if self.has_traps() {
+            self.writer.line("struct isobar_raised raised = {.is_raised = false};");
+            self.writer.line("run.raised = &raised;");
+        }
+        if math::needs_table(self.program.wording.callees.iter().copied()) {
+            self.writer.line("isobar_math_table = call->math;");
+        }
+        self.arguments();
+        self.temporaries_at_entry();
+        self.steps();
+        self.writer.dedent();
+        self.writer.line("}");
+    }
+
+    fn arguments(&mut self) {
+        let (mut n_fields, mut n_scalars) = (0, 0);
+        for &handle in &self.sdfg.arguments {
+            let it = &self.sdfg.containers[handle];
+            let name = self.name(handle.index()).to_owned();
+            let ctype = c_element_type(it.dtype);
+            if matches!(it.kind, ContainerKind::Field { .. }) {
+                self.writer.line(format!("run.{name} = call->fields[{n_fields}].data;"));
+                for (_, axis) in Self::stride_axes(it) {
+                    let stride = format!("run.{name}_{}", axis.position_name());
+                    self.writer.line(format!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
+                    if axis == Axis::I {
+                        self.writer.line(format!("run.is_unit = run.is_unit && {stride} == 1;"));
+                    }
+                }
+                n_fields += 1;
+            } else {
+                let truth = if ctype == c_type(it.dtype) { "" } else { " != 0" };
+                self.writer
+                    .line(format!("run.{name} = *(const {ctype} *)call->scalars[{n_scalars}]{truth};"));
+                n_scalars += 1;
+            }
+        }
+    }
+
+    fn temporaries_at_entry(&mut self) {
+        let temporaries: Vec<(usize, Container)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        if temporaries.is_empty() {
+            return;
+        }
+        self.writer.line("");
+        self.writer.line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
+        self.writer.line("uint64_t size = 0;");
+        let mut spell = |symbol: &Symbol| symbol.name().to_owned();
+        for (at, it) in &temporaries {
+            let name = self.name(*at).to_owned();
+            let ctype = c_element_type(it.dtype);
+            let mut lengths: Vec<String> = it.shape.iter().map(|it| size(it, &mut spell).0).collect();
+            lengths.resize(3, "1".to_owned());
+            self.writer.line(format!(
+                "const uint64_t {name}_at = isobar_reserve(&size, {}, sizeof({ctype}));",
+                lengths.join(", ")
+            ));
+        }
+        self.writer.line("char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;");
+        self.writer.line("if (memory == NULL) return 2;");
+        self.writer.line("char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
+        for (at, it) in &temporaries {
+            let name = self.name(*at).to_owned();
+            let ctype = c_element_type(it.dtype);
+            let mut start = Vec::new();
+            let mut stride: Option<String> = None;
+            for (dimension, axis) in it.axes.iter().enumerate().take(it.shape.len()) {
+                if dimension > 0 {
+                    let own = format!("run.{name}_{}", axis.position_name());
+                    let length = size(&it.shape[dimension - 1], &mut spell);
+                    let factor = super::expression::at_least(length, super::expression::ATOM);
+                    let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
+                    self.writer.line(format!("{own} = {value};"));
+                    stride = Some(own);
+                }
+                match (it.shift[dimension], &stride) {
+                    (0, _) => {}
+                    (shift, None) => start.push(shift.to_string()),
+                    (shift, Some(stride)) => start.push(format!("{shift} * {stride}")),
+                }
+            }
+            let start: String = start.iter().map(|it| format!(" + {it}")).collect();
+            self.writer.line(format!("run.{name} = ({ctype} *)(void *)(workspace + {name}_at){start};"));
+        }
+    }
+
+    fn steps(&mut self) {
+        let has_memory = self.temporaries().next().is_some();
+        self.writer.line("");
+        self.writer.line("int32_t status = 0;");
+        let total = self.program.steps.len();
+        for (at, (name, is_spread)) in self.program.steps.iter().enumerate() {
+            self.writer.line(format!("/* Step {} of {total} */", at + 1));
+            self.writer.line("if (call->cancel != NULL && *call->cancel != 0) {");
+            self.writer.line("  status = 3;");
+            self.writer.line("  goto end;");
+            self.writer.line("}");
+            if *is_spread {
+                self.writer.line(format!("{name}(&run, run.is_unit);"));
+            } else {
+                self.writer.line(format!("if (run.is_unit) {name}(&run, true);"));
+                self.writer.line(format!("else {name}(&run, false);"));
+            }
+            if self.has_traps() {
+                self.writer.line("if (raised.is_raised) {");
+                self.writer.line("  if (call->trap != NULL) *call->trap = raised.first;");
+                self.writer.line("  status = 1;");
+                self.writer.line("  goto end;");
+                self.writer.line("}");
+            }
+            self.writer.line(format!("if (call->progress != NULL) *call->progress = {};", at + 1));
+        }
+        if total > 0 {
+            self.writer.dedent();
+            self.writer.line("end:");
+            self.writer.indent();
+        }
+        if has_memory {
+            self.writer.line("free(memory);");
+        }
+        self.writer.line("return status;");
+    }
+}
+
+fn is_written(container: &Container) -> bool {
+    !matches!(container.kind, ContainerKind::Field { is_written: false, .. } | ContainerKind::Scalar)
+}
+
+/// Longer statements are broken.
+const LINE: usize = 96;
+
+/// The last place before the limit where an operator of least depth stands.
+fn break_before(text: &str) -> Option<usize> {
+    let (mut depth, mut n_brackets) = (0_i32, 0_i32);
+    let mut best: Option<(i32, usize)> = None;
+    for (at, letter) in text.char_indices().take_while(|(at, _)| *at <= LINE) {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '[' => n_brackets += 1,
+            ']' => n_brackets -= 1,
+            ' ' if at > 20 && n_brackets == 0 => {
+                let next = &text[at + 1..];
+                let is_operator = ["+ ", "- ", "&& ", "|| ", "? ", ": ", "= ", "* ", "/ "].iter().any(|it| next.starts_with(it));
+                if is_operator && best.is_none_or(|(least, _)| depth <= least) {
+                    best = Some((depth, at + 1));
+                }
+            }
+            _ => {}
+        }
+    }
+    best.map(|(_, at)| at)
+}
+
+const EXTREMA: &str = "\
+static inline int64_t isobar_least(int64_t a, int64_t b) { return b < a ? b : a; }
+static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b : a; }
+";
+
+const RAISE: &str = "\
+/* The first cell, in the order of statement, k, j, i, at which the run must end. */
+struct isobar_raised {
+  bool is_raised;
+  isobar_trap first;
+};
+
+static bool isobar_is_before(const isobar_trap *a, const isobar_trap *b)
+{
+  if (a->statement != b->statement) return a->statement < b->statement;
+  if (a->k != b->k) return a->k < b->k;
+  if (a->j != b->j) return a->j < b->j;
+  return a->i < b->i;
+}
+
+static __attribute__((noinline, cold)) void
+isobar_raise(struct isobar_raised *raised, int32_t statement, int64_t i, int64_t j, int64_t k)
+{
+  const isobar_trap trap = {statement, i, j, k};
+#pragma omp critical(isobar_raised)
+  {
+    if (!raised->is_raised || isobar_is_before(&trap, &raised->first)) raised->first = trap;
+    raised->is_raised = true;
+  }
+}
+";
+
+const RESERVE: &str = "\
+/* Where a piece of l * m * n elements starts; the total becomes UINT64_MAX where it is beyond any memory. */
+static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n, uint64_t bytes)
+{
+  const uint64_t start = *total;
+  const int64_t lengths[3] = {l, m, n};
+  bool fits = true;
+  for (int at = 0; at < 3; ++at) {
+    fits = !__builtin_mul_overflow(bytes, lengths[at] > 0 ? (uint64_t)lengths[at] : 0, &bytes) && fits;
+  }
+  fits = !__builtin_add_overflow(bytes, 63, &bytes) && fits;
+  fits = !__builtin_add_overflow(start, bytes - bytes % 64, total) && fits;
+  if (!fits || start == UINT64_MAX) *total = UINT64_MAX;
+  return start;
+}
+";

@@ -1,0 +1,14 @@
+//! What code generators share: names that no text can break out of, and pasted text in listings.
+
+pub mod namer;
+
+pub use namer::Namer;
+
+use crate::diag::ListingWriter;
+
+/// Writes a text that is the same in every artifact, line by line.
+pub fn paste(writer: &mut ListingWriter, text: &str) {
+    for line in text.lines() {
+        writer.line(line);
+    }
+}
