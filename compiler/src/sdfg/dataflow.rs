@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::effects::Effects;
 use super::from_schedule::Graph;
 use super::nodes::{
-    Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range,
-    Schedule, State, Tasklet, Volume,
+    Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range, Schedule,
+    State, Tasklet, Volume,
 };
 use super::subset::{are_disjoint, sum, volume_over};
 use crate::entity::{Arena, Handle};
@@ -176,7 +176,8 @@ impl StateBuilder {
                 let written = &mut earlier[at];
                 let is_this = |it: &Written| it.memlet.data == data;
                 // What is overwritten before the iteration ends is not seen outside.
-                let is_final = !later.iter().any(|it| is_this(it) && it.memlet.subset == written.memlet.subset);
+                let is_final =
+                    !later.iter().any(|it| is_this(it) && it.memlet.subset == written.memlet.subset);
                 if !is_this(written) || !is_final {
                     continue;
                 }
@@ -189,12 +190,21 @@ impl StateBuilder {
                 self.connect(source, (exit, Some(format!("IN_{name}"))), Some(memlet));
             }
             let Some(volume) = volume else { continue };
-            let memlet = Memlet { data, subset: touched.subset.clone(), volume: volume_over(&volume, &map.params) };
-            scope.written.push(Written { memlet, node: exit, connector: format!("OUT_{name}"), access: None });
+            let memlet =
+                Memlet { data, subset: touched.subset.clone(), volume: volume_over(&volume, &map.params) };
+            scope.written.push(Written {
+                memlet,
+                node: exit,
+                connector: format!("OUT_{name}"),
+                access: None,
+            });
         }
         // A value that only this iteration sees ends in its access node.
         for written in &mut inner.written {
-            let leaves = self.state.edges_out_of(written.node).any(|it| it.source_connector.as_ref() == Some(&written.connector));
+            let leaves = self
+                .state
+                .edges_out_of(written.node)
+                .any(|it| it.source_connector.as_ref() == Some(&written.connector));
             if !leaves {
                 self.access_of(Some(entry), written);
             }
@@ -220,10 +230,15 @@ impl StateBuilder {
         let nested = graph.nested(it, &effects);
         let (inputs, outputs) = (nested.inputs.clone(), nested.outputs.clone());
         let whole = |name: &String| {
-            let data = graph.containers().find(|it| it.name == *name).expect("a nested graph gets what is here");
+            let data =
+                graph.containers().find(|it| it.name == *name).expect("a nested graph gets what is here");
             let full = |size: &crate::space::Size| Range::new(Affine::constant(0).into(), size.clone());
             let subset: Vec<Range> = graph.containers()[data].shape.iter().map(full).collect();
-            Memlet { data, subset: subset.clone(), volume: Volume { terms: vec![(1, subset)], is_bound: true } }
+            Memlet {
+                data,
+                subset: subset.clone(),
+                volume: Volume { terms: vec![(1, subset)], is_bound: true },
+            }
         };
         let node = self.push(scope.entry, NodeKind::NestedSdfg(nested));
         if let (true, Some(entry)) = (inputs.is_empty(), scope.entry) {
@@ -259,10 +274,9 @@ impl StateBuilder {
             }
             None => {
                 let state = &mut self.state;
-                let access = scope
-                    .before
-                    .entry(memlet.data)
-                    .or_insert_with(|| state.nodes.push(Node { kind: NodeKind::Access(memlet.data), scope: None }));
+                let access = scope.before.entry(memlet.data).or_insert_with(|| {
+                    state.nodes.push(Node { kind: NodeKind::Access(memlet.data), scope: None })
+                });
                 (*access, None)
             }
         }
@@ -308,9 +322,8 @@ fn perfect_nest(outermost: &Loop) -> (Vec<MapParam>, &Loop) {
     let mut params = vec![param(outermost)];
     let mut innermost = outermost;
     while let [schedule::Node::Loop(next)] = innermost.children.as_slice() {
-        let is_free = |size: &crate::space::Size| {
-            params.iter().all(|it| !super::subset::mentions(size, &it.symbol))
-        };
+        let is_free =
+            |size: &crate::space::Size| params.iter().all(|it| !super::subset::mentions(size, &it.symbol));
         let fits = next.order == schedule::Order::Parallel
             && next.placement == outermost.placement
             && outermost.placement != Placement::Simd

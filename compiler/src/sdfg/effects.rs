@@ -47,7 +47,8 @@ impl Effects {
                 effects.read(&it.condition);
                 let then = Self::of_all(tree, uses, &it.then);
                 let otherwise = Self::of_all(tree, uses, &it.otherwise);
-                let in_both: Vec<Touched> = then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
+                let in_both: Vec<Touched> =
+                    then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
                 // Neither branch sees what the other wrote.
                 let before = effects.clone();
                 effects.then(then, Certainty::Perhaps);
@@ -264,7 +265,8 @@ impl Order {
         let is_ordered = |(at, earlier): (usize, &Ordered)| {
             let (reads, writes) = (&earlier.effects.reads, &earlier.effects.writes);
             ancestors.contains(&at)
-                || !(writes.iter().any(|it| effects.touches(it)) || reads.iter().any(|it| effects.overwrites(it)))
+                || !(writes.iter().any(|it| effects.touches(it))
+                    || reads.iter().any(|it| effects.overwrites(it)))
         };
         if !self.elements.iter().enumerate().all(is_ordered) {
             return false;

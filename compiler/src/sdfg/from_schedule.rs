@@ -29,10 +29,8 @@ pub fn lower(tree: &Tree) -> Sdfg {
     let own = context.own(&tree.children);
     // Arguments that no statement touches stay: they are part of the signature.
     for (handle, container) in tree.containers.iter() {
-        let is_argument = matches!(
-            container.kind,
-            schedule::ContainerKind::Field { .. } | schedule::ContainerKind::Scalar
-        );
+        let is_argument =
+            matches!(container.kind, schedule::ContainerKind::Field { .. } | schedule::ContainerKind::Scalar);
         if is_argument || own.contains(&handle) {
             graph.declare(handle, !is_argument);
         }
@@ -113,13 +111,7 @@ impl<'c> Graph<'c> {
         Self { context, containers, declared, variables, given_variables, labels }
     }
 
-    fn finish(
-        self,
-        name: String,
-        span: Span,
-        mut symbols: Vec<Symbol>,
-        region: ControlFlowRegion,
-    ) -> Sdfg {
+    fn finish(self, name: String, span: Span, mut symbols: Vec<Symbol>, region: ControlFlowRegion) -> Sdfg {
         for (_, container) in self.containers.iter() {
             if let Strides::Given(strides) = &container.strides {
                 symbols.extend(strides.iter().cloned());
@@ -335,8 +327,7 @@ impl<'c> Graph<'c> {
             let mut names: Vec<String> = Vec::new();
             for it in touched {
                 let name = &self.context.tree.containers[it.container].name;
-                if !names.contains(name)
-                    && sdfg.arguments.iter().any(|&it| sdfg.containers[it].name == *name)
+                if !names.contains(name) && sdfg.arguments.iter().any(|&it| sdfg.containers[it].name == *name)
                 {
                     names.push(name.clone());
                 }

@@ -151,7 +151,10 @@ pub type Condition = expr::Expr<Operand>;
 /// What a condition reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operand {
-    Element { container: Handle<Container>, index: Vec<Affine> },
+    Element {
+        container: Handle<Container>,
+        index: Vec<Affine>,
+    },
     /// An integer made of symbols.
     Symbolic(Affine),
 }
@@ -178,7 +181,9 @@ pub enum NodeKind {
     Access(Handle<Container>),
     Tasklet(Tasklet),
     MapEntry(Map),
-    MapExit { entry: Handle<Node> },
+    MapExit {
+        entry: Handle<Node>,
+    },
     NestedSdfg(NestedSdfg),
 }
 

@@ -132,10 +132,13 @@ impl Printer {
             memlet.map_or_else(|| name.to_owned(), |it| moved(it, &sdfg.containers))
         };
         let code = text(&tasklet.code, &|it: &Input| match it {
-            Input::Connector(at) => tasklet.inputs.get(*at).map_or_else(|| "?".to_owned(), |it| input(&it.name)),
+            Input::Connector(at) => {
+                tasklet.inputs.get(*at).map_or_else(|| "?".to_owned(), |it| input(&it.name))
+            }
             Input::Symbolic(sum) => spelled(sum),
         });
-        let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
+        let out =
+            state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
         let target = out
             .and_then(|it| it.memlet.as_ref())
             .map_or_else(|| tasklet.output.name.clone(), |it| moved(it, &sdfg.containers));
@@ -195,9 +198,7 @@ impl Printer {
 #[must_use]
 pub fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
     text(condition, &|it: &Operand| match it {
-        Operand::Element { container, index } => {
-            moved(&Memlet::element(*container, index), containers)
-        }
+        Operand::Element { container, index } => moved(&Memlet::element(*container, index), containers),
         Operand::Symbolic(sum) => spelled(sum),
     })
 }
@@ -307,7 +308,8 @@ mod tests {
                             n26: out[i, j, k] = -1.0
                         n27: state state_6
                           n28: q[i, j, k] = x + float64(n)
-        "#]].assert_eq(&listing(&lower(&samples::columns())).text);
+        "#]]
+        .assert_eq(&listing(&lower(&samples::columns())).text);
     }
 
     #[test]
@@ -327,6 +329,7 @@ mod tests {
                           reads q[0:I, j, k], out[0:I, j, k - 1]
                           writes out[0:I, j, k]
                           n7: out[i, j, k] = out[i, j, k - 1] + q[i, j, k]
-        "#]].assert_eq(&listing(&lower(&samples::sweep())).text);
+        "#]]
+        .assert_eq(&listing(&lower(&samples::sweep())).text);
     }
 }

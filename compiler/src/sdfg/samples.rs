@@ -47,7 +47,13 @@ impl Builder {
     }
 
     fn field(&mut self, name: &str, is_read: bool, is_written: bool, halo: i64) -> Handle<Container> {
-        self.container(name, ContainerKind::Field { is_read, is_written }, Storage::Caller, AxisSet::IJK, halo)
+        self.container(
+            name,
+            ContainerKind::Field { is_read, is_written },
+            Storage::Caller,
+            AxisSet::IJK,
+            halo,
+        )
     }
 
     fn temporary(&mut self, name: &str, halo: i64) -> Handle<Container> {
@@ -190,18 +196,12 @@ pub(crate) fn columns() -> Tree {
     });
     let (high, middle, low) =
         (b.assign(out, number(1.0)), b.assign(out, b.read(x, [0; 3])), b.assign(out, number(-1.0)));
-    let inner = Node::If(If {
-        condition: zero(&b, q),
-        then: vec![middle],
-        otherwise: vec![low],
-        origin: b.origin(),
-    });
+    let inner =
+        Node::If(If { condition: zero(&b, q), then: vec![middle], otherwise: vec![low], origin: b.origin() });
     let branch =
         Node::If(If { condition: zero(&b, x), then: vec![high], otherwise: vec![inner], origin: b.origin() });
-    let cast = expr_of(
-        ExprKind::Cast(F64, Box::new(expr_of(ExprKind::Access(b.at(n, [0; 3])), DType::Int64))),
-        F64,
-    );
+    let cast =
+        expr_of(ExprKind::Cast(F64, Box::new(expr_of(ExprKind::Access(b.at(n, [0; 3])), DType::Int64))), F64);
     let last = b.assign(q, add(b.read(x, [0; 3]), cast));
     b.tree.children = vec![nest(0, vec![start, clear, edge, newton, branch, last])];
     b.tree

@@ -181,10 +181,9 @@ pub fn are_disjoint(left: &[Range], right: &[Range]) -> bool {
 #[must_use]
 pub fn holds(outer: &[Range], inner: &[Range]) -> bool {
     outer.len() == inner.len()
-        && outer
-            .iter()
-            .zip(inner)
-            .all(|(outer, inner)| is_at_most(&outer.start, &inner.start) && is_at_most(&inner.end, &outer.end))
+        && outer.iter().zip(inner).all(|(outer, inner)| {
+            is_at_most(&outer.start, &inner.start) && is_at_most(&inner.end, &outer.end)
+        })
 }
 
 #[cfg(test)]

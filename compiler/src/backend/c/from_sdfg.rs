@@ -203,9 +203,10 @@ impl Lowering<'_> {
         let touches_register = |it: &crate::sdfg::nodes::Edge| {
             it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], Place::Local(_)))
         };
-        let exit = state.nodes.handles().find(
-            |&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry),
-        );
+        let exit = state
+            .nodes
+            .handles()
+            .find(|&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry));
         let is_closed = !state.edges_into(entry).any(touches_register)
             && !exit.is_some_and(|exit| state.edges_out_of(exit).any(touches_register));
         if map.schedule == Schedule::Threads && is_closed && !self.is_spread {
@@ -311,7 +312,8 @@ impl Lowering<'_> {
             let text = self.element(graph, data, &index, &mut uses);
             reads.push((graph.places[&data], as_value(text, input.dtype, graph.places[&data])));
         }
-        let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
+        let out =
+            state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
         let memlet = out.and_then(|it| it.memlet.as_ref()).expect("an output connector has an edge");
         let index = memlet.as_element().expect("a tasklet writes a single element");
         let place = graph.places[&memlet.data];
@@ -407,9 +409,8 @@ impl Lowering<'_> {
         let is_packed = container.strides == crate::sdfg::nodes::Strides::Packed;
         let mut terms = Vec::new();
         for (dimension, (axis, at)) in container.axes.iter().zip(index).enumerate() {
-            let position = affine(at, -container.shift[dimension], &mut |symbol| {
-                self.symbol(graph, symbol, uses)
-            });
+            let position =
+                affine(at, -container.shift[dimension], &mut |symbol| self.symbol(graph, symbol, uses));
             if position.0 == "0" {
                 continue;
             }
@@ -417,7 +418,11 @@ impl Lowering<'_> {
                 terms.push(position.0);
             } else {
                 uses.strides.insert((outer, axis));
-                terms.push(format!("{} * {name}_{}", expression::at_least(position, ATOM), axis.position_name()));
+                terms.push(format!(
+                    "{} * {name}_{}",
+                    expression::at_least(position, ATOM),
+                    axis.position_name()
+                ));
             }
         }
         let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
@@ -449,8 +454,11 @@ fn about(items: &[Item]) -> String {
         Item::For(it) if it.is_descending => format!("{} from {} down to {}", it.variable, it.end, it.start),
         Item::For(it) => format!("{} from {} to {}", it.variable, it.start, it.end),
         Item::Launch(it) => {
-            let parts: Vec<String> =
-                it.positions.iter().map(|[name, start, end]| format!("{name} from {start} to {end}")).collect();
+            let parts: Vec<String> = it
+                .positions
+                .iter()
+                .map(|[name, start, end]| format!("{name} from {start} to {end}"))
+                .collect();
             format!("{}, shared by the threads", parts.join(", "))
         }
         Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => "once".to_owned(),

@@ -11,16 +11,95 @@ use crate::space::{Axis, Symbol};
 
 /// Words that mean something in the generated file.
 const RESERVED: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "asm", "typeof", "bool", "true", "false", "linux", "unix", "main", "errno",
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "asm",
+    "typeof",
+    "bool",
+    "true",
+    "false",
+    "linux",
+    "unix",
+    "main",
+    "errno",
     // What the file itself names.
-    "I", "J", "K", "i", "j", "k", "run", "call", "is_unit", "fields", "memory", "workspace", "status", "threads",
+    "I",
+    "J",
+    "K",
+    "i",
+    "j",
+    "k",
+    "run",
+    "call",
+    "is_unit",
+    "fields",
+    "memory",
+    "workspace",
+    "status",
+    "threads",
     // What it calls.
-    "fabs", "fabsf", "sqrt", "sqrtf", "floor", "floorf", "ceil", "ceilf", "trunc", "truncf", "isnan", "isinf",
-    "isfinite", "fmod", "fmodf", "copysign", "copysignf", "rint", "rintf", "memcpy", "calloc", "free",
-    "omp_get_max_threads", "signbit", "fpclassify", "isnormal", "isgreater", "isless", "offsetof", "assert",
+    "fabs",
+    "fabsf",
+    "sqrt",
+    "sqrtf",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "fmod",
+    "fmodf",
+    "copysign",
+    "copysignf",
+    "rint",
+    "rintf",
+    "memcpy",
+    "calloc",
+    "free",
+    "omp_get_max_threads",
+    "signbit",
+    "fpclassify",
+    "isnormal",
+    "isgreater",
+    "isless",
+    "offsetof",
+    "assert",
 ];
 
 /// The file, and the number of its steps.
@@ -28,8 +107,7 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64) {
     let mut namer = Namer::new(RESERVED);
     let program = from_sdfg::lower(sdfg, &mut namer);
     let steps = program.steps.len() as u64;
-    let mut file =
-        File { sdfg, program: &program, options, writer: ListingWriter::new(), n_listed: 0 };
+    let mut file = File { sdfg, program: &program, options, writer: ListingWriter::new(), n_listed: 0 };
     file.prologue();
     for function in &program.functions {
         file.function(function);
@@ -101,13 +179,15 @@ impl File<'_> {
     fn has_alternatives(&self) -> bool {
         let in_bounds = |item: &Item| match item {
             Item::For(it) => it.start.contains('(') || it.end.contains('('),
-            Item::Launch(it) => it.positions.iter().any(|[_, start, end]| start.contains('(') || end.contains('(')),
+            Item::Launch(it) => {
+                it.positions.iter().any(|[_, start, end]| start.contains('(') || end.contains('('))
+            }
             Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => false,
         };
         self.program.functions.iter().any(|it| any(&it.body, &mut |item| in_bounds(item)))
-            || self.temporaries().any(|(_, it)| {
-                it.shape.iter().any(|it| !matches!(it, crate::space::Size::Affine(_)))
-            })
+            || self
+                .temporaries()
+                .any(|(_, it)| it.shape.iter().any(|it| !matches!(it, crate::space::Size::Affine(_))))
     }
 
     fn has_traps(&self) -> bool {
@@ -130,7 +210,8 @@ impl File<'_> {
     }
 
     fn run_type(&mut self) {
-        self.writer.line("/* What one run works on: pointers to the start of the compute domain, and strides. */");
+        self.writer
+            .line("/* What one run works on: pointers to the start of the compute domain, and strides. */");
         self.writer.line("struct run {");
         self.writer.indent();
         self.writer.line("int64_t I, J, K;");
@@ -279,10 +360,14 @@ impl File<'_> {
             }
             Item::Launch(it) => {
                 self.open("parallel-loop", []);
-                let collapse =
-                    if it.positions.len() > 1 { format!(" collapse({})", it.positions.len()) } else { String::new() };
-                self.writer
-                    .line(format!("#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"));
+                let collapse = if it.positions.len() > 1 {
+                    format!(" collapse({})", it.positions.len())
+                } else {
+                    String::new()
+                };
+                self.writer.line(format!(
+                    "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
+                ));
                 for [variable, start, end] in &it.positions {
                     self.writer.line(format!(
                         "for (int64_t {variable} = {start}; {variable} < {end}; ++{variable})"
@@ -389,7 +474,8 @@ impl File<'_> {
                 self.writer.line(format!("run.{name} = call->fields[{n_fields}].data;"));
                 for (_, axis) in Self::stride_axes(it) {
                     let stride = format!("run.{name}_{}", axis.position_name());
-                    self.writer.line(format!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
+                    self.writer
+                        .line(format!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
                     if axis == Axis::I {
                         self.writer.line(format!("run.is_unit = run.is_unit && {stride} == 1;"));
                     }
@@ -405,12 +491,14 @@ impl File<'_> {
     }
 
     fn temporaries_at_entry(&mut self) {
-        let temporaries: Vec<(usize, Container)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        let temporaries: Vec<(usize, Container)> =
+            self.temporaries().map(|(at, it)| (at, it.clone())).collect();
         if temporaries.is_empty() {
             return;
         }
         self.writer.line("");
-        self.writer.line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
+        self.writer
+            .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
         self.writer.line("uint64_t size = 0;");
         let mut spell = |symbol: &Symbol| symbol.name().to_owned();
         for (at, it) in &temporaries {
@@ -508,7 +596,9 @@ fn break_before(text: &str) -> Option<usize> {
             ']' => n_brackets -= 1,
             ' ' if at > 20 && n_brackets == 0 => {
                 let next = &text[at + 1..];
-                let is_operator = ["+ ", "- ", "&& ", "|| ", "? ", ": ", "= ", "* ", "/ "].iter().any(|it| next.starts_with(it));
+                let is_operator = ["+ ", "- ", "&& ", "|| ", "? ", ": ", "= ", "* ", "/ "]
+                    .iter()
+                    .any(|it| next.starts_with(it));
                 if is_operator && best.is_none_or(|(least, _)| depth <= least) {
                     best = Some((depth, at + 1));
                 }

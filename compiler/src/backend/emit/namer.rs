@@ -36,8 +36,9 @@ impl Namer {
         let mut number = 0;
         loop {
             let name = if number == 0 { stem.clone() } else { format!("{stem}_{number}") };
-            let all: Vec<String> =
-                std::iter::once(name.clone()).chain(suffixes.iter().map(|it| format!("{name}{it}"))).collect();
+            let all: Vec<String> = std::iter::once(name.clone())
+                .chain(suffixes.iter().map(|it| format!("{name}{it}")))
+                .collect();
             if all.iter().all(|it| !self.taken.contains(it)) {
                 self.taken.extend(all);
                 return name;
@@ -91,7 +92,19 @@ mod tests {
 
     #[test]
     fn no_character_gets_through_that_could_end_an_identifier() {
-        let hostile = ["x;system(\"\")", "*/", "a\nb", "??/", "\u{202e}x", "größe", "", "1x", "_Exit", "NAN", "isobar_run"];
+        let hostile = [
+            "x;system(\"\")",
+            "*/",
+            "a\nb",
+            "??/",
+            "\u{202e}x",
+            "größe",
+            "",
+            "1x",
+            "_Exit",
+            "NAN",
+            "isobar_run",
+        ];
         let mut namer = Namer::default();
         for text in hostile {
             let name = namer.name(text);
