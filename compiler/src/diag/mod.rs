@@ -6,6 +6,7 @@ pub mod code;
 pub mod diagnostic;
 pub mod remark;
 pub mod listing;
+pub mod outline;
 pub mod catalog;
 
 pub use code::Code;

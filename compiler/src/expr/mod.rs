@@ -6,6 +6,7 @@
 //! does not know types yet, and has `()` in their place.
 
 pub mod nodes;
+pub mod parse;
 pub mod print;
 pub mod visit;
 pub mod evaluate;

@@ -31,7 +31,12 @@ fn print<A, T>(expr: &Expr<A, T>, access: &dyn Fn(&A) -> String) -> (String, u8)
         ExprKind::Unary(op, operand) => {
             let binding = if *op == UnaryOp::Not { NOT } else { SIGN };
             // `- -x` needs no parentheses in the grammar, yet `--x` reads badly.
-            let needed = if *op == UnaryOp::Not { NOT } else { SIGN + 1 };
+            // And a sign before a bare number would read back as part of it.
+            let needed = match (op, &operand.kind) {
+                (UnaryOp::Not, _) => NOT,
+                (UnaryOp::Minus, ExprKind::Literal(_)) => ATOM + 1,
+                _ => SIGN + 1,
+            };
             (format!("{}{}", op.symbol(), at_least(operand, needed)), binding)
         }
         ExprKind::Binary(op, left, right) => {

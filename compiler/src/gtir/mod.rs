@@ -4,6 +4,8 @@
 //! language checked that needs neither extents nor an order of execution.
 
 pub mod nodes;
+pub mod parse;
+pub mod print;
 pub mod visit;
 
 pub mod from_defir;

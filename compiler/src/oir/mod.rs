@@ -5,6 +5,8 @@
 //! belong to the rooms downstream.
 
 pub mod nodes;
+pub mod parse;
+pub mod print;
 pub mod visit;
 
 pub mod from_gtir;

@@ -5,6 +5,7 @@ pub mod offset;
 pub mod extent;
 pub mod interval;
 pub mod region;
+pub mod parse;
 pub mod affine;
 pub mod domain;
 

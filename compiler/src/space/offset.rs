@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Axis;
+use super::{Axis, AxisSet};
 
 /// How far from the point a field is read, per axis; 0 along an axis that the field lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +25,30 @@ impl Offset {
     #[must_use]
     pub fn along(self, axis: Axis) -> i32 {
         [self.i, self.j, self.k][axis.index()]
+    }
+
+    /// The components along these axes as the language writes them, `[1,0]`; nothing at the centre.
+    #[must_use]
+    pub fn along_axes(self, axes: AxisSet) -> String {
+        if self == Self::CENTRE {
+            return String::new();
+        }
+        let components: Vec<String> = axes.iter().map(|axis| self.along(axis).to_string()).collect();
+        format!("[{}]", components.join(","))
+    }
+
+    /// The offset with one component for each of these axes, or at the centre where none is given.
+    #[must_use]
+    pub fn from_axes(axes: AxisSet, components: &[i32]) -> Option<Self> {
+        let mut all = [0; 3];
+        if !components.is_empty() && components.len() != axes.len() {
+            return None;
+        }
+        for (axis, &component) in axes.iter().zip(components) {
+            all[axis.index()] = component;
+        }
+        let [i, j, k] = all;
+        Some(Self { i, j, k })
     }
 
     /// Whether another column is read.

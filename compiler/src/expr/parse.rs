@@ -1,0 +1,318 @@
+//! Typed expressions read back from their text, for tests that go from text to text.
+
+use super::{Expr, ExprKind};
+use crate::diag::Span;
+use crate::space::Axis;
+use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+
+/// Finds what a name (with the numbers in brackets behind it, if there are any) reads, and its type.
+pub type Leaf<'a, A> = dyn FnMut(&str, Option<&[i32]>) -> Result<(A, DType), String> + 'a;
+
+/// Words that mean something else than a name.
+const RESERVED: [&str; 13] =
+    ["I", "J", "K", "NaN", "and", "else", "false", "if", "inf", "not", "or", "true", "while"];
+
+/// A name as listings spell it: with a `$` before it where it would be read as something else.
+#[must_use]
+pub fn spelled(name: &str) -> String {
+    let is_reserved = RESERVED.contains(&name)
+        || (name.starts_with("inf") || name.starts_with("NaN")) && number(name).is_some();
+    if is_reserved { format!("${name}") } else { name.to_owned() }
+}
+
+/// Reads an expression that [`print::text`](super::print::text) wrote.
+///
+/// Types follow from the leaves and literals, as all conversions are written.
+///
+/// # Errors
+///
+/// What was met instead of what was expected.
+pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A>, String> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, span, leaf };
+    let expr = parser.ternary()?;
+    match parser.tokens {
+        [] => Ok(expr),
+        [next, ..] => Err(format!("`{next}` was not expected")),
+    }
+}
+
+struct Parser<'a, A> {
+    tokens: &'a [&'a str],
+    span: Span,
+    leaf: &'a mut Leaf<'a, A>,
+}
+
+impl<A> Parser<'_, A> {
+    fn takes(&mut self, token: &str) -> bool {
+        let is_next = self.tokens.first() == Some(&token);
+        if is_next {
+            self.tokens = &self.tokens[1..];
+        }
+        is_next
+    }
+
+    fn expect(&mut self, token: &str) -> Result<(), String> {
+        if self.takes(token) {
+            return Ok(());
+        }
+        Err(format!("`{token}` was expected, not `{}`", self.tokens.first().unwrap_or(&"the end")))
+    }
+
+    fn node(&self, kind: ExprKind<A>, dtype: DType) -> Expr<A> {
+        Expr { kind, dtype, span: self.span }
+    }
+
+    fn ternary(&mut self) -> Result<Expr<A>, String> {
+        let then = self.binary(BinaryOp::Or.precedence())?;
+        if !self.takes("if") {
+            return Ok(then);
+        }
+        let condition = Box::new(self.binary(BinaryOp::Or.precedence())?);
+        self.expect("else")?;
+        let otherwise = Box::new(self.ternary()?);
+        let dtype = then.dtype;
+        Ok(self.node(ExprKind::Ternary { condition, then: Box::new(then), otherwise }, dtype))
+    }
+
+    /// Operators that bind at least as tightly as `least`, but for powers.
+    fn binary(&mut self, least: u8) -> Result<Expr<A>, String> {
+        let mut left = self.prefixed(least)?;
+        while let Some(op) = self.tokens.first().and_then(|it| operator(it))
+            && op.precedence() >= least
+            && op != BinaryOp::Pow
+        {
+            self.tokens = &self.tokens[1..];
+            let right = self.binary(op.precedence() + 1)?;
+            left = self.joined(op, left, right);
+        }
+        Ok(left)
+    }
+
+    fn joined(&self, op: BinaryOp, left: Expr<A>, right: Expr<A>) -> Expr<A> {
+        let dtype = if op.is_comparison() { DType::Bool } else { left.dtype };
+        self.node(ExprKind::Binary(op, Box::new(left), Box::new(right)), dtype)
+    }
+
+    fn prefixed(&mut self, least: u8) -> Result<Expr<A>, String> {
+        if self.takes("not") {
+            // Binds looser than comparisons, tighter than `and`.
+            let operand = self.binary(BinaryOp::And.precedence() + 1)?;
+            debug_assert!(least <= BinaryOp::Lt.precedence(), "`not` is in parentheses elsewhere");
+            return Ok(self.node(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), DType::Bool));
+        }
+        for (sign, op) in [("-", UnaryOp::Minus), ("+", UnaryOp::Plus)] {
+            if !self.takes(sign) {
+                continue;
+            }
+            // A sign before a bare number belongs to it.
+            let is_base = self.tokens.get(1) == Some(&"**");
+            if op == UnaryOp::Minus
+                && !is_base
+                && let Some(value) = self.tokens.first().and_then(|it| number(&format!("-{it}")))
+            {
+                self.tokens = &self.tokens[1..];
+                return Ok(self.node(ExprKind::Literal(value), value.dtype()));
+            }
+            let operand = self.power()?;
+            let dtype = operand.dtype;
+            return Ok(self.node(ExprKind::Unary(op, Box::new(operand)), dtype));
+        }
+        self.power()
+    }
+
+    fn power(&mut self) -> Result<Expr<A>, String> {
+        let base = self.atom()?;
+        if !self.takes("**") {
+            return Ok(base);
+        }
+        let exponent = self.power()?;
+        Ok(self.joined(BinaryOp::Pow, base, exponent))
+    }
+
+    fn atom(&mut self) -> Result<Expr<A>, String> {
+        let Some((&token, rest)) = self.tokens.split_first() else {
+            return Err("the expression ends too early".to_owned());
+        };
+        self.tokens = rest;
+        if token == "(" {
+            let inner = self.ternary()?;
+            self.expect(")")?;
+            return Ok(inner);
+        }
+        if let Some(value) = number(token) {
+            return Ok(self.node(ExprKind::Literal(value), value.dtype()));
+        }
+        if rest.first() == Some(&"(") {
+            return self.call(token);
+        }
+        if let Some(axis) = Axis::ALL.into_iter().find(|it| it.name() == token) {
+            return Ok(self.node(ExprKind::Position(axis), DType::Int64));
+        }
+        let name = token.strip_prefix('$').unwrap_or(token);
+        if !name.starts_with(|it: char| it.is_alphabetic() || it == '_') {
+            return Err(format!("`{token}` was not expected"));
+        }
+        let offset = self.offset()?;
+        let (leaf, dtype) = (self.leaf)(name, offset.as_deref())?;
+        Ok(self.node(ExprKind::Access(leaf), dtype))
+    }
+
+    fn call(&mut self, name: &str) -> Result<Expr<A>, String> {
+        self.expect("(")?;
+        let mut arguments = vec![self.ternary()?];
+        while self.takes(",") {
+            arguments.push(self.ternary()?);
+        }
+        self.expect(")")?;
+        if let Some(to) = DType::from_name(name) {
+            let operand = Box::new(arguments.swap_remove(0));
+            return Ok(self.node(ExprKind::Cast(to, operand), to));
+        }
+        let function = Function::from_name(name).ok_or_else(|| format!("there is no function `{name}`"))?;
+        if arguments.len() != function.arity() {
+            return Err(format!("`{name}` takes {} arguments", function.arity()));
+        }
+        let dtype = if function.is_predicate() { DType::Bool } else { arguments[0].dtype };
+        Ok(self.node(ExprKind::Call(function, arguments), dtype))
+    }
+
+    fn offset(&mut self) -> Result<Option<Vec<i32>>, String> {
+        if !self.takes("[") {
+            return Ok(None);
+        }
+        let mut offset = Vec::new();
+        loop {
+            let sign = if self.takes("-") { "-" } else { "" };
+            let Some((digits, rest)) = self.tokens.split_first() else {
+                return Err("the offset does not end".to_owned());
+            };
+            let component = format!("{sign}{digits}").parse();
+            offset.push(component.map_err(|_| format!("`{digits}` is not an offset"))?);
+            self.tokens = rest;
+            if !self.takes(",") {
+                break;
+            }
+        }
+        self.expect("]")?;
+        Ok(Some(offset))
+    }
+}
+
+fn operator(token: &str) -> Option<BinaryOp> {
+    use BinaryOp::{Add, And, Div, Eq, Ge, Gt, Le, Lt, Mod, Mul, Ne, Or, Pow, Sub};
+    [Add, Sub, Mul, Div, Mod, Pow, And, Or, Lt, Le, Gt, Ge, Eq, Ne]
+        .into_iter()
+        .find(|it| it.symbol() == token)
+}
+
+/// A value as [`Value`] spells it.
+#[must_use]
+pub fn number(text: &str) -> Option<Value> {
+    match text {
+        "true" => return Some(Value::Bool(true)),
+        "false" => return Some(Value::Bool(false)),
+        _ => {}
+    }
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    if !unsigned.starts_with(|it: char| it.is_ascii_digit())
+        && !["inf", "NaN"].iter().any(|it| unsigned.starts_with(it))
+    {
+        return None;
+    }
+    for dtype in DType::ALL {
+        if let Some(digits) = text.strip_suffix(dtype.name()) {
+            return match dtype {
+                DType::Float32 => digits.parse().ok().map(Value::Float32),
+                DType::Float64 | DType::Bool => None,
+                _ => digits.parse().ok().map(|it| Value::Int64(it).cast(dtype)),
+            };
+        }
+    }
+    match text.parse() {
+        Ok(int) => Some(Value::Int64(int)),
+        Err(_) => text.parse().ok().map(Value::Float64),
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<&str>, String> {
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let length = if first.is_ascii_digit() {
+            number_length(rest)
+        } else if first.is_alphanumeric() || first == '_' || first == '$' {
+            rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == '$')).unwrap_or(rest.len())
+        } else if ["**", "<=", ">=", "==", "!="].iter().any(|it| rest.starts_with(it)) {
+            2
+        } else if "+-*/%<>()[],".contains(first) {
+            1
+        } else {
+            return Err(format!("`{first}` has no place in an expression"));
+        };
+        let (token, after) = rest.split_at(length);
+        tokens.push(token);
+        rest = after.trim_start();
+    }
+    Ok(tokens)
+}
+
+/// Digits, point and exponent, and the name of the type behind them.
+fn number_length(text: &str) -> usize {
+    let mut before = ' ';
+    let end = text.char_indices().find(|&(_, it)| {
+        let is_sign_of_exponent = (it == '-' || it == '+') && before == 'e';
+        before = it;
+        !(it.is_ascii_alphanumeric() || it == '.' || is_sign_of_exponent)
+    });
+    end.map_or(text.len(), |(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(text: &str) {
+        let mut leaf = |name: &str, offset: Option<&[i32]>| {
+            let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
+            let offset = offset.map_or(String::new(), |it| format!("{it:?}"));
+            Ok((format!("{}{offset}", spelled(name)), dtype))
+        };
+        let expr = parse(text, Span::default(), &mut leaf).expect(text);
+        assert_eq!(crate::expr::print::text(&expr, &|it| it.replace(' ', "")), text);
+    }
+
+    #[test]
+    fn expressions_read_back_as_they_were_written() {
+        for text in [
+            "a + b * c - d / e % f",
+            "a - (b - d)",
+            "(a + b) * -d",
+            "-a ** 2.0",
+            "(-2.0) ** 2",
+            "-2.0 ** 2",
+            "-(2.0)",
+            "-2.0 * a",
+            "a ** b ** d",
+            "(a ** b) ** (-3)",
+            "a if c else b if not c2 and a < b else -0.0",
+            "(a if c else b) * 2.0",
+            "not c or a == b and c2",
+            "float32(a[1,0,-1]) + 1.5float32",
+            "max(1e-7, min(a, b[0,-1,0]))",
+            "isnan(NaN) or isinf(inf)",
+            "$inf + $K + inf",
+            "float64(K) * 3.0 + float64(5int8)",
+        ] {
+            round_trip(text);
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "a +", "(a", "a b", "foo(a)", "min(a)", "a[1,", "a[x]", "1 ? 2"] {
+            let mut leaf = |name: &str, _: Option<&[i32]>| Ok((name.to_owned(), DType::Float64));
+            assert!(parse(text, Span::default(), &mut leaf).is_err(), "{text}");
+        }
+    }
+}
