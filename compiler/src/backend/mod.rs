@@ -9,3 +9,5 @@ pub mod c;
 pub mod emit;
 pub mod launch;
 pub mod signature;
+
+pub mod debug;

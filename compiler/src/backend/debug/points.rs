@@ -1,0 +1,108 @@
+//! Statements at one point, in sequence, with ordinary scalar semantics.
+
+use super::store::{Memory, Outside};
+use super::{MAX_ITERATIONS, Stop, outside};
+use crate::diag::Origin;
+use crate::expr::{ExprKind, evaluate};
+use crate::oir::nodes::{Access, Expr, Stencil, Stmt, StmtKind, Target};
+use crate::types::{DType, Value};
+
+/// How often a `while` asks whether to go on.
+const ITERATIONS_PER_QUESTION: u64 = 1 << 14;
+
+/// One point of an execution.
+pub(super) struct Point<'a> {
+    pub(super) stencil: &'a Stencil,
+    pub(super) memory: &'a mut Memory,
+    pub(super) cell: [i64; 3],
+    /// By handle; they live at this point only.
+    pub(super) locals: &'a mut [Value],
+}
+
+impl Point<'_> {
+    /// Runs the statements of a body. `go_on` is asked in long loops.
+    pub(super) fn run(&mut self, body: &[Stmt], go_on: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { target, value } => {
+                    let value = self.checked(value, &stmt.origin)?;
+                    match target {
+                        Target::Field(field) => self
+                            .memory
+                            .write(*field, self.cell, value)
+                            .map_err(|it| outside(self.stencil, it, &stmt.origin))?,
+                        Target::Local(local) => self.locals[local.index()] = value,
+                    }
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let is_true = self.condition(condition, &stmt.origin)?;
+                    self.run(if is_true { then } else { otherwise }, go_on)?;
+                }
+                StmtKind::While { condition, body } => {
+                    let mut iterations = 0;
+                    while self.condition(condition, &stmt.origin)? {
+                        self.run(body, go_on)?;
+                        iterations += 1;
+                        if iterations % ITERATIONS_PER_QUESTION == 0 && !go_on() {
+                            return Err(Stop::Cancelled);
+                        }
+                        if iterations >= MAX_ITERATIONS {
+                            return Err(self.trap(
+                                format!("a `while` loop did not end within {MAX_ITERATIONS} iterations"),
+                                &stmt.origin,
+                            ));
+                        }
+                    }
+                }
+                StmtKind::Region { region, body } => {
+                    let [i, j, _] = self.cell;
+                    let domain = self.memory.domain;
+                    if region.i.contains(i, domain.i) && region.j.contains(j, domain.j) {
+                        self.run(body, go_on)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn condition(&self, condition: &Expr, origin: &Origin) -> Result<bool, Stop> {
+        Ok(self.checked(condition, origin)? == Value::Bool(true))
+    }
+
+    fn checked(&self, expr: &Expr, origin: &Origin) -> Result<Value, Stop> {
+        self.value(expr).map_err(|it| outside(self.stencil, it, origin))
+    }
+
+    fn trap(&self, message: String, origin: &Origin) -> Stop {
+        Stop::Trap(super::Trap { message, origin: origin.clone(), cell: self.cell })
+    }
+
+    /// The value of an expression. Both arms of a ternary are evaluated, and both sides of `and` and `or`.
+    fn value(&self, expr: &Expr) -> Result<Value, Outside> {
+        Ok(match &expr.kind {
+            ExprKind::Literal(value) => *value,
+            ExprKind::Access(Access::Field { field, offset }) => {
+                self.memory.read(*field, *offset, self.cell)?
+            }
+            ExprKind::Access(Access::Scalar(scalar)) => self.memory.scalars[scalar.index()],
+            ExprKind::Access(Access::Local(local)) => self.locals[local.index()],
+            ExprKind::Position(axis) => Value::Int64(self.cell[axis.index()]).cast(expr.dtype),
+            ExprKind::Unary(op, operand) => evaluate::unary(*op, self.value(operand)?),
+            ExprKind::Binary(op, left, right) => evaluate::binary(*op, self.value(left)?, self.value(right)?),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let (then, condition) = (self.value(then)?, self.value(condition)?);
+                evaluate::ternary(condition, then, self.value(otherwise)?)
+            }
+            ExprKind::Call(function, arguments) => {
+                let mut values = [None; 2];
+                for (value, argument) in values.iter_mut().zip(arguments) {
+                    *value = Some(self.value(argument)?);
+                }
+                let [first, second] = values;
+                evaluate::call(*function, first.unwrap_or(Value::zero(DType::Float64)), second)
+            }
+            ExprKind::Cast(to, operand) => self.value(operand)?.cast(*to),
+        })
+    }
+}
