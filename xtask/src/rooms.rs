@@ -25,13 +25,13 @@ pub(crate) const FLOOR: [&str; 5] = ["entity", "space", "types", "diag", "expr"]
 macro_rules! level {
     ($level:literal, $door:literal, [$($up:literal),*]) => {
         [
-            // The door in knows its own room, and the nodes and facts of the level above.
-            compiler(concat!($level, "/", $door), &["FLOOR", $level, $($up),*]),
+            // The door in knows its own room, the nodes and facts of the level above, and the options that decide.
+            compiler(concat!($level, "/", $door), &["FLOOR", "config", $level, $($up),*]),
             compiler(
                 concat!($level, "/analysis"),
                 &["FLOOR", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
             ),
-            compiler(concat!($level, "/passes"), &["FLOOR", $level, "pipeline/hook"]),
+            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pipeline/hook"]),
             // What is left: nodes, build, print, parse, validate, visit.
             compiler($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
         ]
@@ -58,7 +58,7 @@ const COMPILER: [Room; 17] = [
     compiler("diag", &["entity", "space", "types"]),
     compiler("expr", &["entity", "space", "types", "diag"]),
     compiler("frontend", &["FLOOR", "project", "config"]),
-    compiler("inputs", &["FLOOR", CALL[0], CALL[1], CALL[2]]),
+    compiler("inputs", &["FLOOR", "config", CALL[0], CALL[1], CALL[2]]),
     compiler("config", &["FLOOR"]),
     compiler("project", &["FLOOR", "config"]),
     compiler("fingerprint", &["FLOOR", "project", "config"]),
