@@ -175,8 +175,8 @@ impl Room {
         // The file that gives the room its name may pass on what is behind any of its doors.
         let is_head = matches(&format!("{}/.", self.at), from);
         let is_barred =
-            |it: &&str| it.strip_prefix('!').is_some_and(|it| matches(it, target) && !matches(it, from));
-        if !is_head && self.may.iter().any(|it| is_barred(&it)) {
+            |it: &str| it.strip_prefix('!').is_some_and(|it| matches(it, target) && !matches(it, from));
+        if !is_head && self.may.iter().any(|it| is_barred(it)) {
             return false;
         }
         is_own(self.at, from, target)
