@@ -36,6 +36,17 @@ pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
     imports
 }
 
+/// The modules that `text`, the file of `module`, declares for its tests alone: `#[cfg(test)] mod samples;`.
+pub(super) fn test_modules(text: &str, module: &[String]) -> Vec<Vec<String>> {
+    let code = blanked(text);
+    let declared = code.split("#[cfg(test)]").skip(1).filter_map(|after| {
+        let after = after.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        let (name, _) = after.strip_prefix("mod ")?.split_once(';')?;
+        (!name.contains('{')).then(|| name.trim().to_owned())
+    });
+    declared.map(|name| module.iter().cloned().chain([name]).collect()).collect()
+}
+
 fn starts_word(code: &str, at: usize, word: &str) -> bool {
     let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == ':';
     code[at..].starts_with(word) && !code[..at].ends_with(is_part)
@@ -178,6 +189,12 @@ mod tests {
     fn strings_and_comments_are_not_code() {
         let text = "// use crate::a;\nconst A: &str = \"use crate::b;\";\nconst B: &str = r#\"use \"crate::c;\"#;\nuse crate::d;";
         assert_eq!(paths(text, &[]), ["crate::d"]);
+    }
+
+    #[test]
+    fn modules_for_tests_are_known_by_their_declaration() {
+        let text = "mod a;\n#[cfg(test)]\nmod samples;\n#[cfg(test)]\nmod tests { mod x; }\n";
+        assert_eq!(test_modules(text, &["sdfg".to_owned()]), [["sdfg", "samples"]]);
     }
 
     #[test]
