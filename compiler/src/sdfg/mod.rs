@@ -9,8 +9,6 @@ pub mod nodes;
 pub mod subset;
 
 pub mod from_schedule;
-mod dataflow;
-mod effects;
 
 pub mod print;
 

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::Graph;
 use super::effects::Effects;
-use super::from_schedule::Graph;
-use super::nodes::{
+use crate::entity::{Arena, Handle};
+use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
+use crate::sdfg::nodes::{
     Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range, Schedule,
     State, Tasklet, Volume,
 };
-use super::subset::{are_disjoint, sum, volume_over};
-use crate::entity::{Arena, Handle};
-use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
+use crate::sdfg::subset::{are_disjoint, sum, volume_over};
 use crate::space::Affine;
 
 /// A state in the making. Whoever adds nodes has made sure that data flow can order them.
@@ -322,8 +322,9 @@ fn perfect_nest(outermost: &Loop) -> (Vec<MapParam>, &Loop) {
     let mut params = vec![param(outermost)];
     let mut innermost = outermost;
     while let [schedule::Node::Loop(next)] = innermost.children.as_slice() {
-        let is_free =
-            |size: &crate::space::Size| params.iter().all(|it| !super::subset::mentions(size, &it.symbol));
+        let is_free = |size: &crate::space::Size| {
+            params.iter().all(|it| !crate::sdfg::subset::mentions(size, &it.symbol))
+        };
         let fits = next.order == schedule::Order::Parallel
             && next.placement == outermost.placement
             && outermost.placement != Placement::Simd

@@ -4,10 +4,13 @@
 //! needs more than one state, or control flow, holds a nested SDFG, which gets whole
 //! containers and indexes them with the parameters of the maps around it.
 
+mod dataflow;
+mod effects;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dataflow::StateBuilder;
-use super::effects::{Effects, Order, Uses};
+use self::dataflow::StateBuilder;
+use self::effects::{Effects, Order, Uses};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
     LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
@@ -323,7 +326,7 @@ impl<'c> Graph<'c> {
         let sizes = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
         let name = format!("{}_body", self.label("map"));
         let sdfg = inner.finish(name, self.context.tree.span, sizes, region);
-        let names = |touched: &[super::effects::Touched]| {
+        let names = |touched: &[effects::Touched]| {
             let mut names: Vec<String> = Vec::new();
             for it in touched {
                 let name = &self.context.tree.containers[it.container].name;

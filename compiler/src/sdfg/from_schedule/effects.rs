@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nodes::Range;
-use super::subset::{are_disjoint, holds, propagated, union};
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Tree};
+use crate::sdfg::nodes::Range;
+use crate::sdfg::subset::{are_disjoint, holds, propagated, union};
 
 /// Elements of a container of the schedule tree.
 #[derive(Clone, Debug)]
