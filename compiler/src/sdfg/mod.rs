@@ -10,7 +10,11 @@ pub mod subset;
 
 pub mod from_schedule;
 
+pub mod validate;
+
 pub mod print;
+pub mod json;
+mod python;
 
 #[cfg(test)]
 pub(crate) mod samples;

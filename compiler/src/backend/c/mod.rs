@@ -135,3 +135,227 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
             .collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::schedule::nodes::Tree;
+    use crate::sdfg::{from_schedule::lower, samples};
+
+    /// Compares the functions of the steps: what stands before and after them is nearly the same in every file.
+    fn check(tree: &Tree, expected: &Expect) {
+        let text = generate(&lower(tree), &COptions::default()).listing.text;
+        let from = text.find("/* What step 1").expect("there is a step");
+        let to = text.find("int32_t isobar_run(const isobar_call *call)\n{").expect("there is an entry");
+        expected.assert_eq(&text[from..to]);
+    }
+
+    #[test]
+    fn a_map_over_threads_becomes_a_function() {
+        check(
+            &samples::copy_scale(),
+            &expect![[r#"
+            /* What step 1 does at one position k. */
+            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
+            {
+              const int64_t I = run->I, J = run->J;
+              const double *restrict const q_in = run->q_in;
+              const int64_t q_in_i = is_unit ? 1 : run->q_in_i, q_in_j = run->q_in_j, q_in_k = run->q_in_k;
+              double *restrict const q_out = run->q_out;
+              const int64_t q_out_i = is_unit ? 1 : run->q_out_i, q_out_j = run->q_out_j, q_out_k = run->q_out_k;
+              const double factor = run->factor;
+              for (int64_t j = 0; j < J; ++j) {
+                #pragma omp simd
+                for (int64_t i = 0; i < I; ++i) {
+                  q_out[i * q_out_i + j * q_out_j + k * q_out_k] = factor
+                      * q_in[i * q_in_i + j * q_in_j + k * q_in_k];
+                }
+              }
+            }
+
+            /* k from 0 to K, shared by the threads */
+            static void step_1(const struct run *run, const bool is_unit)
+            {
+              const int64_t K = run->K;
+              #pragma omp parallel for schedule(static) num_threads(run->threads)
+              for (int64_t k = 0; k < K; ++k)
+                if (is_unit) step_1_at(run, true, k);
+                else step_1_at(run, false, k);
+            }
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn control_flow_stays_and_locals_stand_where_they_are_first_needed() {
+        check(
+            &samples::columns(),
+            &expect![[r#"
+            /* What step 1 does at one position k. */
+            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
+            {
+              const int64_t I = run->I, J = run->J;
+              double *restrict const q = run->q;
+              const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
+              double *restrict const out = run->out;
+              const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
+              for (int64_t j = 0; j < J; ++j) {
+                for (int64_t i = 0; i < I; ++i) {
+                  double x = q[i * q_i + j * q_j + k * q_k];
+                  int64_t n = 0;
+                  if (i < 1) {
+                    x = 7.5;
+                  }
+                  for (uint64_t turn = 0; x > 1.0; ++turn) {
+                    if (turn == 1000000u) {
+                      isobar_raise(run->raised, 6, i, j, k);
+                      break;
+                    }
+                    x = 0.5 * x;
+                    n = isobar_add_i64(n, 1);
+                  }
+                  if (x > 0.0) {
+                    out[i * out_i + j * out_j + k * out_k] = 1.0;
+                  } else if (q[i * q_i + j * q_j + k * q_k] > 0.0) {
+                    out[i * out_i + j * out_j + k * out_k] = x;
+                  } else {
+                    out[i * out_i + j * out_j + k * out_k] = -1.0;
+                  }
+                  q[i * q_i + j * q_j + k * q_k] = x + (double)n;
+                }
+              }
+            }
+
+            /* k from 0 to K, shared by the threads */
+            static void step_1(const struct run *run, const bool is_unit)
+            {
+              const int64_t K = run->K;
+              #pragma omp parallel for schedule(static) num_threads(run->threads)
+              for (int64_t k = 0; k < K; ++k)
+                if (is_unit) step_1_at(run, true, k);
+                else step_1_at(run, false, k);
+            }
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_sweep_stays_inside_the_thread() {
+        check(
+            &samples::sweep(),
+            &expect![[r#"
+            /* What step 1 does at one position j. */
+            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
+            {
+              const int64_t I = run->I, K = run->K;
+              const double *restrict const q = run->q;
+              const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
+              double *restrict const out = run->out;
+              const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
+              for (int64_t k = 1; k < K; ++k) {
+                #pragma omp simd
+                for (int64_t i = 0; i < I; ++i) {
+                  out[i * out_i + j * out_j + k * out_k] = out[i * out_i + j * out_j + (k - 1) * out_k]
+                      + q[i * q_i + j * q_j + k * q_k];
+                }
+              }
+            }
+
+            /* j from 0 to J, shared by the threads */
+            static void step_1(const struct run *run, const bool is_unit)
+            {
+              const int64_t J = run->J;
+              #pragma omp parallel for schedule(static) num_threads(run->threads)
+              for (int64_t j = 0; j < J; ++j)
+                if (is_unit) step_1_at(run, true, j);
+                else step_1_at(run, false, j);
+            }
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_entry_allocates_temporaries_and_reports_steps() {
+        let text = generate(&lower(&samples::laplacian()), &COptions::default()).listing.text;
+        let from = text.find("int32_t isobar_run(const isobar_call *call)\n{").expect("there is an entry");
+        expect![[r#"
+            int32_t isobar_run(const isobar_call *call)
+            {
+              const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];
+              struct run run = {.I = I, .J = J, .K = K, .is_unit = true};
+              run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();
+              run.q = call->fields[0].data;
+              run.q_i = call->fields[0].stride[0];
+              run.is_unit = run.is_unit && run.q_i == 1;
+              run.q_j = call->fields[0].stride[1];
+              run.q_k = call->fields[0].stride[2];
+              run.out = call->fields[1].data;
+              run.out_i = call->fields[1].stride[0];
+              run.is_unit = run.is_unit && run.out_i == 1;
+              run.out_j = call->fields[1].stride[1];
+              run.out_k = call->fields[1].stride[2];
+
+              /* All temporaries in one piece, which the system hands over filled with zeros. */
+              uint64_t size = 0;
+              const uint64_t lap_at = isobar_reserve(&size, I + 2, J + 2, K, sizeof(double));
+              char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;
+              if (memory == NULL) return 2;
+              char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+              run.lap_j = (I + 2);
+              run.lap_k = run.lap_j * (J + 2);
+              run.lap = (double *)(void *)(workspace + lap_at) + 1 + 1 * run.lap_j;
+
+              int32_t status = 0;
+              /* Step 1 of 2 */
+              if (call->cancel != NULL && *call->cancel != 0) {
+                status = 3;
+                goto end;
+              }
+              step_1(&run, run.is_unit);
+              if (call->progress != NULL) *call->progress = 1;
+              /* Step 2 of 2 */
+              if (call->cancel != NULL && *call->cancel != 0) {
+                status = 3;
+                goto end;
+              }
+              step_2(&run, run.is_unit);
+              if (call->progress != NULL) *call->progress = 2;
+            end:
+              free(memory);
+              return status;
+            }
+        "#]]
+        .assert_eq(&text[from..]);
+    }
+
+    #[test]
+    fn the_workspace_is_known_before_the_call() {
+        let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
+        assert_eq!(artifact.steps, 2);
+        assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2)), Some(8 * 8 * 2 * 8 + 64));
+        let huge = i64::MAX / 4;
+        assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8)), None);
+        let without = generate(&lower(&samples::copy_scale()), &COptions::default());
+        assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2)), Some(0));
+    }
+
+    #[test]
+    fn each_assignment_knows_its_statement() {
+        let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
+        let lines: Vec<&str> = artifact.listing.text.lines().collect();
+        let stmts: Vec<(u32, &str)> = artifact
+            .listing
+            .nodes
+            .iter()
+            .filter(|it| it.kind == "assignment")
+            .map(|it| (it.stmts[0].0, lines[it.lines.start as usize].trim_start()))
+            .map(|(stmt, line)| (stmt, line.split(' ').next().unwrap_or_default()))
+            .collect();
+        assert_eq!(stmts, [(0, "lap[i"), (1, "const"), (2, "out[i")]);
+    }
+}

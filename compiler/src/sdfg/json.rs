@@ -1,0 +1,425 @@
+//! The graph as the JSON of a `.sdfg` file, in the dialect that every reader of the format takes.
+
+use serde_json::{Map as JsonMap, Value, json};
+
+use super::nodes::{
+    Block, BlockKind, Condition, Connector, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion,
+    Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides,
+    Tasklet, Volume,
+};
+use super::python;
+use crate::diag::{FileId, LineIndex, Span};
+use crate::entity::{Arena, Handle};
+use crate::space::{Affine, Size, Symbol};
+
+/// The version whose symbolic strings are plain, which older and newer readers parse alike.
+const DIALECT: &str = "1.0.2";
+
+/// The whole graph. `files` are names and texts of the sources, in the order of their ids, and
+/// give nodes their places; without them the nodes have none.
+#[must_use]
+pub fn to_json(sdfg: &Sdfg, files: &[(String, String)]) -> Value {
+    let mut writer =
+        Writer { files, indices: files.iter().map(|it| LineIndex::new(&it.1)).collect(), n_graphs: 0 };
+    let mut root = writer.sdfg(sdfg);
+    root["dace_version"] = json!(DIALECT);
+    root
+}
+
+struct Writer<'f> {
+    files: &'f [(String, String)],
+    indices: Vec<LineIndex>,
+    /// Regions and graphs so far, numbered depth first.
+    n_graphs: usize,
+}
+
+impl Writer<'_> {
+    fn sdfg(&mut self, sdfg: &Sdfg) -> Value {
+        let mut arrays = JsonMap::new();
+        for (_, it) in sdfg.containers.iter() {
+            arrays.insert(it.name.clone(), self.descriptor(it));
+        }
+        let mut symbols = JsonMap::new();
+        for symbol in &sdfg.symbols {
+            symbols.insert(symbol.name().to_owned(), json!("int64"));
+        }
+        // Loop variables too: without a type, a reader declares them twice.
+        loop_variables(&sdfg.region, &mut |it| {
+            symbols.insert(it.name().to_owned(), json!("int64"));
+        });
+        let arguments: Vec<&str> =
+            sdfg.arguments.iter().map(|&it| sdfg.containers[it].name.as_str()).collect();
+        let mut attributes = json!({
+            "name": sdfg.name,
+            "arg_names": arguments,
+            "_arrays": arrays,
+            "symbols": symbols,
+        });
+        if has_control_flow(&sdfg.region) {
+            attributes["using_experimental_blocks"] = json!(true);
+            attributes["using_explicit_control_flow"] = json!(true);
+        }
+        if let Some(place) = self.place(sdfg.span) {
+            attributes["debuginfo"] = place;
+        }
+        self.region("SDFG", "", attributes, sdfg, &sdfg.region)
+    }
+
+    fn descriptor(&self, container: &Container) -> Value {
+        let place = self.place(container.span);
+        let storage = match container.storage {
+            Storage::Register => "Register",
+            Storage::Caller | Storage::Heap => "Default",
+        };
+        if container.is_scalar() {
+            return json!({"type": "Scalar", "attributes": {
+                "dtype": container.dtype.name(), "shape": ["1"], "transient": container.is_transient,
+                "storage": storage, "debuginfo": place,
+            }});
+        }
+        let lengths: Vec<String> =
+            container.shape.iter().map(|it| format!("({})", python::symbolic(it))).collect();
+        let strides: Vec<String> = match &container.strides {
+            Strides::Given(symbols) => symbols.iter().map(ToString::to_string).collect(),
+            Strides::Packed => (0..lengths.len())
+                .map(|at| if at == 0 { "1".to_owned() } else { lengths[..at].join("*") })
+                .collect(),
+        };
+        let shape: Vec<String> = container.shape.iter().map(python::symbolic).collect();
+        json!({"type": "Array", "attributes": {
+            "dtype": container.dtype.name(), "shape": shape, "strides": strides,
+            "offset": vec!["0"; shape.len()], "total_size": lengths.join("*"),
+            "transient": container.is_transient, "storage": storage, "debuginfo": place,
+        }})
+    }
+
+    fn region(
+        &mut self,
+        kind: &str,
+        label: &str,
+        attributes: Value,
+        sdfg: &Sdfg,
+        region: &ControlFlowRegion,
+    ) -> Value {
+        let number = self.n_graphs;
+        self.n_graphs += 1;
+        let is_state = |it: Option<&Block>| it.is_some_and(|it| matches!(it.kind, BlockKind::State(_)));
+        let prefix = if label.is_empty() { String::new() } else { format!("{label}_") };
+        let mut nodes = Vec::new();
+        // A transient needs a state to be allocated in and one to be freed in.
+        if !is_state(region.blocks.first()) {
+            nodes.push(empty_state(&format!("{prefix}enter")));
+        }
+        let n_before = nodes.len();
+        for block in &region.blocks {
+            nodes.push(self.block(sdfg, block));
+        }
+        let mut edges: Vec<(usize, usize)> =
+            region.edges.iter().map(|it| (it.source + n_before, it.target + n_before)).collect();
+        if n_before > 0 && !region.blocks.is_empty() {
+            edges.insert(0, (0, 1));
+        }
+        if !region.blocks.is_empty() && !is_state(region.blocks.last()) {
+            edges.push((nodes.len() - 1, nodes.len()));
+            nodes.push(empty_state(&format!("{prefix}leave")));
+        }
+        for (at, node) in nodes.iter_mut().enumerate() {
+            node["id"] = json!(at);
+        }
+        let edges: Vec<Value> =
+            edges.into_iter().map(|(source, target)| interstate_edge(source, target)).collect();
+        json!({
+            "type": kind, "label": label, "id": null, "collapsed": false, "cfg_list_id": number,
+            "start_block": 0, "attributes": attributes, "nodes": nodes, "edges": edges,
+        })
+    }
+
+    fn block(&mut self, sdfg: &Sdfg, block: &Block) -> Value {
+        let label = &block.label;
+        match &block.kind {
+            BlockKind::State(state) => self.state(label, sdfg, state),
+            BlockKind::Loop(it) => {
+                let attributes = loop_attributes(it);
+                self.region("LoopRegion", label, attributes, sdfg, &it.body)
+            }
+            BlockKind::While(it) => {
+                let mut attributes = json!({
+                    "loop_variable": "", "init_statement": null, "update_statement": null,
+                    "loop_condition": code(&condition(&it.condition, &sdfg.containers)),
+                });
+                self.add_place(&mut attributes, it.origin.span());
+                self.region("LoopRegion", label, attributes, sdfg, &it.body)
+            }
+            BlockKind::Conditional(it) => {
+                let number = self.n_graphs;
+                self.n_graphs += 1;
+                let mut branches = Vec::new();
+                for (at, branch) in it.branches.iter().enumerate() {
+                    let test = code(&condition(&branch.condition, &sdfg.containers));
+                    let label = format!("{label}_{at}");
+                    let body = self.region("ControlFlowRegion", &label, json!({}), sdfg, &branch.body);
+                    branches.push(json!([test, body]));
+                }
+                if let Some(otherwise) = &it.otherwise {
+                    let label = format!("{label}_else");
+                    let body = self.region("ControlFlowRegion", &label, json!({}), sdfg, otherwise);
+                    branches.push(json!([null, body]));
+                }
+                json!({
+                    "type": "ConditionalBlock", "label": label, "id": null, "collapsed": false,
+                    "cfg_list_id": number, "start_block": null, "attributes": {}, "branches": branches,
+                })
+            }
+        }
+    }
+
+    fn state(&mut self, label: &str, sdfg: &Sdfg, state: &State) -> Value {
+        let exits = |entry: Handle<Node>| {
+            state
+                .nodes
+                .handles()
+                .find(|&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry))
+        };
+        let mut nodes = Vec::new();
+        for (handle, node) in state.nodes.iter() {
+            let mut value = self.node(sdfg, state, handle);
+            let (entry, exit) = match node.kind {
+                NodeKind::MapEntry(_) => (None, exits(handle)),
+                NodeKind::MapExit { entry } => (Some(entry), Some(handle)),
+                _ => (node.scope, node.scope.and_then(exits)),
+            };
+            let spelled =
+                |it: Option<Handle<Node>>| it.map_or(Value::Null, |it| json!(it.index().to_string()));
+            value["id"] = json!(handle.index());
+            value["scope_entry"] = spelled(entry);
+            value["scope_exit"] = spelled(exit);
+            nodes.push(value);
+        }
+        let mut scopes = JsonMap::new();
+        for (handle, node) in state.nodes.iter() {
+            let owner = node.scope.map_or_else(|| "-1".to_owned(), |it| it.index().to_string());
+            let members = scopes.entry(owner).or_insert_with(|| json!([]));
+            if let Value::Array(members) = members {
+                members.push(json!(handle.index()));
+            }
+        }
+        let edges: Vec<Value> = state.edges.iter().map(|it| edge(it, &sdfg.containers)).collect();
+        json!({
+            "type": "SDFGState", "label": label, "id": null, "collapsed": false, "scope_dict": scopes,
+            "nodes": nodes, "edges": edges, "attributes": {},
+        })
+    }
+
+    fn node(&mut self, sdfg: &Sdfg, state: &State, handle: Handle<Node>) -> Value {
+        let connectors = |names: &mut dyn Iterator<Item = &String>| {
+            let mut all = JsonMap::new();
+            for name in names {
+                all.insert(name.clone(), Value::Null);
+            }
+            Value::Object(all)
+        };
+        let inputs = connectors(&mut state.edges_into(handle).filter_map(|it| it.target_connector.as_ref()));
+        let outputs =
+            connectors(&mut state.edges_out_of(handle).filter_map(|it| it.source_connector.as_ref()));
+        let (kind, label, mut attributes) = match &state.nodes[handle].kind {
+            NodeKind::Access(data) => {
+                let name = &sdfg.containers[*data].name;
+                ("AccessNode", name.clone(), json!({"data": name}))
+            }
+            NodeKind::Tasklet(it) => {
+                let label = it.origin.stmt.to_string();
+                let mut attributes = json!({"label": label, "code": code(&tasklet_code(it))});
+                self.add_place(&mut attributes, it.origin.span());
+                ("Tasklet", label, attributes)
+            }
+            NodeKind::MapEntry(it) => {
+                let label = map_label(it);
+                ("MapEntry", label.clone(), map_attributes(it, &label))
+            }
+            NodeKind::MapExit { entry } => {
+                let label = match &state.nodes[*entry].kind {
+                    NodeKind::MapEntry(it) => map_label(it),
+                    _ => String::new(),
+                };
+                ("MapExit", label, json!({}))
+            }
+            NodeKind::NestedSdfg(it) => ("NestedSDFG", it.sdfg.name.clone(), self.nested(it)),
+        };
+        attributes["in_connectors"] = inputs;
+        attributes["out_connectors"] = outputs;
+        json!({"type": kind, "label": label, "attributes": attributes})
+    }
+
+    fn nested(&mut self, nested: &NestedSdfg) -> Value {
+        let mut mapping = JsonMap::new();
+        for (symbol, value) in &nested.symbol_mapping {
+            mapping.insert(symbol.name().to_owned(), json!(value.to_string()));
+        }
+        json!({"label": nested.sdfg.name, "sdfg": self.sdfg(&nested.sdfg), "symbol_mapping": mapping})
+    }
+
+    fn add_place(&self, attributes: &mut Value, span: Span) {
+        if let Some(place) = self.place(span) {
+            attributes["debuginfo"] = place;
+        }
+    }
+
+    fn place(&self, span: Span) -> Option<Value> {
+        let FileId(file) = span.file;
+        let (name, text) = self.files.get(usize::from(file))?;
+        let index = &self.indices[usize::from(file)];
+        let (start, end) = (index.line_col(text, span.start), index.line_col(text, span.end));
+        Some(json!({
+            "type": "DebugInfo", "filename": name, "start_line": start.line, "start_column": start.col,
+            "end_line": end.line, "end_column": end.col,
+        }))
+    }
+}
+
+fn tasklet_code(tasklet: &Tasklet) -> String {
+    let connector = |it: &Connector| it.name.clone();
+    let value = python::text(&tasklet.code, &|it: &Input| match it {
+        Input::Connector(at) => tasklet.inputs.get(*at).map_or_else(String::new, connector),
+        Input::Symbolic(sum) => format!("({sum})"),
+    });
+    format!("{} = {value}", tasklet.output.name)
+}
+
+fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
+    python::text(condition, &|it: &Operand| match it {
+        Operand::Element { container, index } => {
+            let name = &containers[*container].name;
+            let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+            if index.is_empty() { name.clone() } else { format!("{name}[{}]", index.join(", ")) }
+        }
+        Operand::Symbolic(sum) => format!("({sum})"),
+    })
+}
+
+fn loop_attributes(it: &LoopRegion) -> Value {
+    let variable = &it.variable;
+    let (start, end) = (python::bound(&it.start), python::bound(&it.end));
+    let (init, test, update) = match it.order {
+        LoopOrder::Ascending => {
+            (start, format!("{variable} < {end}"), format!("{variable} = {variable} + 1"))
+        }
+        LoopOrder::Descending => {
+            (format!("{end} - 1"), format!("{variable} >= {start}"), format!("{variable} = {variable} - 1"))
+        }
+    };
+    json!({
+        "loop_variable": variable.name(), "init_statement": code(&format!("{variable} = {init}")),
+        "loop_condition": code(&test), "update_statement": code(&update),
+    })
+}
+
+fn map_label(map: &Map) -> String {
+    let names: Vec<&str> = map.params.iter().map(|it| it.symbol.name()).collect();
+    format!("map_{}", names.join("_"))
+}
+
+fn map_attributes(map: &Map, label: &str) -> Value {
+    let schedule = match map.schedule {
+        Schedule::Threads => "CPU_Multicore",
+        Schedule::Sequential | Schedule::Simd => "Sequential",
+    };
+    let params: Vec<&str> = map.params.iter().map(|it| it.symbol.name()).collect();
+    let ranges: Vec<&Range> = map.params.iter().map(|it| &it.range).collect();
+    json!({"label": label, "params": params, "range": subset(ranges), "schedule": schedule, "collapse": params.len()})
+}
+
+fn edge(edge: &Edge, containers: &Arena<Container>) -> Value {
+    json!({
+        "type": "MultiConnectorEdge",
+        "src": edge.source.index().to_string(), "src_connector": edge.source_connector,
+        "dst": edge.target.index().to_string(), "dst_connector": edge.target_connector,
+        "attributes": {"data": memlet(edge.memlet.as_ref(), containers)},
+    })
+}
+
+fn memlet(memlet: Option<&Memlet>, containers: &Arena<Container>) -> Value {
+    let Some(memlet) = memlet else {
+        return json!({"type": "Memlet", "attributes": {"volume": "0"}});
+    };
+    let one_value = Range::point(&Affine::constant(0));
+    let ranges: Vec<&Range> =
+        if memlet.subset.is_empty() { vec![&one_value] } else { memlet.subset.iter().collect() };
+    json!({"type": "Memlet", "attributes": {
+        "data": containers[memlet.data].name, "subset": subset(ranges), "volume": volume(&memlet.volume),
+        "dynamic": memlet.volume.is_bound,
+    }})
+}
+
+/// Ends are inclusive in the format.
+fn subset(ranges: Vec<&Range>) -> Value {
+    let ranges: Vec<Value> = ranges
+        .into_iter()
+        .map(|it| {
+            let last = super::subset::moved(&it.end, -1);
+            json!({"start": python::symbolic(&it.start), "end": python::symbolic(&last), "step": "1", "tile": "1"})
+        })
+        .collect();
+    json!({"type": "Range", "ranges": ranges})
+}
+
+fn volume(volume: &Volume) -> String {
+    let length = |it: &Range| match (&it.start, &it.end) {
+        (Size::Affine(start), Size::Affine(end)) => format!("({})", end - start),
+        (start, end) => format!("({} - ({}))", python::symbolic(end), python::symbolic(start)),
+    };
+    let terms = volume.terms.iter().map(|(number, ranges)| {
+        let lengths = ranges.iter().map(length).filter(|it| it != "(1)");
+        let factors: Vec<String> =
+            (*number != 1).then(|| number.to_string()).into_iter().chain(lengths).collect();
+        if factors.is_empty() { "1".to_owned() } else { factors.join("*") }
+    });
+    let terms: Vec<String> = terms.collect();
+    terms.join(" + ")
+}
+
+fn empty_state(label: &str) -> Value {
+    json!({
+        "type": "SDFGState", "label": label, "id": null, "collapsed": false, "scope_dict": {"-1": []},
+        "nodes": [], "edges": [], "attributes": {},
+    })
+}
+
+fn interstate_edge(source: usize, target: usize) -> Value {
+    json!({
+        "type": "Edge", "src": source.to_string(), "dst": target.to_string(),
+        "attributes": {"data": {"type": "InterstateEdge", "label": "", "attributes": {}}},
+    })
+}
+
+fn code(text: &str) -> Value {
+    json!({"string_data": text, "language": "Python"})
+}
+
+fn has_control_flow(region: &ControlFlowRegion) -> bool {
+    region.blocks.iter().any(|block| match &block.kind {
+        BlockKind::State(state) => state.nodes.iter().any(|(_, node)| match &node.kind {
+            NodeKind::NestedSdfg(it) => has_control_flow(&it.sdfg.region),
+            _ => false,
+        }),
+        BlockKind::Loop(_) | BlockKind::While(_) | BlockKind::Conditional(_) => true,
+    })
+}
+
+fn loop_variables(region: &ControlFlowRegion, each: &mut dyn FnMut(&Symbol)) {
+    for block in &region.blocks {
+        match &block.kind {
+            BlockKind::State(_) => {}
+            BlockKind::Loop(it) => {
+                each(&it.variable);
+                loop_variables(&it.body, each);
+            }
+            BlockKind::While(it) => loop_variables(&it.body, each),
+            BlockKind::Conditional(it) => {
+                it.branches.iter().for_each(|it| loop_variables(&it.body, each));
+                if let Some(it) = &it.otherwise {
+                    loop_variables(it, each);
+                }
+            }
+        }
+    }
+}
