@@ -287,6 +287,7 @@ mod tests {
             int32_t isobar_run(const isobar_call *call)
             {
               const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];
+              if (I <= 0 || J <= 0 || K <= 0) return 0;
               struct run run = {.I = I, .J = J, .K = K, .is_unit = true};
               run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();
               run.q = call->fields[0].data;

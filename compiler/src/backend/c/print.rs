@@ -448,6 +448,8 @@ impl File<'_> {
         self.writer.line("{");
         self.writer.indent();
         self.writer.line("const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];");
+        // Without a point there is nothing to write, and what surrounds it need not exist.
+        self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
         self.writer.line("struct run run = {.I = I, .J = J, .K = K, .is_unit = true};");
         self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
         if self.has_traps() {
