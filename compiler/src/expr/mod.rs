@@ -9,6 +9,7 @@ pub mod nodes;
 pub mod parse;
 pub mod print;
 pub mod visit;
+pub mod validate;
 pub mod evaluate;
 
 pub use nodes::{Expr, ExprKind};

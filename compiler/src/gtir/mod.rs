@@ -4,8 +4,9 @@
 //! language checked that needs neither extents nor an order of execution.
 
 pub mod nodes;
-pub mod parse;
 pub mod print;
+pub mod parse;
+pub mod validate;
 pub mod visit;
 
 pub mod from_defir;

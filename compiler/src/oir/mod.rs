@@ -5,8 +5,9 @@
 //! belong to the rooms downstream.
 
 pub mod nodes;
-pub mod parse;
 pub mod print;
+pub mod parse;
+pub mod validate;
 pub mod visit;
 
 pub mod from_gtir;

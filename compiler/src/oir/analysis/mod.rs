@@ -1,6 +1,7 @@
 //! Facts about OIR.
 
 pub mod access;
+pub mod definite_assignment;
 pub mod extents;
 
 pub use access::{AccessKind, access_kinds};
