@@ -42,7 +42,8 @@ impl Check<'_> {
             };
             self.demand(is_declared, || "a parameter is not declared".to_owned());
         }
-        let n_params = stencil.fields.iter().filter(|(_, it)| !it.is_temporary).count() + stencil.scalars.len();
+        let n_params =
+            stencil.fields.iter().filter(|(_, it)| !it.is_temporary).count() + stencil.scalars.len();
         self.demand(n_params == stencil.params.len(), || "a field or scalar is not a parameter".to_owned());
     }
 
@@ -63,7 +64,9 @@ impl Check<'_> {
                 }
             },
             StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
-                self.demand(condition.dtype == DType::Bool, || format!("{id} has a condition that is not bool"));
+                self.demand(condition.dtype == DType::Bool, || {
+                    format!("{id} has a condition that is not bool")
+                });
             }
             StmtKind::Region { .. } => {
                 self.demand(!is_in_region, || format!("{id} is a region inside a region"));

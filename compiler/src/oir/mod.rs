@@ -9,9 +9,12 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 pub mod visit;
+mod compact;
 
 pub mod from_gtir;
 
 pub mod analysis;
+
+pub mod passes;
 
 pub use nodes::Stencil;

@@ -53,7 +53,8 @@ impl Check<'_> {
             };
             self.demand(is_declared, || "a parameter is not declared".to_owned());
         }
-        let n_params = stencil.fields.iter().filter(|(_, it)| !it.is_temporary).count() + stencil.scalars.len();
+        let n_params =
+            stencil.fields.iter().filter(|(_, it)| !it.is_temporary).count() + stencil.scalars.len();
         self.demand(n_params == stencil.params.len(), || "a field or scalar is not a parameter".to_owned());
     }
 
@@ -120,7 +121,9 @@ impl Check<'_> {
                 let Target::Field(field) = write.what else { continue };
                 let declared = &stencil.fields[field];
                 let is_inside = declared.is_temporary || extents.fields[field].is_zero();
-                self.demand(is_inside, || format!("{execution} writes `{}` beyond the domain", declared.name));
+                self.demand(is_inside, || {
+                    format!("{execution} writes `{}` beyond the domain", declared.name)
+                });
             }
         }
     }
@@ -133,7 +136,9 @@ impl Check<'_> {
         match &stmt.kind {
             StmtKind::Assign { target, value } => self.assign(*target, value.dtype, stmt, order),
             StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
-                self.demand(condition.dtype == DType::Bool, || format!("{id} has a condition that is not bool"));
+                self.demand(condition.dtype == DType::Bool, || {
+                    format!("{id} has a condition that is not bool")
+                });
             }
             StmtKind::Region { .. } => {
                 self.demand(!is_in_region, || format!("{id} is a region inside a region"));

@@ -110,6 +110,12 @@ pub fn clipped(reach: Reach, side: Side, size: i64) -> Range<i64> {
     start..end
 }
 
+/// Whether no domain of at least one point has a point of `region` where a block of this extent runs.
+#[must_use]
+pub fn never_meets(block: Extent, region: Region) -> bool {
+    true_contribution(block, Offset::CENTRE, Some(region)).is_none()
+}
+
 fn field_of(touch: &Touch<'_>) -> Option<Handle<Field>> {
     match touch.what {
         Target::Field(field) => Some(field),

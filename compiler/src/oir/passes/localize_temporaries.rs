@@ -1,0 +1,190 @@
+//! Makes values at the point of temporaries that do not need to be fields.
+
+use std::fmt;
+
+use super::PassCx;
+use crate::entity::Handle;
+use crate::oir::analysis::definite_assignment::reads_unassigned;
+use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
+
+pub const NAME: &str = "oir/localize-temporaries";
+
+/// Replaces each temporary that lives within one execution by a local of it.
+///
+/// - **Precondition**: valid OIR.
+/// - **Effect**: fewer temporaries.
+/// - **Legality**: [`home`]; a refusal that could surprise becomes a remark.
+/// - **Why**: a temporary costs an array and the traffic to fill and read it.
+pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
+    let temporaries: Vec<Handle<Field>> =
+        stencil.fields.iter().filter(|(_, it)| it.is_temporary).map(|(field, _)| field).collect();
+    for field in temporaries {
+        let Field { name, dtype, span, .. } = stencil.fields[field].clone();
+        match home(stencil, field) {
+            Ok(execution) => {
+                let local = stencil.locals.push(Local { name: name.clone(), dtype, span });
+                let mut rename = |what: &mut Target| {
+                    if *what == Target::Field(field) {
+                        *what = Target::Local(local);
+                    }
+                };
+                stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
+                let origin = stencil.executions[execution].body.first().map(|it| it.origin.clone());
+                cx.applied(
+                    NAME,
+                    format!("`{name}` is a value at the point, and not a field"),
+                    origin.as_ref(),
+                );
+            }
+            Err(blocked) => cx.missed(NAME, format!("`{name}` stays a field: {blocked}"), None),
+        }
+    }
+    cx.changed(stencil);
+}
+
+/// Why a temporary stays a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// No statement uses it.
+    Unused,
+    /// Several executions use it.
+    Shared,
+    /// It is read at another point or level.
+    ReadElsewhere,
+    /// A value from another level or from before may be read.
+    ReadUnassigned,
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Blocked::Unused => "no statement uses it",
+            Blocked::Shared => "statements that cannot be merged share it",
+            Blocked::ReadElsewhere => "it is read at another point than the one written",
+            Blocked::ReadUnassigned => "it may be read before it is assigned",
+        })
+    }
+}
+
+/// The one execution in which `field` could be a local.
+///
+/// # Errors
+///
+/// The reason why there is none.
+pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<HorizontalExecution>, Blocked> {
+    let what = Target::Field(field);
+    let mut users = stencil
+        .placed()
+        .map(|it| it.execution)
+        .filter(|&it| stencil.executions[it].touches().iter().any(|touch| touch.what == what));
+    let execution = users.next().ok_or(Blocked::Unused)?;
+    if users.next().is_some() {
+        return Err(Blocked::Shared);
+    }
+    let body = &stencil.executions[execution];
+    if body.touches().iter().any(|it| it.what == what && it.offset != crate::space::Offset::CENTRE) {
+        return Err(Blocked::ReadElsewhere);
+    }
+    // Also keeps a plane that accumulates over the levels of a sweep.
+    if reads_unassigned(&body.body, what) {
+        return Err(Blocked::ReadUnassigned);
+    }
+    Ok(execution)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::oir::passes::tests::after;
+
+    fn check(text: &str, expected: Expect) {
+        expected.assert_eq(&after(text, localize_temporaries));
+    }
+
+    #[test]
+    fn a_temporary_of_one_execution_becomes_a_local() {
+        check(
+            "
+stencil one
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      if a > 0.0
+        t = a
+      else
+        t = 0.0
+      b = t + 1.0
+",
+            expect![[r#"
+                stencil one
+                field a: float64[IJK]
+                field b: float64[IJK]
+                local t: float64
+
+                parallel
+                  [start, end)
+                    x0
+                      if a > 0.0
+                        t = a
+                      else
+                        t = 0.0
+                      b = t + 1.0
+                applied: `t` is a value at the point, and not a field
+            "#]],
+        );
+    }
+
+    #[test]
+    fn temporaries_that_carry_values_stay() {
+        check(
+            "
+stencil carry
+field a: float64[IJK]
+field b: float64[IJK]
+temporary shared: float64[IJK]
+temporary sum: float64[IJ]
+temporary maybe: float64[IJK]
+temporary level: float64[IJK]
+forward
+  [start+1, end)
+    x0
+      shared = a
+    x1
+      sum = sum + a
+      if a > 0.0
+        maybe = a
+      level = a
+      b = shared + sum + maybe + level[0,0,-1]
+",
+            expect![[r#"
+                stencil carry
+                field a: float64[IJK]
+                field b: float64[IJK]
+                temporary shared: float64[IJK]
+                temporary sum: float64[IJ]
+                temporary maybe: float64[IJK]
+                temporary level: float64[IJK]
+
+                forward
+                  [start+1, end)
+                    x0
+                      shared = a
+                    x1
+                      sum = sum + a
+                      if a > 0.0
+                        maybe = a
+                      level = a
+                      b = shared + sum + maybe + level[0,0,-1]
+                missed: `shared` stays a field: statements that cannot be merged share it
+                missed: `sum` stays a field: it may be read before it is assigned
+                missed: `maybe` stays a field: it may be read before it is assigned
+                missed: `level` stays a field: it is read at another point than the one written
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,326 @@
+//! Merges neighbouring horizontal executions into one.
+
+use std::fmt;
+
+use super::PassCx;
+use crate::entity::Handle;
+use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Target};
+use crate::oir::visit::Touch;
+use crate::space::LoopOrder;
+
+pub const NAME: &str = "oir/merge-horizontal-executions";
+
+/// Merges each horizontal execution into the one before it, where legal.
+///
+/// - **Precondition**: valid OIR; `cx.extents` is up to date.
+/// - **Effect**: fewer, longer horizontal executions; statements keep their order.
+/// - **Legality**: [`may_merge`]; every refusal becomes a remark.
+/// - **Why**: each execution that remains costs one pass over memory.
+pub fn merge_horizontal_executions(stencil: &mut Stencil, cx: &mut PassCx) {
+    let mut vertical_loops = std::mem::take(&mut stencil.vertical_loops);
+    for vertical_loop in &mut vertical_loops {
+        for section in &mut vertical_loop.sections {
+            merge_section(stencil, cx, vertical_loop.order, section);
+        }
+    }
+    stencil.vertical_loops = vertical_loops;
+    cx.changed(stencil);
+}
+
+fn merge_section(stencil: &mut Stencil, cx: &mut PassCx, order: LoopOrder, section: &mut Section) {
+    let mut merged: Vec<Handle<HorizontalExecution>> = Vec::new();
+    for next in std::mem::take(&mut section.executions) {
+        let Some(&prev) = merged.last() else {
+            merged.push(next);
+            continue;
+        };
+        match may_merge(stencil, cx, order, prev, next) {
+            Ok(()) => {
+                let body = std::mem::take(&mut stencil.executions[next].body);
+                stencil.executions[prev].body.extend(body);
+            }
+            Err(blocked) => {
+                let origin = stencil.executions[next].body.first().map(|it| it.origin.clone());
+                cx.missed(NAME, blocked.to_string(), origin.as_ref());
+                merged.push(next);
+            }
+        }
+    }
+    section.executions = merged;
+}
+
+/// Why two executions stay apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blocked {
+    /// One runs farther beyond the compute domain than the other.
+    ExtentsDiffer,
+    /// The second reads a value at a point where the first may not have written it yet.
+    NotReady(String),
+    /// The second overwrites a value that the first may still need at another point.
+    StillNeeded(String),
+    /// One of them reads what it writes at another level, and so needs the old values of all levels.
+    NeedsOldLevels(String),
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Blocked::ExtentsDiffer => f.write_str("not merged: the statements before run on another extent"),
+            Blocked::NotReady(name) => {
+                write!(f, "not merged: `{name}` is read at another point than the one just written")
+            }
+            Blocked::StillNeeded(name) => {
+                write!(f, "not merged: `{name}` is overwritten, and was just read at another point")
+            }
+            Blocked::NeedsOldLevels(name) => {
+                write!(f, "not merged: `{name}` is read at another level by the statement that writes it")
+            }
+        }
+    }
+}
+
+/// Whether `next` may run at each point right after `prev`, without a barrier.
+///
+/// # Errors
+///
+/// The reason why it may not.
+pub fn may_merge(
+    stencil: &Stencil,
+    cx: &PassCx,
+    order: LoopOrder,
+    prev: Handle<HorizontalExecution>,
+    next: Handle<HorizontalExecution>,
+) -> Result<(), Blocked> {
+    if cx.extents.executions.get(prev) != cx.extents.executions.get(next) {
+        return Err(Blocked::ExtentsDiffer);
+    }
+    let name = |field: Handle<Field>| stencil.fields[field].name.clone();
+    let (before, after) = (stencil.executions[prev].touches(), stencil.executions[next].touches());
+    if let Some(field) = read_elsewhere(order, &after, &before) {
+        return Err(Blocked::NotReady(name(field)));
+    }
+    // A later write must not overtake an earlier read at another point either.
+    if let Some(field) = read_elsewhere(order, &before, &after) {
+        return Err(Blocked::StillNeeded(name(field)));
+    }
+    let own = read_elsewhere(order, &before, &before).or_else(|| read_elsewhere(order, &after, &after));
+    own.map_or(Ok(()), |field| Err(Blocked::NeedsOldLevels(name(field))))
+}
+
+/// A field that is read, at a point other than the one at hand, and written by `writers`.
+///
+/// In a sweep the other levels are out of reach of both executions.
+fn read_elsewhere(order: LoopOrder, readers: &[Touch<'_>], writers: &[Touch<'_>]) -> Option<Handle<Field>> {
+    readers.iter().filter(|it| !it.is_write).find_map(|read| {
+        let is_elsewhere =
+            read.offset.is_horizontal() || (order == LoopOrder::Parallel && read.offset.k != 0);
+        let Target::Field(field) = read.what else { return None };
+        let is_written = writers.iter().any(|it| it.is_write && it.what == read.what);
+        (is_elsewhere && is_written).then_some(field)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::oir::passes::tests::after;
+
+    fn check(text: &str, expected: Expect) {
+        expected.assert_eq(&after(text, merge_horizontal_executions));
+    }
+
+    #[test]
+    fn merges_what_meets_at_the_point() {
+        check(
+            "
+stencil point
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a[1,0,0]
+    x1
+      b = t + 1.0
+",
+            expect![[r#"
+                stencil point
+                field a: float64[IJK]
+                field b: float64[IJK]
+                temporary t: float64[IJK]
+
+                parallel
+                  [start, end)
+                    x0
+                      t = a[1,0,0]
+                      b = t + 1.0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keeps_executions_of_different_extent_apart() {
+        check(
+            "
+stencil shift
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a + 1.0
+    x1
+      b = t[1,0,0]
+",
+            expect![[r#"
+                stencil shift
+                field a: float64[IJK]
+                field b: float64[IJK]
+                temporary t: float64[IJK]
+
+                parallel
+                  [start, end)
+                    x0
+                      t = a + 1.0
+                    x1
+                      b = t[1,0,0]
+                missed: not merged: the statements before run on another extent
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keeps_the_barrier_before_a_neighbour_read() {
+        // The region is inside, so it asks for no wider extent.
+        check(
+            "
+stencil edge
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      region i[start+1, start+2) j[, )
+        b = t[-1,0,0]
+",
+            expect![[r#"
+                stencil edge
+                field a: float64[IJK]
+                field b: float64[IJK]
+                temporary t: float64[IJK]
+
+                parallel
+                  [start, end)
+                    x0
+                      t = a
+                    x1
+                      region i[start+1, start+2) j[, )
+                        b = t[-1,0,0]
+                missed: not merged: `t` is read at another point than the one just written
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keeps_a_value_that_a_neighbour_still_needs() {
+        // Upstream merges the last two, and then reads overwritten neighbours.
+        check(
+            "
+stencil overwritten
+field a: float64[IJK]
+field b: float64[IJK]
+field o: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      o = t[-1,0,0] + t[1,0,0]
+    x2
+      t = b
+    x3
+      b = t
+",
+            expect![[r#"
+                stencil overwritten
+                field a: float64[IJK]
+                field b: float64[IJK]
+                field o: float64[IJK]
+                temporary t: float64[IJK]
+
+                parallel
+                  [start, end)
+                    x0
+                      t = a
+                    x1
+                      o = t[-1,0,0] + t[1,0,0]
+                    x2
+                      t = b
+                      b = t
+                missed: not merged: the statements before run on another extent
+                missed: not merged: `t` is overwritten, and was just read at another point
+            "#]],
+        );
+    }
+
+    #[test]
+    fn keeps_levels_apart_in_parallel_loops_only() {
+        let text = |order: &str| {
+            format!(
+                "
+stencil levels
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+{order}
+  [start, start+1)
+    x0
+      t = a
+  [start+1, end)
+    x1
+      t = a
+    x2
+      b = t[0,0,-1]
+"
+            )
+        };
+        assert!(after(&text("parallel"), merge_horizontal_executions).ends_with(
+            "    x2\n      b = t[0,0,-1]\nmissed: not merged: `t` is read at another point than the one just written\n"
+        ));
+        assert!(
+            after(&text("forward"), merge_horizontal_executions)
+                .ends_with("      t = a\n      b = t[0,0,-1]\n")
+        );
+    }
+
+    #[test]
+    fn keeps_a_statement_that_needs_its_old_levels_alone() {
+        let found = after(
+            "
+stencil old
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start+1, end)
+    x0
+      a = a[0,0,-1]
+    x1
+      b = 1.0
+",
+            merge_horizontal_executions,
+        );
+        assert!(
+            found.ends_with(
+                "missed: not merged: `a` is read at another level by the statement that writes it\n"
+            )
+        );
+    }
+}

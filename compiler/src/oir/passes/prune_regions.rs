@@ -1,0 +1,97 @@
+//! Drops regions that meet no point that their statement runs on.
+
+use super::PassCx;
+use crate::oir::analysis::extents::never_meets;
+use crate::oir::nodes::{Stencil, Stmt, StmtKind};
+use crate::space::{Extent, Region};
+
+pub const NAME: &str = "oir/prune-regions";
+
+/// Drops every region that is outside of where its execution runs, on domains of any size.
+///
+/// - **Precondition**: valid OIR; `cx.extents` is up to date.
+/// - **Effect**: fewer statements.
+/// - **Legality**: [`never_meets`].
+/// - **Why**: on most processes of a large run the edges of a tile are elsewhere, given as `I[0] - 32767`.
+pub fn prune_regions(stencil: &mut Stencil, cx: &mut PassCx) {
+    let mut dropped = Vec::new();
+    for (execution, it) in stencil.executions.iter_mut() {
+        let Some(&extent) = cx.extents.executions.get(execution) else { continue };
+        drop_regions(&mut it.body, extent, &mut dropped);
+    }
+    for (region, stmt) in dropped {
+        cx.applied(
+            NAME,
+            format!("the region {region} is outside of what is computed here"),
+            Some(&stmt.origin),
+        );
+    }
+    cx.changed(stencil);
+}
+
+fn drop_regions(body: &mut Vec<Stmt>, extent: Extent, dropped: &mut Vec<(Region, Stmt)>) {
+    for mut stmt in std::mem::take(body) {
+        match &mut stmt.kind {
+            StmtKind::Region { region, .. } if never_meets(extent, *region) => {
+                dropped.push((*region, stmt));
+                continue;
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                drop_regions(then, extent, dropped);
+                drop_regions(otherwise, extent, dropped);
+            }
+            StmtKind::While { body, .. } => drop_regions(body, extent, dropped),
+            StmtKind::Assign { .. } | StmtKind::Region { .. } => {}
+        }
+        body.push(stmt);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::oir::passes::tests::after;
+
+    #[test]
+    fn regions_that_are_elsewhere_are_dropped() {
+        let found = after(
+            "
+stencil edges
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      b = a
+    x1
+      region i[start-32767, start-32766) j[, )
+        b = a[-1,0,0]
+    x2
+      region i[end, end+1) j[, )
+        b = a[1,0,0]
+    x3
+      region i[start+5, start+6) j[, )
+        b = 0.0
+",
+            prune_regions,
+        );
+        expect![[r#"
+            stencil edges
+            field a: float64[IJK]
+            field b: float64[IJK]
+
+            parallel
+              [start, end)
+                x0
+                  b = a
+                x1
+                  region i[start+5, start+6) j[, )
+                    b = 0.0
+            applied: the region i[start-32767, start-32766) j[, ) is outside of what is computed here
+            applied: the region i[end, end+1) j[, ) is outside of what is computed here
+        "#]]
+        .assert_eq(&found);
+    }
+}

@@ -1,0 +1,130 @@
+//! Drops the assignments of temporaries that nothing reads.
+
+use super::PassCx;
+use crate::entity::Handle;
+use crate::oir::nodes::{Field, Stencil, Stmt, StmtKind, Target};
+
+pub const NAME: &str = "oir/prune-temporaries";
+
+/// Drops every assignment to a temporary that is never read, again and again until there is none.
+///
+/// - **Precondition**: valid OIR.
+/// - **Effect**: fewer statements and temporaries; extents may shrink.
+/// - **Legality**: [`is_dead`]. A `while` stays even if its body becomes empty: whether it ends is part of the meaning.
+/// - **Why**: functions compute several results, and callers use some of them.
+pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
+    while let Some(field) = stencil.fields.handles().find(|&it| is_dead(stencil, it)) {
+        let name = stencil.fields[field].name.clone();
+        let mut dropped = Vec::new();
+        for (_, execution) in stencil.executions.iter_mut() {
+            drop_assignments(&mut execution.body, field, &mut dropped);
+        }
+        for stmt in dropped {
+            cx.applied(NAME, format!("`{name}` is never read, so it is not computed"), Some(&stmt.origin));
+        }
+    }
+    cx.changed(stencil);
+}
+
+/// Whether `field` is a temporary that is written, and never read.
+fn is_dead(stencil: &Stencil, field: Handle<Field>) -> bool {
+    let touches = || {
+        let executions = stencil.executions.iter().map(|(_, it)| it);
+        executions.flat_map(|it| it.touches()).filter(|it| it.what == Target::Field(field))
+    };
+    stencil.fields[field].is_temporary && touches().next().is_some() && touches().all(|it| it.is_write)
+}
+
+fn drop_assignments(body: &mut Vec<Stmt>, field: Handle<Field>, dropped: &mut Vec<Stmt>) {
+    for mut stmt in std::mem::take(body) {
+        let is_empty = match &mut stmt.kind {
+            StmtKind::Assign { target, .. } => *target == Target::Field(field),
+            StmtKind::If { then, otherwise, .. } => {
+                drop_assignments(then, field, dropped);
+                drop_assignments(otherwise, field, dropped);
+                then.is_empty() && otherwise.is_empty()
+            }
+            StmtKind::While { body, .. } => {
+                drop_assignments(body, field, dropped);
+                false
+            }
+            StmtKind::Region { body, .. } => {
+                drop_assignments(body, field, dropped);
+                body.is_empty()
+            }
+        };
+        match stmt.kind {
+            StmtKind::Assign { .. } if is_empty => dropped.push(stmt),
+            _ if is_empty => {}
+            _ => body.push(stmt),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::oir::passes::tests::after;
+
+    #[test]
+    fn what_is_never_read_is_not_computed() {
+        let found = after(
+            "
+stencil unused
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary u: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a[2,0,0]
+    x1
+      if t > 0.0
+        u = t
+    x2
+      b = a
+",
+            prune_temporaries,
+        );
+        expect![[r#"
+            stencil unused
+            field a: float64[IJK]
+            field b: float64[IJK]
+
+            parallel
+              [start, end)
+                x0
+                  b = a
+            applied: `u` is never read, so it is not computed
+            applied: `t` is never read, so it is not computed
+        "#]]
+        .assert_eq(&found);
+    }
+
+    #[test]
+    fn a_loop_keeps_its_condition() {
+        let found = after(
+            "
+stencil counts
+field a: float64[IJK]
+temporary n: int64[IJK]
+temporary u: int64[IJK]
+parallel
+  [start, end)
+    x0
+      n = 0
+    x1
+      while n < 3
+        n = n + 1
+        u = n
+    x2
+      a = 1.0
+",
+            prune_temporaries,
+        );
+        assert!(found.contains("while n < 3\n        n = n + 1\n    x2"), "{found}");
+    }
+}
