@@ -33,10 +33,8 @@ pub fn mod_int(a: i64, b: i64) -> i64 {
     if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
 }
 
-/// `base ** exponent`, wrapping; `None` for a negative exponent, where it isn't an integer.
-///
-/// What the language says there is not decided here: it knows the power of two integers as a
-/// double where the exponent may be negative, which is [`super::pow_f64`] of both.
+/// `base ** exponent`, wrapping; `None` for a negative exponent, where it isn't an integer and the
+/// language decides what an integer power is.
 #[must_use]
 pub fn pow_int(base: i64, exponent: i64) -> Option<i64> {
     let mut exponent = u64::try_from(exponent).ok()?;

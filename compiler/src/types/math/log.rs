@@ -12,6 +12,8 @@ use super::{LN_2_HIGH, LN_2_LOW, narrow};
 const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
 const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
 const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
+/// What of a double to keep for its upper 26 bits, whose square is exact.
+const UPPER_26_BITS: u64 = 0xffff_ffff_f800_0000;
 /// 2^52: its low bits, set to an integer, make that integer plus 2^52.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 const TWO_52_BITS: u64 = 0x4330_0000_0000_0000;
@@ -24,12 +26,15 @@ pub fn log_f64(x: f64) -> f64 {
     let f = m - 1.0;
     let s = f / (2.0 + f);
     let z = s * s;
-    let half_square = 0.5 * (f * f);
     let tail = 2.0 * z * atanh_tail_f64(z);
-    // log(1 + f) = f - f^2/2 + s (f^2/2 + tail): the large part f is exact, and so is what adding
-    // it to e ln 2 rounds off.
-    let sum = quick_two_sum(e * LN_2_HIGH, f);
-    let low = (sum.low + e * LN_2_LOW) + (s * (half_square + tail) - half_square);
+    // log(1 + f) = f - f^2/2 + s (f^2/2 + tail). The large parts f and f^2/2 (of the upper 26 bits
+    // of f) are exact, and so is what adding them to e ln 2 rounds off.
+    let f_high = f64::from_bits(f.to_bits() & UPPER_26_BITS);
+    let square_high = 0.5 * f_high * f_high;
+    let square_low = 0.5 * (f - f_high) * (f + f_high);
+    let first = quick_two_sum(e * LN_2_HIGH, f);
+    let sum = quick_two_sum(first.high, -square_high);
+    let low = (sum.low + (first.low + e * LN_2_LOW)) + (s * (square_high + square_low + tail) - square_low);
     at_the_ends(x, sum.high + low)
 }
 

@@ -19,7 +19,7 @@
 //! | function | `f64` | `f32` |
 //! |---|---|---|
 //! | `exp` | 0.66 (0.78 where the result is subnormal) | 0.5001 |
-//! | `log` | 0.91 | 0.5001 |
+//! | `log` | 0.68 | 0.5001 |
 //! | `log10` | 0.501 | 0.5001 |
 //! | `pow` | 0.70 (0.77 where the result is subnormal) | 0.5001 |
 //!

@@ -1,7 +1,7 @@
 /* Integer arithmetic: total and wrapping, through unsigned numbers, whose overflow is defined.
  *
- * mod: floored, the sign of the divisor; 0 for a zero divisor. pow: 0 for a negative exponent,
- * which the language never asks of integers.
+ * mod: floored, the sign of the divisor; 0 for a zero divisor. pow: for a negative exponent the
+ * real power truncated toward zero, and 0 of the base 0.
  */
 ISOBAR_INLINE int64_t isobar_mod_i64(int64_t a, int64_t b)
 {
@@ -13,9 +13,12 @@ ISOBAR_INLINE int64_t isobar_mod_i64(int64_t a, int64_t b)
 
 ISOBAR_INLINE int64_t isobar_pow_i64(int64_t base, int64_t exponent)
 {
-    uint64_t result = exponent < 0 ? 0 : 1;
+    /* Of the integers, only 1 and -1 have reciprocals that do not truncate to 0. */
+    int is_unit = base == 1 || base == -1;
+    uint64_t result = exponent < 0 && !is_unit ? 0 : 1;
     uint64_t square = (uint64_t)base;
-    for (uint64_t rest = exponent < 0 ? 0 : (uint64_t)exponent; rest != 0; rest >>= 1) {
+    /* As unsigned, a negative exponent is even or odd as before. */
+    for (uint64_t rest = (uint64_t)exponent; rest != 0; rest >>= 1) {
         result = rest & 1 ? result * square : result;
         square = square * square;
     }

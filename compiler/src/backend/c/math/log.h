@@ -43,10 +43,14 @@ ISOBAR_INLINE double isobar_log_f64(double x)
     double f = parts.low - 1.0;
     double s = f / (2.0 + f);
     double z = s * s;
-    double half_square = 0.5 * (f * f);
     double tail = 2.0 * z * isobar_atanh_tail_f64(z);
-    isobar_double sum = isobar_quick_two_sum(e * 0.6931471805598903, f);
-    double low = (sum.low + e * 5.497923018708371e-14) + (s * (half_square + tail) - half_square);
+    double f_high = isobar_from_bits(isobar_bits(f) & 0xfffffffff8000000u);
+    double square_high = 0.5 * f_high * f_high;
+    double square_low = 0.5 * (f - f_high) * (f + f_high);
+    isobar_double first = isobar_quick_two_sum(e * 0.6931471805598903, f);
+    isobar_double sum = isobar_quick_two_sum(first.high, -square_high);
+    double low = (sum.low + (first.low + e * 5.497923018708371e-14))
+        + (s * (square_high + square_low + tail) - square_low);
     return isobar_at_the_ends(x, sum.high + low);
 }
 
