@@ -5,6 +5,8 @@
 //! compiler vectorises it where it can. It is compiled twice: as a run is, and without any
 //! optimisation, where every operation is done one by one.
 
+#![expect(clippy::cast_possible_truncation, reason = "operands are drawn as bits and cut to their type")]
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -199,7 +201,7 @@ fn specials(dtype: DType) -> Vec<u64> {
         88.722_84,
         709.782_712_893_384,
         745.133_219_101_941_1,
-        4_503_599_627_370_497.5,
+        4_503_599_627_370_495.5,
         9_007_199_254_740_991.0,
         1e300,
         f64::MAX,
