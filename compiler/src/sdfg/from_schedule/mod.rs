@@ -44,20 +44,20 @@ pub fn lower(tree: &Tree) -> Sdfg {
 }
 
 /// What holds for the whole lowering.
-pub(super) struct Context<'t> {
-    pub(super) tree: &'t Tree,
-    pub(super) uses: Uses,
+struct Context<'t> {
+    tree: &'t Tree,
+    uses: Uses,
 }
 
 impl Context<'_> {
     /// What a node of a state does, as data flow around it sees it.
-    pub(super) fn effects(&self, node: &Node) -> Effects {
+    fn effects(&self, node: &Node) -> Effects {
         let effects = Effects::of(self.tree, &self.uses, node);
         if matches!(node, Node::Assign(_)) { effects } else { effects.merged() }
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
-    pub(super) fn is_one_scope(&self, body: &[Node]) -> bool {
+    fn is_one_scope(&self, body: &[Node]) -> bool {
         let mut order = Order::default();
         body.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
     }
@@ -96,12 +96,12 @@ impl Context<'_> {
 }
 
 /// One graph in the making.
-pub(super) struct Graph<'c> {
-    pub(super) context: &'c Context<'c>,
+struct Graph<'c> {
+    context: &'c Context<'c>,
     containers: Arena<Container>,
     declared: BTreeMap<Handle<schedule::Container>, Handle<Container>>,
     /// The variables of the loops around, from outside in.
-    pub(super) variables: Vec<(Axis, Symbol)>,
+    variables: Vec<(Axis, Symbol)>,
     /// Of those, how many the graph gets from outside.
     given_variables: usize,
     labels: BTreeMap<&'static str, usize>,
@@ -163,16 +163,16 @@ impl<'c> Graph<'c> {
     }
 
     /// This graph's name for a container of the tree.
-    pub(super) fn container(&self, handle: Handle<schedule::Container>) -> Handle<Container> {
+    fn container(&self, handle: Handle<schedule::Container>) -> Handle<Container> {
         self.declared[&handle]
     }
 
-    pub(super) fn containers(&self) -> &Arena<Container> {
+    fn containers(&self) -> &Arena<Container> {
         &self.containers
     }
 
     /// The variable that is the position along `axis` here.
-    pub(super) fn position(&self, axis: Axis) -> &Symbol {
+    fn position(&self, axis: Axis) -> &Symbol {
         let innermost = self.variables.iter().rev().find(|(it, _)| *it == axis);
         &innermost.expect("a position is read inside a loop over its axis").1
     }
@@ -315,7 +315,7 @@ impl<'c> Graph<'c> {
     }
 
     /// The body of a loop as a graph of its own. `effects` are those of the body.
-    pub(super) fn nested(&mut self, it: &Loop, effects: &Effects) -> NestedSdfg {
+    fn nested(&mut self, it: &Loop, effects: &Effects) -> NestedSdfg {
         let inside = Uses::of_all(&it.children);
         let mut inner = Graph::new(self.context, self.variables.clone());
         for handle in self.context.own(&it.children) {
@@ -343,7 +343,7 @@ impl<'c> Graph<'c> {
     }
 
     /// An expression with its leaves replaced, and each position by the variable of its loop.
-    pub(super) fn converted<B: From<Affine>>(
+    fn converted<B: From<Affine>>(
         &self,
         expr: &schedule::Expr,
         leaf: &mut impl FnMut(&Access) -> B,
