@@ -119,43 +119,68 @@ const NODES: &[&str] = &[
     "isobar_compiler::sdfg",
 ];
 
-const OTHERS: [Room; 21] = [
+/// What the page's own thread leaves to the worker: all of the compiler but the names of its stages.
+const COMPILING: &[&str] = &[
+    "isobar_compiler::frontend",
+    "isobar_compiler::defir",
+    "isobar_compiler::gtir",
+    "isobar_compiler::oir",
+    "isobar_compiler::npir",
+    "isobar_compiler::tree",
+    "isobar_compiler::schedule",
+    "isobar_compiler::sdfg",
+    "isobar_compiler::backend",
+    "isobar_compiler::inputs",
+    "isobar_compiler::session",
+];
+
+/// The runner's ground floor: settings, limits, how failures are told, and the words of the job's process.
+macro_rules! runner {
+    ($at:literal, [$($may:literal),*], $never:expr) => {
+        room(
+            "native-runner",
+            $at,
+            &["config", "limits", "error", "problems", "random", "wire", $($may),*],
+            $never,
+        )
+    };
+}
+
+const OTHERS: [Room; 22] = [
     room("protocol", "", &["*"], NODES),
+    // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["*"], NODES),
-    room("web", "state", &["state", "bridge", "share"], &["isobar_compiler", "web_sys"]),
-    room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
-    room("web", "panes/.", &["panes"], &["isobar_compiler"]),
-    room("web", "panes/*", &["state", "widgets", "plots", "panes/."], &["isobar_compiler"]),
-    room("web", "plots", &["state", "widgets"], &["isobar_compiler"]),
+    room("web", "worker", &["compile", "fields"], &["leptos"]),
+    room("web", "compile", &["fields"], &["leptos", "web_sys"]),
+    room("web", "fields", &[], &["leptos", "web_sys"]),
+    // The other half.
+    room("web", "state", &["state", "bridge", "share", "plots"], COMPILING),
+    room("web", "bridge", &["share"], &["isobar_compiler", "leptos"]),
+    // The column of results places panes; a pane does not know its neighbour.
+    room("web", "panes/result", &["state", "widgets", "panes"], COMPILING),
+    room("web", "panes/.", &["panes"], COMPILING),
+    room("web", "panes/*", &["state", "widgets", "plots", "panes/.", "panes/highlight"], COMPILING),
+    room("web", "plots", &["state", "widgets"], COMPILING),
     room("web", "widgets", &[], &["isobar_compiler", "isobar_protocol"]),
     room("web", "share", &[], &["isobar_compiler", "leptos", "web_sys"]),
-    room("web", "worker", &[], &["leptos"]),
-    room("web", "", &["*"], &["isobar_compiler"]),
-    room(
-        "native-runner",
+    room("web", "", &["*"], COMPILING),
+    // A route hands on: it knows the names of the back ends, and none of them.
+    runner!(
         "routes",
-        &["jobs", "auth", "limits", "error", "config", "state", "cache", "telemetry", "./."],
-        &["std::thread", "isobar_compiler::backend"],
+        ["jobs", "executors/.", "compile", "plan", "document", "uploads", "auth", "state", "assets", "./."],
+        &["std::thread", "isobar_compiler::backend"]
     ),
-    room(
-        "native-runner",
-        "jobs",
-        &["executors", "cache", "limits", "config", "telemetry", "error"],
-        &["axum"],
-    ),
-    room(
-        "native-runner",
+    runner!("jobs", ["executors", "compile", "plan", "cache", "telemetry"], &["axum"]),
+    runner!(
         "executors",
-        &["limits", "cache", "telemetry"],
-        &["axum", "isobar_compiler::frontend", "isobar_compiler::project", "isobar_compiler::session"],
+        ["compile", "plan", "cache", "telemetry"],
+        &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]
     ),
-    room("native-runner", "auth", &["config", "error", "limits"], &["isobar_compiler"]),
-    room("native-runner", "limits", &["config", "error"], &["isobar_compiler"]),
-    room("native-runner", "config", &["error", "limits"], &["axum"]),
-    room("native-runner", "telemetry", &["config"], &["isobar_compiler"]),
-    room("native-runner", "cache", &["config", "limits"], &["axum"]),
-    room("native-runner", "error", &["limits"], &[]),
-    room("native-runner", "", &["*"], &[]),
+    runner!("auth", [], &["isobar_compiler"]),
+    runner!("config", ["executors"], &["axum"]),
+    runner!("limits", [], &["isobar_compiler"]),
+    runner!("telemetry", [], &["isobar_compiler"]),
+    runner!("", ["*"], &[]),
 ];
 
 /// Every row, in the order in which they are tried.
