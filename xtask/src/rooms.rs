@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_route_does_not_reach_an_executor_nor_a_job_http() {
-        assert!(!may("native-runner", "routes/jobs", "executors"));
+        assert!(!may("native-runner", "routes/jobs", "executors/openmp"));
         assert!(may("native-runner", "routes/jobs", "jobs/queue"));
         let jobs = room_of("native-runner", &path("jobs/queue")).expect("the room is in the table");
         let axum = ["axum".to_owned(), "Json".to_owned()];
