@@ -1,6 +1,6 @@
 //! The files of a project as syntax trees, and the stencils among them.
 
-use super::parse;
+use super::parse as parser;
 use super::limits::MAX_FILES;
 use super::syntax::{ExprKind, FunctionDef, Module, Stmt, StmtKind};
 use crate::diag::catalog::syntax as catalog;
@@ -54,7 +54,7 @@ pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
         if is_package {
             module.pop();
         }
-        let syntax = parse::module(file, text, diagnostics);
+        let syntax = parser::module(file, text, diagnostics);
         program.files.push(SourceFile { module, is_package, syntax });
     }
     if program.main.is_none() {
