@@ -132,7 +132,8 @@ impl Validator<'_> {
                 Some(it) => {
                     for axis in Axis::ALL {
                         if !it.axes.has(axis) && offset.along(axis) != 0 {
-                            self.found.push(format!("{stmt} reads `{}` beside its axes, at {offset}", it.name));
+                            self.found
+                                .push(format!("{stmt} reads `{}` beside its axes, at {offset}", it.name));
                         }
                     }
                 }

@@ -42,7 +42,9 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
         if last_file != Some(label.span.file) {
             let arrow = if last_file.is_none() { "-->" } else { ":::" };
             let at = match first {
-                Some((primary, _)) if last_file.is_none() && primary.span.file == label.span.file => primary.span,
+                Some((primary, _)) if last_file.is_none() && primary.span.file == label.span.file => {
+                    primary.span
+                }
                 _ => label.span,
             };
             let place = Lines::of(at, files);
@@ -59,18 +61,16 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
         }
         last_line = Some(lines.number);
         let underline = mark.to_string().repeat(lines.width);
-        let line = format!("{:margin$} | {:indent$}{underline} {}", "", "", label.text, indent = lines.indent);
+        let line =
+            format!("{:margin$} | {:indent$}{underline} {}", "", "", label.text, indent = lines.indent);
         out.push_str(line.trim_end());
         out.push('\n');
     }
     if first.is_some() {
         let _ = writeln!(out, "{:margin$} |", "");
     }
-    for (kind, text) in diagnostic
-        .help
-        .iter()
-        .map(|it| ("help", it))
-        .chain(diagnostic.notes.iter().map(|it| ("note", it)))
+    for (kind, text) in
+        diagnostic.help.iter().map(|it| ("help", it)).chain(diagnostic.notes.iter().map(|it| ("note", it)))
     {
         let _ = writeln!(out, "{:margin$} = {kind}: {text}", "");
     }
@@ -99,7 +99,8 @@ impl<'f> Lines<'f> {
         let width = text.get(start..end).map_or(1, |it| it.chars().count()).max(1);
         let indent = at.col as usize - 1;
         // A tab is one column wide, so that the underline stands below its text.
-        let shown: String = line.chars().map(|it| if it.is_control() { ' ' } else { it }).take(MAX_WIDTH).collect();
+        let shown: String =
+            line.chars().map(|it| if it.is_control() { ' ' } else { it }).take(MAX_WIDTH).collect();
         let (indent, width) = (indent.min(MAX_WIDTH), width.min(MAX_WIDTH.saturating_sub(indent).max(1)));
         Self { name, number: at.line, col: at.col, text: shown, indent, width }
     }
@@ -116,10 +117,11 @@ mod tests {
     fn places_of_one_file_stand_in_their_order() {
         let text = "alpha = 1\nbeta = 2\n\ngamma = alpha + delta\n";
         let file = FileId(0);
-        let diagnostic = Diagnostic::error(Code("E07"), "nothing is named `delta`", Span::new(file, 36, 41), "not known")
-            .also(Span::new(file, 0, 5), "first here")
-            .help("did you mean `beta`?")
-            .note("names are case-sensitive");
+        let diagnostic =
+            Diagnostic::error(Code("E07"), "nothing is named `delta`", Span::new(file, 36, 41), "not known")
+                .also(Span::new(file, 0, 5), "first here")
+                .help("did you mean `beta`?")
+                .note("names are case-sensitive");
         expect![[r#"
             error[E07]: nothing is named `delta`
              --> a.py:4:17

@@ -69,7 +69,9 @@ pub fn language_name(name: &str, config: &Config) -> Option<Constant> {
         // Types alone hide behind `if TYPE_CHECKING:`, and types are what we want to find.
         "TYPE_CHECKING" => Some(Constant::Bool(true)),
         "N_HALO_DEFAULT" => Some(Constant::Int(3)),
-        _ => axes(name).map(Constant::Axes).or_else(|| typing_alias(name, config)).or_else(|| dimension(name)),
+        _ => {
+            axes(name).map(Constant::Axes).or_else(|| typing_alias(name, config)).or_else(|| dimension(name))
+        }
     }
 }
 
@@ -175,9 +177,7 @@ fn math(name: &str) -> Option<Constant> {
         "floor" => Some(Constant::Numeric("int_floor")),
         "ceil" => Some(Constant::Numeric("int_ceil")),
         "trunc" => Some(Constant::Numeric("int_trunc")),
-        _ => Function::from_name(name)
-            .filter(|it| it.arity() == 1)
-            .map(|it| Constant::Numeric(it.name())),
+        _ => Function::from_name(name).filter(|it| it.arity() == 1).map(|it| Constant::Numeric(it.name())),
     }
 }
 

@@ -160,7 +160,10 @@ impl Evaluator<'_, '_> {
                 None => return Err(Opaque::new("the axes of the field are not known", axes.span)),
             },
             (ExprKind::Tuple(_), _) => {
-                return Err(Opaque::new("`Field[...]` takes an element type, or axes and an element type", index.span));
+                return Err(Opaque::new(
+                    "`Field[...]` takes an element type, or axes and an element type",
+                    index.span,
+                ));
             }
             _ => (AxisSet::IJK, index),
         };
@@ -252,7 +255,9 @@ impl Evaluator<'_, '_> {
                 for keyword in keywords {
                     match keyword.name.as_ref().map(|it| it.name.as_str()) {
                         Some("dtype") => dtype = Some(self.element(&keyword.value)?),
-                        _ => return Err(fail(format!("`{name}` is called with a keyword that is not known"))),
+                        _ => {
+                            return Err(fail(format!("`{name}` is called with a keyword that is not known")));
+                        }
                     }
                 }
                 let args: Result<Vec<Constant>, Opaque> = args.iter().map(|it| self.expr(it)).collect();
@@ -272,7 +277,12 @@ impl Evaluator<'_, '_> {
 /// # Errors
 ///
 /// Why it means none.
-pub fn type_text(names: &Names<'_>, environment: &Environment<'_>, text: &str, at: crate::diag::Span) -> Evaluated {
+pub fn type_text(
+    names: &Names<'_>,
+    environment: &Environment<'_>,
+    text: &str,
+    at: crate::diag::Span,
+) -> Evaluated {
     let parsed = parse::expression(text, at);
     let parsed = parsed.ok_or_else(|| Opaque::new(format!("`{text}` is not a type"), at))?;
     if let ExprKind::Attribute(module, name) = &parsed.kind
@@ -297,7 +307,9 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::Str(it) => Some(!it.is_empty()),
         Constant::Tuple(it) => Some(!it.is_empty()),
-        Constant::Function(_) | Constant::Class(_) | Constant::Namespace(_) | Constant::Module(_) => Some(true),
+        Constant::Function(_) | Constant::Class(_) | Constant::Namespace(_) | Constant::Module(_) => {
+            Some(true)
+        }
         _ => None,
     }
 }
@@ -399,8 +411,12 @@ pub fn binary(op: Operator, left: &Constant, right: &Constant) -> Result<Constan
         let dtype = if op == Operator::Div && !dtype.is_float() { DType::Float64 } else { dtype };
         let (a, b) = (cast(a, dtype), cast(b, dtype));
         return match (a, b) {
-            (Value::Float32(a), Value::Float32(b)) => float32(op, a, b).map(|it| Constant::Typed(Value::Float32(it))),
-            (Value::Float64(a), Value::Float64(b)) => float64(op, a, b).map(|it| Constant::Typed(Value::Float64(it))),
+            (Value::Float32(a), Value::Float32(b)) => {
+                float32(op, a, b).map(|it| Constant::Typed(Value::Float32(it)))
+            }
+            (Value::Float64(a), Value::Float64(b)) => {
+                float64(op, a, b).map(|it| Constant::Typed(Value::Float64(it)))
+            }
             (a, b) => match integer(op, a.as_i64(), b.as_i64())? {
                 Constant::Int(it) => Ok(Constant::Typed(Value::Int64(it).cast(dtype))),
                 other => Ok(other),
@@ -562,11 +578,7 @@ fn convert(element: &ElementType, value: &Constant) -> Result<Constant, String> 
 fn to_integer(value: f64) -> Result<Constant, String> {
     // The first value beyond the range of 64 bits.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if value >= -LIMIT && value < LIMIT {
-        Ok(Constant::Int(value as i64))
-    } else {
-        Err(TOO_LARGE.to_owned())
-    }
+    if value >= -LIMIT && value < LIMIT { Ok(Constant::Int(value as i64)) } else { Err(TOO_LARGE.to_owned()) }
 }
 
 /// A call of a numeric function.
@@ -632,15 +644,29 @@ fn type_info(element: &ElementType) -> Result<Constant, String> {
         ElementType::Fixed(DType::Int64) | ElementType::Int => int(i64::MIN, i64::MAX),
         ElementType::Fixed(DType::Float32) => {
             let typed = |it| Constant::Typed(Value::Float32(it));
-            vec![("eps", typed(f32::EPSILON)), ("max", typed(f32::MAX)), ("min", typed(f32::MIN)), ("tiny", typed(f32::MIN_POSITIVE))]
+            vec![
+                ("eps", typed(f32::EPSILON)),
+                ("max", typed(f32::MAX)),
+                ("min", typed(f32::MIN)),
+                ("tiny", typed(f32::MIN_POSITIVE)),
+            ]
         }
         ElementType::Fixed(DType::Float64) | ElementType::Float => {
             let typed = |it| Constant::Typed(Value::Float64(it));
-            vec![("eps", typed(f64::EPSILON)), ("max", typed(f64::MAX)), ("min", typed(f64::MIN)), ("tiny", typed(f64::MIN_POSITIVE))]
+            vec![
+                ("eps", typed(f64::EPSILON)),
+                ("max", typed(f64::MAX)),
+                ("min", typed(f64::MIN)),
+                ("tiny", typed(f64::MIN_POSITIVE)),
+            ]
         }
-        ElementType::Fixed(DType::Bool) | ElementType::Named(_) => return Err("the type has no limits".to_owned()),
+        ElementType::Fixed(DType::Bool) | ElementType::Named(_) => {
+            return Err("the type has no limits".to_owned());
+        }
     };
-    Ok(Constant::Namespace(Arc::new(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())))
+    Ok(Constant::Namespace(Arc::new(
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
+    )))
 }
 
 /// The axis that a name means, where it means one alone.

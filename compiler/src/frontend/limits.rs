@@ -18,7 +18,8 @@ pub const MAX_NESTING: usize = 256;
 /// chain, each open bracket and each operator since the last comma counts one.
 #[must_use]
 pub fn too_deep(file: FileId, text: &str) -> Option<Span> {
-    Scanner { bytes: text.as_bytes(), at: 0, open: vec![0], blocks: vec![Block::default()], lambdas: 0 }.run(file)
+    Scanner { bytes: text.as_bytes(), at: 0, open: vec![0], blocks: vec![Block::default()], lambdas: 0 }
+        .run(file)
 }
 
 /// An open block of statements.
@@ -71,7 +72,8 @@ impl Scanner<'_> {
                     }
                 }
                 b',' => self.reset(),
-                b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.' | b':' => {
+                b'+' | b'-' | b'*' | b'/' | b'%' | b'@' | b'&' | b'|' | b'^' | b'~' | b'<' | b'>' | b'.'
+                | b':' => {
                     self.count(1);
                 }
                 it if it.is_ascii_alphabetic() || it == b'_' || it >= 0x80 => self.word(start),
@@ -115,13 +117,21 @@ impl Scanner<'_> {
     }
 
     fn number(&mut self) {
-        while self.bytes.get(self.at).is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_')) {
+        while self
+            .bytes
+            .get(self.at)
+            .is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'_'))
+        {
             self.at += 1;
         }
     }
 
     fn word(&mut self, start: usize) {
-        while self.bytes.get(self.at).is_some_and(|&it| it.is_ascii_alphanumeric() || it == b'_' || it >= 0x80) {
+        while self
+            .bytes
+            .get(self.at)
+            .is_some_and(|&it| it.is_ascii_alphanumeric() || it == b'_' || it >= 0x80)
+        {
             self.at += 1;
         }
         let word = &self.bytes[start..self.at];

@@ -75,7 +75,11 @@ enum Bound<'p> {
     Augmented(Operator, &'p str, &'p Expr),
     /// `import a.b as c`, or `import a` of `import a.b`.
     Module(Vec<String>),
-    From { level: u32, module: Vec<String>, name: &'p str },
+    From {
+        level: u32,
+        module: Vec<String>,
+        name: &'p str,
+    },
     Function(FunctionId),
     Class(ClassId),
     /// A loop variable, a `with` target, ...: known only when the file runs.
@@ -149,7 +153,14 @@ impl<'p> Names<'p> {
         id
     }
 
-    fn bind(&mut self, scope: ScopeId, name: &'p str, span: Span, guards: &[(&'p Expr, bool)], what: Bound<'p>) {
+    fn bind(
+        &mut self,
+        scope: ScopeId,
+        name: &'p str,
+        span: Span,
+        guards: &[(&'p Expr, bool)],
+        what: Bound<'p>,
+    ) {
         let index = self.bindings.len();
         self.bindings.push(Binding { scope, span, guards: guards.to_vec(), what });
         let scope = &mut self.scopes[scope.0 as usize];
@@ -329,7 +340,10 @@ impl<'p> Names<'p> {
                     && self.chain.get() < MAX_CHAIN
                 {
                     self.chain.set(self.chain.get() + 1);
-                    let found = self.modules.get(usize::from(file.0)).and_then(|&it| self.lookup_in(it, u32::MAX, name));
+                    let found = self
+                        .modules
+                        .get(usize::from(file.0))
+                        .and_then(|&it| self.lookup_in(it, u32::MAX, name));
                     self.chain.set(self.chain.get() - 1);
                     if found.is_some() {
                         return found;
@@ -346,7 +360,8 @@ impl<'p> Names<'p> {
         for &(test, expected) in &binding.guards {
             let environment = Environment::module(binding.scope, test.span.start);
             let holds = evaluate::expression(self, &environment, test).and_then(|it| {
-                evaluate::truth(&it).ok_or_else(|| Opaque::new("the condition around it is not a number", test.span))
+                evaluate::truth(&it)
+                    .ok_or_else(|| Opaque::new("the condition around it is not a number", test.span))
             });
             match holds {
                 Ok(holds) if holds == expected => {}
@@ -385,7 +400,10 @@ impl<'p> Names<'p> {
             Bound::Value(value) => evaluate::expression(self, &environment, value),
             Bound::Element(value, position) => match evaluate::expression(self, &environment, value)? {
                 Constant::Tuple(parts) if *position < parts.len() => Ok(parts[*position].clone()),
-                _ => Err(Opaque::new("it is unpacked from something that is not a tuple of numbers", value.span)),
+                _ => Err(Opaque::new(
+                    "it is unpacked from something that is not a tuple of numbers",
+                    value.span,
+                )),
             },
             Bound::Augmented(op, name, value) => {
                 let old = self.lookup(binding.scope, binding.span.start, name).unwrap_or_else(|| {
@@ -431,7 +449,10 @@ impl<'p> Names<'p> {
         }
         let dots = ".".repeat(level as usize);
         let module = module.join(".");
-        Err(Opaque::new(format!("it comes from the module `{dots}{module}`, which is not among the files"), binding.span))
+        Err(Opaque::new(
+            format!("it comes from the module `{dots}{module}`, which is not among the files"),
+            binding.span,
+        ))
     }
 
     /// The file that an import path means: the one whose path shares the longest end with it.
@@ -452,7 +473,8 @@ impl<'p> Names<'p> {
         let mut best: Option<(usize, FileId)> = None;
         for (position, file) in files.iter().enumerate() {
             let id = FileId(u16::try_from(position).ok()?);
-            let common = file.module.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count();
+            let common =
+                file.module.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count();
             let is_suffix = common > 0 && (common == wanted.len() || common == file.module.len());
             let is_match = is_suffix && (!must_match_whole || common == wanted.len());
             if is_match && best.is_none_or(|(longest, _)| common > longest) {
@@ -493,16 +515,22 @@ impl<'p> Names<'p> {
                 {
                     return found;
                 }
-                if builtins::is_builtin_module(&inner) && path.len() < 3 && path[0] != "numpy" && path[0] != "math" {
+                if builtins::is_builtin_module(&inner)
+                    && path.len() < 3
+                    && path[0] != "numpy"
+                    && path[0] != "math"
+                {
                     return Ok(Constant::Foreign(Arc::from(inner)));
                 }
                 builtins::module_attribute(path, name, self.config).map_or_else(
                     // It may be a package on the way to a module.
-                    || if path.len() < 8 && !builtins::is_builtin_module(path) {
-                        Ok(Constant::Foreign(Arc::from(inner.clone())))
-                    } else {
-                        let module = path.join(".");
-                        Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
+                    || {
+                        if path.len() < 8 && !builtins::is_builtin_module(path) {
+                            Ok(Constant::Foreign(Arc::from(inner.clone())))
+                        } else {
+                            let module = path.join(".");
+                            Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
+                        }
                     },
                     Ok,
                 )
@@ -510,7 +538,8 @@ impl<'p> Names<'p> {
             Constant::Class(class) => {
                 let class = &self.classes[class.0 as usize];
                 let is_enum = class.def.bases.iter().any(|it| {
-                    it.as_dotted().is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"Enum" | &"IntFlag")))
+                    it.as_dotted()
+                        .is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"Enum" | &"IntFlag")))
                 });
                 match self.lookup_in(class.body, u32::MAX, name) {
                     Some(Ok(Constant::Int(value))) if is_enum => Ok(Constant::Member(value)),
@@ -533,7 +562,9 @@ impl<'p> Names<'p> {
     #[must_use]
     pub fn is_int_enum(&self, class: ClassId) -> bool {
         let bases = &self.classes[class.0 as usize].def.bases;
-        bases.iter().any(|it| it.as_dotted().is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"IntFlag"))))
+        bases
+            .iter()
+            .any(|it| it.as_dotted().is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"IntFlag"))))
     }
 
     /// The value of an external; names in it are looked up from the main file.
@@ -565,7 +596,10 @@ impl<'p> Names<'p> {
             External::Function(name) => match from_main(name)? {
                 it @ Constant::Function(_) => it,
                 other => {
-                    return Err(Opaque::new(format!("`{name}` is {} and not a function", other.describe()), span));
+                    return Err(Opaque::new(
+                        format!("`{name}` is {} and not a function", other.describe()),
+                        span,
+                    ));
                 }
             },
             External::Member { enumeration, member } => {
@@ -584,7 +618,11 @@ impl<'p> Names<'p> {
             }
             External::Axis { axis, index: None, .. } => Constant::Axis(*axis),
             External::Axis { axis, index: Some(index), offset } => {
-                Constant::Position(super::constants::AxisPosition { axis: *axis, index: *index, offset: *offset })
+                Constant::Position(super::constants::AxisPosition {
+                    axis: *axis,
+                    index: *index,
+                    offset: *offset,
+                })
             }
             External::Unsupported(what) => Constant::Unsupported(Arc::from(what.as_str())),
         })

@@ -307,10 +307,9 @@ impl Converter<'_> {
             py::Expr::Lambda(_) => ExprKind::Other("lambda"),
             py::Expr::Dict(_) => ExprKind::Other("dict"),
             py::Expr::Set(_) => ExprKind::Other("set"),
-            py::Expr::ListComp(_)
-            | py::Expr::SetComp(_)
-            | py::Expr::DictComp(_)
-            | py::Expr::Generator(_) => ExprKind::Other("comprehension"),
+            py::Expr::ListComp(_) | py::Expr::SetComp(_) | py::Expr::DictComp(_) | py::Expr::Generator(_) => {
+                ExprKind::Other("comprehension")
+            }
             py::Expr::Await(_) => ExprKind::Other("await"),
             py::Expr::Yield(_) | py::Expr::YieldFrom(_) => ExprKind::Other("yield"),
             py::Expr::FString(_) | py::Expr::TString(_) => ExprKind::Other("f-string"),

@@ -1,7 +1,7 @@
 //! The files of a project as syntax trees, and the stencils among them.
 
-use super::parse as parser;
 use super::limits::MAX_FILES;
+use super::parse as parser;
 use super::syntax::{ExprKind, FunctionDef, Module, Stmt, StmtKind};
 use crate::diag::catalog::syntax as catalog;
 use crate::diag::{Diagnostics, FileId, Span};

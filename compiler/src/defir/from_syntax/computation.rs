@@ -64,7 +64,10 @@ impl<'p> Builder<'_, 'p> {
         span: Span,
     ) {
         let Some(name) = target.as_name() else {
-            self.report(compile_time::bad_temporary_type("the target of a declaration is not a name", target.span));
+            self.report(compile_time::bad_temporary_type(
+                "the target of a declaration is not a name",
+                target.span,
+            ));
             return;
         };
         let dtype = match self.annotation(annotation, PythonTypes::Literal) {
@@ -113,7 +116,10 @@ impl<'p> Builder<'_, 'p> {
         let mut found = Items::default();
         for item in items {
             if let Some(target) = &item.target {
-                self.report(catalog::malformed_with("an item of this `with` has a name behind `as`", target.span));
+                self.report(catalog::malformed_with(
+                    "an item of this `with` has a name behind `as`",
+                    target.span,
+                ));
             }
             let name = match &item.context.kind {
                 ExprKind::Call { function, .. } => function.as_dotted().and_then(|it| it.last().copied()),
@@ -144,9 +150,15 @@ impl<'p> Builder<'_, 'p> {
         let span = items.first().map_or(span, |first| first.context.span);
         let [computation] = found.computation.as_slice() else {
             if !found.computation.is_empty() {
-                self.report(catalog::malformed_with("a `with` has two computations", found.computation[1].span));
+                self.report(catalog::malformed_with(
+                    "a `with` has two computations",
+                    found.computation[1].span,
+                ));
             } else if !found.has_other {
-                self.report(catalog::malformed_with("an interval or region stands outside a computation", span));
+                self.report(catalog::malformed_with(
+                    "an interval or region stands outside a computation",
+                    span,
+                ));
             }
             return;
         };
@@ -168,7 +180,9 @@ impl<'p> Builder<'_, 'p> {
     fn order_of(&mut self, call: Call<'p>) -> Option<LoopOrder> {
         let written = match (call.args, call.keywords) {
             ([order], []) => Some(order),
-            ([], [keyword]) if keyword.name.as_ref().is_some_and(|it| it.name == "order") => Some(&keyword.value),
+            ([], [keyword]) if keyword.name.as_ref().is_some_and(|it| it.name == "order") => {
+                Some(&keyword.value)
+            }
             _ => None,
         };
         let order = written.and_then(|it| it.as_dotted()).and_then(|it| match it.last().copied() {
@@ -191,7 +205,9 @@ impl<'p> Builder<'_, 'p> {
             let span = first_line_of(stmt);
             let (items, inner) = match &stmt.kind {
                 tree::StmtKind::With { items, body } => (items, body),
-                tree::StmtKind::Expr(it) if matches!(it.kind, ExprKind::Str(_) | ExprKind::Missing) => continue,
+                tree::StmtKind::Expr(it) if matches!(it.kind, ExprKind::Str(_) | ExprKind::Missing) => {
+                    continue;
+                }
                 tree::StmtKind::ImportFrom { module, .. } if is_externals(module) => continue,
                 _ => {
                     let what = if has_interval {
@@ -205,12 +221,18 @@ impl<'p> Builder<'_, 'p> {
             };
             let found = self.items(items);
             if let Some(second) = found.computation.first() {
-                self.report(catalog::malformed_with("a computation stands inside a computation", second.span));
+                self.report(catalog::malformed_with(
+                    "a computation stands inside a computation",
+                    second.span,
+                ));
                 continue;
             }
             let [interval] = found.interval.as_slice() else {
                 if found.interval.len() > 1 {
-                    self.report(catalog::malformed_with("a `with` has two intervals", found.interval[1].span));
+                    self.report(catalog::malformed_with(
+                        "a `with` has two intervals",
+                        found.interval[1].span,
+                    ));
                 } else if !found.has_other {
                     self.report(catalog::malformed_with("a computation has no interval", computation));
                 }
@@ -236,7 +258,9 @@ impl<'p> Builder<'_, 'p> {
     fn check_sequence(&mut self, earlier: Interval, earlier_span: Span, range: Interval, span: Span) {
         let (is_before, is_apart) = match self.order {
             LoopOrder::Backward => (range.start > earlier.start, range.end <= earlier.start),
-            LoopOrder::Parallel | LoopOrder::Forward => (range.start < earlier.start, earlier.end <= range.start),
+            LoopOrder::Parallel | LoopOrder::Forward => {
+                (range.start < earlier.start, earlier.end <= range.start)
+            }
         };
         if is_apart {
             return;
@@ -248,7 +272,13 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn block(&mut self, interval: Option<Interval>, span: Span, regions: &[Call<'p>], body: &'p [tree::Stmt]) {
+    fn block(
+        &mut self,
+        interval: Option<Interval>,
+        span: Span,
+        regions: &[Call<'p>],
+        body: &'p [tree::Stmt],
+    ) {
         let mut built = Vec::new();
         match regions {
             [] => self.stmts(body, &mut built),
@@ -265,7 +295,8 @@ impl<'p> Builder<'_, 'p> {
 
     /// `interval(...)`
     fn interval(&mut self, call: Call<'p>) -> Option<Interval> {
-        let values: Vec<&tree::Expr> = call.args.iter().chain(call.keywords.iter().map(|it| &it.value)).collect();
+        let values: Vec<&tree::Expr> =
+            call.args.iter().chain(call.keywords.iter().map(|it| &it.value)).collect();
         let fail = |this: &mut Self, why: &str, span| {
             this.report(catalog::bad_interval(why, span));
             None
@@ -283,7 +314,8 @@ impl<'p> Builder<'_, 'p> {
                 if matches!(start.kind, ExprKind::None) {
                     return fail(self, "an interval starts at a level, not at `None`", start.span);
                 }
-                let (start_bound, end_bound) = (self.bound(start, Level::Start)?, self.bound(end, Level::End)?);
+                let (start_bound, end_bound) =
+                    (self.bound(start, Level::Start)?, self.bound(end, Level::End)?);
                 let is_empty = match (start_bound.level, end_bound.level) {
                     (Level::Start, Level::End) => false,
                     (Level::End, Level::Start) => true,
@@ -326,7 +358,10 @@ impl<'p> Builder<'_, 'p> {
             },
             Err(opaque) => {
                 if !self.is_missing_external(expr) {
-                    let why = format!("a bound of the interval is not known while compiling, because {}", opaque.why);
+                    let why = format!(
+                        "a bound of the interval is not known while compiling, because {}",
+                        opaque.why
+                    );
                     self.report(catalog::bad_interval(&why, expr.span));
                 }
                 return None;
@@ -335,7 +370,10 @@ impl<'p> Builder<'_, 'p> {
         match i32::try_from(offset) {
             Ok(short) if offset.abs() <= MAX_BOUND => Some(Bound { level, offset: short }),
             _ => {
-                self.report(catalog::bad_interval("a bound of the interval is beyond every domain", expr.span));
+                self.report(catalog::bad_interval(
+                    "a bound of the interval is beyond every domain",
+                    expr.span,
+                ));
                 None
             }
         }

@@ -47,7 +47,13 @@ impl<'p> Builder<'_, 'p> {
                         return None;
                     }
                 };
-                built(IrKind::Unary(op, Box::new(operand?)))
+                let operand = operand?;
+                if let (UnaryOp::Minus, IrKind::Literal(value)) = (op, &operand.kind)
+                    && let Some(value) = negated(*value)
+                {
+                    return built(IrKind::Literal(value));
+                }
+                built(IrKind::Unary(op, Box::new(operand)))
             }
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.expr(left, out), self.expr(right, out));
@@ -218,13 +224,19 @@ impl<'p> Builder<'_, 'p> {
             match attribute {
                 "T" | "A" => self.report(compile_time::not_supported(&format!(".{attribute}"), whole.span)),
                 _ => {
-                    self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of a field"), whole.span));
+                    self.report(catalog::operator_not_in_language(
+                        &format!("`.{attribute}` of a field"),
+                        whole.span,
+                    ));
                 }
             }
             return None;
         }
         let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
-            self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of an expression"), whole.span));
+            self.report(catalog::operator_not_in_language(
+                &format!("`.{attribute}` of an expression"),
+                whole.span,
+            ));
             return None;
         };
         match self.evaluate(whole, false) {
@@ -262,7 +274,11 @@ impl<'p> Builder<'_, 'p> {
             }
             if let Some(dtype) = self.cast_of(name) {
                 let [operand] = self.arguments(name, 1, call, out)?.try_into().ok()?;
-                return Some(Expr { kind: IrKind::Cast(dtype, Box::new(operand)), dtype: (), span: call.span });
+                return Some(Expr {
+                    kind: IrKind::Cast(dtype, Box::new(operand)),
+                    dtype: (),
+                    span: call.span,
+                });
             }
             if name == "__INLINED" {
                 self.report(compile_time::inlined_in_expression(call.span));
@@ -329,7 +345,13 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The arguments of a builtin.
-    fn arguments(&mut self, name: &str, arity: usize, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Vec<Expr>> {
+    fn arguments(
+        &mut self,
+        name: &str,
+        arity: usize,
+        call: Call<'p>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Expr>> {
         if let Some(keyword) = call.keywords.first() {
             self.report(catalog::keyword_of_builtin(name, keyword.span));
             return None;
@@ -353,6 +375,17 @@ impl<'p> Builder<'_, 'p> {
             "float64" | "f64" => Some(DType::Float64),
             _ => None,
         }
+    }
+}
+
+/// `-value`, so that a negative constant reads as one; `None` where that is an error or wraps.
+fn negated(value: Value) -> Option<Value> {
+    match value {
+        Value::Float32(it) => Some(Value::Float32(-it)),
+        Value::Float64(it) => Some(Value::Float64(-it)),
+        Value::Int32(it) => it.checked_neg().map(Value::Int32),
+        Value::Int64(it) => it.checked_neg().map(Value::Int64),
+        Value::Bool(_) | Value::Int8(_) | Value::Int16(_) => None,
     }
 }
 

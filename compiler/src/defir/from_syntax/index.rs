@@ -88,7 +88,12 @@ impl<'p> Builder<'_, 'p> {
         None
     }
 
-    fn evaluate_with_subscripts(&self, value: &tree::Expr, index: &tree::Expr, span: Span) -> Option<Constant> {
+    fn evaluate_with_subscripts(
+        &self,
+        value: &tree::Expr,
+        index: &tree::Expr,
+        span: Span,
+    ) -> Option<Constant> {
         let Ok(Constant::Tuple(parts)) = self.evaluate(value, true) else { return None };
         let position = self.evaluate(index, false).ok()?.as_int()?;
         let length = i64::try_from(parts.len()).ok()?;
@@ -132,7 +137,10 @@ impl<'p> Builder<'_, 'p> {
             let mut last = None;
             for (part, shift) in parts.iter().zip(shifts) {
                 let Some((axis, by)) = shift else {
-                    self.report(catalog::bad_offset("axes and plain integers are mixed in one index", part.span));
+                    self.report(catalog::bad_offset(
+                        "axes and plain integers are mixed in one index",
+                        part.span,
+                    ));
                     return None;
                 };
                 let why = if last == Some(axis) {
@@ -190,7 +198,8 @@ impl<'p> Builder<'_, 'p> {
                 None
             }
             Err(opaque) => {
-                let why = format!("the offset along {axis} is not known while compiling, because {}", opaque.why);
+                let why =
+                    format!("the offset along {axis} is not known while compiling, because {}", opaque.why);
                 self.report(catalog::bad_offset(&why, part.span));
                 None
             }

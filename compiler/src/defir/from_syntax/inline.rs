@@ -36,9 +36,15 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::several_results(name, results.len(), call.span));
             return None;
         }
-        let results = self.inline(id, function, call, |this, prefix| {
-            Some(vec![this.temporary(&format!("{prefix}_result"), AxisSet::IJK, None, call.span)])
-        }, out)?;
+        let results = self.inline(
+            id,
+            function,
+            call,
+            |this, prefix| {
+                Some(vec![this.temporary(&format!("{prefix}_result"), AxisSet::IJK, None, call.span)])
+            },
+            out,
+        )?;
         Some(Self::read(*results.first()?, call.span))
     }
 
@@ -61,9 +67,13 @@ impl<'p> Builder<'_, 'p> {
                 return None;
             }
             // The caller's names are declared in the caller's body, after the arguments were read.
-            self.inline(id, function, call, |this, _| {
-                targets.iter().map(|it| this.target(it, declaration)).collect()
-            }, out)
+            self.inline(
+                id,
+                function,
+                call,
+                |this, _| targets.iter().map(|it| this.target(it, declaration)).collect(),
+                out,
+            )
         });
         if built.is_none() {
             targets.iter().for_each(|it| self.declare_after_error(it));

@@ -61,7 +61,9 @@ pub fn build(
     let is_guesswork = |it: &Diagnostic| {
         it.primary.as_ref().is_some_and(|label| {
             broken_lines.iter().any(|broken| {
-                broken.file == label.span.file && label.span.start <= broken.end && broken.start <= label.span.end
+                broken.file == label.span.file
+                    && label.span.start <= broken.end
+                    && broken.start <= label.span.end
             })
         })
     };
@@ -77,7 +79,8 @@ fn choose<'p>(
     diagnostics: &mut Diagnostics,
 ) -> Option<FunctionInfo<'p>> {
     let main = program.main?;
-    let stencils = || names.functions().map(|(_, it)| it).filter(|it| it.is_stencil && it.def.span.file == main);
+    let stencils =
+        || names.functions().map(|(_, it)| it).filter(|it| it.is_stencil && it.def.span.file == main);
     let all = || stencils().map(|it| it.def.name.name.clone()).collect::<Vec<String>>();
     let matching: Vec<&FunctionInfo<'p>> =
         stencils().filter(|it| wanted.is_none_or(|name| it.def.name.name == name)).collect();
@@ -131,7 +134,11 @@ struct Builder<'b, 'p> {
 impl<'b, 'p> Builder<'b, 'p> {
     fn new(names: &'b Names<'p>, config: &'b Config, diagnostics: &'b mut Diagnostics) -> Self {
         let retyped = |key: &str, otherwise: DType| {
-            config.dtypes.get(key).and_then(|it| DType::from_name(it.trim_start_matches("np."))).unwrap_or(otherwise)
+            config
+                .dtypes
+                .get(key)
+                .and_then(|it| DType::from_name(it.trim_start_matches("np.")))
+                .unwrap_or(otherwise)
         };
         Self {
             names,

@@ -52,7 +52,9 @@ impl<'p> Builder<'_, 'p> {
     /// `region[i, j]`
     fn rectangle(&mut self, expr: &'p tree::Expr) -> Option<Region> {
         let index = match &expr.kind {
-            ExprKind::Subscript(value, index) if value.as_dotted().is_some_and(|it| it.last() == Some(&"region")) => {
+            ExprKind::Subscript(value, index)
+                if value.as_dotted().is_some_and(|it| it.last() == Some(&"region")) =>
+            {
                 index
             }
             ExprKind::Missing => return None,
@@ -157,17 +159,23 @@ impl<'p> Builder<'_, 'p> {
                     }
                     _ => return Err(Some("only integers are added to a place along an axis".to_owned())),
                 };
-                Ok(Place::Position(AxisPosition { offset: position.offset.saturating_add(shift), ..position }))
+                Ok(Place::Position(AxisPosition {
+                    offset: position.offset.saturating_add(shift),
+                    ..position
+                }))
             }
             _ => match self.evaluate(expr, false) {
                 Ok(Constant::Position(it)) => Ok(Place::Position(it)),
                 Ok(value) => match value.as_int().filter(|it| it.abs() <= MAX_DISTANCE) {
                     Some(it) => Ok(Place::Integer(it)),
-                    None => Err(Some(format!("a bound of the region is {} and not a place", value.describe()))),
+                    None => {
+                        Err(Some(format!("a bound of the region is {} and not a place", value.describe())))
+                    }
                 },
-                Err(opaque) => {
-                    Err(Some(format!("a bound of the region is not known while compiling, because {}", opaque.why)))
-                }
+                Err(opaque) => Err(Some(format!(
+                    "a bound of the region is not known while compiling, because {}",
+                    opaque.why
+                ))),
             },
         }
     }

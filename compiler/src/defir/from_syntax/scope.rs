@@ -23,7 +23,9 @@ pub(super) enum Local {
     /// An external, or a function's parameter that stands for a constant.
     Known(Evaluated),
     /// An external that was imported and has no value.
-    Missing { imported: Span },
+    Missing {
+        imported: Span,
+    },
 }
 
 /// Where the results of a function go.
@@ -93,7 +95,9 @@ pub(super) fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, .. } => targets.iter().for_each(|it| target(it, names)),
-            StmtKind::AugAssign { target: it, .. } | StmtKind::AnnAssign { target: it, .. } => target(it, names),
+            StmtKind::AugAssign { target: it, .. } | StmtKind::AnnAssign { target: it, .. } => {
+                target(it, names)
+            }
             StmtKind::If { then, otherwise, .. } => {
                 assigned_names(then, names);
                 assigned_names(otherwise, names);
@@ -152,7 +156,8 @@ impl<'p> Builder<'_, 'p> {
     pub(super) fn evaluate(&self, expr: &Expr, allows_calls: bool) -> Evaluated {
         let frame = self.frame();
         let locals = |name: &str| self.local_constant(name, expr.span);
-        let environment = Environment { scope: frame.scope, position: frame.position, locals: &locals, allows_calls };
+        let environment =
+            Environment { scope: frame.scope, position: frame.position, locals: &locals, allows_calls };
         evaluate::expression(self.names, &environment, expr)
     }
 

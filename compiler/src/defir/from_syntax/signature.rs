@@ -35,7 +35,10 @@ impl<'p> Builder<'_, 'p> {
                 }
                 Ok(Declared::Field(it, dtype)) => {
                     if !it.data_dims.is_empty() {
-                        self.report(compile_time::not_supported("Field with data dimensions", annotation.span));
+                        self.report(compile_time::not_supported(
+                            "Field with data dimensions",
+                            annotation.span,
+                        ));
                     }
                     declared.push(Some((param, Declared::Field(it, dtype))));
                 }

@@ -86,7 +86,9 @@ impl<'p> Builder<'_, 'p> {
                         let name = self.names.function(id).def.name.name.clone();
                         self.report(functions::bare_call(&name, expr.span));
                     }
-                    None => self.report(catalog::statement_not_in_language("a call as a statement", expr.span)),
+                    None => {
+                        self.report(catalog::statement_not_in_language("a call as a statement", expr.span))
+                    }
                 },
             },
             _ => self.report(catalog::bare_expression(expr.span)),
@@ -95,7 +97,12 @@ impl<'p> Builder<'_, 'p> {
 
     fn compile_assert(&mut self, args: &'p [tree::Expr], whole: &tree::Expr) {
         let [condition] = args else {
-            self.report(compile_time::not_evaluable("compile_assert", "it takes one condition", whole.span, None));
+            self.report(compile_time::not_evaluable(
+                "compile_assert",
+                "it takes one condition",
+                whole.span,
+                None,
+            ));
             return;
         };
         if self.decide(condition, "compile_assert") == Some(false) {
@@ -133,7 +140,8 @@ impl<'p> Builder<'_, 'p> {
                 parts.iter().any(|it| self.names_missing_external(it))
             }
             ExprKind::Compare(left, rest) => {
-                self.names_missing_external(left) || rest.iter().any(|(_, it)| self.names_missing_external(it))
+                self.names_missing_external(left)
+                    || rest.iter().any(|(_, it)| self.names_missing_external(it))
             }
             _ => false,
         }
@@ -210,7 +218,10 @@ impl<'p> Builder<'_, 'p> {
                     return;
                 }
                 (Some("computation"), _) => {
-                    self.report(computations::malformed_with("a computation stands inside a computation", at));
+                    self.report(computations::malformed_with(
+                        "a computation stands inside a computation",
+                        at,
+                    ));
                     return;
                 }
                 (Some("interval"), _) => {
@@ -433,7 +444,11 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The field that a target names, declared if it is new; what is wrong is reported.
-    pub(super) fn target(&mut self, target: &'p tree::Expr, declaration: Option<Declaration>) -> Option<Handle<Field>> {
+    pub(super) fn target(
+        &mut self,
+        target: &'p tree::Expr,
+        declaration: Option<Declaration>,
+    ) -> Option<Handle<Field>> {
         let fail = |this: &mut Self, problem: Diagnostic| {
             this.report(problem);
             None
@@ -469,7 +484,10 @@ impl<'p> Builder<'_, 'p> {
                         return fail(self, catalog::target_level_in_parallel(name, target.span));
                     }
                     if offset.k != 0 {
-                        return fail(self, compile_time::not_supported("assignment to another level", target.span));
+                        return fail(
+                            self,
+                            compile_time::not_supported("assignment to another level", target.span),
+                        );
                     }
                     self.check_axes(field, target.span)
                 }
@@ -488,8 +506,12 @@ impl<'p> Builder<'_, 'p> {
                 _ => fail(self, catalog::bad_target("a call is assigned", target.span)),
             },
             ExprKind::List(_) => fail(self, catalog::bad_target("a list is assigned", target.span)),
-            ExprKind::Starred(_) => fail(self, catalog::bad_target("a starred name is assigned", target.span)),
-            ExprKind::Attribute(..) => fail(self, catalog::bad_target("an attribute is assigned", target.span)),
+            ExprKind::Starred(_) => {
+                fail(self, catalog::bad_target("a starred name is assigned", target.span))
+            }
+            ExprKind::Attribute(..) => {
+                fail(self, catalog::bad_target("an attribute is assigned", target.span))
+            }
             _ => fail(self, catalog::bad_target("this cannot be assigned", target.span)),
         }
     }
@@ -507,7 +529,12 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// A new temporary of the present body.
-    pub(super) fn declare(&mut self, name: &str, declaration: Option<Declaration>, span: Span) -> Handle<Field> {
+    pub(super) fn declare(
+        &mut self,
+        name: &str,
+        declaration: Option<Declaration>,
+        span: Span,
+    ) -> Handle<Field> {
         let (axes, dtype) = declaration.unwrap_or((AxisSet::IJK, None));
         let wanted = match &self.frame().prefix {
             Some(prefix) => format!("{prefix}_{name}"),

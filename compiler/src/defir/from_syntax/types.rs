@@ -30,7 +30,11 @@ impl Builder<'_, '_> {
     /// # Errors
     ///
     /// Why it declares none; `None` where that is reported already.
-    pub(super) fn annotation(&mut self, expr: &Expr, python: PythonTypes) -> Result<Declared, Option<Opaque>> {
+    pub(super) fn annotation(
+        &mut self,
+        expr: &Expr,
+        python: PythonTypes,
+    ) -> Result<Declared, Option<Opaque>> {
         let value = match &expr.kind {
             ExprKind::Str(text) => self.string_annotation(text, expr.span)?,
             ExprKind::Missing => return Err(None),
@@ -44,7 +48,10 @@ impl Builder<'_, '_> {
     }
 
     fn string_annotation(&mut self, text: &str, span: Span) -> Result<Constant, Option<Opaque>> {
-        if self.config.dtypes.contains_key(text) || DType::from_name(text).is_some() || matches!(text, "float" | "int") {
+        if self.config.dtypes.contains_key(text)
+            || DType::from_name(text).is_some()
+            || matches!(text, "float" | "int")
+        {
             return Ok(Constant::Element(ElementType::Named(text.into())));
         }
         match self.type_text(text, span) {
@@ -63,7 +70,12 @@ impl Builder<'_, '_> {
         evaluate::type_text(self.names, &environment, text, span)
     }
 
-    fn declared(&mut self, value: &Constant, python: PythonTypes, span: Span) -> Result<Declared, Option<Opaque>> {
+    fn declared(
+        &mut self,
+        value: &Constant,
+        python: PythonTypes,
+        span: Span,
+    ) -> Result<Declared, Option<Opaque>> {
         match value {
             Constant::Element(ElementType::Named(name)) => {
                 // A name may mean a whole field type.
@@ -78,7 +90,9 @@ impl Builder<'_, '_> {
                         Ok(value) => self.declared(&value, python, span),
                     };
                 }
-                Ok(Declared::Scalar(self.element(&ElementType::Named(name.clone()), python, span).ok_or(None)?))
+                Ok(Declared::Scalar(
+                    self.element(&ElementType::Named(name.clone()), python, span).ok_or(None)?,
+                ))
             }
             Constant::Element(element) => {
                 Ok(Declared::Scalar(self.element(element, python, span).ok_or(None)?))
@@ -87,7 +101,9 @@ impl Builder<'_, '_> {
                 let dtype = self.element(&field.element, python, span).ok_or(None)?;
                 Ok(Declared::Field(field.clone(), dtype))
             }
-            Constant::Class(class) if self.names.is_int_enum(*class) => Ok(Declared::Scalar(self.literal_int)),
+            Constant::Class(class) if self.names.is_int_enum(*class) => {
+                Ok(Declared::Scalar(self.literal_int))
+            }
             other => Err(Some(Opaque { why: format!("it is {}", other.describe()), span: None })),
         }
     }

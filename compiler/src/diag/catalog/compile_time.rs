@@ -28,8 +28,13 @@ pub fn not_evaluable(what: &str, why: &str, span: Span, at: Option<Span>) -> Dia
 }
 
 pub fn inlined_in_expression(span: Span) -> Diagnostic {
-    Diagnostic::error(NOT_EVALUABLE, "`__INLINED` is part of a larger expression", span, "not the whole condition")
-        .help("write `if __INLINED(...):` with everything inside the parentheses")
+    Diagnostic::error(
+        NOT_EVALUABLE,
+        "`__INLINED` is part of a larger expression",
+        span,
+        "not the whole condition",
+    )
+    .help("write `if __INLINED(...):` with everything inside the parentheses")
 }
 
 pub fn assertion_failed(condition: &str, span: Span) -> Diagnostic {
@@ -51,12 +56,18 @@ pub fn not_supported(construct: &str, span: Span) -> Diagnostic {
 }
 
 pub fn too_large(limit: u32, span: Span) -> Diagnostic {
-    Diagnostic::error(NOT_SUPPORTED, format!("the stencil has more than {limit} statements after inlining"), span, "too large")
-        .help("split it into several stencils")
+    Diagnostic::error(
+        NOT_SUPPORTED,
+        format!("the stencil has more than {limit} statements after inlining"),
+        span,
+        "too large",
+    )
+    .help("split it into several stencils")
 }
 
 pub fn no_such_stencil(name: &str, others: &[String]) -> Diagnostic {
-    let found = Diagnostic::without_place(WHICH_STENCIL, format!("the main file has no stencil named `{name}`"));
+    let found =
+        Diagnostic::without_place(WHICH_STENCIL, format!("the main file has no stencil named `{name}`"));
     if others.is_empty() {
         found.help("a stencil is a function with a `with computation(...)` in its body")
     } else {

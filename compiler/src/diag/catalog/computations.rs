@@ -19,8 +19,13 @@ pub const WITH_IN_REGION: Code = Code("E13");
 pub const REGION: Code = Code("E14");
 
 pub fn statement_at_top_level(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(TOP_LEVEL, format!("{what} stands outside every computation"), span, "not inside a computation")
-        .help("move it into a `with computation(PARALLEL), interval(...):`")
+    Diagnostic::error(
+        TOP_LEVEL,
+        format!("{what} stands outside every computation"),
+        span,
+        "not inside a computation",
+    )
+    .help("move it into a `with computation(PARALLEL), interval(...):`")
 }
 
 /// `what` is the whole sentence.
@@ -45,7 +50,9 @@ pub fn bad_interval(why: &str, span: Span) -> Diagnostic {
 pub fn intervals_out_of_order(order: LoopOrder, interval: Span, before: Span) -> Diagnostic {
     let (runs, wanted) = match order {
         LoopOrder::Backward => ("from the last level down", "with the higher levels first"),
-        LoopOrder::Forward | LoopOrder::Parallel => ("from the first level up", "with the lower levels first"),
+        LoopOrder::Forward | LoopOrder::Parallel => {
+            ("from the first level up", "with the lower levels first")
+        }
     };
     Diagnostic::error(
         INTERVAL_ORDER,
@@ -58,9 +65,14 @@ pub fn intervals_out_of_order(order: LoopOrder, interval: Span, before: Span) ->
 }
 
 pub fn intervals_overlap(interval: Span, before: Span) -> Diagnostic {
-    Diagnostic::error(INTERVAL_OVERLAP, "two intervals of one computation overlap", interval, "has levels in common")
-        .also(before, "with this one")
-        .help("end the one where the other starts, or write two `with computation(...)`")
+    Diagnostic::error(
+        INTERVAL_OVERLAP,
+        "two intervals of one computation overlap",
+        interval,
+        "has levels in common",
+    )
+    .also(before, "with this one")
+    .help("end the one where the other starts, or write two `with computation(...)`")
 }
 
 pub fn with_in_region(span: Span) -> Diagnostic {

@@ -24,7 +24,10 @@ pub fn offset_count(name: &str, axes: AxisSet, given: usize, span: Span) -> Diag
     let s = if n == 1 { "" } else { "s" };
     Diagnostic::error(
         OFFSET_COUNT,
-        format!("`{name}` has {n} ax{} ({axes}) and is indexed with {given}", if n == 1 { "is" } else { "es" }),
+        format!(
+            "`{name}` has {n} ax{} ({axes}) and is indexed with {given}",
+            if n == 1 { "is" } else { "es" }
+        ),
         span,
         format!("{n} offset{s} needed"),
     )
@@ -49,13 +52,23 @@ pub fn slice_in_index(span: Span) -> Diagnostic {
 
 /// `what` is what was indexed: `an expression`.
 pub fn subscript_of_value(what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(SUBSCRIPT, format!("{what} is indexed, and only fields have points beside them"), span, "indexed here")
-        .help("assign it to a name first, then index that name")
+    Diagnostic::error(
+        SUBSCRIPT,
+        format!("{what} is indexed, and only fields have points beside them"),
+        span,
+        "indexed here",
+    )
+    .help("assign it to a name first, then index that name")
 }
 
 /// `what` as in "`//` is not part of the language".
 pub fn operator_not_in_language(what: &str, span: Span) -> Diagnostic {
-    let found = Diagnostic::error(NOT_IN_LANGUAGE, format!("{what} is not part of the language"), span, "not a GTScript operator");
+    let found = Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("{what} is not part of the language"),
+        span,
+        "not a GTScript operator",
+    );
     found.help(match what {
         "`//`" => "write `floor(a / b)`",
         "`&`" => "write `and` for conditions",
@@ -88,7 +101,8 @@ pub fn wrong_arity(name: &str, takes: usize, given: usize, span: Span) -> Diagno
 }
 
 pub fn keyword_of_builtin(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(ARITY, format!("`{name}` takes no keywords"), span, "a keyword").help("pass the value by position")
+    Diagnostic::error(ARITY, format!("`{name}` takes no keywords"), span, "a keyword")
+        .help("pass the value by position")
 }
 
 /// `what` as in "a string".

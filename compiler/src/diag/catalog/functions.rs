@@ -24,10 +24,13 @@ pub const SUBSCRIPTED_LOCAL: Code = Code("E48");
 pub const COMPUTATION_IN_FUNCTION: Code = Code("E49");
 
 pub fn unknown_function(name: &str, span: Span, similar: Option<&str>) -> Diagnostic {
-    let found = Diagnostic::error(NOT_CALLABLE, format!("no function is named `{name}`"), span, "not known here");
+    let found =
+        Diagnostic::error(NOT_CALLABLE, format!("no function is named `{name}`"), span, "not known here");
     match similar {
         Some(similar) => found.help(format!("did you mean `{similar}`?")),
-        None => found.help(format!("define it with `@function` above, import it, or import `{name}` from `__externals__`")),
+        None => found.help(format!(
+            "define it with `@function` above, import it, or import `{name}` from `__externals__`"
+        )),
     }
 }
 
@@ -38,34 +41,54 @@ pub fn plain_function(name: &str, span: Span, defined: Span) -> Diagnostic {
 }
 
 pub fn stencil_called(name: &str, span: Span, defined: Span) -> Diagnostic {
-    Diagnostic::error(NOT_CALLABLE, format!("`{name}` is a stencil and cannot be called here"), span, "called here")
-        .also(defined, "has computations of its own")
-        .help("move what both need into a function decorated with `@function`")
+    Diagnostic::error(
+        NOT_CALLABLE,
+        format!("`{name}` is a stencil and cannot be called here"),
+        span,
+        "called here",
+    )
+    .also(defined, "has computations of its own")
+    .help("move what both need into a function decorated with `@function`")
 }
 
 pub fn qualified_builtin(written: &str, builtin: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(NOT_CALLABLE, format!("`{written}` runs in Python, not in a stencil"), span, "not a GTScript function")
-        .help(format!("write `{builtin}(...)`"))
+    Diagnostic::error(
+        NOT_CALLABLE,
+        format!("`{written}` runs in Python, not in a stencil"),
+        span,
+        "not a GTScript function",
+    )
+    .help(format!("write `{builtin}(...)`"))
 }
 
 /// `what` says what it is: `a number`.
 pub fn not_callable(name: &str, what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(NOT_CALLABLE, format!("`{name}` is {what} and cannot be called here"), span, "called here")
-        .help("call a builtin or a function decorated with `@function`")
+    Diagnostic::error(
+        NOT_CALLABLE,
+        format!("`{name}` is {what} and cannot be called here"),
+        span,
+        "called here",
+    )
+    .help("call a builtin or a function decorated with `@function`")
 }
 
 /// `why` is the whole sentence.
 pub fn bad_call(why: &str, span: Span, defined: Span) -> Diagnostic {
-    Diagnostic::error(CALL_SIGNATURE, why, span, "").also(defined, "defined here").help("pass each parameter once")
+    Diagnostic::error(CALL_SIGNATURE, why, span, "")
+        .also(defined, "defined here")
+        .help("pass each parameter once")
 }
 
 pub fn return_count(name: &str, count: usize, defined: Span, second: Option<Span>) -> Diagnostic {
     let found = Diagnostic::error(
         RETURNS,
-        format!("function `{name}` has {}, and needs exactly one", match count {
-            0 => "no `return`".to_owned(),
-            n => format!("{n} `return`s"),
-        }),
+        format!(
+            "function `{name}` has {}, and needs exactly one",
+            match count {
+                0 => "no `return`".to_owned(),
+                n => format!("{n} `return`s"),
+            }
+        ),
         second.unwrap_or(defined),
         if count == 0 { "returns nothing" } else { "a further `return`" },
     );
@@ -73,7 +96,8 @@ pub fn return_count(name: &str, count: usize, defined: Span, second: Option<Span
 }
 
 pub fn return_without_value(span: Span) -> Diagnostic {
-    Diagnostic::error(RETURNS, "a function returns nothing", span, "no value").help("return one value or more")
+    Diagnostic::error(RETURNS, "a function returns nothing", span, "no value")
+        .help("return one value or more")
 }
 
 pub fn several_results(name: &str, count: usize, span: Span) -> Diagnostic {
@@ -103,22 +127,42 @@ pub fn bare_call(name: &str, span: Span) -> Diagnostic {
 }
 
 pub fn recursion(name: &str, span: Span, defined: Span) -> Diagnostic {
-    Diagnostic::error(RECURSION, format!("function `{name}` calls itself"), span, "called here, inside itself")
-        .also(defined, "defined here")
-        .help("write a `while` loop instead")
+    Diagnostic::error(
+        RECURSION,
+        format!("function `{name}` calls itself"),
+        span,
+        "called here, inside itself",
+    )
+    .also(defined, "defined here")
+    .help("write a `while` loop instead")
 }
 
 pub fn calls_too_deep(name: &str, limit: usize, span: Span) -> Diagnostic {
-    Diagnostic::error(RECURSION, format!("the call of `{name}` is the {limit}th inside one another"), span, "too deep")
-        .help("flatten the functions")
+    Diagnostic::error(
+        RECURSION,
+        format!("the call of `{name}` is the {limit}th inside one another"),
+        span,
+        "too deep",
+    )
+    .help("flatten the functions")
 }
 
 pub fn subscripted_local(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(SUBSCRIPTED_LOCAL, format!("a function assigns to `{name}` by index"), span, "indexed target")
-        .help(format!("write `{name} = ...`"))
+    Diagnostic::error(
+        SUBSCRIPTED_LOCAL,
+        format!("a function assigns to `{name}` by index"),
+        span,
+        "indexed target",
+    )
+    .help(format!("write `{name} = ...`"))
 }
 
 pub fn computation_in_function(span: Span) -> Diagnostic {
-    Diagnostic::error(COMPUTATION_IN_FUNCTION, "a function holds a computation or interval", span, "not allowed here")
-        .help("a function runs wherever its caller runs: write the statements without it")
+    Diagnostic::error(
+        COMPUTATION_IN_FUNCTION,
+        "a function holds a computation or interval",
+        span,
+        "not allowed here",
+    )
+    .help("a function runs wherever its caller runs: write the statements without it")
 }

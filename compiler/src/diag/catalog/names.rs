@@ -28,9 +28,14 @@ pub fn renamed_external(name: &str, span: Span) -> Diagnostic {
 }
 
 pub fn missing_external(name: &str, used: Span, imported: Span) -> Diagnostic {
-    Diagnostic::error(EXTERNAL, format!("the external `{name}` has no value"), used, "its value is needed here")
-        .also(imported, "imported here")
-        .help(format!("give it a value in the externals, as `{{\"{name}\": 1.0}}`"))
+    Diagnostic::error(
+        EXTERNAL,
+        format!("the external `{name}` has no value"),
+        used,
+        "its value is needed here",
+    )
+    .also(imported, "imported here")
+    .help(format!("give it a value in the externals, as `{{\"{name}\": 1.0}}`"))
 }
 
 pub fn unused_missing_external(name: &str, span: Span) -> Diagnostic {
@@ -51,7 +56,8 @@ pub fn unusable_external(name: &str, why: &str, span: Span) -> Diagnostic {
 }
 
 pub fn unknown_symbol(name: &str, span: Span, similar: Option<&str>) -> Diagnostic {
-    let found = Diagnostic::error(UNKNOWN_SYMBOL, format!("nothing is named `{name}`"), span, "not known here");
+    let found =
+        Diagnostic::error(UNKNOWN_SYMBOL, format!("nothing is named `{name}`"), span, "not known here");
     match similar {
         Some(similar) => found.help(format!("did you mean `{similar}`?")),
         None => found.help(format!(
@@ -68,7 +74,9 @@ pub fn read_before_assignment(name: &str, span: Span) -> Diagnostic {
         "has no value yet",
     )
     .help(format!("assign `{name}` in a statement before this one"))
-    .note("a name that is assigned anywhere in the body is local, even if the file has a constant of that name")
+    .note(
+        "a name that is assigned anywhere in the body is local, even if the file has a constant of that name",
+    )
 }
 
 /// A name of the file whose value is not known without running it.
@@ -91,8 +99,13 @@ pub fn opaque_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Dia
 
 /// A name that stands for something that is no number: `what` as "a function".
 pub fn not_a_value(name: &str, what: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(UNKNOWN_SYMBOL, format!("`{name}` is {what} and not a number"), span, "a number is needed here")
-        .help("an expression reads fields, scalars and constants")
+    Diagnostic::error(
+        UNKNOWN_SYMBOL,
+        format!("`{name}` is {what} and not a number"),
+        span,
+        "a number is needed here",
+    )
+    .help("an expression reads fields, scalars and constants")
 }
 
 pub fn axis_as_value(name: &str, span: Span) -> Diagnostic {

@@ -29,12 +29,19 @@ pub fn not_a_parameter_type(name: &str, why: &str, span: Span) -> Diagnostic {
         span,
         "not a type of the language",
     )
-    .help("write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`")
+    .help(
+        "write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`",
+    )
 }
 
 pub fn variadic(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(VARIADIC, format!("`{name}` collects an unknown number of arguments"), span, "not allowed here")
-        .help("give each argument a parameter of its own")
+    Diagnostic::error(
+        VARIADIC,
+        format!("`{name}` collects an unknown number of arguments"),
+        span,
+        "not allowed here",
+    )
+    .help("give each argument a parameter of its own")
 }
 
 pub fn field_default(name: &str, span: Span) -> Diagnostic {
@@ -58,6 +65,11 @@ pub fn default_of_wrong_type(name: &str, dtype: DType, given: &str, span: Span) 
 }
 
 pub fn unknown_dtype(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(UNKNOWN_DTYPE, format!("the type \"{name}\" is not among the dtypes"), span, "not known")
-        .help(format!("give it a meaning in the dtypes, as `{{\"{name}\": \"float64\"}}`"))
+    Diagnostic::error(
+        UNKNOWN_DTYPE,
+        format!("the type \"{name}\" is not among the dtypes"),
+        span,
+        "not known",
+    )
+    .help(format!("give it a meaning in the dtypes, as `{{\"{name}\": \"float64\"}}`"))
 }

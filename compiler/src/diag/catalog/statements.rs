@@ -41,12 +41,19 @@ pub fn region_reads_at_offset(field: &str, offset: Offset, read: Span, written: 
         "read beside the column",
     )
     .also(written, "written here, outside regions")
-    .help(format!("read `{field}` without a horizontal offset, or compute it in the region under another name"))
+    .help(format!(
+        "read `{field}` without a horizontal offset, or compute it in the region under another name"
+    ))
 }
 
 pub fn target_offset(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(TARGET_OFFSET, format!("`{name}` is assigned at another column"), span, "has an offset along I or J")
-        .help(format!("write `{name} = ...` and turn the offsets on the right-hand side around"))
+    Diagnostic::error(
+        TARGET_OFFSET,
+        format!("`{name}` is assigned at another column"),
+        span,
+        "has an offset along I or J",
+    )
+    .help(format!("write `{name} = ...` and turn the offsets on the right-hand side around"))
 }
 
 pub fn target_level_in_parallel(name: &str, span: Span) -> Diagnostic {
@@ -78,7 +85,9 @@ pub fn target_lacks_axes(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
         "several points would write one element",
     );
     if axes == AxisSet::IJ {
-        found.help("assign it in `computation(FORWARD)` or `computation(BACKWARD)`, where levels have an order")
+        found.help(
+            "assign it in `computation(FORWARD)` or `computation(BACKWARD)`, where levels have an order",
+        )
     } else {
         found.help("only fields with both I and J can be assigned; use a field with all axes")
     }
@@ -86,8 +95,12 @@ pub fn target_lacks_axes(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
 
 /// `what` says what the name is: `a scalar parameter`.
 pub fn target_read_only(name: &str, what: &str, span: Span, declared: Option<Span>) -> Diagnostic {
-    let found =
-        Diagnostic::error(TARGET_READ_ONLY, format!("`{name}` is {what} and cannot be assigned"), span, "read-only");
+    let found = Diagnostic::error(
+        TARGET_READ_ONLY,
+        format!("`{name}` is {what} and cannot be assigned"),
+        span,
+        "read-only",
+    );
     let found = match declared {
         Some(declared) => found.also(declared, "declared here"),
         None => found,
@@ -124,8 +137,12 @@ pub fn counts_differ(targets: usize, values: usize, span: Span) -> Diagnostic {
 
 /// `what` as in "`for` is not part of the language".
 pub fn statement_not_in_language(what: &str, span: Span) -> Diagnostic {
-    let found =
-        Diagnostic::error(NOT_IN_LANGUAGE, format!("{what} is not part of the language"), span, "not a GTScript statement");
+    let found = Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("{what} is not part of the language"),
+        span,
+        "not a GTScript statement",
+    );
     found.help(match what {
         "`for`" => "a computation runs over all points by itself; count with `while` where a loop is needed",
         "`break`" | "`continue`" => "put what ends the loop into the condition of the `while`",

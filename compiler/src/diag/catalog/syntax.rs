@@ -15,7 +15,9 @@ pub fn syntax_error(message: &str, span: Span) -> Diagnostic {
         "indent the lines of a block equally, with spaces"
     } else if message.contains("Expected ':'") || message.contains("xpected `:`") {
         "write `:` at the end of this line"
-    } else if message.contains("unterminated") || message.contains("unclosed") || message.contains("missing closing")
+    } else if message.contains("unterminated")
+        || message.contains("unclosed")
+        || message.contains("missing closing")
     {
         "close what was opened"
     } else {
@@ -35,8 +37,13 @@ pub fn source_too_long(file: FileId, bytes: usize, limit: usize) -> Diagnostic {
 }
 
 pub fn nested_too_deeply(span: Span, limit: usize) -> Diagnostic {
-    Diagnostic::error(SYNTAX, format!("blocks, brackets and operators nest deeper than {limit}"), span, "too deep here")
-        .help("give a part of the expression a name of its own, in a statement before")
+    Diagnostic::error(
+        SYNTAX,
+        format!("blocks, brackets and operators nest deeper than {limit}"),
+        span,
+        "too deep here",
+    )
+    .help("give a part of the expression a name of its own, in a statement before")
 }
 
 pub fn too_many_files(files: usize, limit: usize) -> Diagnostic {
