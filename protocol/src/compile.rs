@@ -151,11 +151,8 @@ impl Signature {
     /// A signature as it crosses a wire.
     #[must_use]
     pub fn new(signature: &signature::Signature) -> Self {
-        let mut out = Self {
-            name: signature.name.clone(),
-            min_levels: signature.min_levels,
-            ..Self::default()
-        };
+        let mut out =
+            Self { name: signature.name.clone(), min_levels: signature.min_levels, ..Self::default() };
         for param in &signature.params {
             let (name, access) = (param.name.clone(), param.access.to_string());
             let dtype = param.kind.dtype().to_string();
@@ -208,6 +205,11 @@ impl Remark {
             let (file, start, end) = places.of(origin.span());
             Place { file, start, end }
         });
-        Self { pass: remark.pass.to_owned(), applied: remark.is_applied, message: remark.message.clone(), place }
+        Self {
+            pass: remark.pass.to_owned(),
+            applied: remark.is_applied,
+            message: remark.message.clone(),
+            place,
+        }
     }
 }

@@ -12,3 +12,4 @@ pub mod job;
 pub mod problem;
 pub mod report;
 pub mod limits;
+pub mod worker;

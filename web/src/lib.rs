@@ -1,1 +1,21 @@
-//! The page.
+//! The playground: one page, one worker.
+//!
+//! Data goes round in one direction: the editor's text to `state`, through
+//! `bridge` to the worker or the runner, back to `state`, and to the panes.
+
+pub mod app;
+pub mod state;
+
+// What panes are made of.
+pub mod panes;
+pub mod plots;
+pub mod widgets;
+
+// What they do not see.
+pub mod bridge;
+pub mod share;
+
+// What runs in the worker.
+pub mod compile;
+pub mod fields;
+pub mod worker;

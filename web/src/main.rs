@@ -1,1 +1,5 @@
-fn main() {}
+//! The program of the page.
+
+fn main() {
+    isobar_web::app::mount();
+}

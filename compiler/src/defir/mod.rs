@@ -5,8 +5,3 @@
 //! nor what is legal: that is GTIR's.
 
 pub mod nodes;
-
-pub mod from_syntax;
-pub mod print;
-pub mod validate;
-pub mod visit;

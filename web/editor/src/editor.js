@@ -166,6 +166,12 @@ export class Editor {
     this.#view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
   }
 
+  /** Brings `offset` into view; the caret stays. */
+  scrollToOffset(offset) {
+    const at = clamp(offset, this.#view.state.doc.length);
+    this.#view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "center" }) });
+  }
+
   destroy() {
     this.#view.destroy();
   }

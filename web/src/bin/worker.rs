@@ -1,1 +1,5 @@
-fn main() {}
+//! The program of the page's worker: a loop around the compiler.
+
+fn main() {
+    isobar_web::worker::start();
+}

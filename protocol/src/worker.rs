@@ -1,0 +1,144 @@
+//! Between the page and its worker: questions, and the answers that come back.
+//!
+//! Each message is a pair of JSON text and binary buffers; which buffers
+//! accompany it stands with the variant.
+
+use serde::{Deserialize, Serialize};
+
+use crate::compile::{Compiled, StepTime};
+use crate::diagnostic::Diagnostic;
+use crate::field::{Difference, FieldInfo};
+use crate::request::Request;
+
+/// What the page asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// The edit, run or view it is asked for; the answer repeats it, and a late answer is dropped.
+    pub revision: u64,
+    pub ask: Ask,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Answered by [`Said::Compiled`].
+    Compile { request: Request },
+    /// Runs `debug`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
+    Run { request: Request },
+    /// Keeps fields that were computed elsewhere as result B; one buffer for each, in the form of
+    /// [`FieldInfo`]. Answered by [`Said::Stored`].
+    Store { fields: Vec<FieldInfo> },
+    /// Answered by [`Said::Slice`].
+    Slice { of: Which, field: String, plane: Plane },
+    /// Compares A and B, field by field; answered by [`Said::Compared`].
+    Compare,
+}
+
+/// One of the two results that the worker keeps, or their difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// What `debug` computed in the tab.
+    #[default]
+    A,
+    /// What a runner computed.
+    B,
+    /// A less B.
+    Difference,
+}
+
+/// A plane through the compute domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plane {
+    /// The axis across it: `K` is the plan view.
+    pub across: Across,
+    /// Position along that axis.
+    pub at: u64,
+}
+
+/// The axis that a plane cuts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Across {
+    I,
+    J,
+    #[default]
+    K,
+}
+
+/// What the worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    pub revision: u64,
+    pub said: Said,
+}
+
+/// What it says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Said {
+    /// The worker has started; nobody asked.
+    Ready,
+    Compiled {
+        compiled: Box<Compiled>,
+        defaults: Defaults,
+    },
+    /// Statements of the run that are finished.
+    Progress {
+        done: u64,
+        total: u64,
+    },
+    Ran {
+        fields: Vec<FieldInfo>,
+        timings: Vec<StepTime>,
+    },
+    /// The run ended without a result.
+    RunEnded {
+        message: String,
+        diagnostics: Vec<Diagnostic>,
+        /// The cell at which it stopped itself.
+        cell: Option<[i64; 3]>,
+    },
+    Stored,
+    /// With one buffer: the values as f64, rows from the low end of the second axis on.
+    Slice {
+        slice: Slice,
+    },
+    Compared {
+        differences: Vec<Difference>,
+    },
+    /// The question could not be answered, as when a field does not exist.
+    Failed {
+        message: String,
+    },
+}
+
+/// A plane of values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Slice {
+    pub of: Which,
+    pub field: String,
+    pub dtype: String,
+    pub plane: Plane,
+    /// Points along the first and along the second axis of the plane.
+    pub width: u64,
+    pub height: u64,
+}
+
+/// What the run directives of the text say (`# @domain`, `# @plot`, ...).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Defaults {
+    pub title: String,
+    pub about: String,
+    pub domain: Option<[i64; 3]>,
+    /// What to look at first.
+    pub plots: Vec<Plot>,
+}
+
+/// A field that is worth a look, and at which level.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plot {
+    pub field: String,
+    pub k: Option<u64>,
+}

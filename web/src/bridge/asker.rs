@@ -1,0 +1,109 @@
+//! Questions to a worker that are awaited one by one.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use isobar_protocol::worker::{Answer, Ask, Question, Said};
+use js_sys::{ArrayBuffer, Function, Promise};
+use wasm_bindgen::JsValue;
+use wasm_bindgen_futures::JsFuture;
+
+use super::worker::Worker;
+
+/// Why an answer will never come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// The worker was stopped on purpose.
+    Stopped,
+    /// It fell over, with this message.
+    Crashed(String),
+}
+
+type Reply = Result<(Said, Vec<ArrayBuffer>), Gone>;
+
+/// A question that was asked: where its answer goes, and whom to wake then.
+#[derive(Debug, Default)]
+struct Waiting {
+    reply: RefCell<Option<Reply>>,
+    wake: RefCell<Option<Function>>,
+}
+
+impl Waiting {
+    fn settle(&self, reply: Reply) {
+        *self.reply.borrow_mut() = Some(reply);
+        if let Some(wake) = self.wake.borrow_mut().take() {
+            // Resolving a promise does not fail.
+            let _ = wake.call0(&JsValue::NULL);
+        }
+    }
+}
+
+type Queue = Rc<RefCell<BTreeMap<u64, Rc<Waiting>>>>;
+
+/// A worker of which several things can be asked at a time.
+#[derive(Debug)]
+pub struct Asker {
+    worker: RefCell<Option<Worker>>,
+    waiting: Queue,
+    asked: Cell<u64>,
+}
+
+impl Asker {
+    /// Starts a worker; `on_progress` hears how far a run is.
+    ///
+    /// # Errors
+    ///
+    /// When the browser refuses.
+    pub fn start(on_progress: impl Fn(u64, u64) + 'static) -> Result<Rc<Self>, String> {
+        let waiting = Queue::default();
+        let (answered, crashed) = (waiting.clone(), waiting.clone());
+        let on_answer = move |Answer { revision, said }, buffers| match said {
+            Said::Progress { done, total } => on_progress(done, total),
+            said => {
+                let waiting = answered.borrow_mut().remove(&revision);
+                if let Some(waiting) = waiting {
+                    waiting.settle(Ok((said, buffers)));
+                }
+            }
+        };
+        let on_crash = move |message: String| settle_all(&crashed, &Gone::Crashed(message));
+        let worker = RefCell::new(Some(Worker::start(on_answer, on_crash)?));
+        Ok(Rc::new(Self { worker, waiting, asked: Cell::new(0) }))
+    }
+
+    /// Asks and waits; the buffers are handed over.
+    ///
+    /// # Errors
+    ///
+    /// When the worker ends before it answers.
+    pub async fn ask(&self, ask: Ask, buffers: Vec<ArrayBuffer>) -> Reply {
+        let revision = self.asked.get() + 1;
+        self.asked.set(revision);
+        let waiting = Rc::new(Waiting::default());
+        let promise = Promise::new(&mut |resolve, _| {
+            waiting.wake.replace(Some(resolve));
+        });
+        self.waiting.borrow_mut().insert(revision, waiting.clone());
+        match &*self.worker.borrow() {
+            Some(worker) => worker.ask(&Question { revision, ask }, &buffers),
+            None => return Err(Gone::Stopped),
+        }
+        // A promise that is only ever resolved.
+        let _ = JsFuture::from(promise).await;
+        waiting.reply.take().unwrap_or(Err(Gone::Stopped))
+    }
+
+    /// Ends the worker in the midst of whatever it does.
+    pub fn stop(&self) {
+        self.worker.replace(None);
+        settle_all(&self.waiting, &Gone::Stopped);
+    }
+}
+
+fn settle_all(queue: &Queue, gone: &Gone) {
+    let all = std::mem::take(&mut *queue.borrow_mut());
+    for waiting in all.into_values() {
+        waiting.settle(Err(gone.clone()));
+    }
+}

@@ -1,0 +1,166 @@
+//! The text editor: CodeMirror, behind the class of `web/editor/src/editor.js`.
+//!
+//! Offsets count UTF-16 units from the start of the text.
+
+use js_sys::{Array, Object, Reflect};
+use wasm_bindgen::prelude::*;
+use web_sys::HtmlElement;
+
+#[wasm_bindgen(module = "/editor/dist/editor.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = Editor)]
+    type JsEditor;
+
+    #[wasm_bindgen(js_name = createEditor)]
+    fn create_editor(parent: &HtmlElement, options: &JsValue) -> JsEditor;
+
+    #[wasm_bindgen(method, js_name = setDoc)]
+    fn set_doc(this: &JsEditor, text: &str);
+
+    #[wasm_bindgen(method, js_name = setDiagnostics)]
+    fn set_diagnostics(this: &JsEditor, diagnostics: &Array);
+
+    #[wasm_bindgen(method, js_name = setLinkedRanges)]
+    fn set_linked_ranges(this: &JsEditor, ranges: &Array);
+
+    #[wasm_bindgen(method, js_name = setTheme)]
+    fn set_theme(this: &JsEditor, name: &str);
+
+    #[wasm_bindgen(method)]
+    fn focus(this: &JsEditor);
+
+    #[wasm_bindgen(method, js_name = revealOffset)]
+    fn reveal_offset(this: &JsEditor, offset: f64);
+
+    #[wasm_bindgen(method, js_name = scrollToOffset)]
+    fn scroll_to_offset(this: &JsEditor, offset: f64);
+}
+
+/// What the editor reports.
+pub struct Listeners {
+    /// After each edit of the user.
+    pub on_change: Box<dyn Fn(String)>,
+    /// The offset of the caret, when it moves.
+    pub on_cursor: Box<dyn Fn(usize)>,
+    /// Ctrl+Enter or Cmd+Enter.
+    pub on_run: Box<dyn Fn()>,
+}
+
+impl std::fmt::Debug for Listeners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listeners")
+    }
+}
+
+/// A mark below a part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub from: usize,
+    pub to: usize,
+    /// `error`, `warning` or `hint`.
+    pub severity: String,
+    pub message: String,
+    pub code: String,
+    pub help: Option<String>,
+}
+
+/// The editor in the page; it lives as long as the page does.
+#[derive(Debug)]
+pub struct Editor {
+    inner: JsEditor,
+}
+
+impl std::fmt::Debug for JsEditor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Editor")
+    }
+}
+
+impl Editor {
+    /// Makes an editor with `text` inside `parent`.
+    #[must_use]
+    pub fn new(parent: &HtmlElement, text: &str, listeners: Listeners) -> Self {
+        let Listeners { on_change, on_cursor, on_run } = listeners;
+        let options = Object::new();
+        put(&options, "doc", &text.into());
+        // Offsets are whole numbers far below 2^53.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an offset in a text")]
+        let on_cursor = move |offset: f64| on_cursor(offset as usize);
+        put(&options, "onChange", &Closure::<dyn Fn(String)>::new(on_change).into_js_value());
+        put(&options, "onCursor", &Closure::<dyn Fn(f64)>::new(on_cursor).into_js_value());
+        put(&options, "onRun", &Closure::<dyn Fn()>::new(on_run).into_js_value());
+        let inner = create_editor(parent, &options);
+        // For the end-to-end tests, who read the whole text: CodeMirror draws only what can be seen.
+        put(parent, "editor", &inner);
+        Self { inner }
+    }
+
+    /// Replaces the text as one step that can be undone; the change is not reported.
+    pub fn set_text(&self, text: &str) {
+        self.inner.set_doc(text);
+    }
+
+    /// Shows these marks in place of those before.
+    pub fn set_marks(&self, marks: &[Mark]) {
+        let all = Array::new();
+        for mark in marks {
+            let one = range(mark.from, mark.to);
+            put(&one, "severity", &mark.severity.as_str().into());
+            put(&one, "message", &mark.message.as_str().into());
+            put(&one, "code", &mark.code.as_str().into());
+            if let Some(help) = &mark.help {
+                put(&one, "help", &help.as_str().into());
+            }
+            all.push(&one);
+        }
+        self.inner.set_diagnostics(&all);
+    }
+
+    /// Lights the lines of these ranges in place of those before.
+    pub fn set_lit(&self, ranges: &[(usize, usize)]) {
+        let all = Array::new();
+        for &(from, to) in ranges {
+            let one = range(from, to);
+            put(&one, "group", &0.into());
+            all.push(&one);
+        }
+        self.inner.set_linked_ranges(&all);
+    }
+
+    /// `light` or `dark`.
+    pub fn set_theme(&self, name: &str) {
+        self.inner.set_theme(name);
+    }
+
+    /// Gives the editor the keyboard.
+    pub fn focus(&self) {
+        self.inner.focus();
+    }
+
+    /// Puts the caret there, brings it into view, and gives the editor the keyboard.
+    pub fn reveal(&self, offset: usize) {
+        self.inner.reveal_offset(as_number(offset));
+        self.inner.focus();
+    }
+
+    /// Brings the offset into view and leaves caret and keyboard where they are.
+    pub fn scroll_to(&self, offset: usize) {
+        self.inner.scroll_to_offset(as_number(offset));
+    }
+}
+
+fn range(from: usize, to: usize) -> Object {
+    let range = Object::new();
+    put(&range, "from", &as_number(from).into());
+    put(&range, "to", &as_number(to).into());
+    range
+}
+
+fn as_number(offset: usize) -> f64 {
+    f64::from(u32::try_from(offset).unwrap_or(u32::MAX))
+}
+
+fn put(object: &JsValue, key: &str, value: &JsValue) {
+    // Setting a key of a plain object has no way to fail.
+    let _ = Reflect::set(object, &key.into(), value);
+}

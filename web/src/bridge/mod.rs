@@ -1,0 +1,9 @@
+//! All calls into the browser: no signal and no pane is known here.
+
+pub mod asker;
+pub mod editor;
+pub mod page;
+pub mod runner;
+pub mod sse;
+pub mod storage;
+pub mod worker;

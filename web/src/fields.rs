@@ -1,0 +1,362 @@
+//! The fields that the worker keeps: slices of them, their statistics, and how two of them differ.
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::space::Axis;
+use isobar_compiler::types::{DType, Value};
+use isobar_protocol::field::{Difference, FieldInfo, Statistics};
+use isobar_protocol::worker::{Across, Plane};
+
+/// A field of a result: the whole array, halo included, with its description.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub info: FieldInfo,
+    array: Array,
+}
+
+/// Values of a plane of the compute domain, rows from the low end of the second axis on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    pub width: usize,
+    pub height: usize,
+    pub values: Vec<f64>,
+}
+
+/// Why a field or a plane cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotThere(pub String);
+
+impl Kept {
+    /// Keeps `array`, whose compute domain of `domain` points starts at `origin`, both per axis of the field.
+    fn new(name: &str, axes: &str, array: Array, origin: Vec<u64>, domain: Vec<u64>) -> Self {
+        let shape = array.shape.iter().map(|&n| n as u64).collect();
+        let dtype = array.dtype().to_string();
+        let mut kept = Self {
+            info: FieldInfo {
+                name: name.to_owned(),
+                dtype,
+                axes: axes.to_owned(),
+                shape,
+                origin,
+                domain,
+                statistics: Statistics::default(),
+            },
+            array,
+        };
+        kept.info.statistics = statistics(kept.compute_values());
+        kept
+    }
+
+    /// A field as a runner sends it: its description, and its elements in C order, little-endian.
+    ///
+    /// # Errors
+    ///
+    /// When bytes and description do not belong together.
+    pub fn from_bytes(info: FieldInfo, bytes: &[u8]) -> Result<Self, NotThere> {
+        let broken = || NotThere(format!("the data of `{}` do not fit their description", info.name));
+        let dtype = DType::ALL.into_iter().find(|it| it.to_string() == info.dtype).ok_or_else(broken)?;
+        let shape: Option<Vec<usize>> = info.shape.iter().map(|&n| usize::try_from(n).ok()).collect();
+        let shape = shape.ok_or_else(broken)?;
+        let n = shape.len();
+        let fits = info.origin.len() == n && info.domain.len() == n && info.axes.len() == n;
+        let inside = || {
+            let ends = info.origin.iter().zip(&info.domain).map(|(at, len)| at.checked_add(*len));
+            ends.zip(&info.shape).all(|(end, size)| end.is_some_and(|end| end <= *size))
+        };
+        if !fits || !inside() || !bytes.len().is_multiple_of(dtype.size_bytes()) {
+            return Err(broken());
+        }
+        let array =
+            Array::from_c_order(Elements::from_le_bytes(dtype, bytes), &shape).ok_or_else(broken)?;
+        Ok(Self { info, array })
+    }
+
+    /// A plane of the compute domain, as f64. A field without the axis across is the same at every position.
+    ///
+    /// # Errors
+    ///
+    /// When the position is outside of the domain.
+    pub fn plane(&self, plane: Plane) -> Result<Values, NotThere> {
+        let (first, second) = match plane.across {
+            Across::I => ('J', 'K'),
+            Across::J => ('I', 'K'),
+            Across::K => ('I', 'J'),
+        };
+        let across = axis_letter(plane.across);
+        let mut at = self.start();
+        if let Some(axis) = self.axis(across) {
+            let here = usize::try_from(plane.at).ok().filter(|_| plane.at < self.info.domain[axis]);
+            let here = here.ok_or_else(|| {
+                NotThere(format!("`{}` has no {} = {}", self.info.name, across.to_ascii_lowercase(), plane.at))
+            })?;
+            at += here * self.array.strides[axis];
+        }
+        let (width, step) = self.run(first);
+        let (height, row_step) = self.run(second);
+        let mut values = Vec::with_capacity(width * height);
+        for row in 0..height {
+            let start = at + row * row_step;
+            values.extend((0..width).map(|column| self.array.elements.get(start + column * step).as_f64()));
+        }
+        Ok(Values { width, height, values })
+    }
+
+    fn axis(&self, letter: char) -> Option<usize> {
+        self.info.axes.chars().position(|it| it == letter)
+    }
+
+    /// Points of the domain along an axis, and elements between neighbours; one point where there is no such axis.
+    fn run(&self, letter: char) -> (usize, usize) {
+        self.axis(letter).map_or((1, 0), |axis| {
+            (usize::try_from(self.info.domain[axis]).unwrap_or(0), self.array.strides[axis])
+        })
+    }
+
+    /// Where the first point of the compute domain lies in memory.
+    fn start(&self) -> usize {
+        let origin = self.info.origin.iter().map(|&at| usize::try_from(at).unwrap_or(0));
+        origin.zip(&self.array.strides).map(|(at, stride)| at * stride).sum()
+    }
+
+    /// The elements of the compute domain, i slowest, k fastest, each with its position (i, j, k).
+    fn compute_cells(&self) -> impl Iterator<Item = ([u64; 3], Value)> + '_ {
+        let start = self.start();
+        let [(ni, si), (nj, sj), (nk, sk)] = ['I', 'J', 'K'].map(|it| self.run(it));
+        (0..ni).flat_map(move |i| {
+            (0..nj).flat_map(move |j| {
+                (0..nk).map(move |k| {
+                    let value = self.array.elements.get(start + i * si + j * sj + k * sk);
+                    ([i as u64, j as u64, k as u64], value)
+                })
+            })
+        })
+    }
+
+    fn compute_values(&self) -> impl Iterator<Item = f64> + '_ {
+        self.compute_cells().map(|(_, value)| value.as_f64())
+    }
+}
+
+fn axis_letter(across: Across) -> char {
+    match across {
+        Across::I => 'I',
+        Across::J => 'J',
+        Across::K => 'K',
+    }
+}
+
+/// The fields that a run wrote, in the order of the signature.
+#[must_use]
+pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
+    let domain = launch.domain;
+    let params = signature.params.iter().zip(launch.arguments);
+    let written = params.filter(|(param, _)| param.access.is_written());
+    written
+        .filter_map(|(param, argument)| match (&param.kind, argument) {
+            (ParamKind::Field { axes, .. }, Argument::Field(field)) => {
+                let along = |of: &dyn Fn(Axis) -> i64| -> Vec<u64> {
+                    axes.iter().map(|axis| u64::try_from(of(axis)).unwrap_or(0)).collect()
+                };
+                let origin = along(&|axis| field.origin[axis.index()]);
+                let points = along(&|axis| domain.along(axis));
+                let names: String = axes.iter().map(Axis::name).collect();
+                Some(Kept::new(&param.name, &names, field.array, origin, points))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// Least, greatest and mean of the finite values, and how many are not finite.
+#[must_use]
+pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
+    let mut found = Statistics::default();
+    let (mut sum, mut n) = (0.0, 0_u64);
+    for value in values {
+        if value.is_nan() {
+            found.nan += 1;
+        } else if value.is_infinite() {
+            found.inf += 1;
+        } else {
+            found.min = Some(found.min.map_or(value, |it| it.min(value)));
+            found.max = Some(found.max.map_or(value, |it| it.max(value)));
+            sum += value;
+            n += 1;
+        }
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
+    if n > 0 {
+        found.mean = Some(sum / n as f64);
+    }
+    found
+}
+
+/// How `a` and `b` differ over their compute domains.
+///
+/// # Errors
+///
+/// When they are fields of different shapes or types.
+pub fn difference(a: &Kept, b: &Kept) -> Result<Difference, NotThere> {
+    if a.info.axes != b.info.axes || a.info.domain != b.info.domain || a.info.dtype != b.info.dtype {
+        return Err(NotThere(format!(
+            "`{}` is {} of {:?} in one result and {} of {:?} in the other; run both again",
+            a.info.name, a.info.dtype, a.info.domain, b.info.dtype, b.info.domain
+        )));
+    }
+    let mut found = Difference { name: a.info.name.clone(), max_ulp: Some(0), ..Difference::default() };
+    let mut largest = Distance::Ulp(0);
+    for ((cell, one), (_, other)) in a.compute_cells().zip(b.compute_cells()) {
+        found.cells += 1;
+        let distance = distance(one, other);
+        if distance == Distance::Ulp(0) {
+            continue;
+        }
+        found.differing += 1;
+        let apart = (one.as_f64() - other.as_f64()).abs();
+        if apart.is_finite() {
+            found.max_abs = found.max_abs.max(apart);
+        }
+        if distance > largest {
+            largest = distance;
+            found.worst = Some(cell);
+            found.worst_values = Some([exact(one), exact(other)]);
+        }
+    }
+    found.max_ulp = match largest {
+        Distance::Ulp(n) => Some(n),
+        Distance::OneIsNan => None,
+    };
+    Ok(found)
+}
+
+/// How far two values are from each other; a NaN is farthest from all that is no NaN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Distance {
+    Ulp(u64),
+    OneIsNan,
+}
+
+fn distance(one: Value, other: Value) -> Distance {
+    let (is_nan, is_nan_too) = (one.as_f64().is_nan(), other.as_f64().is_nan());
+    if is_nan || is_nan_too {
+        return if is_nan && is_nan_too { Distance::Ulp(0) } else { Distance::OneIsNan };
+    }
+    Distance::Ulp(rank(one).abs_diff(rank(other)))
+}
+
+/// The position of a value among all values of its type; the two zeros are one apart, since their bits differ.
+fn rank(value: Value) -> i64 {
+    // Negative floats have their order reversed in their bits.
+    match value {
+        Value::Float64(it) => {
+            let bits = it.to_bits().cast_signed();
+            if bits < 0 { i64::MIN.wrapping_sub(bits).wrapping_sub(1) } else { bits }
+        }
+        Value::Float32(it) => {
+            let bits = i64::from(it.to_bits().cast_signed());
+            if bits < 0 { i64::from(i32::MIN) - bits - 1 } else { bits }
+        }
+        other => other.as_i64(),
+    }
+}
+
+/// As text that reads back to the same bits.
+fn exact(value: Value) -> String {
+    match value {
+        Value::Float64(it) => format!("{it:?}"),
+        Value::Float32(it) => format!("{it:?}"),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(shape: &[usize], origin: Vec<u64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
+        let axes = &"IJK"[..shape.len()];
+        let array = Array::from_c_order(Elements::Float64(values), shape).unwrap();
+        Kept::new("q", axes, array, origin, domain)
+    }
+
+    fn ramp(n: usize) -> Vec<f64> {
+        (0..n).map(|it| it as f64).collect()
+    }
+
+    #[test]
+    fn a_plan_view_has_i_along_its_rows_and_leaves_the_halo_out() {
+        let q = field(&[4, 3, 2], vec![1, 0, 0], vec![2, 3, 2], ramp(24));
+        let plan = q.plane(Plane { across: Across::K, at: 1 }).unwrap();
+        assert_eq!((plan.width, plan.height), (2, 3));
+        assert_eq!(plan.values, [7.0, 13.0, 9.0, 15.0, 11.0, 17.0]);
+    }
+
+    #[test]
+    fn sections_have_k_upward_in_their_rows() {
+        let q = field(&[4, 3, 2], vec![0, 0, 0], vec![4, 3, 2], ramp(24));
+        let section = q.plane(Plane { across: Across::I, at: 2 }).unwrap();
+        assert_eq!((section.width, section.height), (3, 2));
+        assert_eq!(section.values, [12.0, 14.0, 16.0, 13.0, 15.0, 17.0]);
+    }
+
+    #[test]
+    fn a_plane_outside_of_the_domain_is_refused() {
+        let q = field(&[2, 2, 2], vec![0, 0, 0], vec![2, 2, 2], ramp(8));
+        assert!(q.plane(Plane { across: Across::K, at: 2 }).is_err());
+    }
+
+    #[test]
+    fn a_field_without_k_is_the_same_at_every_level() {
+        let q = field(&[2, 2], vec![0, 0], vec![2, 2], ramp(4));
+        assert_eq!(q.plane(Plane { across: Across::K, at: 7 }).unwrap().values, [0.0, 2.0, 1.0, 3.0]);
+    }
+
+    #[test]
+    fn statistics_are_of_the_finite_values() {
+        let found = statistics([1.0, f64::NAN, 3.0, f64::INFINITY]);
+        assert_eq!((found.min, found.max, found.mean), (Some(1.0), Some(3.0), Some(2.0)));
+        assert_eq!((found.nan, found.inf), (1, 1));
+        assert_eq!(statistics([]), Statistics::default());
+    }
+
+    #[test]
+    fn equal_bits_do_not_differ_and_neighbours_are_one_ulp_apart() {
+        let a = field(&[2], vec![0], vec![2], vec![1.0, f64::NAN]);
+        let same = difference(&a, &a).unwrap();
+        assert_eq!((same.differing, same.max_ulp, same.cells), (0, Some(0), 2));
+        let b = field(&[2], vec![0], vec![2], vec![1.0_f64.next_up(), f64::NAN]);
+        let found = difference(&a, &b).unwrap();
+        assert_eq!((found.differing, found.max_ulp, found.worst), (1, Some(1), Some([0, 0, 0])));
+        assert_eq!(found.worst_values, Some(["1.0".to_owned(), "1.0000000000000002".to_owned()]));
+    }
+
+    #[test]
+    fn the_zeros_differ_and_values_around_them_are_counted_through() {
+        let a = field(&[2], vec![0], vec![2], vec![0.0, 0.0_f64.next_down()]);
+        let b = field(&[2], vec![0], vec![2], vec![-0.0, 0.0_f64.next_up()]);
+        let found = difference(&a, &b).unwrap();
+        assert_eq!((found.differing, found.max_ulp, found.worst), (2, Some(3), Some([1, 0, 0])));
+    }
+
+    #[test]
+    fn a_nan_is_farther_than_any_number() {
+        let a = field(&[2], vec![0], vec![2], vec![0.0, 1.0]);
+        let b = field(&[2], vec![0], vec![2], vec![f64::MAX, f64::NAN]);
+        let found = difference(&a, &b).unwrap();
+        assert_eq!((found.max_ulp, found.worst), (None, Some([1, 0, 0])));
+    }
+
+    #[test]
+    fn data_that_do_not_fit_their_description_are_refused() {
+        let q = field(&[2], vec![0], vec![2], vec![0.0, 1.0]);
+        let bytes = q.array.to_c_order_le_bytes();
+        let back = Kept::from_bytes(q.info.clone(), &bytes).unwrap();
+        assert_eq!(difference(&q, &back).unwrap().differing, 0);
+        assert!(Kept::from_bytes(q.info.clone(), &bytes[1..]).is_err());
+        let outside = FieldInfo { origin: vec![1], ..q.info.clone() };
+        assert!(Kept::from_bytes(outside, &bytes).is_err());
+        let unknown = FieldInfo { dtype: "float128".to_owned(), ..q.info };
+        assert!(Kept::from_bytes(unknown, &bytes).is_err());
+    }
+}

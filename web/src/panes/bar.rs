@@ -1,0 +1,211 @@
+//! The bar at the top: what is open, and what can be done with it.
+
+use leptos::prelude::*;
+
+use crate::state::gallery;
+use crate::state::settings::Theme;
+use crate::state::use_app;
+
+/// Gallery, choices of the run, and the actions. Reads and changes the project; starts runs.
+#[component]
+pub fn Bar() -> impl IntoView {
+    let app = use_app();
+    let theme = app.settings.theme;
+    view! {
+        <header class="bar">
+            <h1 class="brand">"Isobar"</h1>
+            <label class="control">
+                <span class="visually-hidden">"Example"</span>
+                <select
+                    data-testid="gallery-select"
+                    title="Examples"
+                    prop:value=move || app.project.gallery.get().unwrap_or_default()
+                    on:change:target=move |event| app.open_gallery(&event.target().value())
+                >
+                    <option value="" disabled>"Examples"</option>
+                    {gallery::ENTRIES
+                        .iter()
+                        .map(|it| view! {
+                            <option
+                                value=it.name
+                                selected=move || app.project.gallery.with(|name| name.as_deref() == Some(it.name))
+                            >
+                                {it.title}
+                            </option>
+                        })
+                        .collect_view()}
+                </select>
+            </label>
+            <StencilChoice />
+            <Precision />
+            <Domain />
+            <div class="bar-actions">
+                <Actions />
+                <button type="button" data-testid="share" on:click=move |_| app.share()>"Share"</button>
+                <label class="control control-theme">
+                    <span class="visually-hidden">"Theme"</span>
+                    <select
+                        data-testid="theme-select"
+                        title="Theme"
+                        prop:value=move || theme.get().name()
+                        on:change:target=move |event| {
+                            app.settings.choose_theme(Theme::from_name(&event.target().value()));
+                        }
+                    >
+                        <option value="system">"System theme"</option>
+                        <option value="light">"Light"</option>
+                        <option value="dark">"Dark"</option>
+                    </select>
+                </label>
+            </div>
+        </header>
+    }
+}
+
+/// Which stencil, where the text has several.
+#[component]
+fn StencilChoice() -> impl IntoView {
+    let app = use_app();
+    let stencils = app.compilation.stencils;
+    let chosen = move || app.compilation.stencil.get().unwrap_or_default();
+    view! {
+        <Show when=move || stencils.with(|it| it.len() > 1)>
+            <label class="control">
+                <span class="control-name">"stencil"</span>
+                <select
+                    data-testid="stencil-select"
+                    prop:value=chosen
+                    on:change:target=move |event| app.choose_stencil(event.target().value())
+                >
+                    {move || stencils
+                        .get()
+                        .into_iter()
+                        .map(|it| {
+                            let is_chosen = it == chosen();
+                            view! { <option value=it.clone() selected=is_chosen>{it.clone()}</option> }
+                        })
+                        .collect_view()}
+                </select>
+            </label>
+        </Show>
+    }
+}
+
+#[component]
+fn Precision() -> impl IntoView {
+    let app = use_app();
+    let precision = app.project.precision;
+    view! {
+        <label class="control">
+            <span class="visually-hidden">"Precision"</span>
+            <select
+                data-testid="precision-select"
+                title="Precision of Float"
+                prop:value=move || precision.get().to_string()
+                on:change:target=move |event| {
+                    app.choose_precision(if event.target().value() == "32" { 32 } else { 64 });
+                }
+            >
+                <option value="64" selected=move || precision.get() == 64>"fp64"</option>
+                <option value="32" selected=move || precision.get() == 32>"fp32"</option>
+            </select>
+        </label>
+    }
+}
+
+/// The domain of the next run.
+#[component]
+fn Domain() -> impl IntoView {
+    let app = use_app();
+    let size = |axis: usize, name: &'static str| {
+        view! {
+            <label class="control control-size">
+                <span class="control-name">{name}</span>
+                <input
+                    type="number"
+                    min="1"
+                    max="1048576"
+                    inputmode="numeric"
+                    data-testid=format!("domain-{name}")
+                    aria-label=format!("Points of the domain along {name}")
+                    prop:value=move || app.domain()[axis].to_string()
+                    on:change:target=move |event| {
+                        match event.target().value().trim().parse::<i64>() {
+                            Ok(points) => app.choose_domain(axis, points.clamp(1, 1 << 20)),
+                            // What is no number is put back.
+                            Err(_) => event.target().set_value(&app.domain()[axis].to_string()),
+                        }
+                    }
+                />
+            </label>
+        }
+    };
+    view! { <div class="domain" role="group" aria-label="Domain">{size(0, "i")}{size(1, "j")}{size(2, "k")}</div> }
+}
+
+/// Run, run elsewhere, compare, stop.
+#[component]
+fn Actions() -> impl IntoView {
+    let app = use_app();
+    let is_working = move || app.run.is_working();
+    let has_errors = move || app.compilation.n_errors() > 0;
+    let is_remote = move || app.connection.is_there();
+    let why_not = move || {
+        if is_remote() {
+            "Computes on this machine's runner, outside of the browser"
+        } else {
+            "This page is served without a runner: start one with `isobar serve` and open the address that it prints"
+        }
+    };
+    view! {
+        <button
+            type="button"
+            class="primary"
+            data-testid="run-debug"
+            title="debug, in this tab (Ctrl+Enter)"
+            disabled=move || is_working() || has_errors()
+            on:click=move |_| app.run_debug()
+        >
+            <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1l9 5-9 5z" fill="currentColor" /></svg>
+            "Run"
+        </button>
+        <div class="joined">
+            <button
+                type="button"
+                data-testid="run-runner"
+                title=why_not
+                disabled=move || is_working() || has_errors() || !is_remote()
+                on:click=move |_| app.run_on_runner()
+            >
+                "Run on this runner"
+            </button>
+            <select
+                aria-label="Back end of the runner"
+                data-testid="backend-select"
+                disabled=move || !is_remote()
+                on:change:target=move |event| app.connection.backend.set(event.target().value())
+            >
+                {move || app.connection
+                    .backends()
+                    .into_iter()
+                    .map(|it| {
+                        let is_chosen = app.connection.backend.with_untracked(|name| *name == it);
+                        view! { <option value=it.clone() selected=is_chosen>{it.clone()}</option> }
+                    })
+                    .collect_view()}
+            </select>
+        </div>
+        <button
+            type="button"
+            data-testid="compare"
+            title=why_not
+            disabled=move || is_working() || has_errors() || !is_remote()
+            on:click=move |_| app.compare()
+        >
+            "Compare"
+        </button>
+        <Show when=is_working>
+            <button type="button" class="danger" data-testid="cancel" on:click=move |_| app.stop()>"Stop"</button>
+        </Show>
+    }
+}

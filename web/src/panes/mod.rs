@@ -1,0 +1,14 @@
+//! The views of the page: each reads signals of `state`, and calls its actions.
+
+pub mod bar;
+pub mod compare;
+pub mod editor;
+pub mod field;
+pub mod highlight;
+pub mod notices;
+pub mod problems;
+pub mod result;
+pub mod share;
+pub mod stages;
+pub mod strip;
+pub mod timings;

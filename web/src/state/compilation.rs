@@ -1,0 +1,298 @@
+//! What the compiler's worker says of the text: asked after each edit, shown when it still fits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use isobar_compiler::pipeline::Stage;
+use isobar_protocol::compile::{Remark, Signature, StageText, StepTime};
+use isobar_protocol::diagnostic::{Diagnostic, Position};
+use isobar_protocol::worker::{Answer, Ask, Defaults, Question, Said};
+use leptos::prelude::*;
+
+use super::App;
+use super::links::{self, Links};
+use crate::bridge::page;
+use crate::bridge::worker::Worker;
+
+/// Rest after a key press before the text is compiled.
+const REST: Duration = Duration::from_millis(40);
+/// A compilation that takes longer than this is given up.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Whether a stage's text belongs to the newest edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Freshness {
+    /// Nothing came yet.
+    #[default]
+    Waiting,
+    Fresh,
+    /// The text is from before an edit with errors.
+    Stale,
+    /// There is no text, because of errors.
+    Refused,
+}
+
+impl Freshness {
+    /// As the end-to-end tests read it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Freshness::Waiting => "waiting",
+            Freshness::Fresh => "fresh",
+            Freshness::Stale => "stale",
+            Freshness::Refused => "refused",
+        }
+    }
+}
+
+/// What is shown of one stage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StageView {
+    pub freshness: Freshness,
+    /// The edit that the text belongs to.
+    pub revision: u64,
+    pub text: Arc<StageText>,
+}
+
+/// Why nothing is compiled at the moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The worker's program did not start.
+    NotLoaded(String),
+    /// It fell over this text.
+    Crashed(String),
+    TookTooLong,
+}
+
+/// The newest answer, and what is lit in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Compilation {
+    /// The edit that was answered last; 0 before the first answer.
+    pub revision: RwSignal<u64>,
+    pub diagnostics: RwSignal<Vec<Diagnostic>>,
+    /// The stencils of the text.
+    pub stencils: RwSignal<Vec<String>>,
+    pub stencil: RwSignal<Option<String>>,
+    pub signature: RwSignal<Option<Signature>>,
+    pub remarks: RwSignal<Vec<Remark>>,
+    pub timings: RwSignal<Vec<StepTime>>,
+    pub defaults: RwSignal<Defaults>,
+    /// In the order of [`Stage::ALL`].
+    pub stages: [RwSignal<StageView>; 7],
+    pub trouble: RwSignal<Option<Trouble>>,
+    /// From question to answer, the worker's messages included.
+    pub round_trip_ms: RwSignal<Option<f64>>,
+    /// Where the caret is.
+    pub caret: RwSignal<Position>,
+    /// What the pointer rests on in a stage, and what was clicked there.
+    pub pointed: RwSignal<Option<Links>>,
+    pub pinned: RwSignal<Option<Links>>,
+    engine: StoredValue<Engine, LocalStorage>,
+}
+
+/// The worker and what it was asked.
+#[derive(Debug, Default)]
+struct Engine {
+    worker: Option<Worker>,
+    has_answered: bool,
+    /// The edit it works on, and since when.
+    asked: Option<(u64, f64)>,
+    /// Whether an edit came meanwhile.
+    is_due: bool,
+    /// A text that it fell over: not tried again until it is edited.
+    crashed_on: Option<String>,
+}
+
+impl Compilation {
+    pub(super) fn new() -> Self {
+        Self {
+            revision: RwSignal::new(0),
+            diagnostics: RwSignal::default(),
+            stencils: RwSignal::default(),
+            stencil: RwSignal::default(),
+            signature: RwSignal::default(),
+            remarks: RwSignal::default(),
+            timings: RwSignal::default(),
+            defaults: RwSignal::default(),
+            stages: std::array::from_fn(|_| RwSignal::default()),
+            trouble: RwSignal::default(),
+            round_trip_ms: RwSignal::default(),
+            caret: RwSignal::default(),
+            pointed: RwSignal::default(),
+            pinned: RwSignal::default(),
+            engine: StoredValue::new_local(Engine::default()),
+        }
+    }
+
+    /// What is shown of a stage.
+    #[must_use]
+    pub fn stage(self, stage: Stage) -> RwSignal<StageView> {
+        self.stages[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
+    }
+
+    /// Errors among the diagnostics.
+    #[must_use]
+    pub fn n_errors(self) -> usize {
+        self.diagnostics.with(|it| it.iter().filter(|it| it.severity == "error").count())
+    }
+
+    /// All texts, as they are at this moment.
+    #[must_use]
+    pub fn texts(self) -> Vec<Arc<StageText>> {
+        self.stages.iter().map(|it| it.with(|it| it.text.clone())).collect()
+    }
+
+    /// The statements that are lit: pointed at, else clicked, else under the caret.
+    #[must_use]
+    pub fn lit(self, main: &str) -> Links {
+        if let Some(links) = self.pointed.get().or_else(|| self.pinned.get()) {
+            return links;
+        }
+        let texts = self.texts();
+        links::at_place(texts.iter().map(AsRef::as_ref), main, self.caret.get())
+    }
+
+    fn accept(self, revision: u64, said: Said) {
+        let Said::Compiled { compiled, defaults } = said else { return };
+        let has_errors = compiled.diagnostics.iter().any(|it| it.severity == "error");
+        let mut texts = compiled.stages;
+        for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
+            let text = texts.iter().position(|it| it.stage == stage.name()).map(|at| texts.swap_remove(at));
+            shown.update(|view| match text {
+                // A stage that was reached in spite of errors further down is as good as any.
+                Some(text) => *view = StageView { freshness: Freshness::Fresh, revision, text: Arc::new(text) },
+                None if has_errors && !view.text.text.is_empty() => view.freshness = Freshness::Stale,
+                None => *view = StageView { freshness: Freshness::Refused, revision, ..StageView::default() },
+            });
+        }
+        self.diagnostics.set(compiled.diagnostics);
+        self.stencils.set(compiled.stencils);
+        self.stencil.set(compiled.stencil);
+        if !has_errors {
+            self.signature.set(compiled.signature);
+        }
+        self.remarks.set(compiled.remarks);
+        self.timings.set(compiled.timings);
+        self.defaults.set(defaults);
+        self.revision.set(revision);
+    }
+}
+
+impl App {
+    /// Compiles now and after each change from now on.
+    pub(super) fn start_compiling(self) {
+        self.start_worker();
+        let request = Memo::new(move |_| self.project.request());
+        let later = StoredValue::new(None::<TimeoutHandle>);
+        Effect::new(move |before: Option<()>| {
+            request.track();
+            self.project.revision.track();
+            if before.is_none() {
+                self.compile();
+                return;
+            }
+            if let Some(waiting) = later.get_value() {
+                waiting.clear();
+            }
+            later.set_value(set_timeout_with_handle(move || self.compile(), REST).ok());
+        });
+    }
+
+    /// Compiles the text that the compiler fell over once more.
+    pub fn try_again(self) {
+        self.compilation.engine.update_value(|it| it.crashed_on = None);
+        self.compile();
+    }
+
+    fn start_worker(self) {
+        let on_answer = move |answer: Answer, _| self.take_answer(answer);
+        let started = Worker::start(on_answer, move |message| self.worker_crashed(message));
+        let trouble = started.as_ref().err().cloned();
+        self.compilation.engine.update_value(|it| {
+            it.worker = started.ok();
+            it.asked = None;
+            it.has_answered = false;
+        });
+        if let Some(message) = trouble {
+            self.compilation.trouble.set(Some(Trouble::NotLoaded(message)));
+        }
+    }
+
+    fn compile(self) {
+        let text = self.project.text.get_untracked();
+        let revision = self.project.revision.get_untracked();
+        let is_known_to_crash =
+            self.compilation.engine.with_value(|it| it.crashed_on.as_ref().is_some_and(|it| *it == text));
+        if is_known_to_crash {
+            return;
+        }
+        if self.compilation.engine.with_value(|it| it.worker.is_none()) {
+            self.start_worker();
+        }
+        let question = Question { revision, ask: Ask::Compile { request: untrack(|| self.project.request()) } };
+        let mut is_asked = false;
+        self.compilation.engine.update_value(|engine| {
+            engine.is_due = engine.asked.is_some();
+            if let (None, Some(worker)) = (engine.asked, &engine.worker) {
+                worker.ask(&question, &[]);
+                engine.asked = Some((revision, page::now_ms()));
+                is_asked = true;
+            }
+        });
+        if is_asked {
+            set_timeout(move || self.give_up(revision), PATIENCE);
+        }
+    }
+
+    fn take_answer(self, Answer { revision, said }: Answer) {
+        if said == Said::Ready {
+            return;
+        }
+        let mut is_due = false;
+        let mut elapsed = None;
+        self.compilation.engine.update_value(|engine| {
+            engine.has_answered = true;
+            elapsed = engine.asked.take().map(|(_, since)| page::now_ms() - since);
+            is_due = std::mem::take(&mut engine.is_due);
+        });
+        // An answer for an older edit is dropped: the newest text is asked for at once.
+        if is_due {
+            self.compile();
+            return;
+        }
+        self.compilation.trouble.set(None);
+        self.compilation.round_trip_ms.set(elapsed);
+        self.compilation.accept(revision, said);
+    }
+
+    fn worker_crashed(self, message: String) {
+        let mut has_answered = false;
+        self.compilation.engine.update_value(|engine| {
+            has_answered = engine.has_answered || engine.asked.is_some() && message.contains("unreachable");
+            engine.worker = None;
+            engine.crashed_on = Some(self.project.text.get_untracked());
+        });
+        self.compilation.trouble.set(Some(if has_answered {
+            Trouble::Crashed(message)
+        } else {
+            Trouble::NotLoaded(message)
+        }));
+        if has_answered {
+            // Ready for the next edit.
+            self.start_worker();
+        }
+    }
+
+    fn give_up(self, revision: u64) {
+        let is_stuck =
+            self.compilation.engine.with_value(|it| it.asked.is_some_and(|(asked, _)| asked == revision));
+        if is_stuck {
+            self.compilation.engine.update_value(|engine| {
+                engine.worker = None;
+                engine.crashed_on = Some(self.project.text.get_untracked());
+            });
+            self.compilation.trouble.set(Some(Trouble::TookTooLong));
+            self.start_worker();
+        }
+    }
+}

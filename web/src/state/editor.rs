@@ -1,0 +1,135 @@
+//! The editor as a view of the state: text and marks go in, edits come out.
+
+use isobar_protocol::diagnostic::{Diagnostic, Position};
+use leptos::prelude::*;
+use web_sys::HtmlElement;
+
+use super::App;
+use super::links::{self, Links};
+use super::offsets::Offsets;
+use crate::bridge::editor::{Editor, Listeners, Mark};
+
+/// The editor, once it is in the page.
+#[derive(Clone, Copy, Debug)]
+pub struct EditorState {
+    editor: StoredValue<Option<Editor>, LocalStorage>,
+}
+
+impl EditorState {
+    pub(super) fn new() -> Self {
+        Self { editor: StoredValue::new_local(None) }
+    }
+
+    /// Shows another text.
+    pub(super) fn show(self, text: &str) {
+        self.with(|it| it.set_text(text));
+    }
+
+    fn with(self, act: impl FnOnce(&Editor)) {
+        self.editor.with_value(|it| {
+            if let Some(editor) = it {
+                act(editor);
+            }
+        });
+    }
+}
+
+impl App {
+    /// Puts the editor into `parent` and keeps it in step.
+    pub fn attach_editor(self, parent: &HtmlElement) {
+        let listeners = Listeners {
+            on_change: Box::new(move |text| self.edit(text)),
+            on_cursor: Box::new(move |offset| self.caret_moved(offset)),
+            on_run: Box::new(move || self.run_debug()),
+        };
+        let editor = Editor::new(parent, &self.project.text.get_untracked(), listeners);
+        self.editor.editor.set_value(Some(editor));
+
+        Effect::new(move |_| {
+            let marks = self.compilation.diagnostics.with(|it| untrack(|| self.marks(it)));
+            self.editor.with(|it| it.set_marks(&marks));
+        });
+        let lit = Memo::new(move |_| self.lit());
+        Effect::new(move |_| {
+            let ranges = lit.with(|it| untrack(|| self.lit_ranges(it)));
+            self.editor.with(|it| it.set_lit(&ranges));
+        });
+        Effect::new(move |_| {
+            let theme = if self.settings.is_dark.get() { "dark" } else { "light" };
+            self.editor.with(|it| it.set_theme(theme));
+        });
+    }
+
+    /// The statements that are lit.
+    #[must_use]
+    pub fn lit(self) -> Links {
+        self.compilation.lit(&self.project.main())
+    }
+
+    /// Gives the editor the keyboard.
+    pub fn focus_editor(self) {
+        self.editor.with(Editor::focus);
+    }
+
+    /// Brings a place of the text into view and puts the caret there.
+    pub fn reveal(self, at: Position) {
+        let offset = self.project.text.with_untracked(|text| Offsets::new(text).offset(at));
+        self.layout.tab.set(super::layout::Tab::Code);
+        self.editor.with(|it| it.reveal(offset));
+    }
+
+    /// Lights what the pointer rests on in a stage, for as long as it does.
+    pub fn point_at(self, links: Option<Links>) {
+        if self.compilation.pointed.with_untracked(|it| *it != links) {
+            self.compilation.pointed.set(links);
+        }
+    }
+
+    /// Lights what was clicked in a stage until the caret moves, and brings its source into view.
+    pub fn pin(self, links: Links) {
+        let main = untrack(|| self.project.main());
+        let texts = untrack(|| self.compilation.texts());
+        let places = links::places_of(texts.iter().map(AsRef::as_ref), &links);
+        if let Some(place) = places.iter().find(|it| it.file == main) {
+            let offset = self.project.text.with_untracked(|text| Offsets::new(text).offset(place.start));
+            self.editor.with(|it| it.scroll_to(offset));
+        }
+        self.compilation.pinned.set(Some(links).filter(|it| !it.is_empty()));
+    }
+
+    fn caret_moved(self, offset: usize) {
+        let at = self.project.text.with_untracked(|text| Offsets::new(text).position(offset));
+        self.compilation.pinned.set(None);
+        if self.compilation.caret.get_untracked() != at {
+            self.compilation.caret.set(at);
+        }
+    }
+
+    fn marks(self, diagnostics: &[Diagnostic]) -> Vec<Mark> {
+        let main = self.project.main();
+        self.project.text.with(|text| {
+            let offsets = Offsets::new(text);
+            let here = diagnostics.iter().filter(|it| it.file == main);
+            here.map(|it| Mark {
+                from: offsets.offset(it.start),
+                to: offsets.offset(it.end),
+                severity: it.severity.clone(),
+                message: it.message.clone(),
+                code: it.code.clone(),
+                help: it.help.clone(),
+            })
+            .collect()
+        })
+    }
+
+    fn lit_ranges(self, links: &Links) -> Vec<(usize, usize)> {
+        let main = self.project.main();
+        let texts = self.compilation.texts();
+        let places = links::places_of(texts.iter().map(AsRef::as_ref), links);
+        self.project.text.with(|text| {
+            let offsets = Offsets::new(text);
+            let here = places.iter().filter(|it| it.file == main);
+            here.map(|it| (offsets.offset(it.start), offsets.offset(it.end))).collect()
+        })
+    }
+}

@@ -1,0 +1,156 @@
+//! Which views are open, and how wide they are.
+
+use isobar_compiler::pipeline::Stage;
+use leptos::prelude::*;
+
+/// What a narrow page shows, one at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    #[default]
+    Code,
+    Stages,
+    Result,
+}
+
+impl Tab {
+    pub const ALL: [Tab; 3] = [Tab::Code, Tab::Stages, Tab::Result];
+
+    /// As style sheets name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Tab::Code => "code",
+            Tab::Stages => "stages",
+            Tab::Result => "result",
+        }
+    }
+
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Tab::Code => "Code",
+            Tab::Stages => "Stages",
+            Tab::Result => "Result",
+        }
+    }
+}
+
+/// Most stages side by side: more cannot be read.
+pub const MOST_STAGES: usize = 3;
+
+/// The stages that are open, and which of them the next chosen one replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    pub stages: Vec<Stage>,
+    pub active: usize,
+}
+
+impl Default for Open {
+    fn default() -> Self {
+        Self { stages: vec![Stage::Oir], active: 0 }
+    }
+}
+
+impl Open {
+    /// Brings a stage into view, in place of the active one unless it is open already.
+    pub fn choose(&mut self, stage: Stage) {
+        match self.stages.iter().position(|it| *it == stage) {
+            Some(at) => self.active = at,
+            None => match self.stages.get_mut(self.active) {
+                Some(slot) => *slot = stage,
+                None => self.stages.push(stage),
+            },
+        }
+    }
+
+    /// Opens one stage more: the next on the journey after the active one that is not open.
+    pub fn add(&mut self) {
+        if self.stages.len() >= MOST_STAGES {
+            return;
+        }
+        let from = self.stages.get(self.active).copied().unwrap_or(Stage::Definition);
+        let start = Stage::ALL.iter().position(|it| *it == from).unwrap_or(0);
+        let next = Stage::ALL.iter().cycle().skip(start + 1).find(|it| !self.stages.contains(it));
+        if let Some(&next) = next {
+            self.stages.push(next);
+            self.active = self.stages.len() - 1;
+        }
+    }
+
+    /// Closes a stage; the last one stays.
+    pub fn close(&mut self, stage: Stage) {
+        if self.stages.len() > 1 {
+            self.stages.retain(|it| *it != stage);
+            self.active = self.active.min(self.stages.len() - 1);
+        }
+    }
+}
+
+/// The frame of the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    pub open: RwSignal<Open>,
+    pub tab: RwSignal<Tab>,
+    /// Parts of the width that editor and results have; the stages have the rest.
+    pub editor_part: RwSignal<f64>,
+    pub result_part: RwSignal<f64>,
+}
+
+/// No column becomes narrower than this part of the page.
+const NARROWEST: f64 = 0.15;
+
+impl Layout {
+    pub(super) fn new() -> Self {
+        Self {
+            open: RwSignal::default(),
+            tab: RwSignal::default(),
+            editor_part: RwSignal::new(0.36),
+            result_part: RwSignal::new(0.29),
+        }
+    }
+
+    /// Moves the edge between editor and stages.
+    pub fn move_editor_edge(self, by: f64) {
+        let most = 1.0 - NARROWEST - self.result_part.get_untracked();
+        self.editor_part.update(|it| *it = (*it + by).clamp(NARROWEST, most));
+    }
+
+    /// Moves the edge between stages and results.
+    pub fn move_result_edge(self, by: f64) {
+        let most = 1.0 - NARROWEST - self.editor_part.get_untracked();
+        self.result_part.update(|it| *it = (*it - by).clamp(NARROWEST, most));
+    }
+
+    pub fn choose_stage(self, stage: Stage) {
+        self.open.update(|it| it.choose(stage));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chosen_stage_replaces_the_active_one_unless_it_is_open() {
+        let mut open = Open::default();
+        open.choose(Stage::C);
+        assert_eq!(open.stages, [Stage::C]);
+        open.add();
+        assert_eq!(open.stages, [Stage::C, Stage::Definition]);
+        open.choose(Stage::C);
+        assert_eq!((open.stages.len(), open.active), (2, 0));
+        open.choose(Stage::Sdfg);
+        assert_eq!(open.stages, [Stage::Sdfg, Stage::Definition]);
+    }
+
+    #[test]
+    fn three_stages_at_most_and_one_at_least_are_open() {
+        let mut open = Open::default();
+        (0..9).for_each(|_| open.add());
+        assert_eq!(open.stages, [Stage::Oir, Stage::Tree, Stage::Schedule]);
+        for stage in Stage::ALL {
+            open.close(stage);
+        }
+        assert_eq!((open.stages.len(), open.active), (1, 0));
+    }
+}

@@ -1,0 +1,78 @@
+//! What the page knows, and the actions that change it.
+//!
+//! Panes read these signals and call these actions; nobody else writes a signal.
+
+pub mod compilation;
+pub mod editor;
+pub mod gallery;
+pub mod layout;
+pub mod links;
+pub mod offsets;
+pub mod project;
+pub mod run;
+pub mod runner;
+pub mod settings;
+pub mod sharing;
+pub mod view;
+
+use leptos::prelude::*;
+
+use compilation::Compilation;
+use editor::EditorState;
+use layout::Layout;
+use project::Project;
+use run::Run;
+use runner::Connection;
+use settings::Settings;
+use sharing::Sharing;
+use view::FieldView;
+
+/// Everything; a handful of handles to signals.
+#[derive(Clone, Copy, Debug)]
+pub struct App {
+    pub project: Project,
+    pub compilation: Compilation,
+    pub editor: EditorState,
+    pub run: Run,
+    pub view: FieldView,
+    pub connection: Connection,
+    pub sharing: Sharing,
+    pub layout: Layout,
+    pub settings: Settings,
+}
+
+impl App {
+    /// Makes the state, opens what the address or the last visit left, and hands it to all panes.
+    #[must_use]
+    pub fn start() -> Self {
+        let connection = Connection::new();
+        let project = Project::new();
+        let app = Self {
+            project,
+            compilation: Compilation::new(),
+            editor: EditorState::new(),
+            run: Run::new(),
+            view: FieldView::new(),
+            connection,
+            sharing: Sharing::new(),
+            layout: Layout::new(),
+            settings: Settings::new(),
+        };
+        provide_context(app);
+        app.settings.follow_system();
+        app.open_first();
+        app.start_compiling();
+        app.follow_results();
+        app
+    }
+}
+
+/// The state, for whoever draws or acts.
+///
+/// # Panics
+///
+/// Outside of the page's components.
+#[must_use]
+pub fn use_app() -> App {
+    expect_context::<App>()
+}

@@ -1,0 +1,286 @@
+//! The workspace: text, choices of the run, and where it is kept.
+
+use std::collections::BTreeMap;
+
+use isobar_protocol::request::Request;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::App;
+use super::gallery;
+use crate::bridge::page;
+use crate::bridge::storage::{self, Shelf};
+use crate::share::{self, State};
+
+/// The file that the editor shows.
+pub const MAIN: &str = "main.py";
+
+/// The user's own workspace, and the one that a link opened beside it.
+const OWN: &str = "isobar.workspace";
+const LINKED: &str = "isobar.linked";
+
+/// Text and choices.
+#[derive(Clone, Copy, Debug)]
+pub struct Project {
+    pub text: RwSignal<String>,
+    /// Counts the edits; answers carry the number they were made for.
+    pub revision: RwSignal<u64>,
+    /// The gallery entry that the text began as.
+    pub gallery: RwSignal<Option<String>>,
+    /// Which stencil, where the text has several and the user chose.
+    pub stencil: RwSignal<Option<String>>,
+    pub precision: RwSignal<u32>,
+    /// The user's domain; the text's own where there is none.
+    pub domain: RwSignal<Option<[i64; 3]>>,
+    pub scalars: RwSignal<BTreeMap<String, Value>>,
+    pub externals: RwSignal<BTreeMap<String, Value>>,
+    /// Whether this is a workspace that a link opened, kept apart from the user's own.
+    pub is_linked: RwSignal<bool>,
+    /// Why the text is not being kept, where it is not.
+    pub storage_warning: RwSignal<Option<&'static str>>,
+    /// Further files and unknown parts of the opened link: not shown, written back.
+    carried: RwSignal<State>,
+}
+
+impl Project {
+    pub(super) fn new() -> Self {
+        Self {
+            text: RwSignal::new(String::new()),
+            revision: RwSignal::new(1),
+            gallery: RwSignal::new(None),
+            stencil: RwSignal::new(None),
+            precision: RwSignal::new(64),
+            domain: RwSignal::new(None),
+            scalars: RwSignal::default(),
+            externals: RwSignal::default(),
+            is_linked: RwSignal::new(false),
+            storage_warning: RwSignal::new(None),
+            carried: RwSignal::default(),
+        }
+    }
+
+    /// All that decides a compilation.
+    #[must_use]
+    pub fn request(self) -> Request {
+        let mut files = self.carried.with(|it| it.files.clone());
+        files.insert(self.main(), self.text.get());
+        Request {
+            files,
+            main: Some(self.main()),
+            stencil: self.stencil.get(),
+            externals: self.externals.get(),
+            // 64 is what the text says by itself.
+            precision: (self.precision.get() != 64).then(|| self.precision.get()),
+            ..Request::default()
+        }
+    }
+
+    /// All that decides a run: inputs are made from the text's directives.
+    #[must_use]
+    pub fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
+        Request {
+            backend: Some(backend.to_owned()),
+            domain: Some(domain),
+            scalars: self.scalars.get_untracked(),
+            init: Some(BTreeMap::new()),
+            ..untrack(|| self.request())
+        }
+    }
+
+    /// The name of the file that the editor shows.
+    #[must_use]
+    pub fn main(self) -> String {
+        self.carried.with(|it| it.main.clone()).unwrap_or_else(|| MAIN.to_owned())
+    }
+
+    fn state(self) -> State {
+        let mut state = self.carried.get();
+        state.files.insert(self.main(), self.text.get());
+        state.stencil = self.stencil.get();
+        state.precision = Some(self.precision.get()).filter(|it| *it != 64);
+        state.domain = self.domain.get();
+        state.scalars = self.scalars.get();
+        state.externals = self.externals.get();
+        state.gallery = self.gallery.get();
+        state
+    }
+
+    fn open(self, state: State) {
+        let main = state.main.clone().or_else(|| {
+            let has_main = state.files.contains_key(MAIN);
+            if has_main { None } else { state.files.keys().next().cloned() }
+        });
+        let text = state.files.get(main.as_deref().unwrap_or(MAIN)).cloned().unwrap_or_default();
+        self.stencil.set(state.stencil.clone());
+        self.precision.set(state.precision.unwrap_or(64));
+        self.domain.set(state.domain);
+        self.scalars.set(state.scalars.clone());
+        self.externals.set(state.externals.clone());
+        self.gallery.set(state.gallery.clone());
+        self.carried.set(State { main, ..state });
+        self.text.set(text);
+        self.revision.update(|it| *it += 1);
+    }
+
+    fn open_entry(self, entry: gallery::Entry) {
+        let files = [(MAIN.to_owned(), entry.text.to_owned())].into();
+        self.open(State { files, gallery: Some(entry.name.to_owned()), ..State::default() });
+    }
+}
+
+impl App {
+    /// Takes an edit of the user.
+    pub fn edit(self, text: String) {
+        let Project { text: signal, revision, .. } = self.project;
+        if signal.with_untracked(|it| *it == text) {
+            return;
+        }
+        // The address of a link would bring the text back as it was.
+        if page::fragment().contains("s=") {
+            page::set_fragment("");
+        }
+        signal.set(text);
+        revision.update(|it| *it += 1);
+    }
+
+    /// Opens a stencil of the gallery in place of the text.
+    pub fn open_gallery(self, name: &str) {
+        let Some(entry) = gallery::entry(name) else { return };
+        if page::fragment().contains("s=") {
+            page::set_fragment("");
+        }
+        self.project.open_entry(entry);
+        self.editor.show(&self.project.text.get_untracked());
+        self.forget_results();
+    }
+
+    pub fn choose_stencil(self, name: String) {
+        self.project.stencil.set(Some(name).filter(|it| !it.is_empty()));
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_precision(self, bits: u32) {
+        self.project.precision.set(bits);
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    /// The domain of the next run: the user's, the text's, or a small one.
+    #[must_use]
+    pub fn domain(self) -> [i64; 3] {
+        let of_text = || self.compilation.defaults.with(|it| it.domain);
+        self.project.domain.get().or_else(of_text).unwrap_or([32, 32, 20])
+    }
+
+    pub fn choose_domain(self, axis: usize, points: i64) {
+        let mut domain = untrack(|| self.domain());
+        if let Some(slot) = domain.get_mut(axis) {
+            *slot = points;
+        }
+        self.project.domain.set(Some(domain));
+    }
+
+    /// The state as a link carries it.
+    #[must_use]
+    pub fn shared_state(self) -> State {
+        State { ui: self.shared_view(), ..self.project.state() }
+    }
+
+    /// Opens the address's link, else what the last visit left, else the first stencil; keeps it from then on.
+    pub(super) fn open_first(self) {
+        self.connection.take_token();
+        if !self.open_link(&page::fragment()) {
+            self.open_kept();
+        }
+        page::on_fragment(move || {
+            self.connection.take_token();
+            if self.open_link(&page::fragment()) {
+                self.editor.show(&self.project.text.get_untracked());
+                self.forget_results();
+            }
+        });
+        self.keep();
+    }
+
+    fn open_kept(self) {
+        let kept = |key| {
+            let json = storage::load(Shelf::Lasting, key)?;
+            serde_json::from_str::<State>(&json).ok().filter(|it| !it.files.is_empty())
+        };
+        let linked = kept(LINKED);
+        self.project.is_linked.set(linked.is_some());
+        match linked.or_else(|| kept(OWN)) {
+            Some(state) => self.open_state(state),
+            None => {
+                if let Some(entry) = gallery::entry(gallery::FIRST) {
+                    self.project.open_entry(entry);
+                }
+            }
+        }
+    }
+
+    fn open_link(self, fragment: &str) -> bool {
+        let Some(link) = fragment.split('&').find(|it| it.starts_with("s=")) else { return false };
+        match share::decode(link) {
+            Ok(opened) => {
+                self.project.is_linked.set(true);
+                self.sharing.tell(opened.notes);
+                self.open_state(opened.state);
+                true
+            }
+            Err(broken) => {
+                self.sharing.refuse(broken);
+                false
+            }
+        }
+    }
+
+    fn open_state(self, state: State) {
+        self.restore_view(&state.ui);
+        self.project.open(state);
+    }
+
+    /// Returns from a link's workspace to the user's own.
+    pub fn leave_link(self) {
+        storage::forget(Shelf::Lasting, LINKED);
+        page::set_fragment("");
+        self.open_kept();
+        self.editor.show(&self.project.text.get_untracked());
+        self.forget_results();
+    }
+
+    /// Makes a link's workspace the user's own.
+    pub fn adopt_link(self) {
+        self.project.is_linked.set(false);
+        storage::forget(Shelf::Lasting, LINKED);
+        page::set_fragment("");
+    }
+
+    /// Saves the workspace a moment after each change.
+    fn keep(self) {
+        let save = move |state: &State| {
+            let key = if self.project.is_linked.get_untracked() { LINKED } else { OWN };
+            let json = serde_json::to_string(state).unwrap_or_default();
+            let warning = storage::save(Shelf::Lasting, key, &json).err();
+            self.project.storage_warning.set(
+                warning.map(|_| "The browser keeps nothing more: copy a share link, so that your text is safe."),
+            );
+        };
+        let state = Memo::new(move |_| {
+            self.project.is_linked.track();
+            self.shared_state()
+        });
+        let later = StoredValue::new(None::<TimeoutHandle>);
+        Effect::new(move |_| {
+            state.track();
+            if let Some(waiting) = later.get_value() {
+                waiting.clear();
+            }
+            let handle = set_timeout_with_handle(
+                move || state.with_untracked(save),
+                std::time::Duration::from_millis(250),
+            );
+            later.set_value(handle.ok());
+        });
+        page::on_hide(move || untrack(|| state.with_untracked(save)));
+    }
+}

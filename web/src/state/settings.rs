@@ -1,0 +1,76 @@
+//! Light or dark.
+
+use leptos::prelude::*;
+
+use crate::bridge::page;
+use crate::bridge::storage::{self, Shelf};
+
+const KEY: &str = "isobar.theme";
+
+/// The user's choice of a theme.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    /// As it is kept, and as `<html data-theme>` spells it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    /// The theme of that name; the system's where there is none.
+    #[must_use]
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            _ => Theme::System,
+        }
+    }
+}
+
+/// Choices about the page itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    pub theme: RwSignal<Theme>,
+    /// What is shown: the choice, or what the system asks for.
+    pub is_dark: Memo<bool>,
+}
+
+impl Settings {
+    pub(super) fn new() -> Self {
+        let theme = RwSignal::new(Theme::from_name(&storage::load(Shelf::Lasting, KEY).unwrap_or_default()));
+        let system = RwSignal::new(page::is_system_dark());
+        page::on_system_theme(move || system.set(page::is_system_dark()));
+        let is_dark = Memo::new(move |_| match theme.get() {
+            Theme::System => system.get(),
+            Theme::Light => false,
+            Theme::Dark => true,
+        });
+        Self { theme, is_dark }
+    }
+
+    pub fn choose_theme(self, theme: Theme) {
+        self.theme.set(theme);
+        // Lost at the next visit where nothing is kept, which the project warns about.
+        let _ = storage::save(Shelf::Lasting, KEY, theme.name());
+    }
+
+    pub(super) fn follow_system(self) {
+        Effect::new(move |_| {
+            page::set_theme(match self.theme.get() {
+                Theme::System => None,
+                chosen @ (Theme::Light | Theme::Dark) => Some(chosen.name()),
+            });
+        });
+    }
+}
