@@ -67,8 +67,7 @@ impl Kept {
         if !fits || !inside() || !bytes.len().is_multiple_of(dtype.size_bytes()) {
             return Err(broken());
         }
-        let array =
-            Array::from_c_order(Elements::from_le_bytes(dtype, bytes), &shape).ok_or_else(broken)?;
+        let array = Array::from_c_order(Elements::from_le_bytes(dtype, bytes), &shape).ok_or_else(broken)?;
         Ok(Self { info, array })
     }
 
@@ -88,7 +87,12 @@ impl Kept {
         if let Some(axis) = self.axis(across) {
             let here = usize::try_from(plane.at).ok().filter(|_| plane.at < self.info.domain[axis]);
             let here = here.ok_or_else(|| {
-                NotThere(format!("`{}` has no {} = {}", self.info.name, across.to_ascii_lowercase(), plane.at))
+                NotThere(format!(
+                    "`{}` has no {} = {}",
+                    self.info.name,
+                    across.to_ascii_lowercase(),
+                    plane.at
+                ))
             })?;
             at += here * self.array.strides[axis];
         }

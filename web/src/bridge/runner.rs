@@ -198,4 +198,3 @@ async fn next_piece(stream: &ReadableStreamDefaultReader) -> Result<Option<Vec<u
     let piece = Reflect::get(&result, &"value".into()).map_err(|_| RunnerError::Lost)?;
     Ok(Some(piece.unchecked_into::<Uint8Array>().to_vec()))
 }
-

@@ -59,7 +59,8 @@ impl Reader {
 mod tests {
     use super::*;
 
-    const STREAM: &str = ": hello\n\nid: 0\ndata: {\"a\":1}\n\nevent: x\r\nid: 1\r\ndata: b\r\ndata:c\r\n\r\n";
+    const STREAM: &str =
+        ": hello\n\nid: 0\ndata: {\"a\":1}\n\nevent: x\r\nid: 1\r\ndata: b\r\ndata:c\r\n\r\n";
 
     #[test]
     fn events_are_the_same_however_they_are_cut() {

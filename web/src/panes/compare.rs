@@ -90,7 +90,10 @@ mod tests {
         let same = Difference { cells: 8, max_ulp: Some(0), ..Difference::default() };
         let other = Difference { cells: 8, differing: 2, max_ulp: Some(3), ..Difference::default() };
         let nan = Difference { cells: 8, differing: 1, max_ulp: None, ..Difference::default() };
-        assert_eq!(sentence(&[same.clone(), same.clone()]), "0 cells differ: all 16 values have the same bits.");
+        assert_eq!(
+            sentence(&[same.clone(), same.clone()]),
+            "0 cells differ: all 16 values have the same bits."
+        );
         assert_eq!(sentence(&[same, other.clone()]), "2 of 16 cells differ, by 3 ULP at most.");
         assert_eq!(sentence(&[other, nan]), "3 of 16 cells differ, by NaN on one side at most.");
     }

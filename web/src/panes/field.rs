@@ -50,7 +50,9 @@ pub fn FieldPane() -> impl IntoView {
 fn FieldChoice() -> impl IntoView {
     let app = use_app();
     let names = Memo::new(move |_| {
-        app.outcome().map(|it| it.fields.iter().map(|it| it.name.clone()).collect::<Vec<_>>()).unwrap_or_default()
+        app.outcome()
+            .map(|it| it.fields.iter().map(|it| it.name.clone()).collect::<Vec<_>>())
+            .unwrap_or_default()
     });
     let chosen = Memo::new(move |_| app.shown_field().map(|it| it.name).unwrap_or_default());
     view! {
@@ -137,7 +139,8 @@ fn Picturing() -> impl IntoView {
     let app = use_app();
     let view = app.view;
     let shown = view.shown;
-    let is_difference = move || shown.with(|it| it.as_ref().is_some_and(|it| it.slice.of == Which::Difference));
+    let is_difference =
+        move || shown.with(|it| it.as_ref().is_some_and(|it| it.slice.of == Which::Difference));
     let map = Signal::derive(move || if is_difference() { Colormap::RdBu } else { Colormap::Viridis });
     let range = Memo::new(move |_| {
         let of_plane = || shown.with(|it| it.as_ref().map(|it| Range::of(&it.values)));

@@ -4,18 +4,98 @@ use crate::widgets::listing::escaped;
 
 /// Words of the stages and of C that say how things are arranged.
 const KEYWORDS: [&str; 66] = [
-    "stencil", "field", "fields", "temporary", "temporaries", "scalar", "scalars", "parallel", "forward", "backward",
-    "computation", "interval", "section", "vertical", "loop", "horizontal", "region", "execution", "if", "elif", "else",
-    "while", "for", "in", "out", "inout", "return", "start", "end", "and", "or", "not", "map", "state", "tasklet",
-    "memlet", "access", "container", "void", "const", "static", "restrict", "inline", "struct", "sizeof", "break",
-    "continue", "do", "switch", "case", "default", "include", "define", "pragma", "omp", "let", "function", "call",
-    "param", "params", "domain", "with", "read", "write", "schedule", "sweep",
+    "stencil",
+    "field",
+    "fields",
+    "temporary",
+    "temporaries",
+    "scalar",
+    "scalars",
+    "parallel",
+    "forward",
+    "backward",
+    "computation",
+    "interval",
+    "section",
+    "vertical",
+    "loop",
+    "horizontal",
+    "region",
+    "execution",
+    "if",
+    "elif",
+    "else",
+    "while",
+    "for",
+    "in",
+    "out",
+    "inout",
+    "return",
+    "start",
+    "end",
+    "and",
+    "or",
+    "not",
+    "map",
+    "state",
+    "tasklet",
+    "memlet",
+    "access",
+    "container",
+    "void",
+    "const",
+    "static",
+    "restrict",
+    "inline",
+    "struct",
+    "sizeof",
+    "break",
+    "continue",
+    "do",
+    "switch",
+    "case",
+    "default",
+    "include",
+    "define",
+    "pragma",
+    "omp",
+    "let",
+    "function",
+    "call",
+    "param",
+    "params",
+    "domain",
+    "with",
+    "read",
+    "write",
+    "schedule",
+    "sweep",
 ];
 
 /// Words that name types and axes.
 const TYPES: [&str; 22] = [
-    "float32", "float64", "int8", "int16", "int32", "int64", "bool", "double", "float", "int", "long", "char", "int8_t",
-    "int16_t", "int32_t", "int64_t", "uint64_t", "size_t", "ptrdiff_t", "I", "J", "K",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+    "double",
+    "float",
+    "int",
+    "long",
+    "char",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint64_t",
+    "size_t",
+    "ptrdiff_t",
+    "I",
+    "J",
+    "K",
 ];
 
 /// A line of a stage as HTML.
@@ -70,8 +150,9 @@ fn length_of(text: &str, belongs: impl Fn(char) -> bool) -> usize {
 fn number_length(text: &str) -> usize {
     let mut before = ' ';
     let end = text.char_indices().find(|&(_, it)| {
-        let belongs =
-            it.is_ascii_alphanumeric() || it == '.' || (matches!(it, '-' | '+') && matches!(before, 'e' | 'E' | 'p'));
+        let belongs = it.is_ascii_alphanumeric()
+            || it == '.'
+            || (matches!(it, '-' | '+') && matches!(before, 'e' | 'E' | 'p'));
         before = it;
         !belongs
     });
@@ -106,7 +187,16 @@ mod tests {
 
     #[test]
     fn no_character_is_lost() {
-        for line in ["", "  a = b - 1.0 / c;", "\"open", "é % /* x */ #", "<b>&amp;</b>", "%7 = %x#!", "1e-", "\u{1f300}/"] {
+        for line in [
+            "",
+            "  a = b - 1.0 / c;",
+            "\"open",
+            "é % /* x */ #",
+            "<b>&amp;</b>",
+            "%7 = %x#!",
+            "1e-",
+            "\u{1f300}/",
+        ] {
             assert_eq!(text_of(&paint(line)), line);
         }
     }

@@ -54,7 +54,10 @@ pub fn Notices() -> impl IntoView {
         })
     };
     let storage = move || {
-        app.project.storage_warning.get().map(|it| view! { <div class="notice notice-warn" role="alert">{it}</div> })
+        app.project
+            .storage_warning
+            .get()
+            .map(|it| view! { <div class="notice notice-warn" role="alert">{it}</div> })
     };
     view! { <div class="notices">{trouble}{broken}{linked}{storage}</div> }
 }

@@ -10,7 +10,8 @@ use crate::state::{App, use_app};
 pub fn Problems() -> impl IntoView {
     let app = use_app();
     let diagnostics = app.compilation.diagnostics;
-    let count = move |severity: &str| diagnostics.with(|it| it.iter().filter(|it| it.severity == severity).count());
+    let count =
+        move |severity: &str| diagnostics.with(|it| it.iter().filter(|it| it.severity == severity).count());
     let summary = move || {
         if app.compilation.revision.get() == 0 {
             return "Loading the compiler …".to_owned();

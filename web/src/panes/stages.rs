@@ -54,7 +54,8 @@ pub fn StagesPane() -> impl IntoView {
     let active = Signal::derive(move || {
         open.with(|it| it.stages.get(it.active).map_or("", |it| it.name()).to_owned())
     });
-    let all = Signal::derive(move || open.with(|it| it.stages.iter().map(|it| it.name().to_owned()).collect()));
+    let all =
+        Signal::derive(move || open.with(|it| it.stages.iter().map(|it| it.name().to_owned()).collect()));
     let is_full = move || open.with(|it| it.stages.len() >= MOST_STAGES);
     let tabs: Vec<Choice> = Stage::ALL.into_iter().map(choice).collect();
     let choose = move |name: String| {
@@ -106,7 +107,9 @@ fn StagePane(stage: Stage) -> impl IntoView {
     let follow = RwSignal::new(0_u32);
     // A click in another pane, or on the chip, brings the lit lines here into view.
     Effect::new(move |_| {
-        if app.compilation.pinned.with(Option::is_some) && app.compilation.pointed.with_untracked(Option::is_none) {
+        if app.compilation.pinned.with(Option::is_some)
+            && app.compilation.pointed.with_untracked(Option::is_none)
+        {
             follow.update(|it| *it += 1);
         }
     });

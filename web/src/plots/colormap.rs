@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn viridis_gets_lighter_all_the_way() {
-        let light: Vec<f64> = (0..=100).map(|it| lightness(Colormap::Viridis.at(f64::from(it) / 100.0))).collect();
+        let light: Vec<f64> =
+            (0..=100).map(|it| lightness(Colormap::Viridis.at(f64::from(it) / 100.0))).collect();
         assert!(light.windows(2).all(|it| it[0] <= it[1] + 0.4), "{light:?}");
         assert!(light[0] < 16.0 && light[100] > 90.0);
     }

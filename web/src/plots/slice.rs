@@ -50,7 +50,9 @@ pub fn SliceCanvas(
     let hash = move || picture.with(|it| it.as_ref().map(|it| fingerprint(&it.values, it.width)));
     let size = move || picture.with(|it| it.as_ref().map(|it| (it.width, it.height, it.rows)));
     let on_move = move |event: leptos::ev::PointerEvent| {
-        let (Some(canvas), Some((width, height, rows))) = (node.get_untracked(), untrack(size)) else { return };
+        let (Some(canvas), Some((width, height, rows))) = (node.get_untracked(), untrack(size)) else {
+            return;
+        };
         let area = canvas.get_bounding_client_rect();
         let x = (f64::from(event.client_x()) - area.left()) / area.width();
         let y = (f64::from(event.client_y()) - area.top()) / area.height();
@@ -104,8 +106,10 @@ fn draw(canvas: &HtmlCanvasElement, picture: &Picture) {
     let pixels = paint(&picture.values, picture.width, picture.height, &style);
     canvas.set_width(pixels.width);
     canvas.set_height(pixels.height);
-    let context = canvas.get_context("2d").ok().flatten().and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok());
-    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels.rgba), pixels.width, pixels.height);
+    let context =
+        canvas.get_context("2d").ok().flatten().and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok());
+    let image =
+        ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels.rgba), pixels.width, pixels.height);
     if let (Some(context), Ok(image)) = (context, image) {
         // Refused for images that were taken away only.
         let _ = context.put_image_data(&image, 0.0, 0.0);
@@ -141,8 +145,10 @@ fn draw_strip(canvas: &HtmlCanvasElement, values: &[f64], map: Colormap, range: 
     let pixels = paint(values, values.len(), 1, &style);
     canvas.set_width(pixels.width);
     canvas.set_height(pixels.height);
-    let context = canvas.get_context("2d").ok().flatten().and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok());
-    let image = ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels.rgba), pixels.width, pixels.height);
+    let context =
+        canvas.get_context("2d").ok().flatten().and_then(|it| it.dyn_into::<CanvasRenderingContext2d>().ok());
+    let image =
+        ImageData::new_with_u8_clamped_array_and_sh(Clamped(&pixels.rgba), pixels.width, pixels.height);
     if let (Some(context), Ok(image)) = (context, image) {
         // Refused for images that were taken away only.
         let _ = context.put_image_data(&image, 0.0, 0.0);

@@ -36,7 +36,9 @@ impl std::fmt::Display for Broken {
         f.write_str(match self {
             Broken::Empty => "the link has nothing in it",
             Broken::TooLong => "the link is longer than 64 KiB, which is more than any page writes",
-            Broken::NotBase64 => "the link has characters in it that no link has; a program may have changed it",
+            Broken::NotBase64 => {
+                "the link has characters in it that no link has; a program may have changed it"
+            }
             Broken::NotDeflated => "the link is cut short or was changed on its way",
             Broken::InflatesTooFar => "the link would unpack to more than 1 MiB, and was not unpacked",
             Broken::NotJson => "the link unpacks to something that is not a workspace",
@@ -59,13 +61,16 @@ pub fn decode(fragment: &str) -> Result<Opened, Broken> {
     let mut chars = link.chars();
     let version = chars.next().ok_or(Broken::Empty)?;
     let packed = engine().decode(chars.as_str()).map_err(|_| Broken::NotBase64)?;
-    let json = decompress_to_vec_with_limit(&packed, LINK_INFLATED_BYTES).map_err(|error| match error.status {
-        TINFLStatus::HasMoreOutput => Broken::InflatesTooFar,
-        _ => Broken::NotDeflated,
-    })?;
+    let json =
+        decompress_to_vec_with_limit(&packed, LINK_INFLATED_BYTES).map_err(|error| match error.status {
+            TINFLStatus::HasMoreOutput => Broken::InflatesTooFar,
+            _ => Broken::NotDeflated,
+        })?;
     let mut opened = Opened { state: read(&json)?, notes: Vec::new() };
     if version != VERSION {
-        opened.notes.push("the link was made by another version of this page; what is known of it was opened".into());
+        opened
+            .notes
+            .push("the link was made by another version of this page; what is known of it was opened".into());
     }
     check(&mut opened)?;
     Ok(opened)
@@ -122,7 +127,10 @@ fn check(opened: &mut Opened) -> Result<(), Broken> {
 
 fn is_file_name(name: &str) -> bool {
     let is_length = (1..=NAME_CHARS).contains(&name.chars().count());
-    is_length && name != "." && name != ".." && !name.chars().any(|it| it.is_control() || it == '/' || it == '\\')
+    is_length
+        && name != "."
+        && name != ".."
+        && !name.chars().any(|it| it.is_control() || it == '/' || it == '\\')
 }
 
 #[cfg(test)]

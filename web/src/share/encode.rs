@@ -33,9 +33,6 @@ mod tests {
         state.domain = Some([8, 8, 4]);
         assert_eq!(encode(&state), encode(&state.clone()));
         // A link of this version stays what it is: opening it is promised for good.
-        assert_eq!(
-            super::super::decode(&encode(&state)).unwrap().state,
-            state
-        );
+        assert_eq!(super::super::decode(&encode(&state)).unwrap().state, state);
     }
 }

@@ -160,7 +160,9 @@ impl Compilation {
             let text = texts.iter().position(|it| it.stage == stage.name()).map(|at| texts.swap_remove(at));
             shown.update(|view| match text {
                 // A stage that was reached in spite of errors further down is as good as any.
-                Some(text) => *view = StageView { freshness: Freshness::Fresh, revision, text: Arc::new(text) },
+                Some(text) => {
+                    *view = StageView { freshness: Freshness::Fresh, revision, text: Arc::new(text) }
+                }
                 None if has_errors && !view.text.text.is_empty() => view.freshness = Freshness::Stale,
                 None => *view = StageView { freshness: Freshness::Refused, revision, ..StageView::default() },
             });
@@ -229,7 +231,8 @@ impl App {
         if self.compilation.engine.with_value(|it| it.worker.is_none()) {
             self.start_worker();
         }
-        let question = Question { revision, ask: Ask::Compile { request: untrack(|| self.project.request()) } };
+        let question =
+            Question { revision, ask: Ask::Compile { request: untrack(|| self.project.request()) } };
         let mut is_asked = false;
         self.compilation.engine.update_value(|engine| {
             engine.is_due = engine.asked.is_some();

@@ -42,7 +42,11 @@ fn is_own(node: &Node) -> bool {
 
 fn covers_line(place: &Place, line: u32) -> bool {
     // An end in the first column ends the line before.
-    let last = if place.end.col == 1 && place.end.line > place.start.line { place.end.line - 1 } else { place.end.line };
+    let last = if place.end.col == 1 && place.end.line > place.start.line {
+        place.end.line - 1
+    } else {
+        place.end.line
+    };
     (place.start.line..=last).contains(&line)
 }
 

@@ -257,14 +257,15 @@ impl App {
 
     /// Saves the workspace a moment after each change.
     fn keep(self) {
-        let save = move |state: &State| {
-            let key = if self.project.is_linked.get_untracked() { LINKED } else { OWN };
-            let json = serde_json::to_string(state).unwrap_or_default();
-            let warning = storage::save(Shelf::Lasting, key, &json).err();
-            self.project.storage_warning.set(
-                warning.map(|_| "The browser keeps nothing more: copy a share link, so that your text is safe."),
-            );
-        };
+        let save =
+            move |state: &State| {
+                let key = if self.project.is_linked.get_untracked() { LINKED } else { OWN };
+                let json = serde_json::to_string(state).unwrap_or_default();
+                let warning = storage::save(Shelf::Lasting, key, &json).err();
+                self.project.storage_warning.set(warning.map(
+                    |_| "The browser keeps nothing more: copy a share link, so that your text is safe.",
+                ));
+            };
         let state = Memo::new(move |_| {
             self.project.is_linked.track();
             self.shared_state()

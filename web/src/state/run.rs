@@ -358,7 +358,9 @@ impl App {
 
     async fn remote(self, backend: &str) -> Result<(), Ended> {
         let Some(runner) = self.connection.runner() else {
-            return Err(Failure::new("this page is served without a runner; start one with `isobar serve`").into());
+            return Err(
+                Failure::new("this page is served without a runner; start one with `isobar serve`").into()
+            );
         };
         let lost = |error: RunnerError| {
             self.connection.note(&error);
@@ -475,7 +477,10 @@ fn failure_of(error: RunnerError) -> Failure {
     match error {
         RunnerError::Lost => Failure {
             message: "The runner stopped answering: it was ended, or cannot be reached any more.".to_owned(),
-            next: vec!["start it again and open the address that it prints; everything else here goes on working".to_owned()],
+            next: vec![
+                "start it again and open the address that it prints; everything else here goes on working"
+                    .to_owned(),
+            ],
             ..Failure::default()
         },
         RunnerError::Refused(problem) => of_problem(*problem),

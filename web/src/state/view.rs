@@ -104,7 +104,9 @@ impl App {
     pub fn choose_field(self, name: String) {
         self.view.field.set(Some(name));
         let plot = |name: &str| {
-            self.compilation.defaults.with_untracked(|it| it.plots.iter().find(|it| it.field == name).cloned())
+            self.compilation
+                .defaults
+                .with_untracked(|it| it.plots.iter().find(|it| it.field == name).cloned())
         };
         if self.view.across.get_untracked() == Across::K {
             let k = self.view.field.get_untracked().and_then(|it| plot(&it)).and_then(|it| it.k);
@@ -129,7 +131,9 @@ impl App {
         if before.is_none() {
             let plots = self.compilation.defaults.with_untracked(|it| it.plots.clone());
             let plot = plots.into_iter().find(|it| is_there(&it.field));
-            view.field.set(plot.as_ref().map(|it| it.field.clone()).or_else(|| fields.first().map(|it| it.name.clone())));
+            view.field.set(
+                plot.as_ref().map(|it| it.field.clone()).or_else(|| fields.first().map(|it| it.name.clone())),
+            );
             if !view.is_chosen.get_value() {
                 view.across.set(Across::K);
                 let field = view.field.get_untracked();
@@ -194,7 +198,8 @@ impl App {
     pub(super) fn restore_view(self, view: &View) {
         use super::layout::{MOST_STAGES, Open};
         use isobar_compiler::pipeline::Stage;
-        let stages: Vec<Stage> = view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();
+        let stages: Vec<Stage> =
+            view.stages.iter().filter_map(|it| Stage::from_name(it)).take(MOST_STAGES).collect();
         if !stages.is_empty() {
             self.layout.open.set(Open { stages, active: 0 });
         }

@@ -148,7 +148,11 @@ fn replace_lines(node: &HtmlElement, before: &[String], lines: &[String], paint:
 
 fn line_html(line: &str, paint: fn(&str) -> String) -> String {
     let indent = line.len() - line.trim_start().len();
-    format!("<div class=\"line\" data-testid=\"stage-line\" data-indent=\"{}\">{}</div>", indent.min(40), paint(line))
+    format!(
+        "<div class=\"line\" data-testid=\"stage-line\" data-indent=\"{}\">{}</div>",
+        indent.min(40),
+        paint(line)
+    )
 }
 
 fn count_off_screen(node: &HtmlElement, lit: &[u32]) -> OffScreen {

@@ -41,7 +41,13 @@ pub fn Tabs(
         let last = names.len().saturating_sub(1);
         let at = names.iter().position(|it| *it == chosen.get_untracked()).unwrap_or(0);
         let to = match event.key().as_str() {
-            "ArrowRight" => if at == last { 0 } else { at + 1 },
+            "ArrowRight" => {
+                if at == last {
+                    0
+                } else {
+                    at + 1
+                }
+            }
             "ArrowLeft" => at.checked_sub(1).unwrap_or(last),
             "Home" => 0,
             "End" => last,
@@ -51,7 +57,8 @@ pub fn Tabs(
         on_choose(names[to].clone());
         let row = event.current_target().and_then(|it| it.dyn_into::<HtmlElement>().ok());
         let index = u32::try_from(to).unwrap_or(0);
-        let tab = row.and_then(|it| it.children().item(index)).and_then(|it| it.dyn_into::<HtmlElement>().ok());
+        let tab =
+            row.and_then(|it| it.children().item(index)).and_then(|it| it.dyn_into::<HtmlElement>().ok());
         if let Some(tab) = tab {
             // Tabs are never disabled.
             let _ = tab.focus();
