@@ -11,7 +11,11 @@ pub mod diag;
 pub mod expr;
 
 // What is compiled, and what is chosen beside it.
+pub mod project;
 pub mod config;
+
+// Text to syntax trees; names to what they mean.
+pub mod frontend;
 
 // The levels, each lowered from the one before.
 pub mod defir;

@@ -5,3 +5,8 @@
 //! nor what is legal: that is GTIR's.
 
 pub mod nodes;
+
+pub mod from_syntax;
+pub mod print;
+pub mod validate;
+pub mod visit;

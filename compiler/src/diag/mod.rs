@@ -8,6 +8,7 @@ pub mod remark;
 pub mod listing;
 pub mod outline;
 pub mod catalog;
+pub mod render;
 
 pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};

@@ -2,6 +2,15 @@
 //!
 //! The sentences stand in one file per subject; the codes are listed in the manual.
 
+pub mod syntax;
+pub mod signature;
+pub mod names;
+pub mod computations;
+pub mod statements;
+pub mod expressions;
+pub mod functions;
+pub mod compile_time;
+
 pub mod call;
 pub mod directive;
 pub mod extents;

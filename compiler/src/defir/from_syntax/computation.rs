@@ -1,0 +1,425 @@
+//! The top level of a stencil: computations and their intervals.
+
+use super::Builder;
+use super::scope::{Local, is_externals};
+use super::types::{Declared, PythonTypes};
+use crate::defir::nodes::{Computation, Expr, Stmt, StmtKind};
+use crate::diag::Span;
+use crate::diag::catalog::{compile_time, computations as catalog, names};
+use crate::expr::ExprKind as IrKind;
+use crate::frontend::constants::Constant;
+use crate::frontend::syntax::{self as tree, ExprKind, Keyword, WithItem};
+use crate::space::{Axis, AxisSet, Bound, Interval, Level, LoopOrder};
+
+/// The farthest that a bound may be from the end it counts from.
+const MAX_BOUND: i64 = 1 << 20;
+
+/// The items of a `with`, by what they are.
+#[derive(Default)]
+struct Items<'p> {
+    computation: Vec<Call<'p>>,
+    interval: Vec<Call<'p>>,
+    horizontal: Vec<Call<'p>>,
+    /// Whether one was none of these; it is reported.
+    has_other: bool,
+}
+
+/// A call as an item of a `with`.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'p> {
+    pub(super) args: &'p [tree::Expr],
+    pub(super) keywords: &'p [Keyword],
+    pub(super) span: Span,
+}
+
+impl<'p> Builder<'_, 'p> {
+    pub(super) fn stencil_body(&mut self, body: &'p [tree::Stmt]) {
+        for stmt in body {
+            match &stmt.kind {
+                tree::StmtKind::Expr(it) if matches!(it.kind, ExprKind::Str(_) | ExprKind::Missing) => {}
+                tree::StmtKind::Pass => {}
+                tree::StmtKind::ImportFrom { module, .. } if is_externals(module) => {}
+                tree::StmtKind::ImportFrom { module, .. } if module.ends_with("__gtscript__") => {}
+                tree::StmtKind::Import(_) | tree::StmtKind::ImportFrom { .. } => {
+                    self.report(names::import_in_body(stmt.span));
+                }
+                tree::StmtKind::With { items, body } => self.computation(items, body, stmt.span),
+                tree::StmtKind::AnnAssign { target, annotation, value } => {
+                    self.declaration(target, annotation, value.as_ref(), stmt.span);
+                }
+                other => {
+                    let span = first_line_of(stmt);
+                    self.report(catalog::statement_at_top_level(describe(other), span));
+                }
+            }
+        }
+    }
+
+    /// `t: Field[IJK, float] = 0.0` before the computations.
+    fn declaration(
+        &mut self,
+        target: &'p tree::Expr,
+        annotation: &'p tree::Expr,
+        value: Option<&'p tree::Expr>,
+        span: Span,
+    ) {
+        let Some(name) = target.as_name() else {
+            self.report(compile_time::bad_temporary_type(
+                "the target of a declaration is not a name",
+                target.span,
+            ));
+            return;
+        };
+        let dtype = match self.annotation(annotation, PythonTypes::Literal) {
+            Ok(Declared::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
+                self.report(compile_time::not_supported("temporary with data dimensions", annotation.span));
+                return;
+            }
+            Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJK => dtype,
+            Ok(_) => {
+                let why = "a temporary declared before the computations has all three axes";
+                self.report(compile_time::bad_temporary_type(why, annotation.span));
+                return;
+            }
+            Err(why) => {
+                if let Some(why) = why {
+                    let why = format!("the type of the temporary is not known: {}", why.why);
+                    self.report(compile_time::bad_temporary_type(&why, annotation.span));
+                }
+                return;
+            }
+        };
+        if self.local(name).is_some() {
+            let why = format!("`{name}` is declared already");
+            self.report(compile_time::bad_temporary_type(&why, target.span));
+            return;
+        }
+        let field = self.temporary(name, AxisSet::IJK, Some(dtype), target.span);
+        self.frame_mut().locals.insert(name.to_owned(), Local::Field(field));
+        let Some(value) = value else { return };
+        let Ok(constant) = self.evaluate(value, false) else {
+            let why = "the initial value of a declared temporary is not a constant";
+            self.report(compile_time::bad_temporary_type(why, value.span));
+            return;
+        };
+        if let Some(value) = self.constant(constant, name, value.span) {
+            let origin = self.origin(span);
+            let kind = StmtKind::Assign { target: field, target_span: target.span, value };
+            self.written_outside.insert(field, target.span);
+            let body = vec![Stmt { kind, origin }];
+            let (order, interval) = (LoopOrder::Parallel, Interval::FULL);
+            self.stencil.computations.push(Computation { order, interval, span, body });
+        }
+    }
+
+    fn items(&mut self, items: &'p [WithItem]) -> Items<'p> {
+        let mut found = Items::default();
+        for item in items {
+            if let Some(target) = &item.target {
+                self.report(catalog::malformed_with(
+                    "an item of this `with` has a name behind `as`",
+                    target.span,
+                ));
+            }
+            let name = match &item.context.kind {
+                ExprKind::Call { function, .. } => function.as_dotted().and_then(|it| it.last().copied()),
+                _ => None,
+            };
+            let place = match name {
+                Some("computation") => &mut found.computation,
+                Some("interval") => &mut found.interval,
+                Some("horizontal") => &mut found.horizontal,
+                _ => {
+                    found.has_other = true;
+                    if !matches!(item.context.kind, ExprKind::Missing) {
+                        let what = "an item of this `with` is no computation, interval or horizontal region";
+                        self.report(catalog::malformed_with(what, item.context.span));
+                    }
+                    continue;
+                }
+            };
+            if let ExprKind::Call { args, keywords, .. } = &item.context.kind {
+                place.push(Call { args, keywords, span: item.context.span });
+            }
+        }
+        found
+    }
+
+    fn computation(&mut self, items: &'p [WithItem], body: &'p [tree::Stmt], span: Span) {
+        let found = self.items(items);
+        let span = items.first().map_or(span, |first| first.context.span);
+        let [computation] = found.computation.as_slice() else {
+            if !found.computation.is_empty() {
+                self.report(catalog::malformed_with(
+                    "a `with` has two computations",
+                    found.computation[1].span,
+                ));
+            } else if !found.has_other {
+                self.report(catalog::malformed_with(
+                    "an interval or region stands outside a computation",
+                    span,
+                ));
+            }
+            return;
+        };
+        let order = self.order_of(*computation);
+        self.order = order.unwrap_or(LoopOrder::Parallel);
+        match found.interval.as_slice() {
+            [interval] => {
+                let range = self.interval(*interval);
+                self.block(range, interval.span, &found.horizontal, body);
+            }
+            [_, second, ..] => {
+                self.report(catalog::malformed_with("a `with` has two intervals", second.span));
+            }
+            [] if found.has_other => {}
+            [] => self.nested_intervals(computation.span, &found.horizontal, body),
+        }
+    }
+
+    fn order_of(&mut self, call: Call<'p>) -> Option<LoopOrder> {
+        let written = match (call.args, call.keywords) {
+            ([order], []) => Some(order),
+            ([], [keyword]) if keyword.name.as_ref().is_some_and(|it| it.name == "order") => {
+                Some(&keyword.value)
+            }
+            _ => None,
+        };
+        let order = written.and_then(|it| it.as_dotted()).and_then(|it| match it.last().copied() {
+            Some("PARALLEL") => Some(LoopOrder::Parallel),
+            Some("FORWARD") => Some(LoopOrder::Forward),
+            Some("BACKWARD") => Some(LoopOrder::Backward),
+            _ => None,
+        });
+        if order.is_none() && !written.is_some_and(|it| matches!(it.kind, ExprKind::Missing)) {
+            self.report(catalog::unknown_order(written.map_or(call.span, |it| it.span)));
+        }
+        order
+    }
+
+    /// `with interval(...)` blocks inside one computation.
+    fn nested_intervals(&mut self, computation: Span, outer: &[Call<'p>], body: &'p [tree::Stmt]) {
+        let mut before: Option<(Interval, Span)> = None;
+        let mut has_interval = false;
+        for stmt in body {
+            let span = first_line_of(stmt);
+            let (items, inner) = match &stmt.kind {
+                tree::StmtKind::With { items, body } => (items, body),
+                tree::StmtKind::Expr(it) if matches!(it.kind, ExprKind::Str(_) | ExprKind::Missing) => {
+                    continue;
+                }
+                tree::StmtKind::ImportFrom { module, .. } if is_externals(module) => continue,
+                _ => {
+                    let what = if has_interval {
+                        "a statement stands between the intervals of a computation"
+                    } else {
+                        "a computation has no interval"
+                    };
+                    self.report(catalog::malformed_with(what, if has_interval { span } else { computation }));
+                    return;
+                }
+            };
+            let found = self.items(items);
+            if let Some(second) = found.computation.first() {
+                self.report(catalog::malformed_with(
+                    "a computation stands inside a computation",
+                    second.span,
+                ));
+                continue;
+            }
+            let [interval] = found.interval.as_slice() else {
+                if found.interval.len() > 1 {
+                    self.report(catalog::malformed_with(
+                        "a `with` has two intervals",
+                        found.interval[1].span,
+                    ));
+                } else if !found.has_other {
+                    self.report(catalog::malformed_with("a computation has no interval", computation));
+                }
+                continue;
+            };
+            has_interval = true;
+            let range = self.interval(*interval);
+            if let Some(range) = range {
+                if let Some((earlier, span)) = before {
+                    self.check_sequence(earlier, span, range, interval.span);
+                }
+                before = Some((range, interval.span));
+            }
+            let regions: Vec<Call<'p>> = outer.iter().chain(&found.horizontal).copied().collect();
+            self.block(range, interval.span, &regions, inner);
+        }
+        if !has_interval && body.is_empty() {
+            self.report(catalog::malformed_with("a computation has no interval", computation));
+        }
+    }
+
+    /// Intervals are listed in execution order and do not overlap.
+    fn check_sequence(&mut self, earlier: Interval, earlier_span: Span, range: Interval, span: Span) {
+        let (is_before, is_apart) = match self.order {
+            LoopOrder::Backward => (range.start > earlier.start, range.end <= earlier.start),
+            LoopOrder::Parallel | LoopOrder::Forward => {
+                (range.start < earlier.start, earlier.end <= range.start)
+            }
+        };
+        if is_apart {
+            return;
+        }
+        if is_before {
+            self.report(catalog::intervals_out_of_order(self.order, span, earlier_span));
+        } else {
+            self.report(catalog::intervals_overlap(span, earlier_span));
+        }
+    }
+
+    fn block(
+        &mut self,
+        interval: Option<Interval>,
+        span: Span,
+        regions: &[Call<'p>],
+        body: &'p [tree::Stmt],
+    ) {
+        let mut built = Vec::new();
+        match regions {
+            [] => self.stmts(body, &mut built),
+            [horizontal, rest @ ..] => {
+                if let Some(second) = rest.first() {
+                    self.report(catalog::with_in_region(second.span));
+                }
+                self.region(*horizontal, body, horizontal.span, &mut built);
+            }
+        }
+        let interval = interval.unwrap_or(Interval::FULL);
+        self.stencil.computations.push(Computation { order: self.order, interval, span, body: built });
+    }
+
+    /// `interval(...)`
+    fn interval(&mut self, call: Call<'p>) -> Option<Interval> {
+        let values: Vec<&tree::Expr> =
+            call.args.iter().chain(call.keywords.iter().map(|it| &it.value)).collect();
+        let fail = |this: &mut Self, why: &str, span| {
+            this.report(catalog::bad_interval(why, span));
+            None
+        };
+        match values.as_slice() {
+            [all] if matches!(all.kind, ExprKind::Ellipsis) => Some(Interval::FULL),
+            [one] => {
+                let bound = self.bound(one, Level::Start)?;
+                if bound.level == Level::End {
+                    return fail(self, "a single level is counted from the start", one.span);
+                }
+                Some(Interval::new(bound, Bound { offset: bound.offset + 1, ..bound }))
+            }
+            [start, end] => {
+                if matches!(start.kind, ExprKind::None) {
+                    return fail(self, "an interval starts at a level, not at `None`", start.span);
+                }
+                let (start_bound, end_bound) =
+                    (self.bound(start, Level::Start)?, self.bound(end, Level::End)?);
+                let is_empty = match (start_bound.level, end_bound.level) {
+                    (Level::Start, Level::End) => false,
+                    (Level::End, Level::Start) => true,
+                    _ => start_bound.offset >= end_bound.offset,
+                };
+                if is_empty {
+                    return fail(self, "the interval is empty or runs backward", call.span);
+                }
+                Some(Interval::new(start_bound, end_bound))
+            }
+            _ => fail(self, "an interval has one or two bounds", call.span),
+        }
+    }
+
+    fn bound(&mut self, expr: &'p tree::Expr, side: Level) -> Option<Bound> {
+        if matches!(expr.kind, ExprKind::Missing) {
+            return None;
+        }
+        let base = match &expr.kind {
+            ExprKind::Subscript(value, _) => value,
+            _ => expr,
+        };
+        if let Some(Local::Field(_) | Local::Scalar(_)) = base.as_name().and_then(|it| self.local(it)) {
+            self.report(compile_time::not_supported("interval with a run-time bound", expr.span));
+            return None;
+        }
+        let (level, offset) = match self.evaluate(expr, false) {
+            Ok(Constant::None) if side == Level::End => (Level::End, 0),
+            Ok(Constant::Position(it)) if it.axis == Axis::K => {
+                let level = if it.index >= 0 { Level::Start } else { Level::End };
+                (level, it.index.saturating_add(it.offset))
+            }
+            Ok(value) => match value.as_int() {
+                Some(it) => (if it >= 0 { Level::Start } else { Level::End }, it),
+                None => {
+                    let why = format!("a bound of the interval is {} and not an integer", value.describe());
+                    self.report(catalog::bad_interval(&why, expr.span));
+                    return None;
+                }
+            },
+            Err(opaque) => {
+                if !self.is_missing_external(expr) {
+                    let why = format!(
+                        "a bound of the interval is not known while compiling, because {}",
+                        opaque.why
+                    );
+                    self.report(catalog::bad_interval(&why, expr.span));
+                }
+                return None;
+            }
+        };
+        match i32::try_from(offset) {
+            Ok(short) if offset.abs() <= MAX_BOUND => Some(Bound { level, offset: short }),
+            _ => {
+                self.report(catalog::bad_interval(
+                    "a bound of the interval is beyond every domain",
+                    expr.span,
+                ));
+                None
+            }
+        }
+    }
+
+    /// Whether the expression is the name of an external without value, which is then reported as such.
+    pub(super) fn is_missing_external(&mut self, expr: &tree::Expr) -> bool {
+        let Some(name) = expr.as_name() else { return false };
+        match self.local(name) {
+            Some(&Local::Missing { imported }) => {
+                self.missing_external(name, expr.span, imported);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A literal as an expression of the IR.
+pub(super) fn literal(value: crate::types::Value, span: Span) -> Expr {
+    Expr { kind: IrKind::Literal(value), dtype: (), span }
+}
+
+/// Where a statement starts, without the block below it.
+pub(super) fn first_line_of(stmt: &tree::Stmt) -> Span {
+    match &stmt.kind {
+        tree::StmtKind::With { items, .. } => items.first().map_or(stmt.span, |it| it.context.span),
+        tree::StmtKind::If { test, .. } | tree::StmtKind::While { test, .. } => test.span,
+        tree::StmtKind::Function(def) => def.name.span,
+        tree::StmtKind::Class(def) => def.name.span,
+        tree::StmtKind::Other { .. } | tree::StmtKind::Try { .. } => {
+            Span { end: stmt.span.end.min(stmt.span.start.saturating_add(3)), ..stmt.span }
+        }
+        _ => stmt.span,
+    }
+}
+
+/// A statement for a message: "an assignment".
+fn describe(stmt: &tree::StmtKind) -> &'static str {
+    match stmt {
+        tree::StmtKind::Assign { .. } | tree::StmtKind::AugAssign { .. } => "an assignment",
+        tree::StmtKind::If { .. } => "an `if`",
+        tree::StmtKind::While { .. } => "a `while`",
+        tree::StmtKind::Return(_) => "a `return`",
+        tree::StmtKind::Function(_) => "a `def`",
+        tree::StmtKind::Class(_) => "a `class`",
+        _ => "a statement",
+    }
+}

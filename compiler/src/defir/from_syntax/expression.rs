@@ -1,0 +1,409 @@
+//! Expressions: names to what they read, constants to typed literals.
+
+use super::Builder;
+use super::computation::{Call, literal};
+use super::scope::Local;
+use crate::defir::nodes::{Access, Expr, Stmt};
+use crate::diag::Span;
+use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
+use crate::expr::ExprKind as IrKind;
+use crate::frontend::constants::Constant;
+use crate::frontend::modules::FunctionId;
+use crate::frontend::syntax::{self as tree, Comparison, ExprKind, Logical, Operator, Sign};
+use crate::space::{Axis, Offset};
+use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+
+impl<'p> Builder<'_, 'p> {
+    /// Builds an expression. Functions that it calls are inlined to `out`, before the statement
+    /// that holds it. `None` after an error, which is reported.
+    pub(super) fn expr(&mut self, expr: &'p tree::Expr, out: &mut Vec<Stmt>) -> Option<Expr> {
+        let span = expr.span;
+        let built = |kind| Some(Expr { kind, dtype: (), span });
+        match &expr.kind {
+            ExprKind::Missing => None,
+            ExprKind::Name(name) => self.name(name, span),
+            ExprKind::Attribute(value, name) => self.attribute(expr, value, &name.name),
+            ExprKind::Subscript(value, index) => self.subscript(value, index, span, out),
+            ExprKind::Call { function, args, keywords } => {
+                self.call(function, Call { args, keywords, span }, out)
+            }
+            ExprKind::Int(it) => self.constant(Constant::Int(*it), "", span),
+            ExprKind::BigInt(text) => {
+                self.report(catalog::literal_too_large(text, self.literal_int, span));
+                None
+            }
+            ExprKind::Float(it) => self.constant(Constant::Float(*it), "", span),
+            ExprKind::Bool(it) => self.constant(Constant::Bool(*it), "", span),
+            ExprKind::None => self.unusable("`None`", span),
+            ExprKind::Str(_) => self.unusable("a string", span),
+            ExprKind::Unary(sign, operand) => {
+                let operand = self.expr(operand, out);
+                let op = match sign {
+                    Sign::Plus => UnaryOp::Plus,
+                    Sign::Minus => UnaryOp::Minus,
+                    Sign::Not => UnaryOp::Not,
+                    Sign::Invert => {
+                        self.report(catalog::operator_not_in_language("`~`", span));
+                        return None;
+                    }
+                };
+                let operand = operand?;
+                if let (UnaryOp::Minus, IrKind::Literal(value)) = (op, &operand.kind)
+                    && let Some(value) = negated(*value)
+                {
+                    return built(IrKind::Literal(value));
+                }
+                built(IrKind::Unary(op, Box::new(operand)))
+            }
+            ExprKind::Binary(op, left, right) => {
+                let (left, right) = (self.expr(left, out), self.expr(right, out));
+                let op = self.operator(*op, span)?;
+                built(IrKind::Binary(op, Box::new(left?), Box::new(right?)))
+            }
+            ExprKind::Logical(op, operands) => {
+                let op = match op {
+                    Logical::And => BinaryOp::And,
+                    Logical::Or => BinaryOp::Or,
+                };
+                let operands: Vec<Option<Expr>> = operands.iter().map(|it| self.expr(it, out)).collect();
+                let operands: Vec<Expr> = operands.into_iter().collect::<Option<_>>()?;
+                operands.into_iter().reduce(|left, right| {
+                    let span = left.span.to(right.span);
+                    Expr { kind: IrKind::Binary(op, Box::new(left), Box::new(right)), dtype: (), span }
+                })
+            }
+            ExprKind::Compare(left, rest) => {
+                let left = self.expr(left, out);
+                let [(op, right)] = rest.as_slice() else {
+                    self.report(catalog::chained_comparison(span));
+                    return None;
+                };
+                let right = self.expr(right, out);
+                let op = match op {
+                    Comparison::Eq => BinaryOp::Eq,
+                    Comparison::Ne => BinaryOp::Ne,
+                    Comparison::Lt => BinaryOp::Lt,
+                    Comparison::Le => BinaryOp::Le,
+                    Comparison::Gt => BinaryOp::Gt,
+                    Comparison::Ge => BinaryOp::Ge,
+                    Comparison::Is | Comparison::IsNot | Comparison::In | Comparison::NotIn => {
+                        let what = format!("`{}`", op.symbol());
+                        self.report(catalog::operator_not_in_language(&what, span));
+                        return None;
+                    }
+                };
+                built(IrKind::Binary(op, Box::new(left?), Box::new(right?)))
+            }
+            ExprKind::Ternary { test, then, otherwise } => {
+                let then = self.expr(then, out);
+                let condition = self.expr(test, out);
+                let otherwise = self.expr(otherwise, out);
+                built(IrKind::Ternary {
+                    condition: Box::new(condition?),
+                    then: Box::new(then?),
+                    otherwise: Box::new(otherwise?),
+                })
+            }
+            ExprKind::Other(what @ ("complex number" | "bytes" | "f-string")) => {
+                self.unusable(if *what == "bytes" { "a bytes literal" } else { what }, span)
+            }
+            ExprKind::Tuple(_) => self.refuse_operator("a tuple in an expression", span),
+            ExprKind::List(_) => self.refuse_operator("a list", span),
+            ExprKind::Ellipsis => self.refuse_operator("`...` in an expression", span),
+            ExprKind::Slice { .. } => self.refuse_operator("a slice", span),
+            ExprKind::Starred(_) => self.refuse_operator("`*` before a value", span),
+            ExprKind::Other(what) => self.refuse_operator(&format!("a {what}"), span),
+        }
+    }
+
+    fn unusable(&mut self, what: &str, span: Span) -> Option<Expr> {
+        self.report(catalog::unusable_literal(what, span));
+        None
+    }
+
+    fn refuse_operator(&mut self, what: &str, span: Span) -> Option<Expr> {
+        self.report(catalog::operator_not_in_language(what, span));
+        None
+    }
+
+    pub(super) fn operator(&mut self, op: Operator, span: Span) -> Option<BinaryOp> {
+        Some(match op {
+            Operator::Add => BinaryOp::Add,
+            Operator::Sub => BinaryOp::Sub,
+            Operator::Mul => BinaryOp::Mul,
+            Operator::Div => BinaryOp::Div,
+            Operator::Mod => BinaryOp::Mod,
+            Operator::Pow => BinaryOp::Pow,
+            Operator::MatMul => {
+                self.report(compile_time::not_supported("@", span));
+                return None;
+            }
+            Operator::FloorDiv
+            | Operator::BitAnd
+            | Operator::BitOr
+            | Operator::BitXor
+            | Operator::ShiftLeft
+            | Operator::ShiftRight => {
+                self.report(catalog::operator_not_in_language(&format!("`{}`", op.symbol()), span));
+                return None;
+            }
+        })
+    }
+
+    /// A name that is read.
+    pub(super) fn name(&mut self, name: &str, span: Span) -> Option<Expr> {
+        match self.local(name).cloned() {
+            Some(Local::Field(field)) => return Some(self.access(field, Offset::CENTRE, span)),
+            Some(Local::Scalar(scalar)) => {
+                return Some(Expr { kind: IrKind::Access(Access::Scalar(scalar)), dtype: (), span });
+            }
+            Some(Local::Known(Ok(value))) => return self.constant(value, name, span),
+            Some(Local::Known(Err(opaque))) => {
+                self.report(names::unusable_external(name, &opaque.why, span));
+                return None;
+            }
+            Some(Local::Missing { imported }) => {
+                self.missing_external(name, span, imported);
+                return None;
+            }
+            None => {}
+        }
+        let frame = self.frame();
+        if frame.assigned.contains(name) {
+            self.report(names::read_before_assignment(name, span));
+            return None;
+        }
+        match self.names.lookup(frame.scope, frame.position, name) {
+            Some(Ok(value)) => self.constant(value, name, span),
+            Some(Err(opaque)) => {
+                self.report(names::opaque_symbol(name, &opaque.why, span, opaque.span));
+                None
+            }
+            None => {
+                let similar = self.similar_name(name);
+                self.report(names::unknown_symbol(name, span, similar.as_deref()));
+                None
+            }
+        }
+    }
+
+    /// A constant as an expression; `name` is what it is called in a message.
+    pub(super) fn constant(&mut self, value: Constant, name: &str, span: Span) -> Option<Expr> {
+        Some(match value {
+            Constant::Bool(it) => literal(Value::Bool(it), span),
+            Constant::Int(it) | Constant::Member(it) => {
+                let value = Value::Int64(it).cast(self.literal_int);
+                if value.as_i64() != it {
+                    self.report(catalog::literal_too_large(&it.to_string(), self.literal_int, span));
+                    return None;
+                }
+                literal(value, span)
+            }
+            Constant::Float(it) => literal(Value::Float64(it).cast(self.literal_float), span),
+            Constant::Typed(it) => literal(it, span),
+            Constant::Axis(Axis::K) => Expr { kind: IrKind::Position(Axis::K), dtype: (), span },
+            Constant::Axis(axis) => {
+                self.report(names::axis_as_value(axis.name(), span));
+                return None;
+            }
+            Constant::None => return self.unusable("`None`", span),
+            Constant::Str(_) => return self.unusable("a string", span),
+            Constant::Unsupported(what) => {
+                self.report(names::unusable_external(name, &format!("it is {what}"), span));
+                return None;
+            }
+            other => {
+                self.report(names::not_a_value(name, other.describe(), span));
+                return None;
+            }
+        })
+    }
+
+    fn attribute(&mut self, whole: &'p tree::Expr, value: &'p tree::Expr, attribute: &str) -> Option<Expr> {
+        if let Some(Local::Field(_)) = value.as_name().and_then(|it| self.local(it)) {
+            match attribute {
+                "T" | "A" => self.report(compile_time::not_supported(&format!(".{attribute}"), whole.span)),
+                _ => {
+                    self.report(catalog::operator_not_in_language(
+                        &format!("`.{attribute}` of a field"),
+                        whole.span,
+                    ));
+                }
+            }
+            return None;
+        }
+        let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
+            self.report(catalog::operator_not_in_language(
+                &format!("`.{attribute}` of an expression"),
+                whole.span,
+            ));
+            return None;
+        };
+        match self.evaluate(whole, false) {
+            Ok(value) => self.constant(value, &dotted, whole.span),
+            Err(opaque) => {
+                let root = dotted.split('.').next().unwrap_or_default().to_owned();
+                match self.local(&root).cloned() {
+                    Some(Local::Missing { imported }) => self.missing_external(&root, whole.span, imported),
+                    Some(Local::Known(_)) => {
+                        self.report(names::unusable_external(&dotted, &opaque.why, whole.span));
+                    }
+                    _ => self.report(names::opaque_symbol(&dotted, &opaque.why, whole.span, opaque.span)),
+                }
+                None
+            }
+        }
+    }
+
+    /// The GTScript function or stencil that a call means, if it means one of the files.
+    pub(super) fn called_function(&self, function: &tree::Expr) -> Option<FunctionId> {
+        if function.as_name().is_some_and(is_builtin_call) {
+            return None;
+        }
+        function.as_dotted()?;
+        match self.evaluate(function, false) {
+            Ok(Constant::Function(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn call(&mut self, function: &'p tree::Expr, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
+        if let Some(name) = function.as_name() {
+            if let Some(builtin) = Function::from_name(name) {
+                return self.builtin(builtin, call, out);
+            }
+            if let Some(dtype) = self.cast_of(name) {
+                let [operand] = self.arguments(name, 1, call, out)?.try_into().ok()?;
+                return Some(Expr {
+                    kind: IrKind::Cast(dtype, Box::new(operand)),
+                    dtype: (),
+                    span: call.span,
+                });
+            }
+            if name == "__INLINED" {
+                self.report(compile_time::inlined_in_expression(call.span));
+                return None;
+            }
+        }
+        if let Some(id) = self.called_function(function) {
+            return self.call_value(id, call, out);
+        }
+        self.refuse_call(function, call.span);
+        None
+    }
+
+    fn refuse_call(&mut self, function: &'p tree::Expr, span: Span) {
+        if let ExprKind::Attribute(value, name) = &function.kind
+            && name.name == "at"
+            && value.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Field(_))))
+        {
+            self.report(compile_time::not_supported(".at(...)", span));
+            return;
+        }
+        let Some(dotted) = function.as_dotted() else {
+            self.report(functions::not_callable("this", "an expression", span));
+            return;
+        };
+        let written = dotted.join(".");
+        let last = dotted.last().copied().unwrap_or_default();
+        match self.evaluate(function, false) {
+            Ok(Constant::Numeric(name)) if dotted.len() > 1 && is_builtin_call(name) => {
+                self.report(functions::qualified_builtin(&written, name, span));
+            }
+            Ok(Constant::Element(_)) if dotted.len() > 1 && is_builtin_call(last) => {
+                self.report(functions::qualified_builtin(&written, last, span));
+            }
+            Ok(value) => self.report(functions::not_callable(&written, value.describe(), span)),
+            Err(_) if dotted.len() > 1 && is_builtin_call(last) => {
+                self.report(functions::qualified_builtin(&written, last, span));
+            }
+            Err(opaque) => match self.local(dotted[0]).cloned() {
+                Some(Local::Missing { imported }) => {
+                    let name = dotted[0].to_owned();
+                    self.missing_external(&name, span, imported);
+                }
+                Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),
+                Some(Local::Scalar(_)) => self.report(functions::not_callable(&written, "a scalar", span)),
+                Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),
+                None => {
+                    let frame = self.frame();
+                    let is_known = self.names.lookup(frame.scope, frame.position, dotted[0]).is_some();
+                    if is_known {
+                        self.report(names::opaque_symbol(&written, &opaque.why, span, opaque.span));
+                    } else {
+                        let similar = similar_builtin(&written);
+                        self.report(functions::unknown_function(&written, span, similar));
+                    }
+                }
+            },
+        }
+    }
+
+    fn builtin(&mut self, function: Function, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
+        let arguments = self.arguments(function.name(), function.arity(), call, out)?;
+        Some(Expr { kind: IrKind::Call(function, arguments), dtype: (), span: call.span })
+    }
+
+    /// The arguments of a builtin.
+    fn arguments(
+        &mut self,
+        name: &str,
+        arity: usize,
+        call: Call<'p>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Expr>> {
+        if let Some(keyword) = call.keywords.first() {
+            self.report(catalog::keyword_of_builtin(name, keyword.span));
+            return None;
+        }
+        let arguments: Vec<Option<Expr>> = call.args.iter().map(|it| self.expr(it, out)).collect();
+        if call.args.len() != arity {
+            self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span));
+            return None;
+        }
+        arguments.into_iter().collect()
+    }
+
+    /// The type that a call of this name converts to.
+    fn cast_of(&self, name: &str) -> Option<DType> {
+        match name {
+            "int" => Some(self.literal_int),
+            "float" => Some(self.literal_float),
+            "int32" | "i32" => Some(DType::Int32),
+            "int64" | "i64" => Some(DType::Int64),
+            "float32" | "f32" => Some(DType::Float32),
+            "float64" | "f64" => Some(DType::Float64),
+            _ => None,
+        }
+    }
+}
+
+/// `-value`, so that a negative constant reads as one; `None` where that is an error or wraps.
+fn negated(value: Value) -> Option<Value> {
+    match value {
+        Value::Float32(it) => Some(Value::Float32(-it)),
+        Value::Float64(it) => Some(Value::Float64(-it)),
+        Value::Int32(it) => it.checked_neg().map(Value::Int32),
+        Value::Int64(it) => it.checked_neg().map(Value::Int64),
+        Value::Bool(_) | Value::Int8(_) | Value::Int16(_) => None,
+    }
+}
+
+/// Whether a call of that name means a builtin, whatever else has the name.
+fn is_builtin_call(name: &str) -> bool {
+    Function::from_name(name).is_some()
+        || matches!(
+            name,
+            "int" | "float" | "int32" | "i32" | "int64" | "i64" | "float32" | "f32" | "float64" | "f64"
+        )
+}
+
+/// A builtin that is spelled almost like `name`.
+fn similar_builtin(name: &str) -> Option<&'static str> {
+    let known = Function::ALL.into_iter().map(Function::name);
+    known
+        .map(|it| (super::scope::distance(name, it), it))
+        .filter(|&(distance, it)| distance <= 1.max(name.len().min(it.len()) / 4))
+        .min()
+        .map(|(_, it)| it)
+}

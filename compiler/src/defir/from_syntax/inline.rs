@@ -1,0 +1,292 @@
+//! Calls of GTScript functions: their statements are put before the statement that calls.
+
+use std::collections::BTreeSet;
+
+use super::Builder;
+use super::computation::Call;
+use super::scope::{Frame, Local, Results, assigned_names};
+use crate::defir::nodes::{Expr, Field, Stmt};
+use crate::diag::Span;
+use crate::diag::catalog::{functions as catalog, signature, statements};
+use crate::entity::Handle;
+use crate::frontend::constants::Constant;
+use crate::frontend::modules::{FunctionId, FunctionInfo};
+use crate::frontend::syntax::{self as tree, ExprKind, FunctionDef, StmtKind};
+use crate::space::AxisSet;
+use crate::types::DType;
+
+/// How many calls may stand inside one another.
+const MAX_CALLS: usize = 64;
+
+/// What a parameter stands for.
+enum Argument {
+    /// Another name for what the caller calls so.
+    Alias(Local),
+    /// A temporary that holds the value; `None` where the value had an error.
+    Value(Option<Expr>, Span),
+}
+
+impl<'p> Builder<'_, 'p> {
+    /// A call inside an expression: its one result.
+    pub(super) fn call_value(&mut self, id: FunctionId, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
+        let function = self.callable(id, call.span)?;
+        let name = &function.def.name.name;
+        let results = returned(function.def);
+        if results.len() != 1 {
+            self.report(catalog::several_results(name, results.len(), call.span));
+            return None;
+        }
+        let results = self.inline(
+            id,
+            function,
+            call,
+            |this, prefix| {
+                Some(vec![this.temporary(&format!("{prefix}_result"), AxisSet::IJK, None, call.span)])
+            },
+            out,
+        )?;
+        Some(Self::read(*results.first()?, call.span))
+    }
+
+    /// A call that is the whole right-hand side: its results go to the targets.
+    pub(super) fn call_into(
+        &mut self,
+        id: FunctionId,
+        call: Call<'p>,
+        targets: &'p [tree::Expr],
+        declaration: Option<(AxisSet, Option<DType>)>,
+        out: &mut Vec<Stmt>,
+    ) {
+        let built = self.callable(id, call.span).and_then(|function| {
+            let results = returned(function.def).len();
+            if results != targets.len() {
+                self.report(match targets {
+                    [_] => catalog::several_results(&function.def.name.name, results, call.span),
+                    _ => statements::counts_differ(targets.len(), results, call.span),
+                });
+                return None;
+            }
+            // The caller's names are declared in the caller's body, after the arguments were read.
+            self.inline(
+                id,
+                function,
+                call,
+                |this, _| targets.iter().map(|it| this.target(it, declaration)).collect(),
+                out,
+            )
+        });
+        if built.is_none() {
+            targets.iter().for_each(|it| self.declare_after_error(it));
+        }
+    }
+
+    /// The function, if it may be called here.
+    fn callable(&mut self, id: FunctionId, span: Span) -> Option<FunctionInfo<'p>> {
+        let function = self.names.function(id);
+        let FunctionDef { name, body, variadic, .. } = function.def;
+        let problem = if function.is_stencil {
+            if function.is_gtscript {
+                catalog::computation_in_function(first_computation(body).unwrap_or(name.span))
+            } else {
+                catalog::stencil_called(&name.name, span, name.span)
+            }
+        } else if !function.is_gtscript {
+            catalog::plain_function(&name.name, span, name.span)
+        } else if let Some(statement) = self.condition_of {
+            catalog::call_in_condition(&name.name, statement, span)
+        } else if self.entered.contains(&id) {
+            catalog::recursion(&name.name, span, name.span)
+        } else if self.entered.len() >= MAX_CALLS {
+            catalog::calls_too_deep(&name.name, MAX_CALLS, span)
+        } else if let Some(variadic) = variadic.first() {
+            signature::variadic(&variadic.name, variadic.span)
+        } else {
+            let mut returns = Vec::new();
+            find_returns(body, &mut returns);
+            match returns.as_slice() {
+                [(_, Some(_))] => return Some(function),
+                [(at, None)] => catalog::return_without_value(*at),
+                them => catalog::return_count(&name.name, them.len(), name.span, them.get(1).map(|it| it.0)),
+            }
+        };
+        self.report(problem);
+        None
+    }
+
+    fn inline(
+        &mut self,
+        id: FunctionId,
+        function: FunctionInfo<'p>,
+        call: Call<'p>,
+        targets: impl FnOnce(&mut Self, &str) -> Option<Vec<Handle<Field>>>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Handle<Field>>> {
+        let def = function.def;
+        let arguments = self.bind(function, call, out)?;
+        let count = self.calls.entry(&def.name.name).or_insert(0);
+        *count += 1;
+        let prefix = format!("{}_{count}", def.name.name);
+
+        let mut calls = vec![call.span];
+        calls.extend(&self.frame().calls);
+        let mut frame = Frame::of_body(function, calls, Some(prefix.clone()));
+        let mut is_whole = true;
+        for (param, argument) in arguments {
+            let local = match argument {
+                Argument::Alias(local) => local,
+                Argument::Value(value, span) => {
+                    let wanted = format!("{prefix}_{}", param.name.name);
+                    let field = self.temporary(&wanted, AxisSet::IJK, None, span);
+                    match value {
+                        Some(value) => self.emit(field, span, value, span, out),
+                        None => is_whole = false,
+                    }
+                    Local::Field(field)
+                }
+            };
+            frame.locals.insert(param.name.name.clone(), local);
+        }
+        let targets = targets(self, &prefix)?;
+        frame.results = Some(Results { targets: targets.clone() });
+
+        let condition_of = self.condition_of.take();
+        self.entered.push(id);
+        self.frames.push(frame);
+        self.import_externals(&def.body);
+        self.stmts(&def.body, out);
+        self.leave_frame();
+        self.entered.pop();
+        self.condition_of = condition_of;
+        is_whole.then_some(targets)
+    }
+
+    /// What each parameter stands for, in the order of the signature.
+    fn bind(
+        &mut self,
+        function: FunctionInfo<'p>,
+        call: Call<'p>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<(&'p tree::Param, Argument)>> {
+        let def = function.def;
+        let name = &def.name;
+        let fail = |this: &mut Self, why: &str, span| {
+            this.report(catalog::bad_call(why, span, name.span));
+            None
+        };
+        let mut given: Vec<Option<&'p tree::Expr>> = vec![None; def.params.len()];
+        let by_position = def.params.iter().filter(|it| !it.is_keyword_only).count();
+        for (position, argument) in call.args.iter().enumerate() {
+            if matches!(argument.kind, ExprKind::Starred(_)) {
+                return fail(self, "an argument is unpacked with `*`", argument.span);
+            }
+            if position >= by_position {
+                let why = format!("`{}` takes {by_position} arguments by position", name.name);
+                return fail(self, &why, argument.span);
+            }
+            given[position] = Some(argument);
+        }
+        for keyword in call.keywords {
+            let Some(key) = &keyword.name else {
+                return fail(self, "arguments are unpacked with `**`", keyword.span);
+            };
+            let Some(position) = def.params.iter().position(|it| it.name.name == key.name) else {
+                let why = format!("`{}` has no parameter `{}`", name.name, key.name);
+                return fail(self, &why, key.span);
+            };
+            if given[position].replace(&keyword.value).is_some() {
+                return fail(self, &format!("`{}` is passed twice", key.name), key.span);
+            }
+        }
+        let mut assigned = BTreeSet::new();
+        assigned_names(&def.body, &mut assigned);
+        let mut bound = Vec::new();
+        for (param, given) in def.params.iter().zip(given) {
+            let is_assigned = assigned.contains(param.name.name.as_str());
+            let argument = match (given, &param.default) {
+                (Some(given), _) => self.argument(given, is_assigned, out),
+                (None, Some(default)) => self.default_argument(function, default, is_assigned),
+                (None, None) => {
+                    let why = format!("the parameter `{}` of `{}` is not passed", param.name.name, name.name);
+                    return fail(self, &why, call.span);
+                }
+            };
+            bound.push((param, argument));
+        }
+        Some(bound)
+    }
+
+    /// A bare name that the function does not assign stays what it is; anything else is a value.
+    fn argument(&mut self, given: &'p tree::Expr, is_assigned: bool, out: &mut Vec<Stmt>) -> Argument {
+        if let Some(name) = given.as_name() {
+            if !is_assigned && let Some(local) = self.local(name) {
+                return Argument::Alias(local.clone());
+            }
+            // A function can only be handed on, and constants keep being constants.
+            if let Ok(value) = self.evaluate(given, false)
+                && (!is_assigned || matches!(value, Constant::Function(_)))
+                && !matches!(value, Constant::Axis(_))
+            {
+                return Argument::Alias(Local::Known(Ok(value)));
+            }
+        } else if given.as_dotted().is_some()
+            && let Ok(value @ (Constant::Function(_) | Constant::Namespace(_))) = self.evaluate(given, false)
+        {
+            return Argument::Alias(Local::Known(Ok(value)));
+        }
+        Argument::Value(self.expr(given, out), given.span)
+    }
+
+    fn default_argument(
+        &mut self,
+        function: FunctionInfo<'p>,
+        default: &'p tree::Expr,
+        is_assigned: bool,
+    ) -> Argument {
+        let FunctionInfo { def, scope, .. } = function;
+        let environment = crate::frontend::evaluate::Environment::module(scope, def.span.start);
+        let value = crate::frontend::evaluate::expression(self.names, &environment, default);
+        match value {
+            Ok(value) if is_assigned => {
+                Argument::Value(self.constant(value, "the default", default.span), default.span)
+            }
+            Ok(value) => Argument::Alias(Local::Known(Ok(value))),
+            Err(opaque) => {
+                let why = format!("a default is not known while compiling, because {}", opaque.why);
+                self.report(catalog::bad_call(&why, default.span, def.name.span));
+                Argument::Value(None, default.span)
+            }
+        }
+    }
+}
+
+/// The values of the one `return`; empty where there is none.
+fn returned(def: &FunctionDef) -> &[tree::Expr] {
+    let mut returns = Vec::new();
+    find_returns(&def.body, &mut returns);
+    match returns.as_slice() {
+        [(_, Some(value)), ..] => value.parts(),
+        _ => &[],
+    }
+}
+
+fn find_returns<'p>(body: &'p [tree::Stmt], found: &mut Vec<(Span, Option<&'p tree::Expr>)>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Return(value) => found.push((stmt.span, value.as_ref())),
+            StmtKind::If { then, otherwise, .. } => {
+                find_returns(then, found);
+                find_returns(otherwise, found);
+            }
+            StmtKind::While { body, .. } | StmtKind::With { body, .. } => find_returns(body, found),
+            _ => {}
+        }
+    }
+}
+
+/// The first `with computation(...)` of a body.
+fn first_computation(body: &[tree::Stmt]) -> Option<Span> {
+    body.iter().find_map(|stmt| match &stmt.kind {
+        StmtKind::With { items, .. } => items.first().map(|it| it.context.span),
+        _ => None,
+    })
+}

@@ -1,0 +1,260 @@
+//! The door in: a stencil's syntax to Definition IR.
+//!
+//! Names are resolved, functions inlined, externals and constants folded,
+//! compile-time branches decided. Every error is reported that needs no types;
+//! after one, the rest of the stencil is still built.
+//!
+//! Reading order: [`signature`], [`computation`] with [`region`], then
+//! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
+//! [`scope`] is what the names of one body mean, [`types`] what annotations mean.
+
+mod computation;
+mod expression;
+mod index;
+mod inline;
+mod region;
+mod scope;
+mod signature;
+mod statement;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::scope::{Frame, Local};
+use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
+use crate::config::Config;
+use crate::diag::catalog::compile_time as catalog;
+use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
+use crate::entity::Handle;
+use crate::frontend::modules::{FunctionId, FunctionInfo};
+use crate::frontend::{Names, Program};
+use crate::space::{AxisSet, LoopOrder};
+use crate::types::DType;
+
+/// The most statements of one stencil after inlining: functions that call functions twice grow without bound.
+pub const MAX_STATEMENTS: u32 = 20_000;
+
+/// The Definition IR of one stencil of the main file: of `stencil`, or of the only one.
+///
+/// A stencil is returned even when there were errors, as far as it was
+/// understood; later levels take it only if `diagnostics` has none.
+/// It is an error when the main file has no stencil of that name, none at all, or
+/// several and no name is given: ask [`Program::stencils`] first where that is fine.
+pub fn build(
+    program: &Program,
+    stencil: Option<&str>,
+    config: &Config,
+    diagnostics: &mut Diagnostics,
+) -> Option<Stencil> {
+    let names = Names::new(program, config);
+    let function = choose(program, &names, stencil, diagnostics)?;
+    let broken_lines: Vec<Span> = diagnostics
+        .iter()
+        .filter(|it| it.code == crate::diag::catalog::syntax::SYNTAX)
+        .filter_map(|it| it.primary.as_ref().map(|label| label.span))
+        .collect();
+    let mut found = Diagnostics::default();
+    let mut builder = Builder::new(&names, config, &mut found);
+    builder.stencil(function);
+    let stencil = builder.stencil;
+    // Where the syntax is broken, the rest of that place is guesswork.
+    let is_guesswork = |it: &Diagnostic| {
+        it.primary.as_ref().is_some_and(|label| {
+            broken_lines.iter().any(|broken| {
+                broken.file == label.span.file
+                    && label.span.start <= broken.end
+                    && broken.start <= label.span.end
+            })
+        })
+    };
+    diagnostics.extend(found.iter().filter(|it| !is_guesswork(it)).cloned());
+    Some(stencil)
+}
+
+/// The function that is meant.
+fn choose<'p>(
+    program: &Program,
+    names: &Names<'p>,
+    wanted: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Option<FunctionInfo<'p>> {
+    let main = program.main?;
+    let stencils =
+        || names.functions().map(|(_, it)| it).filter(|it| it.is_stencil && it.def.span.file == main);
+    let all = || stencils().map(|it| it.def.name.name.clone()).collect::<Vec<String>>();
+    let matching: Vec<&FunctionInfo<'p>> =
+        stencils().filter(|it| wanted.is_none_or(|name| it.def.name.name == name)).collect();
+    match (matching.as_slice(), wanted) {
+        // Of two with one name the last one wins, as in Python.
+        ([.., last], Some(_)) | ([last], None) => Some(**last),
+        ([], Some(name)) => {
+            diagnostics.push(catalog::no_such_stencil(name, &all()));
+            None
+        }
+        ([], None) => {
+            diagnostics.push(catalog::no_stencil());
+            None
+        }
+        ([_, ..], None) => {
+            diagnostics.push(catalog::several_stencils(&all()));
+            None
+        }
+    }
+}
+
+/// Builds one stencil.
+struct Builder<'b, 'p> {
+    names: &'b Names<'p>,
+    config: &'b Config,
+    diagnostics: &'b mut Diagnostics,
+    stencil: Stencil,
+    /// Names of fields and scalars, so that temporaries get names of their own.
+    taken: BTreeSet<String>,
+    /// The stencil, then the functions that are being inlined, from outside in.
+    frames: Vec<Frame<'p>>,
+    /// The order of the computation that is being built.
+    order: LoopOrder,
+    /// Whether the statements are inside a horizontal region.
+    is_in_region: bool,
+    /// Where each field was last written outside regions, up to here.
+    written_outside: BTreeMap<Handle<Field>, Span>,
+    /// The statement whose condition is being built: `if` or `while`.
+    condition_of: Option<&'static str>,
+    /// How often each function was inlined, by name.
+    calls: BTreeMap<&'p str, u32>,
+    next_stmt: u32,
+    literal_int: DType,
+    literal_float: DType,
+    /// Lines of statements that failed are not reported twice: set once too large.
+    is_too_large: bool,
+    /// Functions that may not be entered again.
+    entered: Vec<FunctionId>,
+}
+
+impl<'b, 'p> Builder<'b, 'p> {
+    fn new(names: &'b Names<'p>, config: &'b Config, diagnostics: &'b mut Diagnostics) -> Self {
+        let retyped = |key: &str, otherwise: DType| {
+            config
+                .dtypes
+                .get(key)
+                .and_then(|it| DType::from_name(it.trim_start_matches("np.")))
+                .unwrap_or(otherwise)
+        };
+        Self {
+            names,
+            config,
+            diagnostics,
+            stencil: Stencil::default(),
+            taken: BTreeSet::new(),
+            frames: Vec::new(),
+            order: LoopOrder::Parallel,
+            is_in_region: false,
+            written_outside: BTreeMap::new(),
+            condition_of: None,
+            calls: BTreeMap::new(),
+            next_stmt: 0,
+            literal_int: retyped("int", config.literal_int),
+            literal_float: retyped("float", config.literal_float),
+            is_too_large: false,
+            entered: Vec::new(),
+        }
+    }
+
+    fn stencil(&mut self, function: FunctionInfo<'p>) {
+        let def = function.def;
+        self.stencil.name = def.name.name.clone();
+        self.stencil.span = def.name.span;
+        self.frames.push(Frame::of_body(function, Vec::new(), None));
+        self.signature(def);
+        self.import_externals(&def.body);
+        self.stencil_body(&def.body);
+        self.leave_frame();
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// The body that is being built.
+    fn frame(&self) -> &Frame<'p> {
+        self.frames.last().expect("a body is being built from the first statement to the last")
+    }
+
+    fn frame_mut(&mut self) -> &mut Frame<'p> {
+        self.frames.last_mut().expect("a body is being built from the first statement to the last")
+    }
+
+    /// The next statement, written at `span` in the present body.
+    fn origin(&mut self, span: Span) -> Origin {
+        let id = StmtId(self.next_stmt);
+        self.next_stmt += 1;
+        if self.next_stmt > MAX_STATEMENTS && !self.is_too_large {
+            self.is_too_large = true;
+            let outermost = self.frame().calls.last().copied().unwrap_or(span);
+            self.report(catalog::too_large(MAX_STATEMENTS, outermost));
+        }
+        let mut spans = vec![span];
+        for call in &self.frame().calls {
+            if spans.last() != Some(call) {
+                spans.push(*call);
+            }
+        }
+        Origin::new(id, &spans)
+    }
+
+    /// A temporary under a name that nothing else has.
+    fn temporary(&mut self, wanted: &str, axes: AxisSet, dtype: Option<DType>, span: Span) -> Handle<Field> {
+        let mut name = wanted.to_owned();
+        while !self.taken.insert(name.clone()) {
+            name.push('_');
+        }
+        self.stencil.fields.push(Field { name, axes, dtype, is_temporary: true, span })
+    }
+
+    fn scalar(&mut self, name: &str, dtype: DType, span: Span) -> Handle<Scalar> {
+        self.taken.insert(name.to_owned());
+        self.stencil.scalars.push(Scalar { name: name.to_owned(), dtype, span })
+    }
+
+    /// Ends the present body: what it imported in vain is told.
+    fn leave_frame(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        for (name, span) in frame.missing_unused() {
+            self.report(crate::diag::catalog::names::unused_missing_external(name, span));
+        }
+    }
+
+    /// A copy of statements that were built already, as statements of their own.
+    fn copy(&mut self, body: &[Stmt]) -> Vec<Stmt> {
+        body.iter()
+            .map(|stmt| {
+                let id = StmtId(self.next_stmt);
+                self.next_stmt += 1;
+                let origin = Origin::new(id, stmt.origin.spans());
+                let kind = match &stmt.kind {
+                    StmtKind::Assign { .. } => stmt.kind.clone(),
+                    StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                        condition: condition.clone(),
+                        then: self.copy(then),
+                        otherwise: self.copy(otherwise),
+                    },
+                    StmtKind::While { condition, body } => {
+                        StmtKind::While { condition: condition.clone(), body: self.copy(body) }
+                    }
+                    StmtKind::Region { region, body } => {
+                        StmtKind::Region { region: *region, body: self.copy(body) }
+                    }
+                };
+                Stmt { kind, origin }
+            })
+            .collect()
+    }
+
+    /// What the present body calls `name`, if it is a parameter, a local or an imported external.
+    fn local(&self, name: &str) -> Option<&Local> {
+        self.frame().locals.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

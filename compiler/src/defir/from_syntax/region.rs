@@ -1,0 +1,190 @@
+//! `with horizontal(region[...], ...)`.
+
+use super::Builder;
+use super::computation::Call;
+use crate::defir::nodes::{Stmt, StmtKind};
+use crate::diag::Span;
+use crate::diag::catalog::computations as catalog;
+use crate::frontend::constants::{AxisPosition, Constant};
+use crate::frontend::syntax::{self as tree, ExprKind};
+use crate::space::{Axis, Bound, Level, Region, Side};
+
+/// The farthest that a region's bound may be from the edge; NDSL writes 32767 for "not on this rank".
+const MAX_DISTANCE: i64 = 1 << 20;
+
+impl<'p> Builder<'_, 'p> {
+    /// The body once for each region, in their order; `span` is what asked for it.
+    pub(super) fn region(
+        &mut self,
+        horizontal: Call<'p>,
+        body: &'p [tree::Stmt],
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) {
+        if self.is_in_region {
+            self.report(catalog::with_in_region(span));
+            return;
+        }
+        if let Some(keyword) = horizontal.keywords.first() {
+            self.report(catalog::bad_region("`horizontal` takes regions, without keywords", keyword.span));
+        }
+        if horizontal.args.is_empty() {
+            self.report(catalog::bad_region("`horizontal` names no region", horizontal.span));
+        }
+        let regions: Vec<Option<Region>> = horizontal.args.iter().map(|it| self.rectangle(it)).collect();
+        // The statement's number comes before those inside it.
+        let mut origin = self.origin(span);
+        self.is_in_region = true;
+        let mut built = Vec::new();
+        self.stmts(body, &mut built);
+        self.is_in_region = false;
+        for (position, region) in regions.into_iter().flatten().enumerate() {
+            let body = if position == 0 {
+                built.clone()
+            } else {
+                origin = self.origin(span);
+                self.copy(&built)
+            };
+            out.push(Stmt { kind: StmtKind::Region { region, body }, origin: origin.clone() });
+        }
+    }
+
+    /// `region[i, j]`
+    fn rectangle(&mut self, expr: &'p tree::Expr) -> Option<Region> {
+        let index = match &expr.kind {
+            ExprKind::Subscript(value, index)
+                if value.as_dotted().is_some_and(|it| it.last() == Some(&"region")) =>
+            {
+                index
+            }
+            ExprKind::Missing => return None,
+            _ => {
+                self.report(catalog::bad_region("`horizontal` takes regions", expr.span));
+                return None;
+            }
+        };
+        let [i, j] = index.parts() else {
+            self.report(catalog::bad_region("a region has two entries, along I and along J", index.span));
+            return None;
+        };
+        let (i, j) = (self.side(i, Axis::I), self.side(j, Axis::J));
+        Some(Region { i: i?, j: j? })
+    }
+
+    fn side(&mut self, expr: &'p tree::Expr, axis: Axis) -> Option<Side> {
+        let side = match &expr.kind {
+            ExprKind::Slice { lower, upper, step } => {
+                if let Some(step) = step {
+                    self.report(catalog::bad_region("a region has no step", step.span));
+                    return None;
+                }
+                let mut bound = |it: &'p Option<Box<tree::Expr>>| match it {
+                    None => Some(None),
+                    Some(it) => self.region_bound(it, axis).map(Some),
+                };
+                let (start, end) = (bound(lower), bound(upper));
+                Side { start: start?, end: end? }
+            }
+            _ => {
+                let start = self.region_bound(expr, axis)?;
+                Side { start: Some(start), end: Some(Bound { offset: start.offset + 1, ..start }) }
+            }
+        };
+        if let (Some(start), Some(end)) = (side.start, side.end)
+            && start.level == end.level
+            && end.offset < start.offset
+        {
+            self.report(catalog::bad_region("the region ends before it starts", expr.span));
+            return None;
+        }
+        Some(side)
+    }
+
+    fn region_bound(&mut self, expr: &'p tree::Expr, axis: Axis) -> Option<Bound> {
+        let position = match self.place(expr) {
+            Ok(position) => position,
+            Err(why) => {
+                if let Some(why) = why {
+                    self.report(catalog::bad_region(&why, expr.span));
+                }
+                return None;
+            }
+        };
+        let (level, offset) = match position {
+            Place::Position(it) if it.axis != axis => {
+                self.report(catalog::region_of_wrong_axis(axis, it.axis, expr.span));
+                return None;
+            }
+            Place::Position(it) => {
+                let level = if it.index >= 0 { Level::Start } else { Level::End };
+                (level, it.index.saturating_add(it.offset))
+            }
+            Place::Integer(it) => (if it >= 0 { Level::Start } else { Level::End }, it),
+        };
+        match i32::try_from(offset) {
+            Ok(short) if offset.abs() <= MAX_DISTANCE => Some(Bound { level, offset: short }),
+            _ => {
+                self.report(catalog::bad_region("the region is beyond every domain", expr.span));
+                None
+            }
+        }
+    }
+
+    /// A place along an axis: `I[0]`, `i_start + 1`, `3`. The reason is missing where it is reported.
+    fn place(&mut self, expr: &'p tree::Expr) -> Result<Place, Option<String>> {
+        if self.is_missing_external(expr) || matches!(expr.kind, ExprKind::Missing) {
+            return Err(None);
+        }
+        match &expr.kind {
+            ExprKind::Subscript(value, index) => {
+                let Ok(Constant::Axis(axis)) = self.evaluate(value, false) else {
+                    return Err(Some("only `I` and `J` are indexed inside a region".to_owned()));
+                };
+                if matches!(index.kind, ExprKind::Slice { .. }) {
+                    return Err(Some(format!("`{axis}[...]` takes 0 or -1 and no slice")));
+                }
+                match self.evaluate(index, false).ok().and_then(|it| it.as_int()) {
+                    Some(index @ (0 | -1)) => Ok(Place::Position(AxisPosition { axis, index, offset: 0 })),
+                    _ => Err(Some(format!("`{axis}[...]` takes 0 for the first and -1 for the last point"))),
+                }
+            }
+            ExprKind::Binary(op @ (tree::Operator::Add | tree::Operator::Sub), left, right) => {
+                let (left, right) = (self.place(left)?, self.place(right)?);
+                let is_sum = *op == tree::Operator::Add;
+                let (position, shift) = match (left, right) {
+                    (Place::Position(it), Place::Integer(shift)) => (it, if is_sum { shift } else { -shift }),
+                    (Place::Integer(shift), Place::Position(it)) if is_sum => (it, shift),
+                    (Place::Integer(a), Place::Integer(b)) => {
+                        return Ok(Place::Integer(a.saturating_add(if is_sum { b } else { -b })));
+                    }
+                    _ => return Err(Some("only integers are added to a place along an axis".to_owned())),
+                };
+                Ok(Place::Position(AxisPosition {
+                    offset: position.offset.saturating_add(shift),
+                    ..position
+                }))
+            }
+            _ => match self.evaluate(expr, false) {
+                Ok(Constant::Position(it)) => Ok(Place::Position(it)),
+                Ok(value) => match value.as_int().filter(|it| it.abs() <= MAX_DISTANCE) {
+                    Some(it) => Ok(Place::Integer(it)),
+                    None => {
+                        Err(Some(format!("a bound of the region is {} and not a place", value.describe())))
+                    }
+                },
+                Err(opaque) => Err(Some(format!(
+                    "a bound of the region is not known while compiling, because {}",
+                    opaque.why
+                ))),
+            },
+        }
+    }
+}
+
+/// What a bound of a region says.
+#[derive(Clone, Copy)]
+enum Place {
+    Position(AxisPosition),
+    /// From 0 on counted from the start, below from the end.
+    Integer(i64),
+}

@@ -1,0 +1,119 @@
+//! The parameters of a stencil.
+
+use super::types::{Declared, PythonTypes};
+use super::{Builder, Local};
+use crate::defir::nodes::{Field, Param, ParamDefault, ParamKind};
+use crate::diag::catalog::{compile_time, signature as catalog, syntax};
+use crate::frontend::constants::Constant;
+use crate::frontend::syntax::{self as tree, Expr, ExprKind, FunctionDef};
+use crate::types::{DType, Value};
+
+impl<'p> Builder<'_, 'p> {
+    pub(super) fn signature(&mut self, def: &'p FunctionDef) {
+        for name in &def.variadic {
+            self.report(catalog::variadic(&name.name, name.span));
+        }
+        let mut declared: Vec<Option<(&tree::Param, Declared)>> = Vec::new();
+        for (position, param) in def.params.iter().enumerate() {
+            let name = &param.name;
+            if let Some(first) = def.params[..position].iter().find(|it| it.name.name == name.name) {
+                self.report(syntax::duplicate_parameter(&name.name, name.span, first.name.span));
+                continue;
+            }
+            let Some(annotation) = &param.annotation else {
+                if !name.name.is_empty() {
+                    self.report(catalog::missing_annotation(&name.name, name.span));
+                }
+                // Typed as most are, so that its uses are not unknown.
+                declared.push(Some((param, Declared::Scalar(DType::Float64))));
+                continue;
+            };
+            match self.annotation(annotation, PythonTypes::Double) {
+                Ok(Declared::Field(it, _)) if it.is_table => {
+                    self.report(compile_time::not_supported("GlobalTable", annotation.span));
+                    declared.push(None);
+                }
+                Ok(Declared::Field(it, dtype)) => {
+                    if !it.data_dims.is_empty() {
+                        self.report(compile_time::not_supported(
+                            "Field with data dimensions",
+                            annotation.span,
+                        ));
+                    }
+                    declared.push(Some((param, Declared::Field(it, dtype))));
+                }
+                Ok(it) => declared.push(Some((param, it))),
+                Err(why) => {
+                    if let Some(why) = why {
+                        self.report(catalog::not_a_parameter_type(&name.name, &why.why, annotation.span));
+                    }
+                    declared.push(Some((param, Declared::Scalar(DType::Float64))));
+                }
+            }
+        }
+        for (param, declared) in declared.into_iter().flatten() {
+            self.parameter(param, declared);
+        }
+    }
+
+    fn parameter(&mut self, param: &tree::Param, declared: Declared) {
+        let name = &param.name;
+        let (what, local, default) = match declared {
+            Declared::Field(it, dtype) => {
+                self.taken.insert(name.name.clone());
+                let field = self.stencil.fields.push(Field {
+                    name: name.name.clone(),
+                    axes: it.axes,
+                    dtype: Some(dtype),
+                    is_temporary: false,
+                    span: name.span,
+                });
+                let default = match &param.default {
+                    None => ParamDefault::Required,
+                    Some(default) => {
+                        if !matches!(default.kind, ExprKind::None | ExprKind::Missing) {
+                            self.report(catalog::field_default(&name.name, default.span));
+                        }
+                        ParamDefault::None
+                    }
+                };
+                (ParamKind::Field(field), Local::Field(field), default)
+            }
+            Declared::Scalar(dtype) => {
+                let scalar = self.scalar(&name.name, dtype, name.span);
+                let default = match &param.default {
+                    None => ParamDefault::Required,
+                    Some(default) => self.scalar_default(&name.name, dtype, default),
+                };
+                (ParamKind::Scalar(scalar), Local::Scalar(scalar), default)
+            }
+        };
+        self.stencil.params.push(Param { what, is_keyword_only: param.is_keyword_only, default });
+        self.frame_mut().locals.insert(name.name.clone(), local);
+    }
+
+    /// The default of a scalar, which must have its type: a Python number adapts to the
+    /// width of the type, not to its kind.
+    fn scalar_default(&mut self, name: &str, dtype: DType, default: &Expr) -> ParamDefault {
+        let (value, given) = match self.evaluate(default, true) {
+            Ok(Constant::Bool(it)) => ((dtype == DType::Bool).then_some(Value::Bool(it)), "a boolean"),
+            Ok(Constant::Int(it) | Constant::Member(it)) => {
+                let value = Value::Int64(it).cast(dtype);
+                ((dtype.is_int() && value.as_i64() == it).then_some(value), "an integer")
+            }
+            Ok(Constant::Float(it)) => (dtype.is_float().then(|| Value::Float64(it).cast(dtype)), "a float"),
+            Ok(Constant::Typed(it)) => ((it.dtype() == dtype).then_some(it), it.dtype().name()),
+            Ok(other) => (None, other.describe()),
+            Err(_) => (None, "not known while compiling"),
+        };
+        match value {
+            Some(value) => ParamDefault::Value(value),
+            None => {
+                if !matches!(default.kind, ExprKind::Missing) {
+                    self.report(catalog::default_of_wrong_type(name, dtype, given, default.span));
+                }
+                ParamDefault::Required
+            }
+        }
+    }
+}

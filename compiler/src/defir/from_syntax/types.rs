@@ -1,0 +1,146 @@
+//! What annotations mean, on parameters and on temporaries.
+
+use super::Builder;
+use crate::diag::Span;
+use crate::diag::catalog::signature as catalog;
+use crate::frontend::constants::{Constant, ElementType, Evaluated, FieldType, Opaque};
+use crate::frontend::evaluate::{self, Environment};
+use crate::frontend::syntax::{Expr, ExprKind};
+use crate::types::DType;
+
+/// What a parameter is declared as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Declared {
+    Field(FieldType, DType),
+    Scalar(DType),
+}
+
+/// How Python's `float` and `int` are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PythonTypes {
+    /// Always 64 bit: on parameters.
+    Double,
+    /// As literals: on temporaries and casts.
+    Literal,
+}
+
+impl Builder<'_, '_> {
+    /// The type that an annotation declares.
+    ///
+    /// # Errors
+    ///
+    /// Why it declares none; `None` where that is reported already.
+    pub(super) fn annotation(
+        &mut self,
+        expr: &Expr,
+        python: PythonTypes,
+    ) -> Result<Declared, Option<Opaque>> {
+        let value = match &expr.kind {
+            ExprKind::Str(text) => self.string_annotation(text, expr.span)?,
+            ExprKind::Missing => return Err(None),
+            _ => {
+                let frame = self.frame();
+                let environment = Environment::module(frame.scope, frame.position);
+                evaluate::expression(self.names, &environment, expr).map_err(Some)?
+            }
+        };
+        self.declared(&value, python, expr.span)
+    }
+
+    fn string_annotation(&mut self, text: &str, span: Span) -> Result<Constant, Option<Opaque>> {
+        if self.config.dtypes.contains_key(text)
+            || DType::from_name(text).is_some()
+            || matches!(text, "float" | "int")
+        {
+            return Ok(Constant::Element(ElementType::Named(text.into())));
+        }
+        match self.type_text(text, span) {
+            Ok(value) => Ok(value),
+            Err(_) if text.chars().all(|it| it.is_alphanumeric() || it == '_') => {
+                self.report(catalog::unknown_dtype(text, span));
+                Err(None)
+            }
+            Err(opaque) => Err(Some(opaque)),
+        }
+    }
+
+    fn type_text(&self, text: &str, span: Span) -> Evaluated {
+        let frame = self.frame();
+        let environment = Environment::module(frame.scope, frame.position);
+        evaluate::type_text(self.names, &environment, text, span)
+    }
+
+    fn declared(
+        &mut self,
+        value: &Constant,
+        python: PythonTypes,
+        span: Span,
+    ) -> Result<Declared, Option<Opaque>> {
+        match value {
+            Constant::Element(ElementType::Named(name)) => {
+                // A name may mean a whole field type.
+                if let Some(text) = self.config.dtypes.get(&**name)
+                    && !matches!(&**name, "float" | "int")
+                {
+                    return match self.type_text(&text.clone(), span) {
+                        Ok(Constant::Element(ElementType::Named(_))) | Err(_) => {
+                            self.report(catalog::unknown_dtype(text, span));
+                            Err(None)
+                        }
+                        Ok(value) => self.declared(&value, python, span),
+                    };
+                }
+                Ok(Declared::Scalar(
+                    self.element(&ElementType::Named(name.clone()), python, span).ok_or(None)?,
+                ))
+            }
+            Constant::Element(element) => {
+                Ok(Declared::Scalar(self.element(element, python, span).ok_or(None)?))
+            }
+            Constant::Field(field) => {
+                let dtype = self.element(&field.element, python, span).ok_or(None)?;
+                Ok(Declared::Field(field.clone(), dtype))
+            }
+            Constant::Class(class) if self.names.is_int_enum(*class) => {
+                Ok(Declared::Scalar(self.literal_int))
+            }
+            other => Err(Some(Opaque { why: format!("it is {}", other.describe()), span: None })),
+        }
+    }
+
+    /// The type of an element; an unknown name is reported.
+    fn element(&mut self, element: &ElementType, python: PythonTypes, span: Span) -> Option<DType> {
+        let double = python == PythonTypes::Double;
+        Some(match element {
+            ElementType::Fixed(dtype) => *dtype,
+            ElementType::Float if double => DType::Float64,
+            ElementType::Int if double => DType::Int64,
+            ElementType::Float => self.literal_float,
+            ElementType::Int => self.literal_int,
+            ElementType::Named(name) => {
+                if let Some(text) = self.config.dtypes.get(&**name) {
+                    return match self.type_text(&text.clone(), span) {
+                        Ok(Constant::Element(
+                            element @ (ElementType::Fixed(_) | ElementType::Float | ElementType::Int),
+                        )) => self.element(&element, python, span),
+                        _ => {
+                            self.report(catalog::unknown_dtype(text, span));
+                            None
+                        }
+                    };
+                }
+                match &**name {
+                    "float" => DType::Float64,
+                    "int" => DType::Int64,
+                    name => match DType::from_name(name) {
+                        Some(dtype) => dtype,
+                        None => {
+                            self.report(catalog::unknown_dtype(name, span));
+                            return None;
+                        }
+                    },
+                }
+            }
+        })
+    }
+}

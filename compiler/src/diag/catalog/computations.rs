@@ -1,0 +1,99 @@
+//! `with computation(...)`, intervals and regions.
+
+use crate::diag::{Code, Diagnostic, Span};
+use crate::space::{Axis, LoopOrder};
+
+/// A statement stands outside every computation.
+pub const TOP_LEVEL: Code = Code("E08");
+/// A `with` is not one computation with one interval.
+pub const MALFORMED_WITH: Code = Code("E09");
+/// An interval is not a range of levels.
+pub const INTERVAL: Code = Code("E10");
+/// The intervals of a computation are not listed in the order in which they run.
+pub const INTERVAL_ORDER: Code = Code("E11");
+/// Two intervals of one computation overlap.
+pub const INTERVAL_OVERLAP: Code = Code("E12");
+/// A `with` stands inside a horizontal region.
+pub const WITH_IN_REGION: Code = Code("E13");
+/// A horizontal region is not a rectangle of columns.
+pub const REGION: Code = Code("E14");
+
+pub fn statement_at_top_level(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        TOP_LEVEL,
+        format!("{what} stands outside every computation"),
+        span,
+        "not inside a computation",
+    )
+    .help("move it into a `with computation(PARALLEL), interval(...):`")
+}
+
+/// `what` is the whole sentence.
+pub fn malformed_with(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(MALFORMED_WITH, what, span, "")
+        .help("write `with computation(PARALLEL), interval(...):`, or blocks `with interval(...):` inside one `with computation(...):`")
+}
+
+pub fn unknown_order(span: Span) -> Diagnostic {
+    Diagnostic::error(MALFORMED_WITH, "the order of a computation is not known", span, "not an order")
+        .help("write `PARALLEL`, `FORWARD` or `BACKWARD`")
+}
+
+/// `why` is the whole sentence.
+pub fn bad_interval(why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(INTERVAL, why, span, "").help(
+        "write `interval(...)` for all levels, or `interval(start, end)` with integers: \
+         those below 0 count from the end, `None` is the end",
+    )
+}
+
+pub fn intervals_out_of_order(order: LoopOrder, interval: Span, before: Span) -> Diagnostic {
+    let (runs, wanted) = match order {
+        LoopOrder::Backward => ("from the last level down", "with the higher levels first"),
+        LoopOrder::Forward | LoopOrder::Parallel => {
+            ("from the first level up", "with the lower levels first")
+        }
+    };
+    Diagnostic::error(
+        INTERVAL_ORDER,
+        format!("the intervals are not in the order in which they run: {runs}"),
+        interval,
+        "runs before the one above it",
+    )
+    .also(before, "listed before")
+    .help(format!("list the intervals {wanted}"))
+}
+
+pub fn intervals_overlap(interval: Span, before: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL_OVERLAP,
+        "two intervals of one computation overlap",
+        interval,
+        "has levels in common",
+    )
+    .also(before, "with this one")
+    .help("end the one where the other starts, or write two `with computation(...)`")
+}
+
+pub fn with_in_region(span: Span) -> Diagnostic {
+    Diagnostic::error(WITH_IN_REGION, "a `with` stands inside a horizontal region", span, "nested")
+        .help("close the region first; two regions are intersected by writing their intersection")
+}
+
+/// `why` is the whole sentence.
+pub fn bad_region(why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(REGION, why, span, "").help(
+        "write `region[i, j]`, each a slice or a single place: `I[0]` is the first column, `I[-1]` the last, \
+         `I[0] + 1` one further, `:` all",
+    )
+}
+
+pub fn region_of_wrong_axis(wanted: Axis, got: Axis, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        REGION,
+        format!("the place along {wanted} is given along {got}"),
+        span,
+        format!("a place along {wanted} is needed"),
+    )
+    .help(format!("write `{wanted}[0]` or `{wanted}[-1]` here; the first entry of a region is along I, the second along J"))
+}

@@ -1,0 +1,117 @@
+//! Indices, operators, calls of builtins, literals.
+
+use super::statements::NOT_IN_LANGUAGE;
+use crate::diag::{Code, Diagnostic, Span};
+use crate::space::AxisSet;
+use crate::types::DType;
+
+/// A field is indexed with another number of offsets than it has axes.
+pub const OFFSET_COUNT: Code = Code("E26");
+/// An offset is not an integer that is known while compiling, or not a shift of an axis.
+pub const OFFSET: Code = Code("E27");
+/// A slice stands in an index, or something other than a field is indexed.
+pub const SUBSCRIPT: Code = Code("E29");
+/// Comparisons are chained at run time.
+pub const CHAINED_COMPARISON: Code = Code("E39");
+/// A builtin is called with a wrong number of arguments.
+pub const ARITY: Code = Code("E40");
+/// A constant of a type that no field has.
+pub const LITERAL: Code = Code("E53");
+
+pub fn offset_count(name: &str, axes: AxisSet, given: usize, span: Span) -> Diagnostic {
+    let example: Vec<&str> = axes.iter().map(|_| "0").collect();
+    let n = axes.len();
+    let s = if n == 1 { "" } else { "s" };
+    Diagnostic::error(
+        OFFSET_COUNT,
+        format!(
+            "`{name}` has {n} ax{} ({axes}) and is indexed with {given}",
+            if n == 1 { "is" } else { "es" }
+        ),
+        span,
+        format!("{n} offset{s} needed"),
+    )
+    .help(format!("write one offset for each axis: `{name}[{}]`", example.join(", ")))
+}
+
+/// `why` is the whole sentence.
+pub fn bad_offset(why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(OFFSET, why, span, "not an offset")
+        .help("write integers, as `q[1, 0, 0]`, or axes in the order I, J, K, as `q[I + 1]`")
+}
+
+pub fn offset_too_large(offset: i64, limit: i64, span: Span) -> Diagnostic {
+    Diagnostic::error(OFFSET, format!("the offset {offset} is beyond {limit}"), span, "too far")
+        .help("an offset reaches into the halo of a field, which is a few points wide")
+}
+
+pub fn slice_in_index(span: Span) -> Diagnostic {
+    Diagnostic::error(SUBSCRIPT, "a slice stands in the index of a field", span, "a slice")
+        .help("a statement runs at every point by itself: write the offset of one point")
+}
+
+/// `what` is what was indexed: `an expression`.
+pub fn subscript_of_value(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        SUBSCRIPT,
+        format!("{what} is indexed, and only fields have points beside them"),
+        span,
+        "indexed here",
+    )
+    .help("assign it to a name first, then index that name")
+}
+
+/// `what` as in "`//` is not part of the language".
+pub fn operator_not_in_language(what: &str, span: Span) -> Diagnostic {
+    let found = Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("{what} is not part of the language"),
+        span,
+        "not a GTScript operator",
+    );
+    found.help(match what {
+        "`//`" => "write `floor(a / b)`",
+        "`&`" => "write `and` for conditions",
+        "`|`" => "write `or` for conditions",
+        "`^`" => "write `!=` for conditions, `**` for a power",
+        "`~`" => "write `not` for conditions",
+        "`is`" => "write `==`",
+        "`is not`" => "write `!=`",
+        _ => "use arithmetic, comparisons, `and`, `or`, `not`, `a if c else b` and calls",
+    })
+}
+
+pub fn chained_comparison(span: Span) -> Diagnostic {
+    Diagnostic::error(CHAINED_COMPARISON, "comparisons are chained", span, "more than one comparison")
+        .help("write `a < b and b < c`")
+}
+
+pub fn wrong_arity(name: &str, takes: usize, given: usize, span: Span) -> Diagnostic {
+    let s = if takes == 1 { "" } else { "s" };
+    let found = Diagnostic::error(
+        ARITY,
+        format!("`{name}` takes {takes} argument{s}, and {given} are given"),
+        span,
+        "wrong number of arguments",
+    );
+    match name {
+        "min" | "max" if given > 2 => found.help(format!("nest the calls: `{name}(a, {name}(b, c))`")),
+        _ => found.help(format!("call it with {takes} argument{s}")),
+    }
+}
+
+pub fn keyword_of_builtin(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(ARITY, format!("`{name}` takes no keywords"), span, "a keyword")
+        .help("pass the value by position")
+}
+
+/// `what` as in "a string".
+pub fn unusable_literal(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(LITERAL, format!("{what} stands in an expression"), span, "no field holds such values")
+        .help("write an integer, a float, `True` or `False`")
+}
+
+pub fn literal_too_large(text: &str, dtype: DType, span: Span) -> Diagnostic {
+    Diagnostic::error(LITERAL, format!("{text} does not fit {dtype}"), span, "too large")
+        .help("write it as a float, with a decimal point")
+}

@@ -1,0 +1,169 @@
+//! Assignments and other statements.
+
+use crate::diag::{Code, Diagnostic, Span};
+use crate::space::{AxisSet, Offset};
+
+/// A region reads with an offset what was written before it, outside regions.
+///
+/// The columns around a region are not known to have been written alike, so other compilers refuse it.
+pub const REGION_READS_AT_OFFSET: Code = Code("E15");
+/// A target has an offset along I or J.
+///
+/// A statement runs at every column and writes the column it runs at.
+pub const TARGET_OFFSET: Code = Code("E16");
+/// A target has an offset along K in a computation whose levels have no order.
+pub const TARGET_LEVEL_IN_PARALLEL: Code = Code("E17");
+/// An assignment reads its own target at another column.
+///
+/// It runs at every column at once, so a neighbour may or may not have been
+/// updated when it is read: the result would depend on the machine.
+pub const SELF_READ_AT_OFFSET: Code = Code("E18");
+/// A field is assigned that lacks an axis along which the statement runs at once.
+pub const TARGET_LACKS_AXES: Code = Code("E24");
+/// A scalar parameter or another read-only name is assigned.
+pub const TARGET_READ_ONLY: Code = Code("E25");
+/// `.A[...]` or `.at(...)` is assigned.
+pub const TARGET_IS_VIEW: Code = Code("E31");
+/// The target of an assignment is nothing that can be assigned.
+pub const TARGET: Code = Code("E34");
+/// The numbers of targets and values differ.
+pub const COUNT: Code = Code("E35");
+/// A statement or operator is not part of the language.
+pub const NOT_IN_LANGUAGE: Code = Code("E38");
+/// A tuple assignment reads what it has just assigned.
+pub const SEQUENTIAL_TUPLE: Code = Code("W05");
+
+pub fn region_reads_at_offset(field: &str, offset: Offset, read: Span, written: Span) -> Diagnostic {
+    Diagnostic::error(
+        REGION_READS_AT_OFFSET,
+        format!("`{field}` is read at {offset} in a region, and was written outside regions before"),
+        read,
+        "read beside the column",
+    )
+    .also(written, "written here, outside regions")
+    .help(format!(
+        "read `{field}` without a horizontal offset, or compute it in the region under another name"
+    ))
+}
+
+pub fn target_offset(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        TARGET_OFFSET,
+        format!("`{name}` is assigned at another column"),
+        span,
+        "has an offset along I or J",
+    )
+    .help(format!("write `{name} = ...` and turn the offsets on the right-hand side around"))
+}
+
+pub fn target_level_in_parallel(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        TARGET_LEVEL_IN_PARALLEL,
+        format!("`{name}` is assigned at another level in a parallel computation"),
+        span,
+        "has an offset along K",
+    )
+    .help("use `computation(FORWARD)` or `computation(BACKWARD)`, or assign the level itself")
+}
+
+pub fn self_read_at_offset(field: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
+    Diagnostic::error(
+        SELF_READ_AT_OFFSET,
+        format!("`{field}` is read at {offset} by the assignment that writes it"),
+        read,
+        "may see the old or the new value",
+    )
+    .also(write, "written here, at all points at once")
+    .help(format!("keep the old values first: `old = {field}`, then read `old` at {offset}"))
+}
+
+pub fn target_lacks_axes(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
+    let found = Diagnostic::error(
+        TARGET_LACKS_AXES,
+        format!("`{name}` has the axes {axes} and cannot be assigned here"),
+        span,
+        "several points would write one element",
+    );
+    if axes == AxisSet::IJ {
+        found.help(
+            "assign it in `computation(FORWARD)` or `computation(BACKWARD)`, where levels have an order",
+        )
+    } else {
+        found.help("only fields with both I and J can be assigned; use a field with all axes")
+    }
+}
+
+/// `what` says what the name is: `a scalar parameter`.
+pub fn target_read_only(name: &str, what: &str, span: Span, declared: Option<Span>) -> Diagnostic {
+    let found = Diagnostic::error(
+        TARGET_READ_ONLY,
+        format!("`{name}` is {what} and cannot be assigned"),
+        span,
+        "read-only",
+    );
+    let found = match declared {
+        Some(declared) => found.also(declared, "declared here"),
+        None => found,
+    };
+    found.help(format!("assign to a name of its own: `{name}_new = ...`"))
+}
+
+pub fn target_is_view(span: Span) -> Diagnostic {
+    Diagnostic::error(TARGET_IS_VIEW, "`.A[...]` and `.at(...)` can be read only", span, "assigned here")
+        .help("assign the field itself")
+}
+
+/// `why` is the whole sentence.
+pub fn bad_target(why: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(TARGET, why, span, "not a target")
+        .help("assign one name, or as many names as there are values: `x, y = a, b`")
+}
+
+pub fn chained_assignment(span: Span) -> Diagnostic {
+    Diagnostic::error(TARGET, "one value is assigned to several targets", span, "assigned in a chain")
+        .help("write one assignment for each target")
+}
+
+pub fn counts_differ(targets: usize, values: usize, span: Span) -> Diagnostic {
+    let s = |n: usize| if n == 1 { "" } else { "s" };
+    Diagnostic::error(
+        COUNT,
+        format!("{targets} target{} and {values} value{}", s(targets), s(values)),
+        span,
+        "the numbers differ",
+    )
+    .help("write as many targets as there are values")
+}
+
+/// `what` as in "`for` is not part of the language".
+pub fn statement_not_in_language(what: &str, span: Span) -> Diagnostic {
+    let found = Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("{what} is not part of the language"),
+        span,
+        "not a GTScript statement",
+    );
+    found.help(match what {
+        "`for`" => "a computation runs over all points by itself; count with `while` where a loop is needed",
+        "`break`" | "`continue`" => "put what ends the loop into the condition of the `while`",
+        "`assert`" => "write `compile_assert(...)` for what is known while compiling",
+        "`else` of a `while`" => "write the statements behind the loop",
+        _ => "use assignments, `if`, `while`, and `with horizontal(...)`",
+    })
+}
+
+pub fn bare_expression(span: Span) -> Diagnostic {
+    Diagnostic::error(NOT_IN_LANGUAGE, "the value of this expression goes nowhere", span, "not assigned")
+        .help("assign it to a name")
+}
+
+pub fn sequential_tuple(name: &str, span: Span, target: Span) -> Diagnostic {
+    Diagnostic::warning(
+        SEQUENTIAL_TUPLE,
+        format!("`{name}` has been assigned already when it is read here"),
+        span,
+        "reads the new value",
+    )
+    .also(target, "assigned first")
+    .help("a tuple assignment is carried out from left to right; to swap, keep one value under another name first")
+}

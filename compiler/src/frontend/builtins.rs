@@ -1,0 +1,273 @@
+//! What is known without a file: the words of GTScript, NDSL's types, dimensions
+//! and constants, and as much of `math` and `numpy` as constants need.
+
+use std::sync::Arc;
+
+use super::constants::{Constant, ElementType, FieldType};
+use crate::config::Config;
+use crate::space::{Axis, AxisSet};
+use crate::types::{DType, Function, Value};
+
+/// The words of GTScript that are neither types nor functions of numbers.
+const WORDS: [&str; 24] = [
+    "computation",
+    "interval",
+    "horizontal",
+    "region",
+    "PARALLEL",
+    "FORWARD",
+    "BACKWARD",
+    "Field",
+    "GlobalTable",
+    "__INLINED",
+    "compile_assert",
+    "function",
+    "stencil",
+    "lazy_stencil",
+    "lazy_function",
+    "externals",
+    "gtscript",
+    "set_4d_field_size",
+    "enum",
+    "SimpleNamespace",
+    "IntEnum",
+    "Enum",
+    "dataclass",
+    "FieldBundleType",
+];
+
+/// Casts and numeric functions of Python that the constant evaluator knows.
+const NUMERIC: [&str; 8] = ["abs", "min", "max", "round", "pow", "len", "iinfo", "finfo"];
+
+/// The name in the language itself, or among NDSL's types and dimensions: the
+/// import path does not matter, and there may be no import at all.
+#[must_use]
+pub fn language_name(name: &str, config: &Config) -> Option<Constant> {
+    if let Some(word) = WORDS.into_iter().find(|&it| it == name) {
+        return Some(Constant::Word(word));
+    }
+    if let Some(numeric) = NUMERIC.into_iter().find(|&it| it == name) {
+        return Some(Constant::Numeric(numeric));
+    }
+    if let Some(function) = Function::from_name(name) {
+        return Some(Constant::Numeric(function.name()));
+    }
+    let fixed = |dtype| Some(Constant::Element(ElementType::Fixed(dtype)));
+    match name {
+        "I" => Some(Constant::Axis(Axis::I)),
+        "J" => Some(Constant::Axis(Axis::J)),
+        "K" => Some(Constant::Axis(Axis::K)),
+        "bool" | "Bool" => fixed(DType::Bool),
+        "float" => Some(Constant::Element(ElementType::Float)),
+        "int" => Some(Constant::Element(ElementType::Int)),
+        "int32" | "i32" => fixed(DType::Int32),
+        "int64" | "i64" => fixed(DType::Int64),
+        "float32" | "f32" => fixed(DType::Float32),
+        "float64" | "f64" => fixed(DType::Float64),
+        "Float" => fixed(config.literal_float),
+        "Int" => fixed(config.literal_int),
+        // Types alone hide behind `if TYPE_CHECKING:`, and types are what we want to find.
+        "TYPE_CHECKING" => Some(Constant::Bool(true)),
+        "N_HALO_DEFAULT" => Some(Constant::Int(3)),
+        _ => {
+            axes(name).map(Constant::Axes).or_else(|| typing_alias(name, config)).or_else(|| dimension(name))
+        }
+    }
+}
+
+fn axes(name: &str) -> Option<AxisSet> {
+    use Axis::{I, J, K};
+    match name {
+        "IJK" => Some(AxisSet::IJK),
+        "IJ" => Some(AxisSet::IJ),
+        "IK" => Some(AxisSet::of(&[I, K])),
+        "JK" => Some(AxisSet::of(&[J, K])),
+        _ => None,
+    }
+}
+
+/// `FloatField`, `IntFieldIJ32`, `BoolFieldK`, ...
+fn typing_alias(name: &str, config: &Config) -> Option<Constant> {
+    let (dtype, rest) = if let Some(rest) = name.strip_prefix("FloatField") {
+        (config.literal_float, rest)
+    } else if let Some(rest) = name.strip_prefix("IntField") {
+        (config.literal_int, rest)
+    } else {
+        (DType::Bool, name.strip_prefix("BoolField")?)
+    };
+    let is_float = dtype.is_float();
+    let (axes, dtype) = if let Some(axes) = rest.strip_suffix("32").filter(|_| dtype != DType::Bool) {
+        (axes, if is_float { DType::Float32 } else { DType::Int32 })
+    } else if let Some(axes) = rest.strip_suffix("64").filter(|_| dtype != DType::Bool) {
+        (axes, if is_float { DType::Float64 } else { DType::Int64 })
+    } else {
+        (rest, dtype)
+    };
+    let axes = match axes {
+        "" => AxisSet::IJK,
+        "I" => AxisSet::of(&[Axis::I]),
+        "J" => AxisSet::of(&[Axis::J]),
+        "K" => AxisSet::K,
+        "IJ" => AxisSet::IJ,
+        _ => return None,
+    };
+    let element = ElementType::Fixed(dtype);
+    Some(Constant::Field(FieldType { axes, element, data_dims: Vec::new(), is_table: false }))
+}
+
+/// NDSL's names of dimensions, in both spellings.
+fn dimension(name: &str) -> Option<Constant> {
+    let value = match name {
+        "I_DIM" | "X_DIM" => "x",
+        "J_DIM" | "Y_DIM" => "y",
+        "K_DIM" | "Z_DIM" => "z",
+        "I_INTERFACE_DIM" | "X_INTERFACE_DIM" => "x_interface",
+        "J_INTERFACE_DIM" | "Y_INTERFACE_DIM" => "y_interface",
+        "K_INTERFACE_DIM" | "Z_INTERFACE_DIM" => "z_interface",
+        "K_SOIL_DIM" | "Z_SOIL_DIM" => "z_soil",
+        _ => return None,
+    };
+    Some(Constant::Str(Arc::from(value)))
+}
+
+/// Whether a module of that path is known without a file.
+#[must_use]
+pub fn is_builtin_module(path: &[String]) -> bool {
+    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+    matches!(
+        parts.as_slice(),
+        ["math" | "numpy" | "cupy" | "sys" | "typing" | "enum" | "dataclasses" | "types" | "__externals__"]
+            | ["gt4py", ..]
+            | ["ndsl" | "pace" | "gtscript"]
+            | ["ndsl" | "pace", "dsl", ..]
+            | ["ndsl" | "pace", "util" | "constants", ..]
+            | ["ndsl", "boilerplate" | "quantity", ..]
+    )
+}
+
+/// The attribute `name` of a module that is not among the files.
+#[must_use]
+pub fn module_attribute(path: &[String], name: &str, config: &Config) -> Option<Constant> {
+    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+    match parts.as_slice() {
+        ["math" | "cmath"] => math(name),
+        ["numpy" | "cupy"] => numpy(name),
+        ["sys"] if name == "float_info" => Some(Constant::Namespace(Arc::new(
+            [("epsilon", f64::EPSILON), ("max", f64::MAX), ("min", f64::MIN_POSITIVE)]
+                .map(|(key, value)| (key.to_owned(), Constant::Float(value)))
+                .into(),
+        ))),
+        ["ndsl" | "pace", .., "constants"] => {
+            ndsl_constant(name, config).or_else(|| language_name(name, config))
+        }
+        // Any other module: typing aliases and words are known by their spelling.
+        _ => language_name(name, config),
+    }
+}
+
+fn math(name: &str) -> Option<Constant> {
+    match name {
+        "pi" => Some(Constant::Float(std::f64::consts::PI)),
+        "e" => Some(Constant::Float(std::f64::consts::E)),
+        "tau" => Some(Constant::Float(std::f64::consts::TAU)),
+        "inf" => Some(Constant::Float(f64::INFINITY)),
+        "nan" => Some(Constant::Float(f64::NAN)),
+        "pow" => Some(Constant::Numeric("pow")),
+        "fabs" => Some(Constant::Numeric("abs")),
+        "floor" => Some(Constant::Numeric("int_floor")),
+        "ceil" => Some(Constant::Numeric("int_ceil")),
+        "trunc" => Some(Constant::Numeric("int_trunc")),
+        _ => Function::from_name(name).filter(|it| it.arity() == 1).map(|it| Constant::Numeric(it.name())),
+    }
+}
+
+fn numpy(name: &str) -> Option<Constant> {
+    let fixed = |dtype| Some(Constant::Element(ElementType::Fixed(dtype)));
+    match name {
+        "bool_" | "bool8" | "bool" => fixed(DType::Bool),
+        "int8" => fixed(DType::Int8),
+        "int16" => fixed(DType::Int16),
+        "int32" => fixed(DType::Int32),
+        "int64" | "int_" => fixed(DType::Int64),
+        "float32" | "single" => fixed(DType::Float32),
+        "float64" | "float_" | "double" => fixed(DType::Float64),
+        "power" => Some(Constant::Numeric("pow")),
+        "absolute" | "fabs" | "abs" => Some(Constant::Numeric("abs")),
+        "minimum" => Some(Constant::Numeric("min")),
+        "maximum" => Some(Constant::Numeric("max")),
+        "iinfo" => Some(Constant::Numeric("iinfo")),
+        "finfo" => Some(Constant::Numeric("finfo")),
+        "floor" => Some(Constant::Numeric("floor")),
+        "ceil" => Some(Constant::Numeric("ceil")),
+        "trunc" => Some(Constant::Numeric("trunc")),
+        "arcsin" => Some(Constant::Numeric("asin")),
+        "arccos" => Some(Constant::Numeric("acos")),
+        "arctan" => Some(Constant::Numeric("atan")),
+        _ => math(name),
+    }
+}
+
+/// A constant of `ndsl.constants`, the `UFS` set; all but the counts are `Float` typed.
+fn ndsl_constant(name: &str, config: &Config) -> Option<Constant> {
+    const PI: f64 = 3.141_592_653_589_793_1;
+    const GRAV: f64 = 9.80665;
+    const RDGAS: f64 = 287.05;
+    const RVGAS: f64 = 461.50;
+    const CP_AIR: f64 = 1004.6;
+    const HLV: f64 = 2.5e6;
+    const HLF: f64 = 3.3358e5;
+    const CP_VAP: f64 = 4.0 * RVGAS;
+    const CV_AIR: f64 = CP_AIR - RDGAS;
+    const CV_VAP: f64 = 3.0 * RVGAS;
+    const C_LIQ: f64 = 4.185_5e3;
+    const C_ICE: f64 = 1972.0;
+    const TICE: f64 = 273.16;
+    const DC_VAP: f64 = CP_VAP - C_LIQ;
+    const DC_ICE: f64 = C_LIQ - C_ICE;
+    const D2ICE: f64 = DC_VAP + DC_ICE;
+    let value = match name {
+        "NQ" => return Some(Constant::Int(9)),
+        "N_HALO_DEFAULT" => return Some(Constant::Int(3)),
+        "PI" => PI,
+        "RADIUS" => 6.3712e6,
+        "OMEGA" => 7.2921e-5,
+        "GRAV" => GRAV,
+        "RGRAV" => 1.0 / GRAV,
+        "RDGAS" => RDGAS,
+        "RVGAS" => RVGAS,
+        "CP_AIR" => CP_AIR,
+        "CP_VAP" => CP_VAP,
+        "CV_AIR" => CV_AIR,
+        "CV_VAP" => CV_VAP,
+        "C_LIQ" => C_LIQ,
+        "C_ICE" => C_ICE,
+        "KAPPA" => RDGAS / CP_AIR,
+        "RK" => CP_AIR / RDGAS + 1.0,
+        "ZVIR" => RVGAS / RDGAS - 1.0,
+        "EPS" => RDGAS / RVGAS,
+        "HLV" => HLV,
+        "HLF" => HLF,
+        "TICE" => TICE,
+        "TICE0" => TICE - 0.01,
+        "TFREEZE" => 273.15,
+        "DC_VAP" => DC_VAP,
+        "DC_ICE" => DC_ICE,
+        "D2ICE" => D2ICE,
+        "LI0" => HLF - DC_ICE * TICE,
+        "LV0" => HLV - DC_VAP * TICE,
+        "LI00" => HLF - DC_ICE * TICE,
+        "LI2" => HLV - DC_VAP * TICE + HLF - DC_ICE * TICE,
+        "E00" => 611.21,
+        "DZ_MIN" => 2.0,
+        "SBC" => 5.670_400e-8,
+        "RHO_H2O" => 1000.0,
+        "SECONDS_PER_DAY" => 86400.0,
+        "T_WFR" => TICE - 40.0,
+        "T_SAT_MIN" => TICE - 160.0,
+        "SAT_ADJUST_THRESHOLD" => 1.0e-8,
+        "LAT2" => (HLV + HLF) * (HLV + HLF),
+        "TTP" => TICE,
+        _ => return None,
+    };
+    Some(Constant::Typed(Value::Float64(value).cast(config.literal_float)))
+}

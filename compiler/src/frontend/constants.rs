@@ -1,0 +1,136 @@
+//! What a name can stand for while compiling: numbers, types, functions, modules.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::modules::{ClassId, FunctionId};
+use crate::diag::{FileId, Span};
+use crate::space::{Axis, AxisSet};
+use crate::types::{DType, Value};
+
+/// The compile-time value of a name or expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Constant {
+    Bool(bool),
+    /// A Python integer; takes the type of an integer literal where it is used.
+    Int(i64),
+    /// A Python float; takes the type of a float literal where it is used.
+    Float(f64),
+    /// A value with a type of its own, which it keeps: `np.float32(0.1)`, NDSL's constants.
+    Typed(Value),
+    None,
+    Str(Arc<str>),
+    Tuple(Arc<[Constant]>),
+    /// An element type: `float`, `np.float32`, `Float`.
+    Element(ElementType),
+    /// A field type: `Field[IJ, float]`, `FloatField`.
+    Field(FieldType),
+    /// `IJK`, `IJ`, ...
+    Axes(AxisSet),
+    /// `I`, `J` or `K` alone.
+    Axis(Axis),
+    /// A position along an axis: `I[0] + 1`.
+    Position(AxisPosition),
+    /// A function of the files.
+    Function(FunctionId),
+    /// A class of the files.
+    Class(ClassId),
+    /// A member of an enumeration, as its number.
+    Member(i64),
+    /// An object with attributes.
+    Namespace(Arc<BTreeMap<String, Constant>>),
+    /// A module of the files.
+    Module(FileId),
+    /// A module that is not among the files, by its path: `numpy`, `ndsl.constants`.
+    Foreign(Arc<[String]>),
+    /// A word of the language: `computation`, `PARALLEL`, `Field`, `sqrt`.
+    Word(&'static str),
+    /// A numeric function of Python or NumPy that the evaluator knows.
+    Numeric(&'static str),
+    /// Something that cannot be used, with what it was.
+    Unsupported(Arc<str>),
+}
+
+impl Constant {
+    /// What it is, for a message: `a number`, `a function`.
+    #[must_use]
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Constant::Bool(_) | Constant::Int(_) | Constant::Float(_) | Constant::Typed(_) => "a number",
+            Constant::None => "`None`",
+            Constant::Str(_) => "a string",
+            Constant::Tuple(_) => "a tuple",
+            Constant::Element(_) | Constant::Field(_) => "a type",
+            Constant::Axes(_) => "a set of axes",
+            Constant::Axis(_) => "an axis",
+            Constant::Position(_) => "a position along an axis",
+            Constant::Function(_) => "a function",
+            Constant::Class(_) => "a class",
+            Constant::Member(_) => "a member of an enumeration",
+            Constant::Namespace(_) => "an object",
+            Constant::Module(_) | Constant::Foreign(_) => "a module",
+            Constant::Word(_) => "a word of the language",
+            Constant::Numeric(_) => "a Python function",
+            Constant::Unsupported(_) => "a value that a stencil cannot use",
+        }
+    }
+
+    /// The value as a Python integer, where it is an integer of any kind.
+    #[must_use]
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Constant::Int(it) | Constant::Member(it) => Some(*it),
+            Constant::Typed(it) if it.dtype().is_int() => Some(it.as_i64()),
+            _ => None,
+        }
+    }
+}
+
+/// An element type as it is written; what `float` and `int` mean depends on where they stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ElementType {
+    Fixed(DType),
+    /// Python's `float`.
+    Float,
+    /// Python's `int`.
+    Int,
+    /// A string, to be looked up in the `dtypes`.
+    Named(Arc<str>),
+}
+
+/// A field type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldType {
+    pub axes: AxisSet,
+    pub element: ElementType,
+    /// The sizes of the dimensions beyond the axes.
+    pub data_dims: Vec<i64>,
+    /// Whether it is a `GlobalTable`, without axes.
+    pub is_table: bool,
+}
+
+/// `axis[index] + offset`; a negative index counts from the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AxisPosition {
+    pub axis: Axis,
+    pub index: i64,
+    pub offset: i64,
+}
+
+/// Why a name or expression has no compile-time value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opaque {
+    /// Follows "because": lower-case, no final dot.
+    pub why: String,
+    /// What could not be evaluated.
+    pub span: Option<Span>,
+}
+
+impl Opaque {
+    pub(super) fn new(why: impl Into<String>, span: Span) -> Self {
+        Self { why: why.into(), span: Some(span) }
+    }
+}
+
+/// A compile-time value, or why there is none.
+pub type Evaluated = Result<Constant, Opaque>;

@@ -1,0 +1,22 @@
+//! The front end: text to syntax trees, and names to what they mean.
+//!
+//! It never fails: a text with errors is understood as far as it goes. It knows
+//! no IR; [`defir::from_syntax`](crate::defir::from_syntax) is the door out.
+//!
+//! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it,
+//! [`program`] holds the files; [`constants`] is what a name can stand for,
+//! [`modules`] finds it, [`evaluate`] computes it, [`builtins`] knows the rest.
+
+pub mod syntax;
+
+pub mod limits;
+pub mod parse;
+pub mod program;
+
+pub mod builtins;
+pub mod constants;
+pub mod evaluate;
+pub mod modules;
+
+pub use modules::Names;
+pub use program::{Program, StencilName, parse};

@@ -1,0 +1,354 @@
+//! Text to [`syntax`](super::syntax), by a Python parser that recovers from errors.
+//!
+//! The only place that knows the parser library.
+
+use ruff_python_ast as py;
+use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::limits::{self, MAX_NESTING, MAX_SOURCE_BYTES};
+use super::syntax::{
+    Alias, ClassDef, Comparison, Expr, ExprKind, FunctionDef, Ident, Keyword, Logical, Module, Operator,
+    Param, Sign, Stmt, StmtKind, WithItem,
+};
+use crate::diag::catalog::syntax as catalog;
+use crate::diag::{Diagnostics, FileId, Span};
+
+/// The statements of one file, as far as they could be understood.
+pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module {
+    if text.len() > MAX_SOURCE_BYTES {
+        diagnostics.push(catalog::source_too_long(file, text.len(), MAX_SOURCE_BYTES));
+        return Module::default();
+    }
+    if let Some(place) = limits::too_deep(file, text) {
+        diagnostics.push(catalog::nested_too_deeply(place, MAX_NESTING));
+        return Module::default();
+    }
+    let Some(parsed) = parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module() else {
+        return Module::default();
+    };
+    let converter = Converter { file, text };
+    for error in parsed.errors() {
+        let span = converter.span(error.location);
+        diagnostics.push(catalog::syntax_error(&error.error.to_string(), converter.visible(span)));
+    }
+    Module { body: converter.stmts(parsed.suite()) }
+}
+
+/// One expression, as a string annotation or an option holds it. Its places are all `span`.
+///
+/// `None` when the text is not exactly one expression.
+#[must_use]
+pub fn expression(text: &str, span: Span) -> Option<Expr> {
+    if text.len() > MAX_SOURCE_BYTES || limits::too_deep(span.file, text).is_some() {
+        return None;
+    }
+    let parsed = ruff_python_parser::parse_expression(text).ok()?;
+    let mut expr = Converter { file: span.file, text }.expr(parsed.expr());
+    place_at(&mut expr, span);
+    Some(expr)
+}
+
+/// Gives every part of `expr` the place `span`.
+fn place_at(expr: &mut Expr, span: Span) {
+    expr.span = span;
+    match &mut expr.kind {
+        ExprKind::Attribute(value, name) => {
+            place_at(value, span);
+            name.span = span;
+        }
+        ExprKind::Subscript(value, index) => {
+            place_at(value, span);
+            place_at(index, span);
+        }
+        ExprKind::Call { function, args, keywords } => {
+            place_at(function, span);
+            args.iter_mut().for_each(|it| place_at(it, span));
+            keywords.iter_mut().for_each(|it| place_at(&mut it.value, span));
+        }
+        ExprKind::Tuple(parts) | ExprKind::List(parts) | ExprKind::Logical(_, parts) => {
+            parts.iter_mut().for_each(|it| place_at(it, span));
+        }
+        ExprKind::Unary(_, operand) | ExprKind::Starred(operand) => place_at(operand, span),
+        ExprKind::Binary(_, left, right) => {
+            place_at(left, span);
+            place_at(right, span);
+        }
+        _ => {}
+    }
+}
+
+/// Turns the library's tree into ours.
+struct Converter<'t> {
+    file: FileId,
+    text: &'t str,
+}
+
+impl Converter<'_> {
+    fn span(&self, range: TextRange) -> Span {
+        Span::new(self.file, range.start().to_u32(), range.end().to_u32())
+    }
+
+    /// An empty place, widened to the character before or after it, so that it can be underlined.
+    fn visible(&self, span: Span) -> Span {
+        if span.start < span.end {
+            return span;
+        }
+        let at = (span.start as usize).min(self.text.len());
+        match self.text.get(at..).and_then(|it| it.chars().next()) {
+            Some(next) if next != '\n' && next != '\r' => {
+                Span { end: span.start + u32::try_from(next.len_utf8()).unwrap_or(1), ..span }
+            }
+            _ => span,
+        }
+    }
+
+    fn ident(&self, it: &py::Identifier) -> Ident {
+        Ident { name: it.id.to_string(), span: self.span(it.range()) }
+    }
+
+    fn alias(&self, it: &py::Alias) -> Alias {
+        Alias { name: self.ident(&it.name), alias: it.asname.as_ref().map(|name| self.ident(name)) }
+    }
+
+    fn stmts(&self, body: &[py::Stmt]) -> Vec<Stmt> {
+        body.iter().map(|it| self.stmt(it)).collect()
+    }
+
+    fn exprs(&self, exprs: &[py::Expr]) -> Vec<Expr> {
+        exprs.iter().map(|it| self.expr(it)).collect()
+    }
+
+    fn stmt(&self, stmt: &py::Stmt) -> Stmt {
+        let other = |what| StmtKind::Other { what, body: Vec::new() };
+        let kind = match stmt {
+            py::Stmt::FunctionDef(it) => StmtKind::Function(self.function(it)),
+            py::Stmt::ClassDef(it) => StmtKind::Class(ClassDef {
+                name: self.ident(&it.name),
+                bases: it.arguments.as_ref().map_or_else(Vec::new, |them| self.exprs(&them.args)),
+                body: self.stmts(&it.body),
+            }),
+            py::Stmt::Return(it) => StmtKind::Return(it.value.as_ref().map(|value| self.expr(value))),
+            py::Stmt::Assign(it) => {
+                StmtKind::Assign { targets: self.exprs(&it.targets), value: self.expr(&it.value) }
+            }
+            py::Stmt::AugAssign(it) => StmtKind::AugAssign {
+                target: self.expr(&it.target),
+                op: operator(it.op),
+                value: self.expr(&it.value),
+            },
+            py::Stmt::AnnAssign(it) => StmtKind::AnnAssign {
+                target: self.expr(&it.target),
+                annotation: self.expr(&it.annotation),
+                value: it.value.as_ref().map(|value| self.expr(value)),
+            },
+            py::Stmt::If(it) => {
+                let otherwise = self.elif_else(&it.elif_else_clauses, it.range());
+                StmtKind::If { test: self.expr(&it.test), then: self.stmts(&it.body), otherwise }
+            }
+            py::Stmt::While(it) => StmtKind::While {
+                test: self.expr(&it.test),
+                body: self.stmts(&it.body),
+                otherwise: it.orelse.first().map(|first| self.span(first.range())),
+            },
+            py::Stmt::With(it) if !it.is_async => StmtKind::With {
+                items: it
+                    .items
+                    .iter()
+                    .map(|item| WithItem {
+                        context: self.expr(&item.context_expr),
+                        target: item.optional_vars.as_ref().map(|target| self.expr(target)),
+                    })
+                    .collect(),
+                body: self.stmts(&it.body),
+            },
+            py::Stmt::With(it) => StmtKind::Other { what: "async with", body: self.stmts(&it.body) },
+            py::Stmt::For(it) => StmtKind::Other { what: "for", body: self.stmts(&it.body) },
+            py::Stmt::Try(it) => {
+                let mut fallback = Vec::new();
+                for py::ExceptHandler::ExceptHandler(handler) in &it.handlers {
+                    fallback.extend(self.stmts(&handler.body));
+                }
+                fallback.extend(self.stmts(&it.orelse));
+                fallback.extend(self.stmts(&it.finalbody));
+                StmtKind::Try { body: self.stmts(&it.body), fallback }
+            }
+            py::Stmt::Import(it) => StmtKind::Import(it.names.iter().map(|name| self.alias(name)).collect()),
+            py::Stmt::ImportFrom(it) => StmtKind::ImportFrom {
+                level: it.level,
+                module: it.module.as_ref().map_or_else(String::new, |name| name.id.to_string()),
+                names: it.names.iter().map(|name| self.alias(name)).collect(),
+            },
+            py::Stmt::Expr(it) => StmtKind::Expr(self.expr(&it.value)),
+            py::Stmt::Pass(_) => StmtKind::Pass,
+            py::Stmt::Delete(_) => other("del"),
+            py::Stmt::TypeAlias(_) => other("type"),
+            py::Stmt::Match(_) => other("match"),
+            py::Stmt::Raise(_) => other("raise"),
+            py::Stmt::Assert(_) => other("assert"),
+            py::Stmt::Global(_) => other("global"),
+            py::Stmt::Nonlocal(_) => other("nonlocal"),
+            py::Stmt::Break(_) => other("break"),
+            py::Stmt::Continue(_) => other("continue"),
+            py::Stmt::IpyEscapeCommand(_) => other("escape command"),
+        };
+        Stmt { kind, span: self.span(stmt.range()) }
+    }
+
+    /// The branches behind the first, each `elif` an `if` in the `else` of the one before.
+    fn elif_else(&self, clauses: &[py::ElifElseClause], whole: TextRange) -> Vec<Stmt> {
+        let mut otherwise = Vec::new();
+        for clause in clauses.iter().rev() {
+            let body = self.stmts(&clause.body);
+            otherwise = match &clause.test {
+                None => body,
+                Some(test) => {
+                    let span = self.span(TextRange::new(clause.range().start(), whole.end()));
+                    let kind = StmtKind::If { test: self.expr(test), then: body, otherwise };
+                    vec![Stmt { kind, span }]
+                }
+            };
+        }
+        otherwise
+    }
+
+    fn function(&self, it: &py::StmtFunctionDef) -> FunctionDef {
+        let param = |param: &py::ParameterWithDefault, is_keyword_only| Param {
+            name: self.ident(&param.parameter.name),
+            annotation: param.parameter.annotation.as_ref().map(|it| self.expr(it)),
+            default: param.default.as_ref().map(|it| self.expr(it)),
+            is_keyword_only,
+        };
+        let them = &it.parameters;
+        let by_position = them.posonlyargs.iter().chain(&them.args).map(|it| param(it, false));
+        let by_name = them.kwonlyargs.iter().map(|it| param(it, true));
+        FunctionDef {
+            name: self.ident(&it.name),
+            decorators: it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect(),
+            params: by_position.chain(by_name).collect(),
+            variadic: them.vararg.iter().chain(&them.kwarg).map(|it| self.ident(&it.name)).collect(),
+            body: self.stmts(&it.body),
+            span: self.span(it.range()),
+        }
+    }
+
+    fn boxed(&self, expr: &py::Expr) -> Box<Expr> {
+        Box::new(self.expr(expr))
+    }
+
+    fn expr(&self, expr: &py::Expr) -> Expr {
+        let kind = match expr {
+            py::Expr::Name(it) if it.id.is_empty() => ExprKind::Missing,
+            py::Expr::Name(it) => ExprKind::Name(it.id.to_string()),
+            py::Expr::Attribute(it) => ExprKind::Attribute(self.boxed(&it.value), self.ident(&it.attr)),
+            py::Expr::Subscript(it) => ExprKind::Subscript(self.boxed(&it.value), self.boxed(&it.slice)),
+            py::Expr::Call(it) => ExprKind::Call {
+                function: self.boxed(&it.func),
+                args: self.exprs(&it.arguments.args),
+                keywords: it
+                    .arguments
+                    .keywords
+                    .iter()
+                    .map(|keyword| Keyword {
+                        name: keyword.arg.as_ref().map(|name| self.ident(name)),
+                        value: self.expr(&keyword.value),
+                        span: self.span(keyword.range()),
+                    })
+                    .collect(),
+            },
+            py::Expr::NumberLiteral(it) => match &it.value {
+                py::Number::Int(value) => {
+                    value.as_i64().map_or_else(|| ExprKind::BigInt(value.to_string()), ExprKind::Int)
+                }
+                py::Number::Float(value) => ExprKind::Float(*value),
+                py::Number::Complex { .. } => ExprKind::Other("complex number"),
+            },
+            py::Expr::BooleanLiteral(it) => ExprKind::Bool(it.value),
+            py::Expr::NoneLiteral(_) => ExprKind::None,
+            py::Expr::EllipsisLiteral(_) => ExprKind::Ellipsis,
+            py::Expr::StringLiteral(it) => ExprKind::Str(it.value.to_str().to_owned()),
+            py::Expr::UnaryOp(it) => {
+                let sign = match it.op {
+                    py::UnaryOp::Invert => Sign::Invert,
+                    py::UnaryOp::Not => Sign::Not,
+                    py::UnaryOp::UAdd => Sign::Plus,
+                    py::UnaryOp::USub => Sign::Minus,
+                };
+                ExprKind::Unary(sign, self.boxed(&it.operand))
+            }
+            py::Expr::BinOp(it) => {
+                ExprKind::Binary(operator(it.op), self.boxed(&it.left), self.boxed(&it.right))
+            }
+            py::Expr::BoolOp(it) => {
+                let op = match it.op {
+                    py::BoolOp::And => Logical::And,
+                    py::BoolOp::Or => Logical::Or,
+                };
+                ExprKind::Logical(op, self.exprs(&it.values))
+            }
+            py::Expr::Compare(it) => {
+                let rest = it.ops.iter().zip(&it.comparators);
+                let rest = rest.map(|(op, right)| (comparison(*op), self.expr(right))).collect();
+                ExprKind::Compare(self.boxed(&it.left), rest)
+            }
+            py::Expr::If(it) => ExprKind::Ternary {
+                test: self.boxed(&it.test),
+                then: self.boxed(&it.body),
+                otherwise: self.boxed(&it.orelse),
+            },
+            py::Expr::Tuple(it) => ExprKind::Tuple(self.exprs(&it.elts)),
+            py::Expr::List(it) => ExprKind::List(self.exprs(&it.elts)),
+            py::Expr::Slice(it) => {
+                let side = |it: &Option<Box<py::Expr>>| it.as_ref().map(|it| self.boxed(it));
+                ExprKind::Slice { lower: side(&it.lower), upper: side(&it.upper), step: side(&it.step) }
+            }
+            py::Expr::Starred(it) => ExprKind::Starred(self.boxed(&it.value)),
+            py::Expr::Named(_) => ExprKind::Other("assignment expression"),
+            py::Expr::Lambda(_) => ExprKind::Other("lambda"),
+            py::Expr::Dict(_) => ExprKind::Other("dict"),
+            py::Expr::Set(_) => ExprKind::Other("set"),
+            py::Expr::ListComp(_) | py::Expr::SetComp(_) | py::Expr::DictComp(_) | py::Expr::Generator(_) => {
+                ExprKind::Other("comprehension")
+            }
+            py::Expr::Await(_) => ExprKind::Other("await"),
+            py::Expr::Yield(_) | py::Expr::YieldFrom(_) => ExprKind::Other("yield"),
+            py::Expr::FString(_) | py::Expr::TString(_) => ExprKind::Other("f-string"),
+            py::Expr::BytesLiteral(_) => ExprKind::Other("bytes"),
+            py::Expr::IpyEscapeCommand(_) => ExprKind::Other("escape command"),
+        };
+        Expr { kind, span: self.span(expr.range()) }
+    }
+}
+
+fn operator(op: py::Operator) -> Operator {
+    match op {
+        py::Operator::Add => Operator::Add,
+        py::Operator::Sub => Operator::Sub,
+        py::Operator::Mult => Operator::Mul,
+        py::Operator::MatMult => Operator::MatMul,
+        py::Operator::Div => Operator::Div,
+        py::Operator::Mod => Operator::Mod,
+        py::Operator::Pow => Operator::Pow,
+        py::Operator::LShift => Operator::ShiftLeft,
+        py::Operator::RShift => Operator::ShiftRight,
+        py::Operator::BitOr => Operator::BitOr,
+        py::Operator::BitXor => Operator::BitXor,
+        py::Operator::BitAnd => Operator::BitAnd,
+        py::Operator::FloorDiv => Operator::FloorDiv,
+    }
+}
+
+fn comparison(op: py::CmpOp) -> Comparison {
+    match op {
+        py::CmpOp::Eq => Comparison::Eq,
+        py::CmpOp::NotEq => Comparison::Ne,
+        py::CmpOp::Lt => Comparison::Lt,
+        py::CmpOp::LtE => Comparison::Le,
+        py::CmpOp::Gt => Comparison::Gt,
+        py::CmpOp::GtE => Comparison::Ge,
+        py::CmpOp::Is => Comparison::Is,
+        py::CmpOp::IsNot => Comparison::IsNot,
+        py::CmpOp::In => Comparison::In,
+        py::CmpOp::NotIn => Comparison::NotIn,
+    }
+}

@@ -1,0 +1,314 @@
+//! The syntax tree: Python as far as GTScript needs it, everything else by name.
+//!
+//! It is ours so that nothing beyond [`parse`](super::parse) knows the parser
+//! library. What the language never uses is kept as `Other` with its name,
+//! so that a refusal can say what it saw.
+
+use crate::diag::Span;
+
+/// A file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    pub body: Vec<Stmt>,
+}
+
+/// A name where it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ident {
+    pub name: String,
+    pub span: Span,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StmtKind {
+    Function(FunctionDef),
+    Class(ClassDef),
+    /// `import a.b as c, d`
+    Import(Vec<Alias>),
+    /// `from ..a.b import c as d`; `level` counts the dots.
+    ImportFrom {
+        level: u32,
+        module: String,
+        names: Vec<Alias>,
+    },
+    /// `a = b = value` has two targets.
+    Assign {
+        targets: Vec<Expr>,
+        value: Expr,
+    },
+    AugAssign {
+        target: Expr,
+        op: Operator,
+        value: Expr,
+    },
+    AnnAssign {
+        target: Expr,
+        annotation: Expr,
+        value: Option<Expr>,
+    },
+    /// `elif` is an `If` alone in `otherwise`.
+    If {
+        test: Expr,
+        then: Vec<Stmt>,
+        otherwise: Vec<Stmt>,
+    },
+    While {
+        test: Expr,
+        body: Vec<Stmt>,
+        /// Where an `else` follows, its first statement.
+        otherwise: Option<Span>,
+    },
+    With {
+        items: Vec<WithItem>,
+        body: Vec<Stmt>,
+    },
+    /// `fallback` is what the `except` and `else` branches hold.
+    Try {
+        body: Vec<Stmt>,
+        fallback: Vec<Stmt>,
+    },
+    Return(Option<Expr>),
+    Expr(Expr),
+    Pass,
+    /// A statement that GTScript does not have; `body` is what stands inside.
+    Other {
+        what: &'static str,
+        body: Vec<Stmt>,
+    },
+}
+
+/// `def name(parameters): body`
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionDef {
+    pub name: Ident,
+    pub decorators: Vec<Expr>,
+    /// Those by position, then those behind `*`.
+    pub params: Vec<Param>,
+    /// `*args` and `**kwargs`.
+    pub variadic: Vec<Ident>,
+    pub body: Vec<Stmt>,
+    /// From `def` or the first decorator to the end.
+    pub span: Span,
+}
+
+/// One parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: Ident,
+    pub annotation: Option<Expr>,
+    pub default: Option<Expr>,
+    pub is_keyword_only: bool,
+}
+
+/// `class Name(bases): body`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassDef {
+    pub name: Ident,
+    pub bases: Vec<Expr>,
+    pub body: Vec<Stmt>,
+}
+
+/// `name as alias` of an import; `name` may be dotted or `*`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alias {
+    pub name: Ident,
+    pub alias: Option<Ident>,
+}
+
+/// `context as target` of a `with`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithItem {
+    pub context: Expr,
+    pub target: Option<Expr>,
+}
+
+/// An expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// Where the text has a syntax error instead.
+    Missing,
+    Name(String),
+    Attribute(Box<Expr>, Ident),
+    Subscript(Box<Expr>, Box<Expr>),
+    Call {
+        function: Box<Expr>,
+        args: Vec<Expr>,
+        keywords: Vec<Keyword>,
+    },
+    Int(i64),
+    /// An integer beyond 64 bits, as written.
+    BigInt(String),
+    Float(f64),
+    Bool(bool),
+    None,
+    Ellipsis,
+    Str(String),
+    Unary(Sign, Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    /// Two or more operands.
+    Logical(Logical, Vec<Expr>),
+    /// `a < b < c` has two entries in `rest`.
+    Compare(Box<Expr>, Vec<(Comparison, Expr)>),
+    Ternary {
+        test: Box<Expr>,
+        then: Box<Expr>,
+        otherwise: Box<Expr>,
+    },
+    Tuple(Vec<Expr>),
+    List(Vec<Expr>),
+    Slice {
+        lower: Option<Box<Expr>>,
+        upper: Option<Box<Expr>>,
+        step: Option<Box<Expr>>,
+    },
+    Starred(Box<Expr>),
+    /// An expression that GTScript does not have, by its name.
+    Other(&'static str),
+}
+
+impl Expr {
+    /// The name, if it is a bare one.
+    #[must_use]
+    pub fn as_name(&self) -> Option<&str> {
+        match &self.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// `a.b.c` as its parts; `None` for anything else.
+    #[must_use]
+    pub fn as_dotted(&self) -> Option<Vec<&str>> {
+        match &self.kind {
+            ExprKind::Name(name) => Some(vec![name]),
+            ExprKind::Attribute(value, attribute) => {
+                let mut parts = value.as_dotted()?;
+                parts.push(&attribute.name);
+                Some(parts)
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts of a tuple; anything else is one part.
+    #[must_use]
+    pub fn parts(&self) -> &[Expr] {
+        match &self.kind {
+            ExprKind::Tuple(parts) => parts,
+            _ => std::slice::from_ref(self),
+        }
+    }
+}
+
+/// `name=value` in a call; without a name it is `**value`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keyword {
+    pub name: Option<Ident>,
+    pub value: Expr,
+    pub span: Span,
+}
+
+/// An operator with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    Plus,
+    Minus,
+    Not,
+    Invert,
+}
+
+/// `and` or `or`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Logical {
+    And,
+    Or,
+}
+
+/// An operator with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    Mod,
+    Pow,
+    MatMul,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+impl Operator {
+    /// As Python writes it.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Operator::Add => "+",
+            Operator::Sub => "-",
+            Operator::Mul => "*",
+            Operator::Div => "/",
+            Operator::FloorDiv => "//",
+            Operator::Mod => "%",
+            Operator::Pow => "**",
+            Operator::MatMul => "@",
+            Operator::BitAnd => "&",
+            Operator::BitOr => "|",
+            Operator::BitXor => "^",
+            Operator::ShiftLeft => "<<",
+            Operator::ShiftRight => ">>",
+        }
+    }
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Is,
+    IsNot,
+    In,
+    NotIn,
+}
+
+impl Comparison {
+    /// As Python writes it.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Eq => "==",
+            Comparison::Ne => "!=",
+            Comparison::Lt => "<",
+            Comparison::Le => "<=",
+            Comparison::Gt => ">",
+            Comparison::Ge => ">=",
+            Comparison::Is => "is",
+            Comparison::IsNot => "is not",
+            Comparison::In => "in",
+            Comparison::NotIn => "not in",
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The text that is compiled: a set of named files, one of them the main one.
+
+use std::collections::BTreeMap;
+
+use crate::diag::FileId;
+
+/// The files of one compilation and which stencil of them is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Project {
+    /// Text by path, as `main.py` or `model/stencils/ppm.py`; the path without `.py` is the module's name.
+    pub files: BTreeMap<String, String>,
+    /// The path of the file that holds the stencil.
+    pub main: String,
+    /// The stencil to compile; may be left out where the main file has one.
+    pub stencil: Option<String>,
+}
+
+impl Project {
+    /// A project of one file.
+    #[must_use]
+    pub fn of_one(name: &str, text: &str) -> Self {
+        let files = BTreeMap::from([(name.to_owned(), text.to_owned())]);
+        Self { files, main: name.to_owned(), stencil: None }
+    }
+
+    /// The file of that path: its position in the sorted list of files.
+    #[must_use]
+    pub fn file_id(&self, name: &str) -> Option<FileId> {
+        let position = self.files.keys().position(|it| it == name)?;
+        u16::try_from(position).ok().map(FileId)
+    }
+
+    /// The main file, if it is among the files.
+    #[must_use]
+    pub fn main_id(&self) -> Option<FileId> {
+        self.file_id(&self.main)
+    }
+
+    /// The text of a file; empty for a file that the project does not have.
+    #[must_use]
+    pub fn text(&self, file: FileId) -> &str {
+        self.files.values().nth(usize::from(file.0)).map_or("", String::as_str)
+    }
+
+    /// The path of a file; empty for a file that the project does not have.
+    #[must_use]
+    pub fn name(&self, file: FileId) -> &str {
+        self.files.keys().nth(usize::from(file.0)).map_or("", String::as_str)
+    }
+}
