@@ -29,5 +29,6 @@ pub mod sdfg;
 pub mod backend;
 pub mod inputs;
 
-// The trip as a whole.
+// The trip as a whole, and the memory of the last ones.
 pub mod pipeline;
+pub mod session;

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Stage;
+use super::{Levels, Stage};
+use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span};
+use crate::inputs::Directives;
+use crate::oir::analysis::extents::touched;
+use crate::oir::nodes::ParamKind;
 
 /// Every level that was reached, with what was found on the way.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +26,10 @@ pub struct Compilation {
     pub remarks: Vec<Remark>,
     /// Each level as text; a level that was not reached is missing.
     pub listings: BTreeMap<Stage, Listing>,
+    /// The levels themselves.
+    pub levels: Levels,
+    /// What the comment lines of the main file say about a run.
+    pub directives: Directives,
 }
 
 impl Compilation {
@@ -35,5 +43,26 @@ impl Compilation {
     #[must_use]
     pub fn file(&self, FileId(file): FileId) -> Option<(&str, &str)> {
         self.files.get(usize::from(file)).map(|(name, text)| (name.as_str(), text.as_str()))
+    }
+
+    /// Checks a call of this stencil.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the call (codes C01 to C06), or with the text where it does not compile.
+    pub fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
+        let (Some(signature), Some(oir), Some(extents)) =
+            (&self.signature, &self.levels.oir, &self.levels.extents)
+        else {
+            return Err(self.diagnostics.clone());
+        };
+        let launch = launch::bind(signature, call)?;
+        let ranges = touched(oir, extents, launch.domain);
+        let of_params = oir.params.iter().map(|param| match param.what {
+            ParamKind::Field(field) => ranges.get(field).cloned(),
+            ParamKind::Scalar(_) => None,
+        });
+        launch::check_touched(signature, &launch, &of_params.collect::<Vec<_>>())?;
+        Ok(launch)
     }
 }

@@ -1,0 +1,189 @@
+//! The trip itself: one line for each door, one table of passes for each room.
+
+use super::interface::signature;
+use super::{Compilation, Hook, Stage};
+use crate::backend::c;
+use crate::config::Config;
+use crate::diag::{Diagnostics, Listing};
+use crate::frontend::{self, Program};
+use crate::inputs;
+use crate::project::Project;
+use crate::{defir, gtir, oir, schedule, sdfg, tree};
+
+/// Compiles the stencil of a project as far as its errors allow.
+#[must_use]
+pub fn compile(project: &Project, config: &Config, hook: &mut dyn Hook) -> Compilation {
+    travel(project, config, hook, None)
+}
+
+/// The level as it stood right after `pass`, as `oir/merge-horizontal-executions`;
+/// `None` where there is no such pass, or the text has errors before it.
+#[must_use]
+pub fn listing_after(project: &Project, config: &Config, pass: &str) -> Option<Listing> {
+    let stage = passes().find(|(_, name)| *name == pass)?.0;
+    travel(project, config, &mut super::NoHook, Some(pass)).listings.remove(&stage)
+}
+
+/// Every pass with the level that it changes, in the order in which they run.
+pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
+    let oir = oir::passes::PASSES.iter().map(|it| (Stage::Oir, it.name));
+    oir.chain(schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name)))
+}
+
+fn travel(project: &Project, config: &Config, hook: &mut dyn Hook, stop_after: Option<&str>) -> Compilation {
+    let mut found = Diagnostics::default();
+    let (directives, unread) = match project.main_id() {
+        Some(main) => inputs::directive::read(project.text(main), main),
+        None => (inputs::Directives::default(), Vec::new()),
+    };
+    found.extend(unread);
+    let config = with_directives(config, &directives);
+
+    let program = watched(hook, "frontend", || frontend::parse(project, &mut found));
+    let stencils: Vec<_> = program.stencils().into_iter().map(|it| (it.name, it.span)).collect();
+    let wanted = project.stencil.clone().or_else(|| {
+        let named = directives.stencil.clone()?;
+        stencils.iter().any(|(name, _)| *name == named).then_some(named)
+    });
+
+    let mut at = Trip { hook, found, compilation: Compilation::default(), stop_after };
+    at.compilation.files = project.files.iter().map(|(name, text)| (name.clone(), text.clone())).collect();
+    at.compilation.directives = directives;
+    if wanted.is_some() || !stencils.is_empty() {
+        at.levels(&program, wanted.as_deref(), &config);
+    }
+    let Trip { found, mut compilation, .. } = at;
+    compilation.stencils = stencils;
+    compilation.diagnostics = found.sorted();
+    compilation
+}
+
+/// Externals that the text itself gives stand in for those that nobody else gave.
+fn with_directives(config: &Config, directives: &inputs::Directives) -> Config {
+    let mut config = config.clone();
+    for it in &directives.externals {
+        config.externals.entry(it.name.clone()).or_insert_with(|| it.value.clone());
+    }
+    config
+}
+
+fn watched<T>(hook: &mut dyn Hook, step: &'static str, work: impl FnOnce() -> T) -> T {
+    hook.begin(step);
+    let result = work();
+    hook.end(step);
+    result
+}
+
+struct Trip<'a> {
+    hook: &'a mut dyn Hook,
+    found: Diagnostics,
+    compilation: Compilation,
+    stop_after: Option<&'a str>,
+}
+
+impl Trip<'_> {
+    /// Through all doors, until one stays shut.
+    fn levels(&mut self, program: &Program, wanted: Option<&str>, config: &Config) -> Option<()> {
+        let found = &mut self.found;
+        let definition =
+            watched(self.hook, "definition", || defir::from_syntax::build(program, wanted, config, found))?;
+        self.compilation.stencil = Some(definition.name.clone());
+        self.arrive(Stage::Definition, &defir::validate::validate(&definition), || {
+            defir::print::listing(&definition)
+        });
+        self.compilation.levels.definition = Some(definition);
+        if self.found.has_errors() {
+            return None;
+        }
+
+        let definition = self.compilation.levels.definition.as_ref()?;
+        let found = &mut self.found;
+        let typed = watched(self.hook, "gtir", || gtir::from_defir::lower(definition, config, found))?;
+        self.arrive(Stage::Gtir, &gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+
+        let found = &mut self.found;
+        let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(&typed, found))?;
+        let extents = oir::analysis::extents::extents(&lowered);
+        self.arrive(Stage::Oir, &oir::validate::validate(&lowered), || oir::print::listing(&lowered));
+        self.compilation.signature = Some(signature(&typed, &lowered, &extents));
+        let is_sound = !self.found.has_errors();
+        self.compilation.levels.gtir = Some(typed);
+        self.compilation.levels.oir = Some(lowered);
+        self.compilation.levels.extents = Some(extents);
+        if !is_sound {
+            return None;
+        }
+
+        let optimized = self.optimized_oir()?;
+        let extents = oir::analysis::extents::extents(&optimized);
+        let explicit = watched(self.hook, "tree", || tree::from_oir::lower(&optimized, &extents));
+        self.compilation.levels.optimized = Some(optimized);
+        self.arrive(Stage::Tree, &tree::validate::validate(&explicit), || tree::print::listing(&explicit));
+
+        let scheduled = self.scheduled(&explicit)?;
+        self.compilation.levels.tree = Some(explicit);
+
+        let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(&scheduled));
+        self.arrive(Stage::Sdfg, &sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        let artifact = watched(self.hook, "c", || c::generate(&flow, &c::COptions::default()));
+        self.compilation.listings.insert(Stage::C, artifact.listing.clone());
+        self.compilation.levels.schedule = Some(scheduled);
+        self.compilation.levels.sdfg = Some(flow);
+        self.compilation.levels.artifact = Some(artifact);
+        Some(())
+    }
+
+    /// A copy of the OIR after all passes.
+    fn optimized_oir(&mut self) -> Option<oir::nodes::Stencil> {
+        let mut stencil = self.compilation.levels.oir.clone()?;
+        let mut cx = oir::passes::PassCx::new(&stencil);
+        let mut is_stopped = false;
+        for pass in oir::passes::PASSES {
+            watched(self.hook, pass.name, || (pass.run)(&mut stencil, &mut cx));
+            check(pass.name, &oir::validate::validate(&stencil), || oir::print::listing(&stencil));
+            is_stopped = self.stop_after == Some(pass.name);
+            if is_stopped {
+                break;
+            }
+        }
+        self.compilation.listings.insert(Stage::Oir, oir::print::listing(&stencil));
+        self.compilation.remarks.append(&mut cx.remarks);
+        (!is_stopped).then_some(stencil)
+    }
+
+    /// The schedule tree after all passes.
+    fn scheduled(&mut self, explicit: &tree::Tree) -> Option<schedule::Tree> {
+        let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(explicit));
+        check("schedule", &schedule::validate::validate(&scheduled), || schedule::print::listing(&scheduled));
+        let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
+        let mut is_stopped = false;
+        for pass in schedule::passes::PASSES {
+            watched(self.hook, pass.name, || (pass.run)(&mut scheduled, &mut cx));
+            check(pass.name, &schedule::validate::validate(&scheduled), || {
+                schedule::print::listing(&scheduled)
+            });
+            is_stopped = self.stop_after == Some(pass.name);
+            if is_stopped {
+                break;
+            }
+        }
+        self.compilation.listings.insert(Stage::Schedule, schedule::print::listing(&scheduled));
+        self.compilation.remarks.append(&mut cx.remarks);
+        (!is_stopped).then_some(scheduled)
+    }
+
+    fn arrive(&mut self, stage: Stage, violations: &[String], listing: impl Fn() -> Listing) {
+        check(stage.name(), violations, &listing);
+        self.compilation.listings.insert(stage, listing());
+    }
+}
+
+/// What a validator finds is a fault of ours: loud where we test, and never the user's.
+fn check(step: &str, violations: &[String], listing: impl Fn() -> Listing) {
+    debug_assert!(
+        violations.is_empty(),
+        "invalid IR after {step}:\n{}\n\n{}",
+        violations.join("\n"),
+        listing().text
+    );
+}
