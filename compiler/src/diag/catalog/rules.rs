@@ -37,6 +37,17 @@ pub fn region_reads_beside(name: &str, offset: Offset, read: Span, write: Span) 
     .help(format!("read a field that the stencil does not write instead of `{name}`"))
 }
 
+pub fn region_reads_beside_itself(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
+    Diagnostic::error(
+        REGION_READS_BESIDE,
+        format!("`{name}` is read at {offset} inside the region that writes it"),
+        read,
+        "may see the old or the new value",
+    )
+    .also(write, "written here")
+    .help(format!("assign `{name}` in a `with horizontal` of its own, before this one"))
+}
+
 pub fn self_read_beside(name: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
     Diagnostic::error(
         SELF_READ_BESIDE,

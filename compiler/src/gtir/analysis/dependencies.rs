@@ -56,7 +56,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// E18, E22, E23: what one assignment, `while` or `if` writes, it does not read beside the point.
+    /// E15, E18, E22, E23: what one assignment, `while`, `if` or region writes, it does not read beside the point.
     fn statements(&mut self, vertical_loop: &VerticalLoop) {
         for block in &vertical_loop.body {
             block.walk(&mut |stmt| {
@@ -64,7 +64,7 @@ impl<'a> Check<'a> {
                     StmtKind::Assign { .. } => rules::self_read_beside,
                     StmtKind::While { .. } => rules::while_reads_beside,
                     StmtKind::If { .. } => rules::read_beside_in_same_branch,
-                    StmtKind::Region { .. } => return,
+                    StmtKind::Region { .. } => rules::region_reads_beside_itself,
                 };
                 let touches = stmt.touches();
                 for read in touches.iter().filter(|it| it.is_read_beside()) {
@@ -148,11 +148,8 @@ fn touches(vertical_loop: &VerticalLoop) -> Vec<Touch> {
     vertical_loop.body.iter().flat_map(Stmt::touches).collect()
 }
 
-/// Whether this assignment, `while` or `if` holds the read and writes the same field.
+/// Whether this statement holds the read and writes the same field.
 fn reads_what_it_writes(stmt: &Stmt, read: &Touch) -> bool {
-    if matches!(stmt.kind, StmtKind::Region { .. }) {
-        return stmt.children().into_iter().any(|it| reads_what_it_writes(it, read));
-    }
     let touches = stmt.touches();
     let is_same_read = |it: &Touch| !it.is_write && it.span == read.span && it.offset == read.offset;
     touches.iter().any(|it| it.field == read.field && is_same_read(it))

@@ -240,3 +240,6 @@ fn access(access: def::Access) -> Access {
         def::Access::Scalar(scalar) => Access::Scalar(same(scalar)),
     }
 }
+
+#[cfg(test)]
+mod tests;
