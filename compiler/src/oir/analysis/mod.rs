@@ -6,3 +6,6 @@ pub mod extents;
 
 pub use access::{AccessKind, access_kinds};
 pub use extents::{Extents, extents};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! Extents and access kinds of whole stencils, and against brute force.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::access::{AccessKind, access_kinds};
+use super::extents::{Extents, clipped, extents, touched};
+use crate::oir::nodes::Stencil;
+use crate::oir::parse::parse;
+use crate::space::{Bound, Domain, Extent, Offset, Reach, Region, Side};
+
+fn parsed(text: &str) -> (Stencil, Extents) {
+    let stencil = parse(text).expect("the text is OIR");
+    let extents = extents(&stencil);
+    (stencil, extents)
+}
+
+/// `name i[..] j[..]` for every field.
+fn field_extents(text: &str) -> Vec<String> {
+    let (stencil, extents) = parsed(text);
+    stencil.fields.iter().map(|(field, it)| format!("{} {}", it.name, extents.fields[field])).collect()
+}
+
+#[test]
+fn extents_widen_step_by_step() {
+    let text = "
+stencil lap
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a[-1,0,0] + a[1,0,0] + a[0,-1,0] + a[0,1,0]
+    x1
+      b = t[-1,0,0] + t[1,0,0] + t[0,-1,0] + t[0,1,0]
+";
+    assert_eq!(field_extents(text), ["a i[-2,2] j[-2,2]", "b i[0,0] j[0,0]", "t i[-1,1] j[-1,1]"]);
+    let (stencil, extents) = parsed(text);
+    let listing = crate::oir::print::listing_with_extents(&stencil, &extents).text;
+    assert!(listing.contains("x0 on i[-1,1] j[-1,1]\n"), "{listing}");
+    assert!(listing.contains("x1 on i[0,0] j[0,0]\n"), "{listing}");
+}
+
+#[test]
+fn a_field_read_on_one_side_only_starts_there() {
+    let text = "
+stencil east
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      b = a[1,0,0]
+";
+    assert_eq!(field_extents(text), ["a i[1,1] j[0,0]", "b i[0,0] j[0,0]"]);
+}
+
+#[test]
+fn a_region_widens_the_side_it_is_anchored_at() {
+    let of = |region: &str, offset: &str| {
+        let text = format!(
+            "
+stencil edge
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      region {region}
+        b = a[{offset}]
+"
+        );
+        field_extents(&text)[0].clone()
+    };
+    assert_eq!(of("i[start, start+1) j[, )", "-1,0,0"), "a i[-1,0] j[0,0]");
+    assert_eq!(of("i[start+1, start+2) j[, )", "-1,0,0"), "a i[0,0] j[0,0]");
+    assert_eq!(of("i[end-1, end) j[, )", "1,0,0"), "a i[0,1] j[0,0]");
+    assert_eq!(of("i[end-2, end-1) j[, )", "1,0,0"), "a i[0,0] j[0,0]");
+    // The far side is not looked at.
+    assert_eq!(of("i[, ) j[start, start+1)", "0,5,0"), "a i[0,0] j[0,0]");
+    // Outside of the block.
+    assert_eq!(of("i[start-1, start) j[, )", "-5,0,0"), "a i[0,0] j[0,0]");
+}
+
+#[test]
+fn what_is_really_touched_depends_on_the_domain() {
+    let (stencil, extents) = parsed(
+        "
+stencil far
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      region i[start, start+1) j[, )
+        b = a[5,0,-1]
+",
+    );
+    let a = stencil.fields.find(|it| it.name == "a").expect("a");
+    assert_eq!(touched(&stencil, &extents, Domain::new(9, 2, 4))[a], [5..6, 0..2, -1..3]);
+    assert_eq!(extents.fields[a], Extent::ZERO);
+    // On a domain of one point it lies five points beyond the end.
+    assert_eq!(extents.true_fields[a], Extent::new(Reach::new(5, 5), Reach::ZERO));
+}
+
+fn kinds(text: &str) -> Vec<String> {
+    let (stencil, extents) = parsed(text);
+    let kinds = access_kinds(&stencil, &extents);
+    stencil.fields.iter().map(|(field, it)| format!("{} {}", it.name, kinds[field])).collect()
+}
+
+#[test]
+fn only_fields_written_as_a_whole_before_they_are_read_are_written_only() {
+    let text = "
+stencil kinds
+field unused: float64[IJK]
+field read: float64[IJK]
+field whole: float64[IJK]
+field after: float64[IJK]
+field branch: float64[IJK]
+field part: float64[IJK]
+field swept: float64[IJK]
+field elsewhere: float64[IJK]
+field plane: float64[IJ]
+forward
+  [start, start+1)
+    x0
+      whole = read
+    x1
+      swept = 0.0
+    x2
+      plane = read
+forward
+  [start+1, end)
+    x3
+      whole = whole[0,0,-1]
+    x4
+      swept = swept[0,0,-1] + 1.0
+    x5
+      after = after + 1.0
+    x6
+      if read > 0.0
+        branch = 1.0
+    x7
+      part = 1.0
+    x8
+      region i[start-9, start-8) j[, )
+        elsewhere = 1.0
+    x9
+      plane = plane + 1.0
+";
+    assert_eq!(
+        kinds(text),
+        [
+            "unused none",
+            "read read",
+            "whole write",
+            "after read-write",
+            "branch read-write",
+            "part read-write",
+            "swept write",
+            "elsewhere none",
+            "plane write"
+        ]
+    );
+}
+
+#[test]
+fn a_later_branch_does_not_bring_old_values_back() {
+    let text = "
+stencil later
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      b = 0.0
+    x1
+      if a > 0.0
+        b = b + 1.0
+";
+    assert_eq!(kinds(text)[1], "b write");
+    assert_eq!(AccessKind::default(), AccessKind::None);
+}
+
+fn bounds() -> impl Strategy<Value = Option<Bound>> {
+    prop_oneof![
+        Just(None),
+        (-3..4_i32).prop_map(|it| Some(Bound::start(it))),
+        (-3..4_i32).prop_map(|it| Some(Bound::end(it))),
+    ]
+}
+
+fn sides() -> impl Strategy<Value = Side> {
+    (bounds(), bounds()).prop_map(|(start, end)| Side { start, end })
+}
+
+proptest! {
+    /// `true_fields` and `touched` hold exactly the points that brute force finds.
+    #[test]
+    fn true_extents_hold_every_touched_point(side in sides(), offset in -3..4_i32, reach in (-2..1_i32, 0..3_i32)) {
+        let block = Reach::new(reach.0, reach.1);
+        // The temporary widens the block that reads `a`.
+        let text = format!(
+            "
+stencil s
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = 0.0
+    x1
+      b = t[{},0,0] + t[{},0,0]
+",
+            block.lo, block.hi
+        );
+        let mut stencil = parse(&text).expect("OIR");
+        let a = stencil.fields.find(|it| it.name == "a").expect("a");
+        let first = stencil.executions.handles().next().expect("x0");
+        let assign = stencil.executions[first].body.remove(0);
+        let region = Region { i: side, ..Region::default() };
+        let mut reading = assign.clone();
+        if let crate::oir::nodes::StmtKind::Assign { value, .. } = &mut reading.kind {
+            value.kind = crate::expr::ExprKind::Access(crate::oir::nodes::Access::Field {
+                field: a,
+                offset: Offset::new(offset, 0, 0),
+            });
+        }
+        let kind = crate::oir::nodes::StmtKind::Region { region, body: vec![reading] };
+        stencil.executions[first].body.push(crate::oir::nodes::Stmt { kind, origin: assign.origin });
+
+        let extents = extents(&stencil);
+        prop_assert_eq!(extents.executions[first].i, block.union(Reach::ZERO));
+        let runs = extents.executions[first].i;
+        let (mut least, mut most) = (None::<i64>, None::<i64>);
+        for n in 1..=8_i64 {
+            let points: BTreeSet<i64> = (i64::from(runs.lo)..n + i64::from(runs.hi))
+                .filter(|&i| side.contains(i, n))
+                .map(|i| i + i64::from(offset))
+                .collect();
+            let range = touched(&stencil, &extents, Domain::new(n, 1, 1)).get(a).map(|it| it[0].clone());
+            let found: BTreeSet<i64> = range.into_iter().flatten().collect();
+            prop_assert_eq!(&found, &points, "n = {}", n);
+            least = least.into_iter().chain(points.first().copied()).min();
+            most = most.into_iter().chain(points.last().map(|it| it + 1 - n)).max();
+            prop_assert_eq!(clipped(runs, side, n).count(), points.len());
+        }
+        let truth = extents.true_fields[a].i;
+        match (least, most) {
+            (Some(least), Some(most)) => {
+                prop_assert!(i64::from(truth.lo) <= least && most <= i64::from(truth.hi), "{truth} {least} {most}");
+                // Only bounds that count from the other end may cost a little more.
+                let is_exact = |bound: Option<Bound>| bound.is_none();
+                if is_exact(side.start) && is_exact(side.end) {
+                    prop_assert_eq!((i64::from(truth.lo), i64::from(truth.hi)), (least, most));
+                }
+            }
+            _ => prop_assert_eq!(truth, Reach::ZERO),
+        }
+    }
+}
