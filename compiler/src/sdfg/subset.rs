@@ -70,6 +70,15 @@ pub fn propagated(range: &Range, symbol: &Symbol, over: &Range) -> Range {
     }
 }
 
+/// The range without what can be seen to lie outside of `0..size`.
+#[must_use]
+pub fn clipped(range: Range, size: &Size) -> Range {
+    let zero = Size::Affine(Affine::constant(0));
+    let start = if is_at_most(&range.start, &zero) { zero } else { range.start };
+    let end = if is_at_most(size, &range.end) { size.clone() } else { range.end };
+    Range { start, end }
+}
+
 /// What the subset covers in all iterations of a map.
 #[must_use]
 pub fn propagated_over(subset: &[Range], params: &[MapParam]) -> Vec<Range> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Tree};
 use crate::sdfg::nodes::Range;
-use crate::sdfg::subset::{are_disjoint, holds, propagated, union};
+use crate::sdfg::subset::{are_disjoint, clipped, holds, propagated, union};
 
 /// Elements of a container of the schedule tree.
 #[derive(Clone, Debug)]
@@ -78,7 +78,13 @@ impl Effects {
         let inside = Uses::of_all(&it.children);
         let spread = |touched: &Touched| Touched {
             container: touched.container,
-            subset: touched.subset.iter().map(|at| propagated(at, &it.variable, &over)).collect(),
+            // What a region keeps from being touched is cut off again.
+            subset: touched
+                .subset
+                .iter()
+                .zip(&tree.containers[touched.container].shape)
+                .map(|(at, size)| clipped(propagated(at, &it.variable, &over), size))
+                .collect(),
         };
         let is_seen = |touched: &Touched| !uses.is_private(tree, touched.container, &inside);
         effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
