@@ -45,7 +45,7 @@ impl Default for Limits {
             jobs_waiting: 50,
             run_ms: 600_000,
             compile_ms: 60_000,
-            kept_bytes: 4096 * MIB,
+            kept_bytes: 2048 * MIB,
         }
     }
 }

@@ -22,6 +22,10 @@ pub const DOMAIN_TOO_LARGE: Code = Code("C04");
 pub const TOO_FEW_LEVELS: Code = Code("C05");
 /// A field or scalar that the stencil uses was not passed, or a name is not one of its parameters.
 pub const MISSING: Code = Code("C06");
+/// A file or an inline array with input fields is damaged, or of a kind that is not known.
+///
+/// Nothing of it is used: half an input would be worse than none.
+pub const CANNOT_READ: Code = Code("C07");
 
 pub fn field_of_wrong_type(name: &str, declared: DType, given: DType) -> Diagnostic {
     Diagnostic::without_place(
@@ -37,6 +41,18 @@ pub fn field_of_wrong_type(name: &str, declared: DType, given: DType) -> Diagnos
 pub fn scalar_of_wrong_type(name: &str, declared: DType, given: &str) -> Diagnostic {
     Diagnostic::without_place(WRONG_TYPE, format!("scalar `{name}` is {given}, and is declared {declared}"))
         .help(format!("pass a value of type {declared}"))
+}
+
+/// `given` is what stands in the document.
+pub fn not_a_scalar(name: &str, given: &str) -> Diagnostic {
+    Diagnostic::without_place(WRONG_TYPE, format!("scalar `{name}` is `{given}`, which is no number"))
+        .help("write a number, true or false, \"nan\", \"inf\", \"-inf\", or {\"dtype\": ..., \"value\": ...}")
+}
+
+/// `what` is the file or array, `why` a sentence about its fault.
+pub fn cannot_read(what: &str, why: &str) -> Diagnostic {
+    Diagnostic::without_place(CANNOT_READ, format!("cannot read {what}: {why}"))
+        .help("write it again, as with `numpy.savez`, with arrays of bool, int8 to int64, float32 or float64")
 }
 
 pub fn wrong_dimensions(name: &str, axes: AxisSet, shape: &[usize]) -> Diagnostic {

@@ -1,0 +1,211 @@
+//! From the request document to the compiler's own types: the one door, for the page and the runner.
+
+use std::collections::BTreeMap;
+
+use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::config::{Config, External};
+use isobar_compiler::diag::Diagnostic;
+use isobar_compiler::diag::catalog::call;
+use isobar_compiler::inputs::Directives;
+use isobar_compiler::space::Axis;
+use isobar_compiler::types::{DType, Value};
+
+use crate::request::Request;
+
+impl Request {
+    /// The main file: the one that is named, or the only one.
+    #[must_use]
+    pub fn main_file(&self) -> Option<&str> {
+        match &self.main {
+            Some(main) => self.files.contains_key(main).then_some(main.as_str()),
+            None if self.files.len() == 1 => self.files.keys().next().map(String::as_str),
+            None => None,
+        }
+    }
+
+    /// The options of the compilation; `directives` of the main file give the externals that the request does not.
+    ///
+    /// Total: what cannot be an external stays one that the compiler refuses where it is used.
+    #[must_use]
+    pub fn config(&self, directives: &Directives) -> Config {
+        let width = |bits: Option<u32>| bits.or(self.precision).unwrap_or(64);
+        let mut config = Config {
+            literal_int: Config::with_precision(width(self.literal_int_precision)).literal_int,
+            literal_float: Config::with_precision(width(self.literal_float_precision)).literal_float,
+            dtypes: self.dtypes.clone(),
+            externals: directives.external_values(),
+        };
+        config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));
+        config
+    }
+
+    /// The scalars as a call takes them.
+    ///
+    /// # Errors
+    ///
+    /// C01 for each that is neither a number nor a boolean.
+    pub fn scalar_inputs(&self) -> Result<BTreeMap<String, ScalarInput>, Vec<Diagnostic>> {
+        let mut inputs = BTreeMap::new();
+        let mut wrong = Vec::new();
+        for (name, value) in &self.scalars {
+            match scalar(value) {
+                Some(input) => drop(inputs.insert(name.clone(), input)),
+                None => wrong.push(call::not_a_scalar(name, &value.to_string())),
+            }
+        }
+        if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+    }
+}
+
+/// A number that JSON cannot spell.
+fn special(text: &str) -> Option<f64> {
+    match text {
+        "nan" => Some(f64::NAN),
+        "inf" => Some(f64::INFINITY),
+        "-inf" => Some(f64::NEG_INFINITY),
+        _ => None,
+    }
+}
+
+fn scalar(value: &serde_json::Value) -> Option<ScalarInput> {
+    match value {
+        serde_json::Value::Bool(it) => Some(ScalarInput::Bool(*it)),
+        serde_json::Value::Number(it) => match it.as_i64() {
+            Some(it) => Some(ScalarInput::Int(it)),
+            None if it.is_f64() => it.as_f64().map(ScalarInput::Float),
+            None => None,
+        },
+        serde_json::Value::String(it) => special(it).map(ScalarInput::Float),
+        serde_json::Value::Object(it) => typed(it).map(ScalarInput::Typed),
+        serde_json::Value::Null | serde_json::Value::Array(_) => None,
+    }
+}
+
+/// `{"dtype": "float32", "value": 0.1}`
+fn typed(object: &serde_json::Map<String, serde_json::Value>) -> Option<Value> {
+    if object.len() != 2 {
+        return None;
+    }
+    let dtype = DType::from_name(object.get("dtype")?.as_str()?)?;
+    match object.get("value")? {
+        serde_json::Value::Bool(it) => (dtype == DType::Bool).then_some(Value::Bool(*it)),
+        serde_json::Value::Number(it) => match it.as_i64() {
+            Some(it) => {
+                let value = Value::Int64(it).cast(dtype);
+                (dtype.is_float() || (dtype.is_int() && value.as_i64() == it)).then_some(value)
+            }
+            None => dtype.is_float().then(|| Value::Float64(it.as_f64().unwrap_or(f64::NAN)).cast(dtype)),
+        },
+        serde_json::Value::String(it) => {
+            let it = special(it)?;
+            dtype.is_float().then(|| Value::Float64(it).cast(dtype))
+        }
+        serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => None,
+    }
+}
+
+fn external(value: &serde_json::Value) -> External {
+    let known = match value {
+        serde_json::Value::Null => Some(External::None),
+        serde_json::Value::Object(object) => described(object),
+        serde_json::Value::Bool(_) | serde_json::Value::Number(_) | serde_json::Value::String(_) => {
+            match scalar(value) {
+                Some(ScalarInput::Bool(it)) => Some(External::Bool(it)),
+                Some(ScalarInput::Int(it)) => Some(External::Int(it)),
+                Some(ScalarInput::Float(it)) => Some(External::Float(it)),
+                Some(ScalarInput::Typed(it)) => Some(External::Typed(it)),
+                None => None,
+            }
+        }
+        serde_json::Value::Array(_) => None,
+    };
+    known.unwrap_or_else(|| External::Unsupported(value.to_string()))
+}
+
+/// An external that is an object of the document; `None` where it has other keys than it should.
+fn described(object: &serde_json::Map<String, serde_json::Value>) -> Option<External> {
+    let has_only = |keys: &[&str]| object.keys().all(|key| keys.contains(&key.as_str()));
+    let text = |key: &str| object.get(key).and_then(serde_json::Value::as_str);
+    if object.contains_key("function") && has_only(&["function"]) {
+        return Some(External::Function(text("function")?.to_owned()));
+    }
+    if object.contains_key("enum") && has_only(&["enum", "member"]) {
+        let (enumeration, member) = (text("enum")?.to_owned(), text("member")?.to_owned());
+        return Some(External::Member { enumeration, member });
+    }
+    if object.contains_key("namespace") && has_only(&["namespace"]) {
+        let members = object.get("namespace")?.as_object()?.iter();
+        return Some(External::Namespace(members.map(|(name, it)| (name.clone(), external(it))).collect()));
+    }
+    if object.contains_key("axis") && has_only(&["axis", "index", "offset"]) {
+        let axis = text("axis")?;
+        let axis = Axis::ALL.into_iter().find(|it| it.name() == axis)?;
+        let whole = |key: &str| match object.get(key) {
+            None => Some(None),
+            Some(it) => it.as_i64().map(Some),
+        };
+        return Some(External::Axis { axis, index: whole("index")?, offset: whole("offset")?.unwrap_or(0) });
+    }
+    typed(object).map(External::Typed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn externals(document: serde_json::Value) -> BTreeMap<String, External> {
+        let request: Request = serde_json::from_value(document).expect("a request document");
+        request.config(&Directives::default()).externals
+    }
+
+    #[test]
+    fn every_form_of_an_external_is_understood() {
+        let all = externals(serde_json::json!({"externals": {
+            "a": 1.5, "b": 2, "c": true, "d": null, "e": "nan", "f": "-inf",
+            "g": {"dtype": "float32", "value": 0.1}, "h": {"function": "corners.fill_x"},
+            "i": {"enum": "E", "member": "A"}, "j": {"namespace": {"x": 1, "y": {"namespace": {}}}},
+            "k": {"axis": "I", "index": -2, "offset": 1}, "l": {"axis": "K"},
+        }}));
+        assert_eq!(all["a"], External::Float(1.5));
+        assert_eq!(all["b"], External::Int(2));
+        assert_eq!(all["c"], External::Bool(true));
+        assert_eq!(all["d"], External::None);
+        assert!(matches!(all["e"], External::Float(it) if it.is_nan()));
+        assert_eq!(all["f"], External::Float(f64::NEG_INFINITY));
+        assert_eq!(all["g"], External::Typed(Value::Float32(0.1)));
+        assert_eq!(all["h"], External::Function("corners.fill_x".to_owned()));
+        assert!(matches!(&all["i"], External::Member { enumeration, .. } if enumeration == "E"));
+        assert!(matches!(&all["j"], External::Namespace(it) if it.len() == 2));
+        assert_eq!(all["k"], External::Axis { axis: Axis::I, index: Some(-2), offset: 1 });
+        assert_eq!(all["l"], External::Axis { axis: Axis::K, index: None, offset: 0 });
+    }
+
+    #[test]
+    fn anything_else_stays_an_external_that_is_refused_where_it_is_used() {
+        let all = externals(serde_json::json!({"externals": {
+            "a": "text", "b": [1], "c": {"dtype": "float16", "value": 1}, "d": {"dtype": "int8", "value": 300},
+            "e": {"axis": "Q", "index": 0}, "f": {"axis": "I", "index": 0.5}, "g": {"function": 3}, "h": {},
+            "i": 18446744073709551615_u64, "j": {"axis": "I", "what": 1},
+        }}));
+        assert!(all.values().all(|it| matches!(it, External::Unsupported(_))), "{all:?}");
+    }
+
+    #[test]
+    fn precisions_may_be_given_apart() {
+        let request: Request =
+            serde_json::from_value(serde_json::json!({"precision": 32, "literal_int_precision": 64}))
+                .expect("a request document");
+        let config = request.config(&Directives::default());
+        assert_eq!((config.literal_int, config.literal_float), (DType::Int64, DType::Float32));
+    }
+
+    #[test]
+    fn a_scalar_that_is_none_is_named() {
+        let request: Request =
+            serde_json::from_value(serde_json::json!({"scalars": {"a": 1, "b": "x", "c": [1]}}))
+                .expect("a request document");
+        let wrong = request.scalar_inputs().expect_err("two of them are no scalars");
+        assert_eq!(wrong.len(), 2);
+        assert!(wrong[0].message.contains("`b`") && wrong[0].code.0 == "C01");
+    }
+}
