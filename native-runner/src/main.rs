@@ -1,1 +1,24 @@
-fn main() {}
+//! The `isobar` command.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use isobar_runner::config::Environment;
+
+/// The only place that reads the environment.
+fn main() -> ExitCode {
+    let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
+    let text = |name: &str| variable(name).and_then(|it| it.into_string().ok());
+    let home = |folder: &str| variable("HOME").map(|it| PathBuf::from(it).join(folder));
+    let cache = variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| home(".cache"));
+    let environment = Environment {
+        path: variable("PATH").unwrap_or_default(),
+        cc: text("CC"),
+        token: text("ISOBAR_TOKEN"),
+        cache: cache.map(|it| it.join("isobar")),
+        temporary: std::env::temp_dir(),
+        program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("isobar")),
+        log: text("ISOBAR_LOG"),
+    };
+    isobar_runner::cli::main(&environment)
+}

@@ -1,0 +1,87 @@
+//! `isobar check` — diagnostics only.
+
+use std::path::Path;
+
+use isobar_protocol::compile::Compiled;
+use isobar_protocol::report::{CheckReport, CheckedFile};
+use isobar_protocol::request::Request;
+
+use super::{Outcome, Usage, human, print_json, say};
+use crate::cli::{CheckArgs, Format, Shared};
+use crate::compile;
+use crate::config::Environment;
+use crate::document::Document;
+
+pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    let mut report = CheckReport::default();
+    let mut shown = String::new();
+    // Without a file, the document of `--request` names it.
+    let files: Vec<Option<&Path>> = if args.files.is_empty() {
+        vec![None]
+    } else {
+        args.files.iter().map(|it| Some(it.as_path())).collect()
+    };
+    for file in files {
+        let document = Document::read(file, &args.shared)?;
+        let (checked, found) = check_file(&document.request, &args.shared, environment)?;
+        shown += &human::diagnostics(&found, &document.request);
+        report.diagnostics.extend(found);
+        report.files.push(checked);
+    }
+    let outcome = Outcome::of(&report.diagnostics);
+    match args.shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            if !shown.is_empty() {
+                say(shown.trim_end());
+            }
+            let count =
+                |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();
+            let (errors, warnings) = (count("error"), count("warning"));
+            if errors + warnings > 0 {
+                say(&format!("{errors} errors, {warnings} warnings"));
+            }
+        }
+    }
+    Ok(outcome)
+}
+
+/// All stencils of a file, unless one is named.
+fn check_file(
+    request: &Request,
+    shared: &Shared,
+    environment: &Environment,
+) -> Result<(CheckedFile, Vec<isobar_protocol::diagnostic::Diagnostic>), Usage> {
+    let mut checked =
+        CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
+    let mut first = ask(request, shared, environment)?;
+    checked.stencils = std::mem::take(&mut first.stencils);
+    if request.stencil.is_some() || checked.stencils.len() <= 1 {
+        // A file of functions alone is fine: there is nothing to choose.
+        if checked.stencils.is_empty() && request.stencil.is_none() {
+            first.diagnostics.retain(|it| !compile::is_about_no_stencil(it));
+        }
+        checked.signatures.extend(first.signature);
+        return Ok((checked, first.diagnostics));
+    }
+    let mut found = Vec::new();
+    for stencil in &checked.stencils {
+        let request = Request { stencil: Some(stencil.clone()), ..request.clone() };
+        let compiled = ask(&request, shared, environment)?;
+        for diagnostic in compiled.diagnostics {
+            if !found.contains(&diagnostic) {
+                found.push(diagnostic);
+            }
+        }
+        checked.signatures.extend(compiled.signature);
+    }
+    Ok((checked, found))
+}
+
+/// Compiles here, or on the runner that was named.
+pub(crate) fn ask(request: &Request, shared: &Shared, environment: &Environment) -> Result<Compiled, Usage> {
+    match &shared.runner {
+        None => Ok(compile::here(request)),
+        Some(url) => super::client::Client::new(url, environment)?.compile(request),
+    }
+}

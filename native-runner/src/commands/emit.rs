@@ -1,0 +1,53 @@
+//! `isobar emit` — any level, any generated text.
+
+use isobar_compiler::pipeline::Stage;
+use isobar_protocol::compile::StageText;
+use isobar_protocol::report::EmitReport;
+
+use super::{Outcome, Usage, check, human, print, print_json, say};
+use crate::cli::{EmitArgs, Format};
+use crate::compile;
+use crate::config::Environment;
+use crate::document::Document;
+
+pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    let Some(stage) = Stage::from_name(&args.stage) else {
+        let known: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
+        return Err(Usage::Wrong(format!("no stage `{}`: there are {}", args.stage, known.join(", "))));
+    };
+    let document = Document::read(args.file.as_deref(), &args.shared)?;
+    let request = &document.request;
+    let mut report = match &args.after {
+        None => {
+            let compiled = check::ask(request, &args.shared, environment)?;
+            let level = compiled.stages.into_iter().find(|it| it.stage == stage.name());
+            EmitReport {
+                diagnostics: compiled.diagnostics,
+                stencil: compiled.stencil,
+                level: level.unwrap_or_default(),
+            }
+        }
+        Some(_) if args.shared.runner.is_some() => {
+            return Err(Usage::Wrong("--after works here only, without --runner".to_owned()));
+        }
+        Some(pass) => compile::here_after(request, stage, pass).map_err(Usage::Wrong)?,
+    };
+    report.level.stage = stage.name().to_owned();
+    let is_reached = !report.level.text.is_empty();
+    let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
+    if !is_reached && Outcome::of(&report.diagnostics) == Outcome::Fine {
+        report.diagnostics.push(compile::not_reached(stage));
+    }
+    match args.shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            let found = human::diagnostics(&report.diagnostics, request);
+            if !found.is_empty() {
+                say(found.trim_end());
+            }
+            let StageText { text, .. } = &report.level;
+            print(text);
+        }
+    }
+    Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}

@@ -1,0 +1,52 @@
+//! The commands, one file each, and how they print.
+
+pub mod backends;
+pub mod check;
+pub mod client;
+pub mod emit;
+pub mod human;
+pub mod run;
+pub mod serve;
+
+use std::io::Write;
+
+use isobar_protocol::diagnostic::Diagnostic;
+use serde::Serialize;
+
+pub use crate::document::Usage;
+
+/// What came of a command that could be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Fine,
+    /// The stencil or the run failed, and the diagnostics say why.
+    Failed,
+}
+
+impl Outcome {
+    /// Failed where one of the diagnostics is an error.
+    #[must_use]
+    pub fn of(diagnostics: &[Diagnostic]) -> Self {
+        if diagnostics.iter().any(|it| it.severity == "error") { Outcome::Failed } else { Outcome::Fine }
+    }
+}
+
+/// Writes to standard output. That nobody reads it any more is no error of ours.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    let _ = out.flush();
+}
+
+/// Writes a line to standard error.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Prints the one document of `--format json`.
+pub(crate) fn print_json<T: Serialize>(document: &T) {
+    let mut text = serde_json::to_string_pretty(document)
+        .expect("reports have string keys and no fallible parts, so they always serialise");
+    text.push('\n');
+    print(&text);
+}

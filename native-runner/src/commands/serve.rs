@@ -1,0 +1,150 @@
+//! `isobar serve` — the page and the runner on one address.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpListener};
+use std::time::Duration;
+
+use isobar_protocol::limits::Limits;
+
+use super::{Outcome, Usage, print, say};
+use crate::auth::{Auth, Hosts};
+use crate::cli::ServeArgs;
+use crate::config::{Environment, Tools};
+use crate::state::AppState;
+
+/// How many ports after the wanted one are tried.
+const PORTS: u16 = 50;
+/// Connections get this long to take in that the runner ends.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if !args.bind.ip().is_loopback() && !args.allow_remote {
+        return Err(Usage::Wrong(format!(
+            "{} can be reached from other machines: the connection is not encrypted, so the token can be read on \
+             the way, and whoever has it can use this machine; forward a port with ssh instead, or say --allow-remote",
+            args.bind.ip()
+        )));
+    }
+    log(environment);
+    let limits = limits(args);
+    let listener = listen(args.bind)?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Usage::Wrong(format!("cannot listen on {}: {error}", args.bind)))?;
+    let token = crate::random::token();
+    let hosts = Hosts::new(address, &args.host);
+    let state = AppState::new(Auth::new(&token), hosts, limits, Tools::find(environment));
+
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Usage::Wrong(format!("cannot start: {error}")))?;
+    let url = format!("http://{}/#token={token}", reachable(address));
+    print(&format!("{url}\n"));
+    say(
+        "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
+    );
+    if args.open {
+        open(&url, environment);
+    }
+    let served = runtime.block_on(run(listener, state));
+    runtime.shutdown_timeout(FAREWELL);
+    served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;
+    Ok(Outcome::Fine)
+}
+
+async fn run(listener: TcpListener, state: AppState) -> std::io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let app = crate::app(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let (ended, mut is_ended) = tokio::sync::watch::channel(false);
+    let farewell = async move {
+        stop_asked().await;
+        state.jobs.close().await;
+        let _ = ended.send(true);
+    };
+    let served = axum::serve(listener, app).with_graceful_shutdown(farewell);
+    tokio::select! {
+        done = served.into_future() => done,
+        // Connections that stay open must not keep the runner.
+        () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => Ok(()),
+    }
+}
+
+/// Ends when the user or the system asks the runner to end.
+async fn stop_asked() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
+        let _ = tokio::signal::ctrl_c().await;
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminated.recv() => {}
+    }
+}
+
+/// The wanted port, or the next free one.
+fn listen(wanted: SocketAddr) -> Result<TcpListener, Usage> {
+    let last = wanted.port().saturating_add(PORTS);
+    let mut address = wanted;
+    loop {
+        match TcpListener::bind(address) {
+            Ok(listener) => {
+                if address != wanted {
+                    say(&format!("port {} is taken, so this is {}", wanted.port(), address.port()));
+                }
+                return Ok(listener);
+            }
+            Err(error)
+                if error.kind() == ErrorKind::AddrInUse && wanted.port() != 0 && address.port() < last =>
+            {
+                address.set_port(address.port() + 1);
+            }
+            Err(error) => return Err(Usage::Wrong(format!("cannot listen on {address}: {error}"))),
+        }
+    }
+}
+
+/// An address that a browser on this machine can open.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    if !address.ip().is_unspecified() {
+        return address;
+    }
+    SocketAddr::from(([127, 0, 0, 1], address.port()))
+}
+
+fn limits(args: &ServeArgs) -> Limits {
+    let mut limits = crate::limits::of_this_machine();
+    if let Some(jobs) = args.jobs {
+        limits.jobs_at_once = jobs.max(1);
+    }
+    if let Some(mib) = args.job_memory {
+        limits.job_memory_bytes = mib.saturating_mul(1024 * 1024);
+    }
+    if let Some(seconds) = args.job_time {
+        limits.run_ms = seconds.saturating_mul(1000);
+    }
+    limits
+}
+
+fn open(url: &str, environment: &Environment) {
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started = std::process::Command::new(program)
+        .arg(url)
+        .env("PATH", &environment.path)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    if let Err(error) = started {
+        say(&format!("no browser could be opened ({program}: {error}): open the address yourself"));
+    }
+}
+
+fn log(environment: &Environment) {
+    let filter = environment.log.as_deref().unwrap_or("isobar_runner=info");
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("isobar_runner=info"));
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
+}

@@ -1,0 +1,206 @@
+//! The compiler as the runner calls it: with a clock, enough stack, and a net under it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use isobar_compiler::backend::c::Artifact;
+use isobar_compiler::diag::FileId;
+use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::oir::analysis::extents::Extents;
+use isobar_compiler::oir::nodes as oir;
+use isobar_compiler::pipeline::{Compilation, Hook, Stage, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::session::Session;
+use isobar_protocol::compile::{Compiled, StageText, StepTime};
+use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::limits::Limits;
+use isobar_protocol::report::EmitReport;
+use isobar_protocol::request::Request;
+
+use crate::error::ApiError;
+
+/// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
+pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
+
+/// A compilation with what belongs to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub project: Project,
+    pub config: isobar_compiler::config::Config,
+    pub directives: Directives,
+}
+
+impl Source {
+    /// The text and options of a request.
+    pub(crate) fn of(request: &Request) -> Self {
+        let main = request.main_file().unwrap_or_default().to_owned();
+        let text = request.files.get(&main).map_or("", String::as_str);
+        let file = request.files.keys().position(|it| *it == main).and_then(|it| u16::try_from(it).ok());
+        // What is wrong with a directive is a warning of the compilation, not of ours.
+        let (directives, _) = inputs::directive::read(text, FileId(file.unwrap_or_default()));
+        let stencil = request.stencil.clone().or_else(|| directives.stencil.clone());
+        let config = request.config(&directives);
+        Self { project: Project { files: request.files.clone(), main, stencil }, config, directives }
+    }
+
+    pub(crate) fn compile(&self, hook: &mut dyn Hook) -> Arc<Compilation> {
+        Session::new().compile(&self.project, &self.config, hook)
+    }
+}
+
+/// Adds up the time of each step.
+#[derive(Debug, Default)]
+pub(crate) struct Timer {
+    begun: Option<Instant>,
+    pub times: Vec<StepTime>,
+}
+
+impl Hook for Timer {
+    fn begin(&mut self, _step: &'static str) {
+        self.begun = Some(Instant::now());
+    }
+
+    fn end(&mut self, step: &'static str) {
+        if let Some(begun) = self.begun.take() {
+            self.times.push(StepTime { step: step.to_owned(), ms: milliseconds(begun.elapsed()) });
+        }
+    }
+}
+
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Compiles in this process.
+pub(crate) fn here(request: &Request) -> Compiled {
+    let limits = Limits::default();
+    if let Err(limit) = crate::limits::check_sources(request, &limits) {
+        let message = format!(
+            "the {} is {} {}, and at most {} are compiled",
+            limit.name, limit.asked, limit.unit, limit.allowed
+        );
+        return refused("R06", message, "compile fewer or shorter files");
+    }
+    on_large_stack(|| {
+        let mut timer = Timer::default();
+        let compilation = Source::of(request).compile(&mut timer);
+        Compiled::new(&compilation, timer.times)
+    })
+    .unwrap_or_else(|panic| {
+        refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
+    })
+}
+
+/// The level after one of its passes.
+///
+/// # Errors
+///
+/// A sentence, where there is no such pass.
+pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<EmitReport, String> {
+    let full = format!("{}/{pass}", stage.name());
+    let known: Vec<&str> = route::passes().filter(|it| it.0 == stage).map(|it| it.1).collect();
+    let Some(pass) = known.iter().copied().find(|&it| it == pass || it == full) else {
+        return Err(match known.is_empty() {
+            true => format!("the level {stage} has no passes"),
+            false => format!("the level {stage} has no pass `{pass}`: there are {}", known.join(", ")),
+        });
+    };
+    let done = on_large_stack(|| {
+        let source = Source::of(request);
+        let compilation = source.compile(&mut Timer::default());
+        let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let places = Places::new(files);
+        let compiled = Compiled::new(&compilation, Vec::new());
+        let listing = route::listing_after(&source.project, &source.config, pass);
+        let level = listing.map(|it| StageText::new(stage.name(), &it, &places)).unwrap_or_default();
+        Ok(EmitReport { diagnostics: compiled.diagnostics, stencil: compiled.stencil, level })
+    });
+    done.unwrap_or_else(|panic| {
+        let refused = refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's");
+        Ok(EmitReport { diagnostics: refused.diagnostics, ..EmitReport::default() })
+    })
+}
+
+/// Compiles for a client: bounded in time, and a crash of the compiler costs this answer and nothing else.
+///
+/// # Errors
+///
+/// 504 and 500.
+pub(crate) async fn guarded(request: Request, limit_ms: u64) -> Result<Compiled, ApiError> {
+    let work = tokio::task::spawn_blocking(move || {
+        on_large_stack(|| {
+            let mut timer = Timer::default();
+            let compilation = Source::of(&request).compile(&mut timer);
+            Compiled::new(&compilation, timer.times)
+        })
+    });
+    match tokio::time::timeout(Duration::from_millis(limit_ms), work).await {
+        Err(_) => Err(ApiError::CompileTimedOut { limit_ms }),
+        Ok(Err(error)) => Err(ApiError::internal(&error)),
+        Ok(Ok(Err(panic))) => Err(ApiError::internal(&crashed(&panic))),
+        Ok(Ok(Ok(compiled))) => Ok(compiled),
+    }
+}
+
+/// Runs `work` where deep recursion has room, and catches its panic.
+pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("compiler".to_owned()).stack_size(STACK_BYTES);
+        let started = thread.spawn_scoped(scope, || catch_unwind(AssertUnwindSafe(work)));
+        let panic = |panic: Box<dyn std::any::Any + Send>| {
+            let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+            text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+        };
+        match started.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(Ok(done))) => Ok(done),
+            Ok(Ok(Err(it)) | Err(it)) => Err(panic(it)),
+            Err(error) => Err(error.to_string()),
+        }
+    })
+}
+
+fn crashed(panic: &str) -> String {
+    let first = panic.lines().next().unwrap_or_default();
+    format!("the compiler crashed: {first}")
+}
+
+fn refused(code: &str, message: String, help: &str) -> Compiled {
+    Compiled { diagnostics: vec![error(code, message, help)], ..Compiled::default() }
+}
+
+/// An error that the runner itself makes; it has no place.
+pub(crate) fn error(code: &str, message: impl Into<String>, help: &str) -> Diagnostic {
+    Diagnostic {
+        code: code.to_owned(),
+        severity: "error".to_owned(),
+        message: message.into(),
+        file: String::new(),
+        start: isobar_protocol::diagnostic::Position::default(),
+        end: isobar_protocol::diagnostic::Position::default(),
+        help: Some(help.to_owned()),
+        notes: Vec::new(),
+        label: String::new(),
+        related: Vec::new(),
+    }
+}
+
+/// For a level that no error explains.
+pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
+    error("R08", format!("there is no {stage} of this stencil"), "look at the level before it")
+}
+
+/// What the interpreter runs.
+pub(crate) fn oir(compilation: &Compilation) -> Option<(&oir::Stencil, &Extents)> {
+    compilation.levels.oir.as_ref().zip(compilation.levels.extents.as_ref())
+}
+
+/// What the C compiler compiles.
+pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
+    compilation.levels.artifact.as_ref()
+}
+
+/// Whether a diagnostic only says that a file has no stencil.
+pub(crate) fn is_about_no_stencil(diagnostic: &Diagnostic) -> bool {
+    diagnostic.message.contains("no stencil")
+}

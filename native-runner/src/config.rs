@@ -1,0 +1,61 @@
+//! What the runner found around it: read once by `main`, handed down from there.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The part of the environment that counts. `main` is the only place that reads it.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    pub path: OsString,
+    /// `CC`: the C compiler to use.
+    pub cc: Option<String>,
+    /// `ISOBAR_TOKEN`: the token of a remote runner.
+    pub token: Option<String>,
+    /// Where compiled code is kept.
+    pub cache: Option<PathBuf>,
+    /// `TMPDIR`.
+    pub temporary: PathBuf,
+    /// This program, to be started again as a job's process.
+    pub program: PathBuf,
+    /// `ISOBAR_LOG`: what is logged, as `isobar_runner=debug`.
+    pub log: Option<String>,
+}
+
+/// What jobs work with.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// This program, to be started again as a job's process.
+    pub worker: PathBuf,
+    pub path: OsString,
+    pub temporary: PathBuf,
+    pub cache: Option<PathBuf>,
+    /// The C compiler, or why there is none.
+    pub cc: Result<CCompiler, String>,
+    pub cores: u32,
+}
+
+/// A C compiler of the system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CCompiler {
+    pub program: PathBuf,
+    /// The first line that it says of itself.
+    pub version: String,
+}
+
+impl Tools {
+    /// Looks for what jobs need.
+    #[must_use]
+    pub fn find(environment: &Environment) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        Self {
+            worker: environment.program.clone(),
+            path: environment.path.clone(),
+            temporary: environment.temporary.clone(),
+            cache: environment.cache.clone(),
+            cc: crate::executors::openmp::find_compiler(environment.cc.as_deref(), &environment.path),
+            cores: u32::try_from(cores).unwrap_or(1),
+        }
+    }
+}

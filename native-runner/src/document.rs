@@ -1,0 +1,180 @@
+//! The request document as the command line makes it: options and files in, texts out.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use isobar_protocol::request::{FieldsInput, Request};
+use serde::de::DeserializeOwned;
+
+use crate::cli::Shared;
+
+/// The command line cannot be followed. Exit code 2.
+#[derive(Debug, thiserror::Error)]
+pub enum Usage {
+    #[error("cannot read {path}: {error}")]
+    Unreadable { path: String, error: std::io::Error },
+    #[error("cannot write {path}: {error}")]
+    Unwritable { path: String, error: std::io::Error },
+    #[error("{path}: {error}")]
+    BadJson { path: String, error: serde_json::Error },
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// A request whose files are read.
+#[derive(Clone, Debug, Default)]
+pub struct Document {
+    /// Without `path`, `modules`, `out`, and a name in `fields`.
+    pub request: Request,
+    pub fields: Option<PathBuf>,
+    pub out: Option<PathBuf>,
+}
+
+/// No file of a project is larger; a larger one is read no further.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+
+impl Document {
+    /// Reads what `shared` and `file` name; options go before the entries of `--request`.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be read or a document is malformed.
+    pub fn read(file: Option<&Path>, shared: &Shared) -> Result<Self, Usage> {
+        let mut document = match &shared.request {
+            Some(path) => Self::from_file(path)?,
+            None => Self::default(),
+        };
+        let request = &mut document.request;
+        if let Some(file) = file {
+            request.files.clear();
+            let name = shown(file);
+            request.files.insert(name.clone(), text(file)?);
+            request.main = Some(name);
+        }
+        for module in &shared.modules {
+            add_module(&mut request.files, module)?;
+        }
+        if request.main_file().is_none() {
+            return Err(Usage::Wrong(match &request.main {
+                Some(main) => format!("the document has no file `{main}`, which it names as `main`"),
+                None => "name a file, or give `main` in the document".to_owned(),
+            }));
+        }
+        if shared.stencil.is_some() {
+            request.stencil.clone_from(&shared.stencil);
+        }
+        if let Some(path) = &shared.externals {
+            request.externals = json(path)?;
+        }
+        if let Some(path) = &shared.dtypes {
+            request.dtypes = json(path)?;
+        }
+        if let Some(precision) = &shared.precision {
+            request.precision = precision.parse().ok();
+        }
+        if !shared.domain.is_empty() {
+            let domain = <[i64; 3]>::try_from(shared.domain.as_slice())
+                .map_err(|_| Usage::Wrong("--domain takes three numbers: I,J,K".to_owned()))?;
+            request.domain = Some(domain);
+        }
+        if let Some(path) = &shared.origin {
+            request.origin = json(path)?;
+        }
+        if let Some(path) = &shared.scalars {
+            request.scalars = json(path)?;
+        }
+        if shared.fields.is_some() {
+            request.fields = None;
+            document.fields.clone_from(&shared.fields);
+        }
+        if shared.out.is_some() {
+            document.out.clone_from(&shared.out);
+        }
+        if !matches!(request.precision, None | Some(32 | 64)) {
+            return Err(Usage::Wrong("`precision` is 32 or 64".to_owned()));
+        }
+        Ok(document)
+    }
+
+    /// Paths in a document are relative to it.
+    fn from_file(path: &Path) -> Result<Self, Usage> {
+        let mut request: Request = json(path)?;
+        let home = path.parent().unwrap_or(Path::new(""));
+        if let Some(main) = request.path.take() {
+            let main = home.join(main);
+            let name = shown(&main);
+            request.files.insert(name.clone(), text(&main)?);
+            request.main = Some(name);
+        }
+        for module in std::mem::take(&mut request.modules) {
+            add_module(&mut request.files, &home.join(module))?;
+        }
+        let fields = match request.fields.take() {
+            Some(FieldsInput::Name(name)) => Some(home.join(name)),
+            inline => {
+                request.fields = inline;
+                None
+            }
+        };
+        let out = request.out.take().map(|out| home.join(out));
+        Ok(Self { request, fields, out })
+    }
+}
+
+/// A file is a module of its own name; the files of a folder are modules of it, and of
+/// a package of the folder's name where it is one.
+fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), Usage> {
+    let unreadable = |error| Usage::Unreadable { path: shown(path), error };
+    if !path.metadata().map_err(unreadable)?.is_dir() {
+        let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        return insert(files, name, path);
+    }
+    let root = if path.join("__init__.py").is_file() { path.parent().unwrap_or(path) } else { path };
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let kind = entry.file_type().map_err(unreadable)?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|it| it == "py") {
+                let below = entry.path();
+                let below = below.strip_prefix(root).unwrap_or(&below);
+                let parts: Vec<_> = below.components().map(|it| it.as_os_str().to_string_lossy()).collect();
+                insert(files, parts.join("/"), &entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn insert(files: &mut BTreeMap<String, String>, name: String, path: &Path) -> Result<(), Usage> {
+    // The main file may lie in the folder of its modules.
+    if files.keys().any(|it| *it == name) {
+        return Ok(());
+    }
+    files.insert(name, text(path)?);
+    Ok(())
+}
+
+fn text(path: &Path) -> Result<String, Usage> {
+    use std::io::Read;
+    let unreadable = |error| Usage::Unreadable { path: shown(path), error };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
+    // Bytes that are no text become marks that the parser refuses, with their place.
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Usage> {
+    serde_json::from_str(&text(path)?).map_err(|error| Usage::BadJson { path: shown(path), error })
+}
+
+/// A path as it is named in messages.
+pub(crate) fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
+}

@@ -1,0 +1,155 @@
+//! Every way a request can fail, and how that is told: RFC 9457, `application/problem+json`.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use isobar_protocol::diagnostic::{Diagnostic, Position};
+use isobar_protocol::problem::{LimitHit, Problem};
+
+use crate::problems::{self, Kind};
+
+/// A request that cannot be answered as asked. A new variant must pick a kind of problem.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    #[error("the request is not valid JSON: {message}")]
+    BadJson { line: usize, column: usize, message: String },
+    #[error("{0}")]
+    InvalidRequest(String),
+    #[error("this needs the token that `isobar serve` printed")]
+    Unauthenticated,
+    #[error("too many requests with a wrong token came from this address")]
+    TooManyFailures { retry_after_ms: u64 },
+    #[error("this runner does not answer for the host `{0}`")]
+    ForeignHost(String),
+    #[error("this runner does not answer pages of `{0}`")]
+    ForeignOrigin(String),
+    #[error("there is no {0}")]
+    NotFound(String),
+    #[error("`{method}` is not possible here")]
+    MethodNotAllowed { method: String },
+    #[error("{0}")]
+    Gone(String),
+    #[error("the {} is larger than allowed", limit.name)]
+    TooLarge { limit: LimitHit },
+    #[error("the body must be sent as `{wanted}`")]
+    UnsupportedMediaType { wanted: &'static str },
+    #[error("no back end named `{name}` on this runner")]
+    UnknownBackend { name: String, known: Vec<&'static str> },
+    #[error("the back end `{name}` cannot run here: {reason}")]
+    BackendUnavailable { name: String, reason: String },
+    #[error("the queue is full, {waiting} jobs are waiting")]
+    QueueFull { waiting: u64 },
+    #[error("the request body did not arrive in time")]
+    SlowBody,
+    #[error("the compilation took longer than {limit_ms} ms")]
+    CompileTimedOut { limit_ms: u64 },
+    #[error("the runner is shutting down")]
+    ShuttingDown,
+    /// A fault of ours; `source` goes to the log, the client gets the report's name.
+    #[error("the runner made an error; its log has the report {report}")]
+    Internal { report: String },
+}
+
+impl ApiError {
+    fn kind(&self) -> &'static Kind {
+        match self {
+            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) => &problems::INVALID_REQUEST,
+            ApiError::Unauthenticated => &problems::UNAUTHENTICATED,
+            ApiError::TooManyFailures { .. } => &problems::RATE_LIMITED,
+            ApiError::ForeignHost(_) | ApiError::ForeignOrigin(_) => &problems::FORBIDDEN,
+            ApiError::NotFound(_) => &problems::NOT_FOUND,
+            ApiError::MethodNotAllowed { .. } => &problems::METHOD_NOT_ALLOWED,
+            ApiError::Gone(_) => &problems::GONE,
+            ApiError::TooLarge { .. } => &problems::PAYLOAD_TOO_LARGE,
+            ApiError::UnsupportedMediaType { .. } => &problems::UNSUPPORTED_MEDIA_TYPE,
+            ApiError::UnknownBackend { .. } | ApiError::BackendUnavailable { .. } => {
+                &problems::BACKEND_UNAVAILABLE
+            }
+            ApiError::QueueFull { .. } => &problems::OVERLOADED,
+            ApiError::SlowBody => &problems::SLOW_BODY,
+            ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
+            ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
+            ApiError::Internal { .. } => &problems::INTERNAL,
+        }
+    }
+
+    /// The problem as it crosses the wire.
+    #[must_use]
+    pub fn problem(&self) -> Problem {
+        let mut problem = self.kind().problem(self.to_string());
+        match self {
+            ApiError::BadJson { line, column, message } => {
+                let at = Position { line: place(*line), col: place(*column) };
+                problem.detail = format!("line {line}, column {column}: {message}");
+                problem.diagnostics = vec![Diagnostic {
+                    code: "Q01".to_owned(),
+                    severity: "error".to_owned(),
+                    message: message.clone(),
+                    file: String::new(),
+                    start: at,
+                    end: at,
+                    help: None,
+                    notes: Vec::new(),
+                    label: String::new(),
+                    related: Vec::new(),
+                }];
+            }
+            ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
+            ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
+            ApiError::QueueFull { .. } => problem.retry_after_ms = Some(5_000),
+            ApiError::UnknownBackend { known, .. } => {
+                problem.next = vec![format!("choose one of {}", known.join(", "))];
+            }
+            ApiError::CompileTimedOut { limit_ms } => {
+                problem.limit = Some(LimitHit {
+                    name: "compile time".to_owned(),
+                    allowed: *limit_ms,
+                    asked: *limit_ms,
+                    unit: "ms".to_owned(),
+                });
+            }
+            ApiError::Internal { report } => problem.report_id = Some(report.clone()),
+            ApiError::InvalidRequest(_)
+            | ApiError::Unauthenticated
+            | ApiError::ForeignHost(_)
+            | ApiError::ForeignOrigin(_)
+            | ApiError::NotFound(_)
+            | ApiError::MethodNotAllowed { .. }
+            | ApiError::Gone(_)
+            | ApiError::UnsupportedMediaType { .. }
+            | ApiError::BackendUnavailable { .. }
+            | ApiError::SlowBody
+            | ApiError::ShuttingDown => {}
+        }
+        problem
+    }
+
+    /// A fault of ours: writes `what` to the log under a new report name.
+    pub(crate) fn internal(what: &dyn std::fmt::Display) -> Self {
+        let report = crate::random::hex(8);
+        tracing::error!(report, "{what}");
+        ApiError::Internal { report }
+    }
+}
+
+fn place(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let problem = self.problem();
+        let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let retry = problem.retry_after_ms.map(|ms| HeaderValue::from(ms.div_ceil(1000)));
+        let mut response = (status, Json(problem)).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(retry) = retry {
+            headers.insert(header::RETRY_AFTER, retry);
+        }
+        if matches!(self, ApiError::Unauthenticated) {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"isobar\""));
+        }
+        response
+    }
+}

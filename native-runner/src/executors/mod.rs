@@ -1,0 +1,126 @@
+//! What runs an artifact with its inputs. This happens in a job's process only.
+
+pub mod debug;
+pub mod openmp;
+
+use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::diag::StmtId;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_protocol::job::EventKind;
+use isobar_protocol::request::Request;
+
+use crate::config::Tools;
+use crate::error::ApiError;
+use crate::wire::Order;
+
+/// A back end of this runner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    Debug,
+    Openmp,
+}
+
+impl Backend {
+    pub const ALL: [Backend; 2] = [Backend::Debug, Backend::Openmp];
+
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Backend::Debug => "debug",
+            Backend::Openmp => "openmp",
+        }
+    }
+
+    /// The back end that a request names.
+    ///
+    /// # Errors
+    ///
+    /// When it names none, or one that is not known.
+    pub fn of(request: &Request) -> Result<Self, ApiError> {
+        let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
+        let Some(name) = &request.backend else {
+            let known = known.join(", ");
+            return Err(ApiError::InvalidRequest(format!("`backend` is missing: choose one of {known}")));
+        };
+        let found = Self::ALL.into_iter().find(|it| it.name() == name);
+        found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })
+    }
+
+    /// Whether it can run here.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it cannot.
+    pub fn check(self, tools: &Tools) -> Result<(), ApiError> {
+        match (self, &tools.cc) {
+            (Backend::Openmp, Err(reason)) => {
+                Err(ApiError::BackendUnavailable { name: self.name().to_owned(), reason: reason.clone() })
+            }
+            (Backend::Debug | Backend::Openmp, _) => Ok(()),
+        }
+    }
+
+    /// What runs it.
+    #[must_use]
+    pub(crate) fn executor(self) -> Box<dyn Executor> {
+        match self {
+            Backend::Debug => Box::new(debug::Debug),
+            Backend::Openmp => Box::new(openmp::Openmp),
+        }
+    }
+}
+
+/// All back ends, with what they found here or why they cannot run.
+#[must_use]
+pub fn backends(tools: &Tools) -> Vec<isobar_protocol::job::Backend> {
+    let describe = |it: Backend| {
+        let (available, detail) = match (it, &tools.cc) {
+            (Backend::Debug, _) => (true, "interpreter, defines the meaning".to_owned()),
+            (Backend::Openmp, Ok(cc)) => (true, cc.version.clone()),
+            (Backend::Openmp, Err(reason)) => (false, reason.clone()),
+        };
+        isobar_protocol::job::Backend {
+            name: it.name().to_owned(),
+            device: "cpu".to_owned(),
+            available,
+            detail,
+        }
+    };
+    Backend::ALL.into_iter().map(describe).collect()
+}
+
+/// Where events go while an executor works, from any thread.
+pub(crate) type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
+
+/// One run.
+pub(crate) struct Work<'a> {
+    pub compilation: &'a Compilation,
+    pub launch: &'a mut Launch,
+    pub order: &'a Order,
+    pub sink: Sink<'a>,
+}
+
+/// Why a run ended before its end.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Cancelled,
+    OutOfMemory,
+    Trap {
+        message: String,
+        statement: StmtId,
+        cell: [i64; 3],
+    },
+    /// The C compiler refused; this is what it said.
+    Code(String),
+    Machine(String),
+}
+
+/// The contract with each back end.
+pub(crate) trait Executor {
+    /// What a run allocates beside its arguments; `None` where that is beyond any memory.
+    fn workspace_bytes(&self, compilation: &Compilation, domain: Domain) -> Option<u64>;
+
+    /// Runs; the arrays of the launch are updated in place.
+    fn run(&self, work: Work<'_>) -> Result<(), Failure>;
+}

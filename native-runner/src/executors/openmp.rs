@@ -1,0 +1,341 @@
+//! C with OpenMP: compiled by the system's compiler, kept on disk, loaded and called.
+
+use std::ffi::{OsStr, c_void};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::Instant;
+
+use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::diag::StmtId;
+use isobar_compiler::for_elements;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::Value;
+use isobar_compiler::types::math::{TAIL, tail_f64};
+use isobar_protocol::job::{EventKind, StageState};
+use sha2::{Digest, Sha256};
+
+use super::debug::PROGRESS;
+use super::{Executor, Failure, Sink, Work};
+use crate::compile::{self, milliseconds};
+use crate::config::CCompiler;
+use crate::wire::Order;
+
+pub(crate) struct Openmp;
+
+/// The machine, and a library instead of a program.
+const MACHINE_FLAGS: [&str; 3] = ["-march=native", "-shared", "-fPIC"];
+
+/// The compiler that `CC` names, or `cc`; or why there is none.
+///
+/// # Errors
+///
+/// A sentence.
+pub(crate) fn find_compiler(named: Option<&str>, path: &OsStr) -> Result<CCompiler, String> {
+    let name = named.unwrap_or("cc");
+    let program = if name.contains('/') {
+        Some(PathBuf::from(name)).filter(|it| is_program(it))
+    } else {
+        std::env::split_paths(path).map(|folder| folder.join(name)).find(|it| is_program(it))
+    };
+    let Some(program) = program else {
+        return Err(format!("no C compiler: there is no program `{name}`; install gcc, or set CC"));
+    };
+    let said = Command::new(&program)
+        .arg("--version")
+        .env_clear()
+        .env("PATH", path)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
+    let text = String::from_utf8_lossy(&said.stdout);
+    match text.lines().next() {
+        Some(version) if said.status.success() => {
+            Ok(CCompiler { version: version.trim().to_owned(), program })
+        }
+        _ => Err(format!("{} does not tell its version", program.display())),
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+impl Executor for Openmp {
+    fn workspace_bytes(&self, compilation: &Compilation, domain: Domain) -> Option<u64> {
+        compile::artifact(compilation)?.workspace_bytes(domain)
+    }
+
+    fn run(&self, work: Work<'_>) -> Result<(), Failure> {
+        let missing = || Failure::Machine("there is no C to compile".to_owned());
+        let artifact = compile::artifact(work.compilation).ok_or_else(missing)?;
+        let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
+        let library = library(&artifact.listing.text, work.order, work.sink)?;
+        (work.sink)(EventKind::Stage {
+            name: "run".to_owned(),
+            state: StageState::Begun,
+            ms: None,
+            cached: false,
+        });
+        let begun = Instant::now();
+        call(&library, artifact, signature, work.launch, work.order.threads, work.sink)?;
+        let ms = milliseconds(begun.elapsed());
+        (work.sink)(EventKind::Stage {
+            name: "run".to_owned(),
+            state: StageState::Ended,
+            ms: Some(ms),
+            cached: false,
+        });
+        Ok(())
+    }
+}
+
+/// The compiled library: from the cache, where it is there and whole, else made.
+fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure> {
+    let machine = |what: &str, error: std::io::Error| Failure::Machine(format!("{what}: {error}"));
+    let cc = order.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
+    let stage = |state, ms, cached| sink(EventKind::Stage { name: "cc".to_owned(), state, ms, cached });
+    stage(StageState::Begun, None, false);
+    let begun = Instant::now();
+
+    let folder = match &order.cache {
+        Some(cache) => cache.join("c"),
+        None => order.temporary.join("isobar-cache-none"),
+    };
+    // Nobody else may put code here.
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .map_err(|it| machine("the cache", it))?;
+    let key = key(text, cc);
+    let (kept, proof) = (folder.join(format!("{key}.so")), folder.join(format!("{key}.sha256")));
+    let is_whole =
+        fs::read(&kept).is_ok_and(|it| fs::read_to_string(&proof).is_ok_and(|proof| proof == hash(&[&it])));
+    if is_whole {
+        stage(StageState::Ended, Some(milliseconds(begun.elapsed())), true);
+        return Ok(kept);
+    }
+
+    let here = tempfile::Builder::new()
+        .prefix("build-")
+        .tempdir_in(&folder)
+        .map_err(|it| machine("the cache", it))?;
+    let (source, made) = (here.path().join("stencil.c"), here.path().join("stencil.so"));
+    fs::write(&source, text).map_err(|it| machine("the cache", it))?;
+    let said = Command::new(&cc.program)
+        .args(c::FLAGS)
+        .args(MACHINE_FLAGS)
+        .arg("-o")
+        .arg(&made)
+        .arg(&source)
+        .arg("-lm")
+        .current_dir(here.path())
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|it| machine("the C compiler", it))?;
+    if !said.status.success() {
+        return Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()));
+    }
+    let code = fs::read(&made).map_err(|it| machine("the C compiler's output", it))?;
+    // Whole or not at all: others may read the same entry at this moment.
+    let mut written = tempfile::NamedTempFile::new_in(&folder).map_err(|it| machine("the cache", it))?;
+    written.write_all(hash(&[&code]).as_bytes()).map_err(|it| machine("the cache", it))?;
+    fs::rename(&made, &kept).map_err(|it| machine("the cache", it))?;
+    written.persist(&proof).map_err(|it| machine("the cache", it.error))?;
+    stage(StageState::Ended, Some(milliseconds(begun.elapsed())), false);
+    Ok(kept)
+}
+
+/// All that decides the code.
+fn key(text: &str, cc: &CCompiler) -> String {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
+        .into_iter()
+        .filter_map(|key| processor.lines().find(|line| line.starts_with(key)))
+        .collect();
+    let flags = c::FLAGS.iter().chain(&MACHINE_FLAGS).copied().collect::<Vec<_>>().join(" ");
+    let program = cc.program.to_string_lossy();
+    let parts = [text, &flags, &program, &cc.version, &processor.join("\n"), env!("CARGO_PKG_VERSION")];
+    hash(&parts.map(str::as_bytes))
+}
+
+/// The hash of the parts and of where each ends.
+fn hash(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[repr(C)]
+struct CField {
+    data: *mut c_void,
+    stride: [i64; 3],
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct CTrap {
+    statement: i32,
+    i: i64,
+    j: i64,
+    k: i64,
+}
+
+type CFunction = extern "C" fn(f64) -> f64;
+
+#[repr(C)]
+struct CCall {
+    domain: [i64; 3],
+    fields: *const CField,
+    scalars: *const *const c_void,
+    threads: i32,
+    progress: *mut i64,
+    cancel: *const i32,
+    trap: *mut CTrap,
+    math: *const [CFunction; TAIL.len()],
+}
+
+extern "C" fn tail<const N: usize>(x: f64) -> f64 {
+    tail_f64(TAIL[N], x)
+}
+
+/// `struct isobar_math`.
+static MATH: [CFunction; TAIL.len()] = [
+    tail::<0>, tail::<1>, tail::<2>, tail::<3>, tail::<4>, tail::<5>, tail::<6>, tail::<7>, tail::<8>,
+    tail::<9>, tail::<10>, tail::<11>, tail::<12>, tail::<13>, tail::<14>, tail::<15>,
+];
+
+/// Calls the entry with the arrays of the launch and tells the progress meanwhile.
+fn call(
+    library: &Path,
+    artifact: &Artifact,
+    signature: &Signature,
+    launch: &mut Launch,
+    threads: u32,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let Domain { i, j, k } = launch.domain;
+    if launch.domain.points() == 0 {
+        return Ok(());
+    }
+    let (mut fields, mut values): (Vec<CField>, Vec<u64>) = (Vec::new(), Vec::new());
+    for argument in &artifact.arguments {
+        let unknown =
+            || Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name));
+        let position = signature.params.iter().position(|it| it.name == argument.name).ok_or_else(unknown)?;
+        match (argument.kind, &mut launch.arguments[position]) {
+            (ArgumentKind::Field { axes, .. }, Argument::Field(field))
+                if field.array.dtype() == argument.dtype =>
+            {
+                let stride = field.strides(axes).map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+                let start = field.start(axes);
+                let data = start_of(&mut field.array.elements, start).ok_or_else(unknown)?;
+                fields.push(CField { data, stride });
+            }
+            (ArgumentKind::Scalar, Argument::Scalar(value)) if value.dtype() == argument.dtype => {
+                values.push(in_memory(*value));
+            }
+            _ => return Err(unknown()),
+        }
+    }
+    let scalars: Vec<*const c_void> = values.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
+    let (progress, never, mut trap) = (AtomicI64::new(0), 0_i32, CTrap::default());
+    let call = CCall {
+        domain: [i, j, k],
+        fields: fields.as_ptr(),
+        scalars: scalars.as_ptr(),
+        threads: i32::try_from(threads).unwrap_or(1),
+        progress: progress.as_ptr(),
+        cancel: &raw const never,
+        trap: &raw mut trap,
+        math: &raw const MATH,
+    };
+    let is_over = AtomicBool::new(false);
+    let status = std::thread::scope(|scope| {
+        scope.spawn(|| watch(&progress, artifact.steps, &is_over, sink));
+        let status = enter(library, &artifact.entry, &call);
+        is_over.store(true, Ordering::SeqCst);
+        status
+    })?;
+    match status {
+        0 => Ok(()),
+        1 => Err(Failure::Trap {
+            message: "an index that is computed here leaves its field, or a `while` does not end".to_owned(),
+            statement: StmtId(u32::try_from(trap.statement).unwrap_or(0)),
+            cell: [trap.i, trap.j, trap.k],
+        }),
+        2 => Err(Failure::OutOfMemory),
+        3 => Err(Failure::Cancelled),
+        other => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
+    }
+}
+
+fn watch(progress: &AtomicI64, total: u64, is_over: &AtomicBool, sink: Sink<'_>) {
+    let mut told = 0;
+    let mut next = Instant::now() + PROGRESS;
+    while !is_over.load(Ordering::SeqCst) {
+        // A short nap, so that the end of a short run is not waited for.
+        std::thread::sleep(PROGRESS / 25);
+        let done = u64::try_from(progress.load(Ordering::Relaxed)).unwrap_or(0);
+        if done != told && Instant::now() >= next {
+            told = done;
+            next = Instant::now() + PROGRESS;
+            sink(EventKind::Progress { done, total });
+        }
+    }
+}
+
+/// The address of the element at `start`; `None` where there is no such element.
+fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
+    for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
+}
+
+/// A value as it lies in memory, followed by zeros.
+fn in_memory(value: Value) -> u64 {
+    let mut bytes = [0; 8];
+    let mut put = |it: &[u8]| bytes[..it.len()].copy_from_slice(it);
+    match value {
+        Value::Bool(it) => put(&[u8::from(it)]),
+        Value::Int8(it) => put(&it.to_ne_bytes()),
+        Value::Int16(it) => put(&it.to_ne_bytes()),
+        Value::Int32(it) => put(&it.to_ne_bytes()),
+        Value::Int64(it) => put(&it.to_ne_bytes()),
+        Value::Float32(it) => put(&it.to_ne_bytes()),
+        Value::Float64(it) => put(&it.to_ne_bytes()),
+    }
+    u64::from_ne_bytes(bytes)
+}
+
+/// Loads the library and calls its entry.
+#[expect(unsafe_code, reason = "this is where generated code is entered")]
+fn enter(library: &Path, entry: &str, call: &CCall) -> Result<i32, Failure> {
+    let failed =
+        |error: libloading::Error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
+    // SAFETY: the file was compiled from text that our generator made, in a folder that only this
+    // user can write, and its bytes are those that were recorded; it has no initialisers.
+    let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
+    // SAFETY: the generator gives the entry this type (`abi.h`); `CCall` mirrors it field by field.
+    let entry: libloading::Symbol<'_, unsafe extern "C" fn(*const CCall) -> i32> =
+        unsafe { library.get(entry.as_bytes()) }.map_err(failed)?;
+    // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
+    // checked by `bind`: each array holds every element that the domain and the stencil's extents
+    // reach, from the start of the domain with these strides; run-time indices are guarded by the
+    // code. Arrays are distinct, and nothing else touches them until the call returns.
+    let status = unsafe { entry(call) };
+    // The threads of OpenMP outlive the call and stand in code of the library's own dependencies:
+    // it stays loaded until the process ends.
+    std::mem::forget(library);
+    Ok(status)
+}

@@ -1,0 +1,224 @@
+//! The process of a job, seen from outside: started, listened to, bounded, and ended with all that it started.
+//!
+//! Whatever it does, the answer is an end with a reason: nothing that it says is trusted further
+//! than its length and form allow.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use isobar_compiler::types::DType;
+use isobar_protocol::field::FieldInfo;
+use isobar_protocol::job::{EndReason, EventKind};
+use isobar_protocol::problem::{LimitHit, Problem};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+
+use super::lifecycle::stopped_problem;
+use crate::config::Tools;
+use crate::problems;
+use crate::wire::{self, Order, TooMuch};
+
+/// What a job may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    pub run_ms: u64,
+    /// All its results together.
+    pub result_bytes: u64,
+}
+
+/// The last words of a process that are kept.
+const STDERR_BYTES: u64 = 64 * 1024;
+
+/// Ends the process and everything that it started when dropped.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // It fails where everything has ended already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// Lets a process do what `order` says and hands on what it tells.
+///
+/// The process is over when this returns, and when this future is dropped.
+pub async fn drive(
+    tools: &Tools,
+    order: &Order,
+    fields: Vec<u8>,
+    bounds: Bounds,
+    mut stop: watch::Receiver<Option<EndReason>>,
+    mut sink: impl FnMut(EventKind, Vec<u8>),
+) -> (EndReason, Option<Problem>) {
+    let mut frame = Vec::new();
+    let started = wire::write(&mut frame, order, &fields).and_then(|()| start(tools));
+    drop(fields);
+    let (mut child, stdin, mut stdout, stderr) = match started {
+        Ok(started) => started,
+        Err(error) => return not_started(&error),
+    };
+    let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    // Standard input stays open: its end tells the process that the runner is gone.
+    let feeding = tokio::spawn(feed(stdin, frame));
+    let last_words = tokio::spawn(listen(stderr));
+
+    let mut left = bounds.result_bytes;
+    let listening = async {
+        loop {
+            match wire::read_event(&mut stdout, left).await {
+                Ok((EventKind::Ended { reason, problem }, _)) => return Some((reason, problem)),
+                Ok((EventKind::Field { field }, bytes)) if is_whole(&field, &bytes) => {
+                    left -= bytes.len() as u64;
+                    sink(EventKind::Field { field }, bytes);
+                }
+                // These are the runner's to say.
+                Ok((EventKind::Accepted { .. } | EventKind::Queued { .. } | EventKind::Heartbeat, _)) => {}
+                Ok((EventKind::Field { .. }, _)) => return None,
+                Ok((event, _)) => sink(event, Vec::new()),
+                Err(error) => {
+                    let too_much = error.get_ref().and_then(|it| it.downcast_ref::<TooMuch>());
+                    return too_much.map(|it| (EndReason::Limit, Some(too_many_results(bounds, it))));
+                }
+            }
+        }
+    };
+    let said = tokio::select! {
+        said = listening => said,
+        reason = stop.wait_for(Option::is_some) => {
+            let reason = reason.ok().and_then(|it| *it).unwrap_or(EndReason::Cancelled);
+            Some((reason, Some(stopped_problem(reason))))
+        }
+        () = tokio::time::sleep(Duration::from_millis(bounds.run_ms)) => {
+            Some((EndReason::Limit, Some(out_of_time(bounds.run_ms))))
+        }
+    };
+    let status = if said.is_none() {
+        // It closed its end: it is about to be over, and its status tells why.
+        tokio::time::timeout(Duration::from_secs(5), child.wait()).await.ok().and_then(Result::ok)
+    } else {
+        None
+    };
+    drop(group);
+    let _ = child.wait().await;
+    feeding.abort();
+    let last_words = tokio::time::timeout(Duration::from_secs(1), last_words).await;
+    let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
+    match said {
+        Some((EndReason::Ok, _)) => (EndReason::Ok, None),
+        Some(said) => said,
+        None => died(status, &last_words, order.memory_bytes),
+    }
+}
+
+fn start(tools: &Tools) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
+    // An empty environment but for what a C compiler needs; a group of its own, to be ended as a whole.
+    let mut child = Command::new(&tools.worker)
+        .arg("worker")
+        .env_clear()
+        .env("PATH", &tools.path)
+        .env("TMPDIR", &tools.temporary)
+        .env("LC_ALL", "C")
+        .current_dir("/")
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    match (child.stdin.take(), child.stdout.take(), child.stderr.take()) {
+        (Some(stdin), Some(stdout), Some(stderr)) => Ok((child, stdin, stdout, stderr)),
+        _ => Err(std::io::Error::other("the process has no pipes")),
+    }
+}
+
+async fn feed(mut stdin: ChildStdin, frame: Vec<u8>) {
+    if stdin.write_all(&frame).await.is_ok() {
+        let _ = stdin.flush().await;
+        drop(frame);
+        std::future::pending::<()>().await;
+    }
+}
+
+/// The last of what it writes to standard error.
+async fn listen(mut stderr: ChildStderr) -> String {
+    let mut last = Vec::new();
+    let mut part = [0; 4096];
+    while let Ok(n @ 1..) = stderr.read(&mut part).await {
+        last.extend_from_slice(&part[..n]);
+        let spare = last.len().saturating_sub(usize::try_from(STDERR_BYTES).unwrap_or(0));
+        last.drain(..spare);
+    }
+    String::from_utf8_lossy(&last).into_owned()
+}
+
+/// Whether a field's bytes are as many as its description says.
+fn is_whole(field: &FieldInfo, bytes: &[u8]) -> bool {
+    let size = DType::from_name(&field.dtype).map(|it| it.size_bytes() as u64);
+    let wanted = field.shape.iter().try_fold(size.unwrap_or(0), |n, &it| n.checked_mul(it));
+    size.is_some() && wanted == Some(bytes.len() as u64) && field.origin.len() == field.shape.len()
+}
+
+fn not_started(error: &std::io::Error) -> (EndReason, Option<Problem>) {
+    let mut problem = problems::INTERNAL.problem(format!("the job's process cannot be started: {error}"));
+    problem.report_id = Some(crate::random::hex(8));
+    tracing::error!(report = problem.report_id, "{error}");
+    (EndReason::Error, Some(problem))
+}
+
+fn too_many_results(bounds: Bounds, too_much: &TooMuch) -> Problem {
+    let used = bounds.result_bytes - too_much.allowed;
+    let mut problem =
+        problems::DOMAIN_TOO_LARGE.problem("the written fields are larger than what the runner keeps");
+    problem.limit = Some(LimitHit {
+        name: "results".to_owned(),
+        allowed: bounds.result_bytes,
+        asked: used.saturating_add(too_much.asked),
+        unit: "bytes".to_owned(),
+    });
+    problem
+}
+
+fn out_of_time(run_ms: u64) -> Problem {
+    let mut problem = problems::TIME_LIMIT.problem(format!("the job worked for {run_ms} ms and was ended"));
+    problem.limit =
+        Some(LimitHit { name: "time".to_owned(), allowed: run_ms, asked: run_ms, unit: "ms".to_owned() });
+    problem
+}
+
+/// Why a process ended that did not say so itself.
+fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason, Option<Problem>) {
+    let signal = status.and_then(|it| it.signal());
+    tracing::warn!(signal, last_words, "a job's process died");
+    if last_words.contains("memory allocation of") {
+        let mut problem =
+            problems::DOMAIN_TOO_LARGE.problem("the job ran out of the memory that it may have");
+        problem.limit = Some(LimitHit {
+            name: "memory".to_owned(),
+            allowed: memory,
+            asked: memory,
+            unit: "bytes".to_owned(),
+        });
+        return (EndReason::Limit, Some(problem));
+    }
+    if signal == Some(Signal::XCPU.as_raw()) {
+        let problem = problems::TIME_LIMIT.problem("the job used up its processor time");
+        return (EndReason::Limit, Some(problem));
+    }
+    let how = match (signal, status.and_then(|it| it.code())) {
+        (Some(9), _) => {
+            "it was killed from outside (signal 9): perhaps the machine ran out of memory".to_owned()
+        }
+        (Some(11), _) => "it touched memory that is not its own (signal 11)".to_owned(),
+        (Some(6), _) => "it gave up (signal 6)".to_owned(),
+        (Some(signal), _) => format!("signal {signal} ended it"),
+        (None, Some(code)) => format!("it ended with status {code} without saying why"),
+        (None, None) => "it said something that is not understood".to_owned(),
+    };
+    let problem = problems::JOB_CRASHED.problem(format!("the job's process crashed: {how}"));
+    (EndReason::Crash, Some(problem))
+}

@@ -1,0 +1,168 @@
+//! Who may work, who waits, and what is kept of those who are done.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use isobar_protocol::job::{EndReason, EventKind};
+use isobar_protocol::limits::Limits;
+use tokio::sync::Semaphore;
+
+use super::lifecycle;
+use super::stream::Job;
+use crate::config::Tools;
+use crate::error::ApiError;
+use crate::wire::Order;
+
+/// Jobs that are over and can still be asked about.
+const MOST_ENDED: usize = 200;
+
+/// All jobs of this runner. Cheap to copy.
+#[derive(Clone, Debug)]
+pub struct Jobs(Arc<Shared>);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub limits: Limits,
+    pub tools: Arc<Tools>,
+    /// One permit for each job that may work; given in the order of asking, released on drop.
+    pub slots: Semaphore,
+    is_closed: AtomicBool,
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    /// Oldest first.
+    jobs: VecDeque<Arc<Job>>,
+    waiting: VecDeque<Arc<Job>>,
+}
+
+impl Jobs {
+    #[must_use]
+    pub fn new(limits: Limits, tools: Arc<Tools>) -> Self {
+        let at_once = usize::try_from(limits.jobs_at_once).unwrap_or(1).clamp(1, 1024);
+        Self(Arc::new(Shared {
+            limits,
+            tools,
+            slots: Semaphore::new(at_once),
+            is_closed: AtomicBool::new(false),
+            table: Mutex::default(),
+        }))
+    }
+
+    /// Takes a job; `fields` is the `.npz` with its inputs, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// When too many wait, or the runner ends.
+    pub fn admit(&self, order: Order, fields: Vec<u8>) -> Result<Arc<Job>, ApiError> {
+        if self.is_closed() {
+            return Err(ApiError::ShuttingDown);
+        }
+        let job = Arc::new(Job::new());
+        {
+            let mut table = self.0.table();
+            let waiting = table.waiting.len() as u64;
+            if waiting >= self.0.limits.jobs_waiting && self.0.slots.available_permits() == 0 {
+                return Err(ApiError::QueueFull { waiting });
+            }
+            table.waiting.push_back(Arc::clone(&job));
+            table.jobs.push_back(Arc::clone(&job));
+            table.forget(self.0.limits.kept_bytes);
+            if self.0.slots.available_permits() == 0 {
+                table.tell_positions();
+            }
+        }
+        tokio::spawn(lifecycle::live(Arc::clone(&self.0), Arc::clone(&job), order, fields));
+        Ok(job)
+    }
+
+    /// The job of that id.
+    ///
+    /// # Errors
+    ///
+    /// 404.
+    pub fn get(&self, id: &str) -> Result<Arc<Job>, ApiError> {
+        let table = self.0.table();
+        let found = table.jobs.iter().find(|it| it.id == id).cloned();
+        found.ok_or_else(|| ApiError::NotFound("job of this name".to_owned()))
+    }
+
+    /// How many jobs wait.
+    #[must_use]
+    pub fn waiting(&self) -> u32 {
+        u32::try_from(self.0.table().waiting.len()).unwrap_or(u32::MAX)
+    }
+
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed.load(Ordering::SeqCst)
+    }
+
+    /// Takes no more jobs, ends those there are, and waits until their readers could know it.
+    pub async fn close(&self) {
+        self.0.is_closed.store(true, Ordering::SeqCst);
+        let jobs: Vec<Arc<Job>> = self.0.table().jobs.iter().cloned().collect();
+        for job in &jobs {
+            job.stop(EndReason::RunnerShutdown);
+        }
+        for _ in 0..100 {
+            if jobs.iter().all(|it| it.is_ended()) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Shared {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The job no longer waits: it works, or was stopped before.
+    pub(crate) fn leaves_queue(&self, job: &Arc<Job>) {
+        let mut table = self.table();
+        let before = table.waiting.len();
+        table.waiting.retain(|it| !Arc::ptr_eq(it, job));
+        if table.waiting.len() != before {
+            table.tell_positions();
+        }
+    }
+
+    /// Room for the results of `job`, by dropping older ones.
+    pub(crate) fn make_room(&self) {
+        self.table().forget(self.limits.kept_bytes);
+    }
+}
+
+impl Table {
+    fn tell_positions(&self) {
+        let of = u32::try_from(self.waiting.len()).unwrap_or(u32::MAX);
+        for (position, job) in (1..).zip(&self.waiting) {
+            job.tell(EventKind::Queued { position, of });
+        }
+    }
+
+    /// Drops the oldest results beyond the limits.
+    fn forget(&mut self, kept_bytes: u64) {
+        let mut total: u64 = self.jobs.iter().map(|it| it.kept_bytes()).sum();
+        for job in &self.jobs {
+            if total <= kept_bytes {
+                break;
+            }
+            if job.is_ended() {
+                total -= job.kept_bytes();
+                job.drop_fields();
+            }
+        }
+        let mut spare = self.jobs.iter().filter(|it| it.is_ended()).count().saturating_sub(MOST_ENDED);
+        self.jobs.retain(|it| {
+            let is_spare = spare > 0 && it.is_ended();
+            spare -= usize::from(is_spare);
+            !is_spare
+        });
+    }
+}

@@ -1,0 +1,271 @@
+//! One array: the format that NumPy's manual calls NPY, versions 1 to 3.
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::types::DType;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Much longer than any header of an array without a structure.
+const MOST_HEADER_BYTES: usize = 64 * 1024;
+/// NumPy's own limit.
+const MOST_DIMENSIONS: usize = 64;
+
+/// What a header says.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    dtype: DType,
+    is_big_endian: bool,
+    is_fortran: bool,
+    shape: Vec<usize>,
+}
+
+/// Reads an array.
+///
+/// # Errors
+///
+/// A sentence that says what is wrong.
+pub fn read(bytes: &[u8]) -> Result<Array, String> {
+    let (header, data) = split(bytes)?;
+    let header = parse(header)?;
+    let points = header.shape.iter().try_fold(1_usize, |n, &size| n.checked_mul(size));
+    let wanted = points.and_then(|it| it.checked_mul(header.dtype.size_bytes()));
+    if wanted != Some(data.len()) {
+        return Err(format!(
+            "its header promises the shape {:?} of {}, and {} bytes of data follow",
+            header.shape,
+            header.dtype,
+            data.len()
+        ));
+    }
+    let elements = if header.is_big_endian && header.dtype.size_bytes() > 1 {
+        let turned: Vec<u8> =
+            data.chunks(header.dtype.size_bytes()).flat_map(|it| it.iter().rev().copied()).collect();
+        Elements::from_le_bytes(header.dtype, &turned)
+    } else {
+        Elements::from_le_bytes(header.dtype, data)
+    };
+    let array = if header.is_fortran {
+        Array::from_fortran_order(elements, &header.shape)
+    } else {
+        Array::from_c_order(elements, &header.shape)
+    };
+    array.ok_or_else(|| "its shape does not fit its data".to_owned())
+}
+
+/// The bytes before the data of an array in C order.
+#[must_use]
+pub(super) fn header(dtype: &str, shape: &[u64]) -> Vec<u8> {
+    let code = match dtype {
+        "bool" => "|b1",
+        "int8" => "|i1",
+        "int16" => "<i2",
+        "int32" => "<i4",
+        "int64" => "<i8",
+        "float32" => "<f4",
+        _ => "<f8",
+    };
+    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let shape = format!("({}{comma})", sizes.join(", "));
+    let mut text = format!("{{'descr': '{code}', 'fortran_order': False, 'shape': {shape}, }}");
+    // The data begins at a multiple of 64 bytes, after a newline.
+    let before = MAGIC.len() + 4;
+    while (before + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let mut out = MAGIC.to_vec();
+    out.extend([1, 0]);
+    out.extend(length.to_le_bytes());
+    out.extend(text.into_bytes());
+    out
+}
+
+/// A whole `.npy` file.
+#[must_use]
+pub fn write(array: &Array) -> Vec<u8> {
+    let shape: Vec<u64> = array.shape.iter().map(|&it| it as u64).collect();
+    let mut out = header(array.dtype().name(), &shape);
+    out.extend(array.to_c_order_le_bytes());
+    out
+}
+
+/// The header's text and the data.
+fn split(bytes: &[u8]) -> Result<(&str, &[u8]), String> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy file")?;
+    let (&[major, _minor], rest) = rest.split_first_chunk::<2>().ok_or("it ends within its header")?;
+    let (length, rest) = match major {
+        1 => {
+            let (length, rest) = rest.split_first_chunk::<2>().ok_or("it ends within its header")?;
+            (usize::from(u16::from_le_bytes(*length)), rest)
+        }
+        2 | 3 => {
+            let (length, rest) = rest.split_first_chunk::<4>().ok_or("it ends within its header")?;
+            (usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX), rest)
+        }
+        _ => return Err(format!("its format is version {major}, and 1 to 3 are known")),
+    };
+    if length > MOST_HEADER_BYTES || length > rest.len() {
+        return Err("it ends within its header".to_owned());
+    }
+    let (header, data) = rest.split_at(length);
+    let header = std::str::from_utf8(header).map_err(|_| "its header is no text")?;
+    Ok((header, data))
+}
+
+/// Reads the header: a Python dictionary with three known keys.
+fn parse(text: &str) -> Result<Header, String> {
+    let mut words = Words { rest: text };
+    let malformed =
+        || format!("its header is not understood: {}", text.trim().chars().take(120).collect::<String>());
+    let (mut dtype, mut order, mut shape) = (None, None, None);
+    words.take("{").ok_or_else(malformed)?;
+    while words.take("}").is_none() {
+        let key = words.quoted().ok_or_else(malformed)?;
+        words.take(":").ok_or_else(malformed)?;
+        match key {
+            "descr" => dtype = Some(words.quoted().ok_or("its elements are no plain numbers")?),
+            "fortran_order" => {
+                let is_true = words.take("True").is_some();
+                if !is_true {
+                    words.take("False").ok_or_else(malformed)?;
+                }
+                order = Some(is_true);
+            }
+            "shape" => shape = Some(words.tuple().ok_or_else(malformed)?),
+            _ => return Err(malformed()),
+        }
+        if words.take(",").is_none() {
+            words.take("}").ok_or_else(malformed)?;
+            break;
+        }
+    }
+    if !words.rest.trim().is_empty() {
+        return Err(malformed());
+    }
+    let (Some(descr), Some(is_fortran), Some(shape)) = (dtype, order, shape) else { return Err(malformed()) };
+    let (order, code) = descr.split_at_checked(1).ok_or_else(malformed)?;
+    let dtype = match code {
+        "b1" => DType::Bool,
+        "i1" => DType::Int8,
+        "i2" => DType::Int16,
+        "i4" => DType::Int32,
+        "i8" => DType::Int64,
+        "f4" => DType::Float32,
+        "f8" => DType::Float64,
+        _ => {
+            return Err(format!(
+                "its elements are of type `{descr}`, and the language has bool, int8 to int64, float32 and float64"
+            ));
+        }
+    };
+    let is_big_endian = match order {
+        "<" | "|" | "=" => false,
+        ">" => true,
+        _ => return Err(malformed()),
+    };
+    Ok(Header { dtype, is_big_endian, is_fortran, shape })
+}
+
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    /// Takes `word`, if it is next.
+    fn take(&mut self, word: &str) -> Option<()> {
+        self.rest = self.rest.trim_start().strip_prefix(word)?;
+        Some(())
+    }
+
+    fn quoted(&mut self) -> Option<&'a str> {
+        let rest = self.rest.trim_start();
+        let quote = rest.chars().next().filter(|it| matches!(it, '\'' | '"'))?;
+        let (text, rest) = rest[1..].split_once(quote)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    fn tuple(&mut self) -> Option<Vec<usize>> {
+        self.take("(")?;
+        let mut sizes = Vec::new();
+        while self.take(")").is_none() {
+            let rest = self.rest.trim_start();
+            let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+            sizes.push(rest[..end].parse().ok()?);
+            // Old Pythons wrote `3L`.
+            self.rest = rest[end..].strip_prefix('L').unwrap_or(&rest[end..]);
+            if self.take(",").is_none() {
+                self.take(")")?;
+                break;
+            }
+            if sizes.len() > MOST_DIMENSIONS {
+                return None;
+            }
+        }
+        Some(sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::types::Value;
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        let mut out = b"\x93NUMPY\x01\x00".to_vec();
+        out.extend(u16::try_from(header.len()).expect("short").to_le_bytes());
+        out.extend(header.as_bytes());
+        out.extend(data);
+        out
+    }
+
+    #[test]
+    fn both_orders_and_both_ends_are_read() {
+        let data: Vec<u8> = (1..=6_i16).flat_map(i16::to_le_bytes).collect();
+        let c = read(&file("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }\n", &data))
+            .expect("C order");
+        assert_eq!(c.get(&[1, 0]), Value::Int16(4));
+        let f = read(&file("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3)}", &data))
+            .expect("Fortran order");
+        assert_eq!(f.get(&[1, 0]), Value::Int16(2));
+        let big: Vec<u8> = (1..=6_i16).flat_map(i16::to_be_bytes).collect();
+        let b = read(&file("{\"descr\":\">i2\",\"fortran_order\":False,\"shape\":(2,3)}", &big))
+            .expect("big end first");
+        assert_eq!(b, c);
+    }
+
+    #[test]
+    fn scalars_and_rows_have_their_own_spelling() {
+        let point =
+            read(&file("{'descr': '|b1', 'fortran_order': False, 'shape': ()}", &[1])).expect("a point");
+        assert_eq!((point.shape.len(), point.get(&[])), (0, Value::Bool(true)));
+        let row =
+            read(&file("{'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", &[0; 4])).expect("a row");
+        assert_eq!(row.shape, [1]);
+        assert_eq!(read(&write(&row)), Ok(row));
+    }
+
+    #[test]
+    fn a_header_that_lies_is_refused_before_anything_is_allocated() {
+        let all = [
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,)}", "shape"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "shape"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", "understood"),
+            ("{'descr': '<f2', 'fortran_order': False, 'shape': (4,)}", "`<f2`"),
+            ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "`|O`"),
+            ("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", "plain"),
+            ("{'descr': '<f8', 'fortran_order': False}", "understood"),
+            ("{'descr': '<f8', 'shape': (1,), 'fortran_order': 1}", "understood"),
+            ("{'descr': 'é', 'fortran_order': False, 'shape': (1,)}", "understood"),
+            ("(1", "understood"),
+            ("", "understood"),
+        ];
+        for (header, word) in all {
+            let error = read(&file(header, &[0; 8])).expect_err(header);
+            assert!(error.contains(word), "{header}: {error}");
+        }
+        assert!(read(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}").is_err());
+        assert!(read(b"\x93NUMPY\x09\x00\x00\x00").expect_err("version").contains("version 9"));
+    }
+}

@@ -1,0 +1,185 @@
+//! From a request to a checked launch, with the inputs made or read, and nothing allocated that is too much.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Call, Launch, bind};
+use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::diag::catalog::call;
+use isobar_compiler::diag::{Diagnostic, FileId, Span};
+use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
+use isobar_protocol::request::{FieldsInput, InlineField, Request};
+
+use crate::compile::Source;
+use crate::executors::Executor;
+use crate::npz;
+
+/// Why a request is not run.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    Call(Vec<Diagnostic>),
+    /// It needs more than it may have.
+    Memory {
+        asked: u64,
+        allowed: u64,
+    },
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Refusal::Call(vec![diagnostic])
+    }
+}
+
+/// The launch of a request; `npz` holds its fields where they are not part of it.
+pub(crate) fn launch(
+    request: &Request,
+    source: &Source,
+    compilation: &Compilation,
+    npz: Option<&[u8]>,
+    executor: &dyn Executor,
+    allowed: u64,
+) -> Result<Launch, Refusal> {
+    let Some(signature) = &compilation.signature else { return Err(Refusal::Call(Vec::new())) };
+    let fields = given_fields(request, npz, allowed)?;
+    let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
+    let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
+    let given: u64 = call.fields.values().map(bytes).sum();
+    let admit = |domain: Domain, arguments: u64| {
+        let workspace = executor.workspace_bytes(compilation, domain).unwrap_or(u64::MAX);
+        // A written field exists twice when it is sent.
+        let asked = arguments.saturating_mul(2).saturating_add(workspace);
+        if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }
+    };
+    if let Some(generators) = &request.init {
+        let directives = with_overrides(&source.directives, generators, &call)?;
+        let domain = domain_for(request, &directives, signature, &call)?;
+        let made = inputs::bytes_for(signature, domain);
+        admit(domain, given.saturating_add(made))?;
+        fill_in(&mut call, inputs::call_for(signature, &directives, domain));
+    }
+    let launch = compilation.bind(call).map_err(Refusal::Call)?;
+    let arguments = launch.arguments.iter().map(|it| match it {
+        Argument::Field(field) => bytes(&field.array),
+        Argument::Scalar(_) | Argument::Unused => 0,
+    });
+    admit(launch.domain, arguments.sum())?;
+    Ok(launch)
+}
+
+fn bytes(array: &Array) -> u64 {
+    (array.elements.len() as u64).saturating_mul(array.dtype().size_bytes() as u64)
+}
+
+/// What was not given comes from `made`, with its origin.
+fn fill_in(call: &mut Call, made: Call) {
+    call.domain = call.domain.or(made.domain);
+    for (name, array) in made.fields {
+        if call.fields.contains_key(&name) {
+            continue;
+        }
+        if let Some(origin) = made.origin.get(&name) {
+            call.origin.insert(name.clone(), origin.clone());
+        }
+        call.fields.insert(name, array);
+    }
+    for (name, value) in made.scalars {
+        call.scalars.entry(name).or_insert(value);
+    }
+}
+
+/// The directives of the text, with the generators of the request before them, and none for fields that are given.
+fn with_overrides(
+    directives: &Directives,
+    generators: &BTreeMap<String, String>,
+    call: &Call,
+) -> Result<Directives, Refusal> {
+    let mut directives = directives.clone();
+    for (name, text) in generators {
+        let generator = inputs::parse::generator(text).map_err(|why| {
+            let what = format!("the generator `{text}` of `{name}`");
+            Refusal::from(call::cannot_read(&what, &why))
+        })?;
+        directives.inputs.retain(|it| it.field != *name);
+        let span = Span::new(FileId::default(), 0, 0);
+        directives.inputs.push(inputs::InputDirective { field: name.clone(), generator, span });
+    }
+    directives.inputs.retain(|it| !call.fields.contains_key(&it.field));
+    Ok(directives)
+}
+
+/// The domain of the request or of the text; else the largest that fits the fields that are given.
+fn domain_for(
+    request: &Request,
+    directives: &Directives,
+    signature: &Signature,
+    call: &Call,
+) -> Result<Domain, Refusal> {
+    let within = |[i, j, k]: [i64; 3]| {
+        let is_domain = [i, j, k].iter().all(|it| (0..=Domain::MAX_ALONG_AXIS).contains(it));
+        if is_domain { Ok(Domain::new(i, j, k)) } else { Err(call::domain_out_of_range([i, j, k]).into()) }
+    };
+    if let Some(domain) = request.domain.or(directives.domain.filter(|_| call.fields.is_empty())) {
+        return within(domain);
+    }
+    // Binding the given fields alone finds what fits them.
+    let given = Signature {
+        params: signature.params.iter().filter(|it| call.fields.contains_key(&it.name)).cloned().collect(),
+        ..signature.clone()
+    };
+    let alone = Call { scalars: BTreeMap::new(), ..call.clone() };
+    match bind(&given, alone) {
+        Ok(launch) if !launch.arguments.is_empty() => Ok(launch.domain),
+        _ => within(directives.domain.unwrap_or([64, 64, 40])),
+    }
+}
+
+/// The arrays of the request, or of the file that came with it.
+fn given_fields(
+    request: &Request,
+    npz: Option<&[u8]>,
+    allowed: u64,
+) -> Result<BTreeMap<String, Array>, Refusal> {
+    let mut fields = BTreeMap::new();
+    if let Some(npz) = npz {
+        fields = npz::read(npz, allowed).map_err(|why| call::cannot_read("the input fields", &why))?;
+    }
+    if let Some(FieldsInput::Inline(inline)) = &request.fields {
+        let mut wrong = Vec::new();
+        for (name, field) in inline {
+            match array(field) {
+                Ok(array) => drop(fields.insert(name.clone(), array)),
+                Err(why) => wrong.push(call::cannot_read(&format!("field `{name}`"), &why)),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(Refusal::Call(wrong));
+        }
+    }
+    Ok(fields)
+}
+
+fn array(field: &InlineField) -> Result<Array, String> {
+    let dtype = DType::from_name(&field.dtype)
+        .ok_or_else(|| format!("`{}` is no type of the language", field.dtype))?;
+    let data = STANDARD.decode(&field.data).map_err(|error| format!("its data is no base64: {error}"))?;
+    let shape: Option<Vec<usize>> = field.shape.iter().map(|&it| usize::try_from(it).ok()).collect();
+    let elements = Elements::from_le_bytes(dtype, &data);
+    let array = shape.and_then(|shape| Array::from_c_order(elements, &shape));
+    array
+        .filter(|_| data.len() % dtype.size_bytes() == 0)
+        .ok_or_else(|| format!("its {} bytes do not fill the shape {:?} of {dtype}", data.len(), field.shape))
+}
+
+/// Whether a parameter is a field, for those who list what was written.
+pub(crate) fn axes_of(kind: &ParamKind) -> Option<isobar_compiler::space::AxisSet> {
+    match kind {
+        ParamKind::Field { axes, .. } => Some(*axes),
+        ParamKind::Scalar { .. } => None,
+    }
+}

@@ -1,0 +1,22 @@
+//! What this runner is and can do.
+
+use axum::Json;
+use axum::extract::State;
+use isobar_compiler::pipeline::Stage;
+use isobar_protocol::job::Capabilities;
+
+use crate::state::AppState;
+
+/// `GET /v1/capabilities`
+pub(crate) async fn capabilities(State(state): State<AppState>) -> Json<Capabilities> {
+    Json(Capabilities {
+        product: "isobar".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        backends: state.backends.clone(),
+        stages: Stage::ALL.iter().map(ToString::to_string).collect(),
+        cores: state.tools.cores,
+        sandbox: crate::limits::SANDBOX.to_owned(),
+        limits: state.limits,
+        jobs_waiting: state.jobs.waiting(),
+    })
+}

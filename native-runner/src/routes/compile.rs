@@ -1,0 +1,24 @@
+//! Compiles and answers with every level.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use isobar_protocol::compile::Compiled;
+use isobar_protocol::request::Request;
+
+use super::body;
+use crate::error::ApiError;
+use crate::state::AppState;
+use crate::{compile as compiler, limits};
+
+/// `POST /v1/compile` — diagnostics, levels, signature. A stencil with errors is an answer, not a problem.
+pub(crate) async fn compile(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Compiled>, ApiError> {
+    let request: Request = body::json(&headers, body, state.limits.body_bytes).await?;
+    limits::check_request(&request, &state.limits)?;
+    Ok(Json(compiler::guarded(request, state.limits.compile_ms).await?))
+}

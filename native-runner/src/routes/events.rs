@@ -1,0 +1,68 @@
+//! The events of a job, as they happen.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive};
+use axum::response::{IntoResponse, Sse};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::error::ApiError;
+use crate::jobs::Job;
+use crate::state::AppState;
+
+/// A silent stream says that it lives this often.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// `GET /v1/jobs/{id}/events` — server-sent events, from the first, or from the one after `Last-Event-ID`.
+///
+/// The stream ends after `ended`. A comment line comes when nothing else does.
+pub(crate) async fn events(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, ApiError> {
+    let job = state.jobs.get(&id)?;
+    let first = match headers.get("last-event-id") {
+        None => 0,
+        Some(last) => {
+            let last = last.to_str().ok().and_then(|it| it.trim().parse::<usize>().ok());
+            let last = last.ok_or_else(|| {
+                ApiError::InvalidRequest(
+                    "`Last-Event-ID` is the number of the last event that arrived".to_owned(),
+                )
+            })?;
+            last.saturating_add(1)
+        }
+    };
+    // A small buffer: a slow reader waits here, while the log keeps what it has not read.
+    let (sender, receiver) = mpsc::channel(16);
+    tokio::spawn(forward(job, first, sender));
+    let stream = Sse::new(ReceiverStream::new(receiver));
+    Ok(stream.keep_alive(KeepAlive::new().interval(HEARTBEAT).text("heartbeat")))
+}
+
+async fn forward(job: Arc<Job>, mut next: usize, to: mpsc::Sender<Result<Event, Infallible>>) {
+    let mut growth = job.growth();
+    loop {
+        let (events, is_over) = job.events_from(next);
+        for event in events {
+            next += 1;
+            let Ok(data) = serde_json::to_string(&event) else { return };
+            if to.send(Ok(Event::default().id(event.seq.to_string()).data(data))).await.is_err() {
+                return;
+            }
+        }
+        if is_over {
+            return;
+        }
+        tokio::select! {
+            grown = growth.wait_for(|&it| it > next) => if grown.is_err() { return },
+            () = to.closed() => return,
+        }
+    }
+}

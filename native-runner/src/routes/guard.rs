@@ -1,0 +1,33 @@
+//! What every request passes first, whatever its method and path.
+
+use std::net::SocketAddr;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::{Access, access};
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// Checks host, origin and token, and adds the headers that keep an answer to itself.
+pub(crate) async fn guard(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let mut response = match check(&state, &request) {
+        Ok(()) => next.run(request).await,
+        Err(error) => error.into_response(),
+    };
+    crate::assets::guard(&mut response);
+    response
+}
+
+fn check(state: &AppState, request: &Request) -> Result<(), ApiError> {
+    state.hosts.check_host(request.uri(), request.headers())?;
+    match access(request.method(), request.uri().path()) {
+        Access::Public => Ok(()),
+        Access::Token => {
+            state.hosts.check_origin(request.headers())?;
+            let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip());
+            state.auth.check(request.headers(), from)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Takes jobs, tells their state, cancels them.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use isobar_protocol::job::{EndReason, JobState, JobTicket};
+use isobar_protocol::request::{FieldsInput, Request};
+
+use super::body;
+use crate::error::ApiError;
+use crate::executors::Backend;
+use crate::limits;
+use crate::state::AppState;
+use crate::wire::Order;
+
+/// `POST /v1/jobs` — queues a run and answers at once; the stencil is compiled in the job's process.
+///
+/// Progress and results follow on `GET /v1/jobs/{id}/events`.
+pub(crate) async fn submit(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let mut request: Request = body::json(&headers, body, state.limits.body_bytes).await?;
+    limits::check_request(&request, &state.limits)?;
+    let backend = Backend::of(&request)?;
+    backend.check(&state.tools)?;
+    let fields = match request.fields.take() {
+        Some(FieldsInput::Name(id)) => {
+            let upload = state.uploads.get(&id);
+            let upload =
+                upload.ok_or_else(|| ApiError::NotFound("upload of this name; send it again".to_owned()))?;
+            let read = tokio::task::spawn_blocking(move || upload.read()).await;
+            let read = read.map_err(|error| ApiError::internal(&error))?;
+            Some(read.map_err(|error| ApiError::internal(&error))?)
+        }
+        inline => {
+            request.fields = inline;
+            None
+        }
+    };
+    let order = Order::new(request, fields.is_some(), &state.limits, &state.tools);
+    let job = state.jobs.admit(order, fields.unwrap_or_default())?;
+    let location = [(header::LOCATION, format!("/v1/jobs/{}", job.id))];
+    Ok((StatusCode::CREATED, location, Json(JobTicket { job: job.id.clone() })).into_response())
+}
+
+/// `GET /v1/jobs/{id}`
+pub(crate) async fn state(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<JobState>, ApiError> {
+    Ok(Json(state.jobs.get(&id)?.state()))
+}
+
+/// `DELETE /v1/jobs/{id}` — ends the job; the event `ended` follows. A job that is over stays as it is.
+pub(crate) async fn cancel(
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<(StatusCode, Json<JobState>), ApiError> {
+    let job = state.jobs.get(&id)?;
+    job.stop(EndReason::Cancelled);
+    Ok((StatusCode::ACCEPTED, Json(job.state())))
+}

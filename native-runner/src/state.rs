@@ -1,0 +1,47 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use isobar_protocol::job::Backend;
+use isobar_protocol::limits::Limits;
+
+use crate::auth::{Auth, Hosts};
+use crate::config::Tools;
+use crate::jobs::Jobs;
+use crate::uploads::Uploads;
+
+/// Cheap to copy.
+#[derive(Clone, Debug)]
+pub struct AppState(Arc<Shared>);
+
+/// The parts of [`AppState`].
+#[derive(Debug)]
+pub struct Shared {
+    pub auth: Auth,
+    pub hosts: Hosts,
+    pub limits: Limits,
+    pub tools: Arc<Tools>,
+    pub backends: Vec<Backend>,
+    pub jobs: Jobs,
+    pub uploads: Uploads,
+}
+
+impl AppState {
+    /// A runner that answers to `hosts` and accepts `auth`.
+    #[must_use]
+    pub fn new(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools) -> Self {
+        let tools = Arc::new(tools);
+        let backends = crate::executors::backends(&tools);
+        let jobs = Jobs::new(limits, Arc::clone(&tools));
+        let uploads = Uploads::new(limits);
+        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads }))
+    }
+}
+
+impl std::ops::Deref for AppState {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

@@ -1,0 +1,144 @@
+//! What the runner and a job's process say to each other: frames of a document and, beside it, bytes.
+//!
+//! `u32` length of the JSON document, `u64` length of the bytes, both little-endian, then both.
+
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+
+use isobar_protocol::job::EventKind;
+use isobar_protocol::limits::Limits;
+use isobar_protocol::request::Request;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::config::{CCompiler, Tools};
+
+/// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Order {
+    pub request: Request,
+    /// Whether the bytes beside it are input fields.
+    pub has_fields: bool,
+    pub memory_bytes: u64,
+    pub processor_seconds: u64,
+    pub threads: u32,
+    pub cache: Option<PathBuf>,
+    pub temporary: PathBuf,
+    /// The C compiler, or why there is none.
+    pub cc: Result<CCompiler, String>,
+}
+
+impl Order {
+    /// An order for `request` within `limits`.
+    #[must_use]
+    pub fn new(request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
+        let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, MOST_THREADS);
+        let seconds = limits.run_ms.div_ceil(1000).saturating_add(5);
+        Self {
+            request,
+            has_fields,
+            memory_bytes: limits.job_memory_bytes,
+            processor_seconds: seconds.saturating_mul(u64::from(threads.max(tools.cores))),
+            threads,
+            cache: tools.cache.clone(),
+            temporary: tools.temporary.clone(),
+            cc: tools.cc.clone(),
+        }
+    }
+}
+
+/// More threads than this help nobody.
+const MOST_THREADS: u32 = 1024;
+
+/// A document is never longer.
+const MOST_JSON_BYTES: usize = 64 * 1024 * 1024;
+
+/// Writes one frame.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write<T: Serialize>(out: &mut impl Write, document: &T, bytes: &[u8]) -> io::Result<()> {
+    let json = serde_json::to_vec(document)?;
+    let length = u32::try_from(json.len()).map_err(io::Error::other)?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    out.write_all(&json)?;
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Reads one frame.
+///
+/// # Errors
+///
+/// Those of `from`, and when it is no frame.
+pub fn read<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<(T, Vec<u8>)> {
+    let mut head = [0; 12];
+    from.read_exact(&mut head)?;
+    let (json, bytes) = lengths(head)?;
+    let mut document = vec![0; json];
+    from.read_exact(&mut document)?;
+    let mut data = Vec::new();
+    if from.take(bytes).read_to_end(&mut data)? as u64 != bytes {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok((serde_json::from_slice(&document)?, data))
+}
+
+/// Reads what a job's process says; it is not trusted, so at most `most` bytes are taken.
+///
+/// # Errors
+///
+/// Those of `from`, and when it is no frame or too long.
+pub async fn read_event(from: &mut (impl AsyncRead + Unpin), most: u64) -> io::Result<(EventKind, Vec<u8>)> {
+    let mut head = [0; 12];
+    from.read_exact(&mut head).await?;
+    let (json, bytes) = lengths(head)?;
+    if bytes > most {
+        return Err(io::Error::other(TooMuch { asked: bytes, allowed: most }));
+    }
+    let mut document = vec![0; json];
+    from.read_exact(&mut document).await?;
+    let mut data = Vec::new();
+    if from.take(bytes).read_to_end(&mut data).await? as u64 != bytes {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok((serde_json::from_slice(&document)?, data))
+}
+
+/// A frame with more bytes than are taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{asked} bytes of results, and {allowed} are kept")]
+pub struct TooMuch {
+    pub asked: u64,
+    pub allowed: u64,
+}
+
+fn lengths(head: [u8; 12]) -> io::Result<(usize, u64)> {
+    let [a, b, c, d, bytes @ ..] = head;
+    let json = u32::from_le_bytes([a, b, c, d]) as usize;
+    if json > MOST_JSON_BYTES {
+        return Err(io::Error::other("this is no frame"));
+    }
+    Ok((json, u64::from_le_bytes(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_comes_back_as_it_was_and_a_cut_one_does_not() {
+        let mut frame = Vec::new();
+        let event = EventKind::Progress { done: 3, total: 7 };
+        write(&mut frame, &event, &[1, 2, 3]).expect("memory takes it");
+        let read_back: (EventKind, Vec<u8>) = read(&mut frame.as_slice()).expect("our own frame");
+        assert_eq!(read_back, (event, vec![1, 2, 3]));
+        for length in 0..frame.len() {
+            assert!(read::<EventKind>(&mut &frame[..length]).is_err(), "{length}");
+        }
+        assert!(read::<EventKind>(&mut [255; 64].as_slice()).is_err());
+    }
+}

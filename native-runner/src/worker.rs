@@ -1,0 +1,338 @@
+//! `isobar worker` — the process of one job: takes an order on standard input, tells what happens on
+//! standard output, and dies with the runner that started it.
+
+use std::io::{Read, Write};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::diag::StmtId;
+use isobar_compiler::pipeline::{Compilation, Hook};
+use isobar_protocol::diagnostic::Places;
+use isobar_protocol::field::{FieldInfo, Statistics};
+use isobar_protocol::job::{EndReason, EventKind, StageState};
+use isobar_protocol::problem::{LimitHit, Problem};
+use rustix::process::{
+    Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
+};
+use serde::Serialize;
+
+use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::executors::{Backend, Failure, Work};
+use crate::plan::{self, Refusal};
+use crate::problems;
+use crate::wire::{self, Order};
+
+/// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
+const OWN_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+const THREAD_BYTES: u64 = 96 * 1024 * 1024;
+const OPEN_FILES: u64 = 256;
+/// No file that a job writes is larger: C text and compiled code.
+const FILE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Works on one order.
+#[must_use]
+pub fn main() -> ExitCode {
+    // The runner's end is noticed twice: by this signal, and by the end of standard input below.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let mut stdin = std::io::stdin();
+    let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
+    confine(&order);
+    std::thread::spawn(move || {
+        // Nothing more is ever sent: this returns when the runner is gone.
+        let _ = stdin.read(&mut [0]);
+        let _ = kill_current_process_group(Signal::KILL);
+    });
+    let out = Mutex::new(std::io::stdout());
+    let tell = |event: EventKind, bytes: &[u8]| write(&out, &event, bytes);
+    let ended = compile::on_large_stack(|| work(&order, &npz, &tell)).unwrap_or_else(|panic| {
+        let report = crate::random::hex(8);
+        let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
+        let mut problem = problems::INTERNAL.problem("the compiler or the run crashed");
+        problem.report_id = Some(report);
+        End(EndReason::Error, Some(problem))
+    });
+    tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, &[]);
+    ExitCode::SUCCESS
+}
+
+/// Limits that hold for this process and all that it starts.
+fn confine(order: &Order) {
+    let threads = u64::from(order.threads).saturating_mul(THREAD_BYTES);
+    let memory = order.memory_bytes.saturating_add(OWN_BYTES).saturating_add(threads);
+    for (resource, most) in [
+        (Resource::As, memory.saturating_add(STACK_BYTES as u64)),
+        (Resource::Cpu, order.processor_seconds),
+        (Resource::Nofile, OPEN_FILES),
+        (Resource::Fsize, FILE_BYTES),
+        (Resource::Core, 0),
+    ] {
+        // A lower limit that is there already stays.
+        let _ = setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) });
+    }
+}
+
+fn write<T: Serialize>(out: &Mutex<std::io::Stdout>, event: &T, bytes: &[u8]) {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    // Where nobody listens any more, nobody needs the work either.
+    if wire::write(&mut *out, event, bytes).is_err() {
+        let _ = kill_current_process_group(Signal::KILL);
+    }
+}
+
+type Tell<'a> = &'a (dyn Fn(EventKind, &[u8]) + Sync);
+
+struct End(EndReason, Option<Problem>);
+
+fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
+    let request = &order.request;
+    let Ok(backend) = Backend::of(request) else {
+        return End(
+            EndReason::Error,
+            Some(problems::BACKEND_UNAVAILABLE.problem("the back end is not known")),
+        );
+    };
+    let source = Source::of(request);
+    let mut stages = Stages { tell, open: None };
+    let compilation = source.compile(&mut stages);
+    stages.close();
+    let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    for diagnostic in &compilation.diagnostics {
+        tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
+    }
+    if compilation.has_errors() {
+        let found = compilation.diagnostics.len();
+        let problem =
+            problems::COMPILE_FAILED.problem(format!("the stencil does not compile: {found} diagnostics"));
+        return End(EndReason::Error, Some(problem));
+    }
+
+    let executor = backend.executor();
+    let prepared = stage("inputs", tell, || {
+        let npz = order.has_fields.then_some(npz);
+        plan::launch(request, &source, &compilation, npz, executor.as_ref(), order.memory_bytes)
+    });
+    let mut launch = match prepared {
+        Ok(launch) => launch,
+        Err(Refusal::Call(found)) => {
+            for diagnostic in &found {
+                tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
+            }
+            let problem = problems::CALL_REFUSED.problem("the arguments do not fit the stencil");
+            return End(EndReason::Error, Some(problem));
+        }
+        Err(Refusal::Memory { asked, allowed }) => {
+            return End(EndReason::Limit, Some(too_much(asked, allowed)));
+        }
+    };
+
+    let sink = |event: EventKind| tell(event, &[]);
+    let ran = {
+        let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
+        match backend {
+            Backend::Debug => stage("run", tell, || executor.run(work)),
+            // It compiles first, and tells its stages itself.
+            Backend::Openmp => executor.run(work),
+        }
+    };
+    if let Err(failure) = ran {
+        return failed(failure, &compilation, &places, tell);
+    }
+    stage("fields", tell, || send_fields(&compilation, &launch, tell));
+    End(EndReason::Ok, None)
+}
+
+/// Does `work` between the two events of a stage.
+fn stage<T>(name: &str, tell: Tell<'_>, work: impl FnOnce() -> T) -> T {
+    let event = |state, ms| EventKind::Stage { name: name.to_owned(), state, ms, cached: false };
+    tell(event(StageState::Begun, None), &[]);
+    let begun = Instant::now();
+    let done = work();
+    tell(event(StageState::Ended, Some(milliseconds(begun.elapsed()))), &[]);
+    done
+}
+
+/// Tells the levels of a compilation as stages; passes count to their level.
+struct Stages<'a> {
+    tell: Tell<'a>,
+    open: Option<(&'static str, Instant)>,
+}
+
+impl Stages<'_> {
+    fn event(&self, name: &str, state: StageState, ms: Option<f64>) {
+        (self.tell)(EventKind::Stage { name: name.to_owned(), state, ms, cached: false }, &[]);
+    }
+
+    fn close(&mut self) {
+        if let Some((name, begun)) = self.open.take() {
+            self.event(name, StageState::Ended, Some(milliseconds(begun.elapsed())));
+        }
+    }
+}
+
+impl Hook for Stages<'_> {
+    fn begin(&mut self, step: &'static str) {
+        let level = step.split('/').next().unwrap_or(step);
+        if self.open.is_none_or(|(name, _)| name != level) {
+            self.close();
+            self.event(level, StageState::Begun, None);
+            self.open = Some((level, Instant::now()));
+        }
+    }
+
+    fn end(&mut self, _step: &'static str) {}
+}
+
+fn too_much(asked: u64, allowed: u64) -> Problem {
+    let mut problem = problems::DOMAIN_TOO_LARGE
+        .problem(format!("the run needs {asked} bytes of memory, and it may have {allowed}"));
+    problem.limit = Some(LimitHit { name: "memory".to_owned(), allowed, asked, unit: "bytes".to_owned() });
+    problem
+}
+
+fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell: Tell<'_>) -> End {
+    match failure {
+        Failure::Cancelled => {
+            End(EndReason::Cancelled, Some(problems::CANCELLED.problem("the run was cancelled")))
+        }
+        Failure::OutOfMemory => {
+            let problem =
+                problems::DOMAIN_TOO_LARGE.problem("there was no memory for the temporaries of the run");
+            End(EndReason::Limit, Some(problem))
+        }
+        Failure::Trap { message, statement, cell: [i, j, k] } => {
+            let detail = format!("{message}, at i={i}, j={j}, k={k}");
+            let mut diagnostic = compile::error("R01", detail.clone(), "correct the index or the condition");
+            if let Some(span) = span_of(compilation, statement) {
+                (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
+                diagnostic.label = "stopped here".to_owned();
+            }
+            let cell = Some([i, j, k]);
+            tell(EventKind::Trap { message: detail.clone(), diagnostic: Some(diagnostic), cell }, &[]);
+            End(EndReason::Trap, Some(problems::RUN_TRAPPED.problem(detail)))
+        }
+        Failure::Code(said) => {
+            let said: String = said.chars().take(4000).collect();
+            tell(EventKind::Log { text: said }, &[]);
+            let problem =
+                problems::CODE_GENERATION_FAILED.problem("the C compiler refused the generated code");
+            End(EndReason::Error, Some(problem))
+        }
+        Failure::Machine(what) => End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(what))),
+    }
+}
+
+/// Where a statement is written.
+fn span_of(compilation: &Compilation, statement: StmtId) -> Option<isobar_compiler::diag::Span> {
+    let nodes = compilation.listings.values().flat_map(|it| &it.nodes);
+    nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
+}
+
+fn send_fields(compilation: &Compilation, launch: &Launch, tell: Tell<'_>) {
+    let Some(signature) = &compilation.signature else { return };
+    for field in written(signature, launch) {
+        let (info, array) = field;
+        tell(EventKind::Field { field: info }, &c_order(array).to_le_bytes());
+    }
+}
+
+/// The fields that the stencil may write, described.
+fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<Item = (FieldInfo, &'a Array)> {
+    signature.params.iter().zip(&launch.arguments).filter_map(|(param, argument)| {
+        let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else {
+            return None;
+        };
+        if !param.access.is_written() {
+            return None;
+        }
+        let whole = |it: i64| u64::try_from(it).unwrap_or(0);
+        let origin: Vec<u64> = axes.iter().map(|axis| whole(field.origin[axis.index()])).collect();
+        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).collect();
+        let info = FieldInfo {
+            name: param.name.clone(),
+            dtype: field.array.dtype().to_string(),
+            axes: axes.to_string(),
+            shape: field.array.shape.iter().map(|&it| it as u64).collect(),
+            statistics: statistics(&field.array, &origin, &domain),
+            origin,
+            domain,
+        };
+        Some((info, &field.array))
+    })
+}
+
+/// Of the compute domain; the mean is summed in C order, so that it is the same everywhere.
+fn statistics(array: &Array, origin: &[u64], domain: &[u64]) -> Statistics {
+    let mut found = Statistics::default();
+    let (mut sum, mut n) = (0.0, 0_u32);
+    let index = |it: &u64| usize::try_from(*it).unwrap_or(0);
+    let start: usize = origin.iter().zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
+    let sizes: Vec<usize> = domain.iter().map(index).collect();
+    each(start, &sizes, &array.strides, &mut |position| {
+        let value = array.elements.get(position).as_f64();
+        if value.is_nan() {
+            found.nan += 1;
+        } else if value.is_infinite() {
+            found.inf += 1;
+        } else {
+            found.min = Some(found.min.map_or(value, |it| it.min(value)));
+            found.max = Some(found.max.map_or(value, |it| it.max(value)));
+            sum += value;
+            n = n.saturating_add(1);
+        }
+    });
+    found.mean = (n > 0).then(|| sum / f64::from(n));
+    found
+}
+
+/// Visits positions in C order.
+fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut(usize)) {
+    match (sizes, strides) {
+        ([], _) | (_, []) => visit(start),
+        (&[size], &[stride]) => (0..size).for_each(|at| visit(start + at * stride)),
+        (&[size, ref sizes @ ..], &[stride, ref strides @ ..]) => {
+            (0..size).for_each(|at| each(start + at * stride, sizes, strides, visit));
+        }
+    }
+}
+
+/// The elements in C order.
+fn c_order(array: &Array) -> Elements {
+    fn gather<T: Copy>(from: &[T], array: &Array) -> Vec<T> {
+        let mut out = Vec::with_capacity(array.shape.iter().product());
+        each(0, &array.shape, &array.strides, &mut |position| out.push(from[position]));
+        out
+    }
+    match &array.elements {
+        Elements::Bool(it) => Elements::Bool(gather(it, array)),
+        Elements::Int8(it) => Elements::Int8(gather(it, array)),
+        Elements::Int16(it) => Elements::Int16(gather(it, array)),
+        Elements::Int32(it) => Elements::Int32(gather(it, array)),
+        Elements::Int64(it) => Elements::Int64(gather(it, array)),
+        Elements::Float32(it) => Elements::Float32(gather(it, array)),
+        Elements::Float64(it) => Elements::Float64(gather(it, array)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::types::{DType, Value};
+
+    #[test]
+    fn c_order_and_statistics_follow_the_strides() {
+        let mut array = Array::zeros(DType::Float64, &[2, 3]);
+        for (n, index) in array.indices().enumerate() {
+            let position = array.position(&index);
+            array.elements.set(position, Value::Float64(n as f64));
+        }
+        array.elements.set(array.position(&[1, 1]), Value::Float64(f64::NAN));
+        assert_eq!(c_order(&array).to_le_bytes(), array.to_c_order_le_bytes());
+        let found = statistics(&array, &[0, 1], &[2, 2]);
+        assert_eq!((found.min, found.max, found.nan, found.inf), (Some(1.0), Some(5.0), 1, 0));
+        assert_eq!(found.mean, Some((1.0 + 2.0 + 5.0) / 3.0));
+    }
+}
