@@ -247,4 +247,6 @@ fn outside(stencil: &Stencil, fault: Outside, origin: &Origin) -> Stop {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

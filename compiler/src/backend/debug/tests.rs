@@ -13,7 +13,7 @@ use crate::space::Domain;
 const HALO: i64 = 3;
 
 /// A finished run.
-struct Fields {
+pub(super) struct Fields {
     stencil: Stencil,
     launch: Launch,
 }
@@ -54,6 +54,24 @@ fn run_on(text: &str, domain: Domain, initial: impl Fn(&str, [i64; 3]) -> f64) -
     let mut diagnostics = Diagnostics::default();
     let stencil = crate::oir::from_gtir::lower(&typed, &mut diagnostics).expect("the stencil is legal");
     run_oir(stencil, domain, initial)
+}
+
+/// Runs a stencil that is known to end.
+pub(super) fn run_oir_ended(
+    stencil: Stencil,
+    domain: Domain,
+    initial: impl Fn(&str, [i64; 3]) -> f64,
+) -> Fields {
+    run_oir(stencil, domain, initial).expect("the run ends well")
+}
+
+/// The bits of all arrays.
+pub(super) fn all_fields(fields: &Fields) -> Vec<Vec<u8>> {
+    let fields = fields.launch.arguments.iter().filter_map(|argument| match argument {
+        Argument::Field(field) => Some(field.array.elements.to_le_bytes()),
+        Argument::Scalar(_) | Argument::Unused => None,
+    });
+    fields.collect()
 }
 
 fn run_oir(

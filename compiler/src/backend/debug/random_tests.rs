@@ -1,0 +1,147 @@
+//! Random stencils: passes keep their meaning, and their text reads back.
+
+use proptest::prelude::*;
+
+use super::tests::{all_fields, run_oir_ended};
+use super::*;
+use crate::diag::Diagnostics;
+use crate::gtir;
+use crate::oir;
+use crate::oir::passes::{PASSES, PassCx};
+use crate::space::Domain;
+
+const HEADER: &str = "
+stencil random
+field a: float64[IJK]
+field b: float64[IJK]
+field p: float64[IJ]
+temporary t: float64[IJK]
+temporary u: float64[IJK]
+temporary v: float64[IJK]
+
+parallel [start, end)
+  t = a
+  u = a * 0.5
+  v = a[1,0,0] - a
+";
+
+fn offset() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => Just(String::new()),
+        2 => (-1..2_i32, -1..2_i32).prop_map(|(i, j)| format!("[{i},{j},0]")),
+        1 => (-1..2_i32).prop_map(|k| format!("[0,0,{k}]")),
+    ]
+}
+
+fn read() -> impl Strategy<Value = String> {
+    prop_oneof![
+        (prop_oneof![Just("a"), Just("t"), Just("u"), Just("v")], offset()).prop_map(|(name, offset)| {
+            if offset == "[0,0,0]" { name.to_owned() } else { format!("{name}{offset}") }
+        }),
+        Just("b".to_owned()),
+        Just("p".to_owned()),
+        Just("1.5".to_owned()),
+    ]
+}
+
+fn value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        read(),
+        (read(), prop_oneof![Just("+"), Just("-"), Just("*")], read())
+            .prop_map(|(left, op, right)| format!("{left} {op} {right}")),
+        (read(), read(), read())
+            .prop_map(|(then, left, otherwise)| format!("{then} if {left} > 0.25 else {otherwise}")),
+    ]
+}
+
+fn assign() -> impl Strategy<Value = String> {
+    let target = prop_oneof![Just("b"), Just("t"), Just("u"), Just("v")];
+    (target, value()).prop_map(|(target, value)| format!("{target} = {value}"))
+}
+
+fn region() -> impl Strategy<Value = &'static str> {
+    prop_oneof![
+        Just("i[start, start+1) j[, )"),
+        Just("i[start-1, start) j[, )"),
+        Just("i[end-1, end+1) j[start, end)"),
+        Just("i[, ) j[end-2, end)"),
+        Just("i[start-40, start-39) j[, )"),
+        Just("i[start+1, start+2) j[end-1, )"),
+    ]
+}
+
+/// The lines of one block.
+fn block() -> impl Strategy<Value = String> {
+    let body = || proptest::collection::vec(assign(), 1..3).prop_map(|it| it.join("\n    "));
+    prop_oneof![
+        4 => assign().prop_map(|it| format!("  {it}\n")),
+        1 => (read(), body()).prop_map(|(read, body)| format!("  if {read} > 0.1\n    {body}\n")),
+        1 => (read(), body(), body())
+            .prop_map(|(read, then, otherwise)| format!("  if {read} > 0.1\n    {then}\n  else\n    {otherwise}\n")),
+        1 => (region(), body()).prop_map(|(region, body)| format!("  region {region}\n    {body}\n")),
+    ]
+}
+
+fn vertical_loop() -> impl Strategy<Value = String> {
+    let order = prop_oneof![2 => Just("parallel"), 1 => Just("forward"), 1 => Just("backward")];
+    let interval = prop_oneof![Just("[start+1, end-1)"), Just("[start+1, start+2)")];
+    (order, interval, proptest::collection::vec(block(), 1..5))
+        .prop_map(|(order, interval, blocks)| format!("\n{order} {interval}\n{}", blocks.concat()))
+}
+
+fn stencil() -> impl Strategy<Value = String> {
+    proptest::collection::vec(vertical_loop(), 1..4).prop_map(|loops| format!("{HEADER}{}", loops.concat()))
+}
+
+/// The stencil as GTIR and OIR, where it is legal.
+fn lowered(text: &str) -> Option<(gtir::Stencil, Stencil)> {
+    let typed = gtir::parse::parse(text).expect("the text is GTIR");
+    let mut found = Diagnostics::default();
+    let is_legal = gtir::analysis::dependencies::check(&typed, &mut found)
+        & gtir::analysis::recurrence::check(&typed, &mut found)
+        & gtir::analysis::k_boundary::check(&typed, &mut found);
+    let ordered = oir::from_gtir::lower(&typed, &mut found)?;
+    is_legal.then_some((typed, ordered))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn noise(name: &str, [i, j, k]: [i64; 3]) -> f64 {
+    let seed = i * 7919 + j * 104_729 + k * 1_299_709 + i64::from(name.as_bytes()[0]);
+    ((seed * seed).rem_euclid(2003)) as f64 / 1001.0 - 1.0
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, max_global_rejects: 20_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn passes_keep_the_meaning(text in stencil()) {
+        let Some((_, mut optimized)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
+        let domain = Domain::new(4, 3, 4);
+        let expected = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
+        let mut cx = PassCx::new(&optimized);
+        for pass in PASSES {
+            (pass.run)(&mut optimized, &mut cx);
+            let listing = oir::print::listing(&optimized).text;
+            prop_assert_eq!(oir::validate::validate(&optimized), Vec::<String>::new(), "{} {}", pass.name, listing);
+            let found = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
+            prop_assert!(found == expected, "{} changed the result:\n{}", pass.name, listing);
+        }
+    }
+
+    #[test]
+    fn what_is_printed_reads_back(text in stencil()) {
+        let typed = gtir::parse::parse(&text).expect("the text is GTIR");
+        let printed = gtir::print::listing(&typed).text;
+        let again = gtir::parse::parse(&printed).expect("what is printed is GTIR");
+        prop_assert_eq!(&gtir::print::listing(&again).text, &printed);
+        prop_assert_eq!(printed.trim(), text.trim());
+        prop_assert_eq!(gtir::validate::validate(&typed), Vec::<String>::new());
+
+        if let Some((_, ordered)) = lowered(&text) {
+            let extents = oir::analysis::extents::extents(&ordered);
+            let printed = oir::print::listing_with_extents(&ordered, &extents).text;
+            let again = oir::parse::parse(&printed).expect("what is printed is OIR");
+            prop_assert_eq!(oir::print::listing_with_extents(&again, &extents).text, printed);
+        }
+    }
+}
