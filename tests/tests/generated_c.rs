@@ -11,14 +11,16 @@ use std::process::{Command, Stdio};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::c::{ArgumentKind, Artifact, COptions, FLAGS, generate};
 use isobar_compiler::backend::debug::{NoControl, Stop, run};
-use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch, bind};
+use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::oir::nodes::{ParamKind, Stencil};
+use isobar_compiler::project::Project;
 use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
-use isobar_compiler::{gtir, oir, schedule, sdfg, tree};
+use isobar_compiler::{gtir, inputs, oir, pipeline, schedule, sdfg, tree};
 
 /// Points around the domain that every array has.
 const HALO: i64 = 3;
@@ -145,6 +147,51 @@ fn generated_c_has_the_bits_of_the_interpreter() {
             for passes in [Passes::All, Passes::None] {
                 compare(text, domain, passes);
             }
+        }
+    }
+}
+
+#[test]
+fn the_gallery_has_the_bits_of_the_interpreter() {
+    if !has_compiler() {
+        println!("skipped: there is no C compiler `cc`");
+        return;
+    }
+    let names =
+        ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport", "column_physics"];
+    for name in names {
+        for bits in [64, 32] {
+            compare_gallery(name, bits, Domain::new(13, 9, 7));
+        }
+    }
+}
+
+fn compare_gallery(name: &str, bits: u32, domain: Domain) {
+    let path = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("the gallery is there");
+    let project = Project::of_one("main.py", &text);
+    let compilation = pipeline::route::compile(&project, &Config::with_precision(bits), &mut pipeline::NoHook);
+    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    let levels = &compilation.levels;
+    let signature = compilation.signature.as_ref().expect("there is no error");
+    let (oir, extents) = (levels.oir.as_ref().expect("no error"), levels.extents.as_ref().expect("no error"));
+    let artifact = levels.artifact.as_ref().expect("no error");
+    let call = inputs::call::call_for(signature, &compilation.directives, domain);
+    let fresh = bind(signature, call).expect("the call fits");
+    let mut expected = fresh.clone();
+    run(oir, extents, &mut expected, &mut NoControl).expect("it ends");
+    let expected: Vec<Vec<u8>> = fields(&expected).map(|it| it.array.elements.to_le_bytes()).collect();
+    let program = compile(artifact, &["-O3", "-march=native"]);
+    for threads in [1, 2] {
+        let output = execute(&program, artifact, &fresh, threads);
+        assert_eq!(output.said, "0 0 0 0 0", "{name} in {bits} bits");
+        let names = artifact.arguments.iter().filter(|it| matches!(it.kind, ArgumentKind::Field { .. }));
+        for ((found, expected), argument) in output.fields.iter().zip(&expected).zip(names) {
+            assert!(
+                found == expected,
+                "{name} in {bits} bits on {threads} threads: `{}` differs",
+                argument.name
+            );
         }
     }
 }
