@@ -1,23 +1,40 @@
 //! The compiler as the worker uses it: requests in, wire types out.
 
-use isobar_protocol::compile::{Compiled, StepTime};
-use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Defaults, Said};
+use std::sync::Arc;
 
-use crate::fields::Kept;
+use isobar_compiler::backend::debug::{self, Control, Stop};
+use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::pipeline::{Compilation, Hook, NoHook};
+use isobar_compiler::project::Project;
+use isobar_compiler::session::Session;
+use isobar_compiler::space::Domain;
+use isobar_protocol::compile::{Compiled, StepTime};
+use isobar_protocol::diagnostic::Places;
+use isobar_protocol::request::Request;
+use isobar_protocol::worker::{Defaults, Plot, Said};
+
+use crate::fields::{self, Kept};
+
+/// A tab has no more memory than this for the fields of one run.
+const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
+/// Milliseconds between two reports of progress.
+const REPORT_MS: f64 = 60.0;
 
 /// A compiler with its memory of what it compiled last.
 #[derive(Debug, Default)]
-pub struct Compiler {}
+pub struct Compiler {
+    session: Session,
+}
 
 impl Compiler {
-    /// Compiles the request's text.
+    /// Compiles the request's text; `clock` tells milliseconds.
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
-        let _ = (request, clock);
-        (Compiled::default(), Defaults::default())
+        let mut timer = Timer::new(clock);
+        let compilation = self.compilation(request, &mut timer);
+        (Compiled::new(&compilation, timer.times), defaults(&compilation.directives))
     }
 
-    /// Runs `debug`.
+    /// Runs `debug` on inputs that the text's directives describe.
     ///
     /// # Errors
     ///
@@ -28,7 +45,158 @@ impl Compiler {
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Vec<Kept>, Vec<StepTime>), Said> {
-        let _ = (request, clock, progress);
-        Err(Said::Failed { message: "nothing can be run yet".to_owned() })
+        let mut timer = Timer::new(clock);
+        timer.begin("compile");
+        let compilation = self.compilation(request, &mut NoHook);
+        timer.end("compile");
+        let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
+            let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+            let places = Places::new(files);
+            let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
+            Said::RunEnded { message: message.to_owned(), diagnostics, cell: None }
+        };
+        let levels = &compilation.levels;
+        let (Some(signature), Some(oir), Some(extents)) =
+            (&compilation.signature, &levels.oir, &levels.extents)
+        else {
+            return Err(refused("the text has errors", &compilation.diagnostics));
+        };
+
+        timer.begin("inputs");
+        let [i, j, k] = request.domain.or(compilation.directives.domain).unwrap_or([32, 32, 20]);
+        let domain = Domain::new(i.max(0), j.max(0), k.max(0));
+        let bytes = inputs::bytes_for(signature, domain);
+        if bytes > FIELD_BYTES {
+            const MIB: u64 = 1024 * 1024;
+            let message = format!(
+                "the fields of this run take {} MiB, and a tab has {} MiB for them; choose a smaller domain",
+                bytes / MIB,
+                FIELD_BYTES / MIB
+            );
+            return Err(refused(&message, &[]));
+        }
+        let mut call = inputs::call_for(signature, &compilation.directives, domain);
+        call.scalars.extend(request.scalar_inputs().map_err(|it| refused("a scalar is no number", &it))?);
+        let mut launch =
+            compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
+        timer.end("inputs");
+
+        timer.begin("debug");
+        let mut reporter = Reporter { clock, progress, last: clock() };
+        let ended = debug::run(oir, extents, &mut launch, &mut reporter);
+        timer.end("debug");
+        match ended {
+            Ok(()) => {}
+            Err(Stop::Cancelled) => return Err(refused("the run was stopped", &[])),
+            Err(Stop::Trap(trap)) => {
+                let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+                let (_, start, _) = Places::new(files).of(trap.origin.span());
+                let message = format!("line {}: {}", start.line, trap.message);
+                return Err(Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(trap.cell) });
+            }
+        }
+        Ok((fields::written(signature, launch), timer.times))
+    }
+
+    fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
+        let main = request.main_file().unwrap_or_default().to_owned();
+        // The directives of the text are the compiler's own matter.
+        let config = request.config(&Directives::default());
+        self.session.compile(
+            &Project { files: request.files.clone(), main, stencil: request.stencil.clone() },
+            &config,
+            hook,
+        )
+    }
+}
+
+fn defaults(directives: &Directives) -> Defaults {
+    Defaults {
+        title: directives.title.clone().unwrap_or_default(),
+        about: directives.about.join(" "),
+        domain: directives.domain,
+        plots: directives
+            .plots
+            .iter()
+            .map(|it| Plot { field: it.field.clone(), k: it.k.and_then(|k| u64::try_from(k).ok()) })
+            .collect(),
+    }
+}
+
+/// Measures each step with the caller's clock.
+struct Timer<'a> {
+    clock: &'a dyn Fn() -> f64,
+    begun: f64,
+    times: Vec<StepTime>,
+}
+
+impl<'a> Timer<'a> {
+    fn new(clock: &'a dyn Fn() -> f64) -> Self {
+        Self { clock, begun: 0.0, times: Vec::new() }
+    }
+}
+
+impl Hook for Timer<'_> {
+    fn begin(&mut self, _step: &'static str) {
+        self.begun = (self.clock)();
+    }
+
+    fn end(&mut self, step: &'static str) {
+        self.times.push(StepTime { step: step.to_owned(), ms: (self.clock)() - self.begun });
+    }
+}
+
+/// Tells the page how far a run is, not too often. The page ends a run by ending the worker.
+struct Reporter<'a> {
+    clock: &'a dyn Fn() -> f64,
+    progress: &'a mut dyn FnMut(u64, u64),
+    last: f64,
+}
+
+impl Control for Reporter<'_> {
+    fn progress(&mut self, done: u64, total: u64) -> bool {
+        let now = (self.clock)();
+        if now - self.last >= REPORT_MS {
+            self.last = now;
+            (self.progress)(done, total);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::gallery::ENTRIES;
+
+    fn request(text: &str, domain: [i64; 3]) -> Request {
+        Request {
+            files: [("main.py".to_owned(), text.to_owned())].into(),
+            domain: Some(domain),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn the_whole_gallery_compiles_and_runs() {
+        for entry in ENTRIES {
+            let mut compiler = Compiler::default();
+            let request = request(entry.text, [8, 8, 12]);
+            let (compiled, defaults) = compiler.compile(&request, &|| 0.0);
+            assert_eq!(compiled.diagnostics, [], "{}", entry.name);
+            assert_eq!(compiled.stages.len(), 7, "{}", entry.name);
+            assert!(!defaults.plots.is_empty(), "{}", entry.name);
+            let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
+            assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn any_text_is_answered() {
+        for text in ["", "def", ")]}", "# @domain\n", "def f(a):\n    with computation(", "\u{1f300}"] {
+            let mut compiler = Compiler::default();
+            compiler.compile(&request(text, [1, 1, 1]), &|| 0.0);
+            assert!(compiler.run(&request(text, [1, 1, 1]), &|| 0.0, &mut |_, _| {}).is_err());
+        }
     }
 }

@@ -124,9 +124,15 @@ impl Run {
         }
     }
 
+    /// Whether a run goes on, for whoever draws.
     #[must_use]
     pub fn is_working(self) -> bool {
         self.phase.with(|it| matches!(it, Phase::Working(_)))
+    }
+
+    /// The same at this moment, for whoever acts.
+    fn is_busy(self) -> bool {
+        untrack(|| self.is_working())
     }
 
     /// Says what goes on.
@@ -144,7 +150,7 @@ impl Run {
             return Ok(worker);
         }
         let on_progress = move |done: u64, total: u64| {
-            if self.is_working() {
+            if self.is_busy() {
                 let text = "debug runs in this tab".to_owned();
                 self.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
@@ -209,7 +215,7 @@ impl Run {
 impl App {
     /// Forgets results that belong to another text.
     pub(super) fn forget_results(self) {
-        if self.run.is_working() {
+        if self.run.is_busy() {
             self.stop();
         }
         self.run.drop_worker();
@@ -221,7 +227,7 @@ impl App {
 
     /// Runs `debug` in this tab.
     pub fn run_debug(self) {
-        if self.run.is_working() {
+        if self.run.is_busy() {
             return;
         }
         self.run.begin("debug");
@@ -233,7 +239,7 @@ impl App {
 
     /// Runs the chosen back end on the runner.
     pub fn run_on_runner(self) {
-        if self.run.is_working() {
+        if self.run.is_busy() {
             return;
         }
         let backend = self.connection.backend.get_untracked();
@@ -246,7 +252,7 @@ impl App {
 
     /// Runs both and compares all fields, bit by bit.
     pub fn compare(self) {
-        if self.run.is_working() {
+        if self.run.is_busy() {
             return;
         }
         let backend = self.connection.backend.get_untracked();
