@@ -29,10 +29,10 @@ pub trait Element: Copy + PartialEq + PartialOrd + std::fmt::Debug + 'static {
     fn power(self, exponent: Value) -> Self;
     /// NaN if either is.
     #[must_use]
-    fn min(self, other: Self) -> Self;
+    fn lesser(self, other: Self) -> Self;
     /// NaN if either is.
     #[must_use]
-    fn max(self, other: Self) -> Self;
+    fn greater(self, other: Self) -> Self;
     /// A function of one argument with a result of the same type.
     #[must_use]
     fn called(self, function: Function) -> Self;
@@ -71,10 +71,10 @@ macro_rules! float_element {
             fn power(self, exponent: Value) -> Self {
                 math::$power(self, Self::from_value(exponent))
             }
-            fn min(self, other: Self) -> Self {
+            fn lesser(self, other: Self) -> Self {
                 math::$min(self, other)
             }
-            fn max(self, other: Self) -> Self {
+            fn greater(self, other: Self) -> Self {
                 math::$max(self, other)
             }
             fn called(self, function: Function) -> Self {
@@ -126,10 +126,10 @@ macro_rules! int_element {
             fn power(self, exponent: Value) -> Self {
                 Self::from_value(Value::Int64(integer_power(i64::from(self), exponent.as_i64())))
             }
-            fn min(self, other: Self) -> Self {
+            fn lesser(self, other: Self) -> Self {
                 Ord::min(self, other)
             }
-            fn max(self, other: Self) -> Self {
+            fn greater(self, other: Self) -> Self {
                 Ord::max(self, other)
             }
             fn called(self, function: Function) -> Self {
@@ -179,10 +179,10 @@ impl Element for bool {
     fn power(self, exponent: Value) -> Self {
         self | (exponent.as_i64() == 0)
     }
-    fn min(self, other: Self) -> Self {
+    fn lesser(self, other: Self) -> Self {
         self & other
     }
-    fn max(self, other: Self) -> Self {
+    fn greater(self, other: Self) -> Self {
         self | other
     }
     fn called(self, _: Function) -> Self {
@@ -276,8 +276,8 @@ pub fn call(function: Function, first: Value, second: Option<Value>) -> Value {
 
 fn call_of<E: Element>(function: Function, first: E, second: Value) -> Value {
     match function {
-        Function::Min => first.min(E::from_value(second)).to_value(),
-        Function::Max => first.max(E::from_value(second)).to_value(),
+        Function::Min => first.lesser(E::from_value(second)).to_value(),
+        Function::Max => first.greater(E::from_value(second)).to_value(),
         Function::Mod => first.modulo(E::from_value(second)).to_value(),
         it if it.is_predicate() => Value::Bool(first.is(it)),
         it => first.called(it).to_value(),

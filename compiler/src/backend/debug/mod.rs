@@ -4,8 +4,8 @@
 //!
 //! - A parallel execution is finished on all its levels before the next one
 //!   starts; in a sweep, all executions are finished on one level before the next.
-//! - An execution of one assignment is evaluated before it is stored. One that
-//!   branches or loops, or has several statements, runs point by point; nothing
+//! - An assignment is evaluated before it is stored. An execution that branches
+//!   or loops, or has several statements, runs point by point (or as if); nothing
 //!   it writes is read beside the point, and a read at another level sees, in a
 //!   parallel loop, the values from before the execution.
 //! - Parameters are written inside the compute domain only. Temporaries exist
@@ -27,11 +27,14 @@ use crate::types::Value;
 
 use super::launch::Launch;
 use points::Point;
-use rows::Points;
+use rows::{Points, Rows};
 use store::{Memory, Outside};
 
 /// At most this many iterations of one `while` at one point.
 pub const MAX_ITERATIONS: u64 = 1_000_000;
+
+/// How often a `while` asks whether to go on.
+const ITERATIONS_PER_QUESTION: u64 = 1 << 12;
 
 /// Watches a run, and may end it.
 pub trait Control {
@@ -176,42 +179,40 @@ impl Run<'_> {
     fn plane(&mut self, execution: Handle<HorizontalExecution>, k: i64) -> Result<(), Stop> {
         let stencil = self.stencil;
         let extent = self.extents.executions[execution];
-        match stencil.executions[execution].body.as_slice() {
-            [Stmt { kind: StmtKind::Assign { target: Target::Field(target), value }, origin }] => {
-                self.rows(extent, Region::default(), k, |memory, points| {
-                    rows::assign(memory, *target, value, points).map_err(|it| outside(stencil, it, origin))
-                })?;
-            }
-            [Stmt { kind: StmtKind::Region { region, body }, .. }] => {
-                self.points(extent, *region, body, k)?
-            }
-            body => self.points(extent, Region::default(), body, k)?,
+        let body = stencil.executions[execution].body.as_slice();
+        // What passes have merged runs point by point, which would show a merge that is not legal.
+        if body.len() == 1 && stencil.locals.is_empty() {
+            self.rows(extent, body, k)?;
+        } else {
+            self.points(extent, body, k)?;
         }
         self.done += self.points_of_plane(extent);
         if self.control.progress(self.done, self.total) { Ok(()) } else { Err(Stop::Cancelled) }
     }
 
-    fn rows(
-        &mut self,
-        extent: Extent,
-        region: Region,
-        k: i64,
-        mut each: impl FnMut(&mut Memory, &Points) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
-        let i = clipped(extent.i, region.i, self.memory.domain.i);
+    fn rows(&mut self, extent: Extent, body: &[Stmt], k: i64) -> Result<(), Stop> {
+        // The region of a block is taken off here, so that rows outside cost nothing.
+        let (region, body) = match body {
+            [Stmt { kind: StmtKind::Region { region, body }, .. }] => (*region, body.as_slice()),
+            body => (Region::default(), body),
+        };
+        let domain = self.memory.domain;
+        let i = clipped(extent.i, region.i, domain.i);
         if i.is_empty() {
             return Ok(());
         }
-        for j in clipped(extent.j, region.j, self.memory.domain.j) {
-            each(&mut self.memory, &Points { i: i.clone(), j, k })?;
+        for j in clipped(extent.j, region.j, domain.j) {
+            let mut go_on = || self.control.progress(self.done, self.total);
+            let mut rows = Rows { stencil: self.stencil, memory: &mut self.memory, go_on: &mut go_on };
+            rows.run(body, &Points { i: i.clone(), j, k }, None)?;
         }
         Ok(())
     }
 
-    fn points(&mut self, extent: Extent, region: Region, body: &[Stmt], k: i64) -> Result<(), Stop> {
-        let domain = self.memory.domain;
-        for j in clipped(extent.j, region.j, domain.j) {
-            for i in clipped(extent.i, region.i, domain.i) {
+    fn points(&mut self, extent: Extent, body: &[Stmt], k: i64) -> Result<(), Stop> {
+        let (domain, all) = (self.memory.domain, Region::default());
+        for j in clipped(extent.j, all.j, domain.j) {
+            for i in clipped(extent.i, all.i, domain.i) {
                 let mut go_on = || self.control.progress(self.done, self.total);
                 let (memory, locals) = (&mut self.memory, self.locals.as_mut_slice());
                 let mut point = Point { stencil: self.stencil, memory, cell: [i, j, k], locals };
@@ -238,6 +239,11 @@ impl Run<'_> {
             })
             .sum()
     }
+}
+
+fn endless(stmt: &Stmt, cell: [i64; 3]) -> Stop {
+    let message = format!("a `while` loop did not end within {MAX_ITERATIONS} iterations");
+    Stop::Trap(Trap { message, origin: stmt.origin.clone(), cell })
 }
 
 fn outside(stencil: &Stencil, fault: Outside, origin: &Origin) -> Stop {

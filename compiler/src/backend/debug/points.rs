@@ -1,14 +1,11 @@
 //! Statements at one point, in sequence, with ordinary scalar semantics.
 
 use super::store::{Memory, Outside};
-use super::{MAX_ITERATIONS, Stop, outside};
+use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop, endless, outside};
 use crate::diag::Origin;
 use crate::expr::{ExprKind, evaluate};
 use crate::oir::nodes::{Access, Expr, Stencil, Stmt, StmtKind, Target};
 use crate::types::{DType, Value};
-
-/// How often a `while` asks whether to go on.
-const ITERATIONS_PER_QUESTION: u64 = 1 << 14;
 
 /// One point of an execution.
 pub(super) struct Point<'a> {
@@ -41,17 +38,14 @@ impl Point<'_> {
                 StmtKind::While { condition, body } => {
                     let mut iterations = 0;
                     while self.condition(condition, &stmt.origin)? {
-                        self.run(body, go_on)?;
                         iterations += 1;
+                        if iterations > MAX_ITERATIONS {
+                            return Err(endless(stmt, self.cell));
+                        }
                         if iterations % ITERATIONS_PER_QUESTION == 0 && !go_on() {
                             return Err(Stop::Cancelled);
                         }
-                        if iterations >= MAX_ITERATIONS {
-                            return Err(self.trap(
-                                format!("a `while` loop did not end within {MAX_ITERATIONS} iterations"),
-                                &stmt.origin,
-                            ));
-                        }
+                        self.run(body, go_on)?;
                     }
                 }
                 StmtKind::Region { region, body } => {
@@ -72,10 +66,6 @@ impl Point<'_> {
 
     fn checked(&self, expr: &Expr, origin: &Origin) -> Result<Value, Stop> {
         self.value(expr).map_err(|it| outside(self.stencil, it, origin))
-    }
-
-    fn trap(&self, message: String, origin: &Origin) -> Stop {
-        Stop::Trap(super::Trap { message, origin: origin.clone(), cell: self.cell })
     }
 
     /// The value of an expression. Both arms of a ternary are evaluated, and both sides of `and` and `or`.

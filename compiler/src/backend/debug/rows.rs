@@ -1,4 +1,4 @@
-//! Expressions along a row of points, one vector of elements for each operator.
+//! Statements along a row of points, one vector of elements for each operator.
 //!
 //! The same as point by point, only faster: the operators come from
 //! [`expr::evaluate`](crate::expr::evaluate) here too.
@@ -6,12 +6,13 @@
 use std::ops::Range;
 
 use super::store::{Memory, Outside, Row};
+use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop, endless, outside};
 use crate::backend::array::Elements;
 use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::expr::evaluate::{self, Element};
 use crate::for_elements;
-use crate::oir::nodes::{Access, Expr, Field};
+use crate::oir::nodes::{Access, Expr, Field, Stencil, Stmt, StmtKind, Target};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 /// Neighbouring points along I.
@@ -31,12 +32,99 @@ enum Lane {
     Many(Elements),
 }
 
-/// Evaluates `value` at all points of a row, then stores it.
-pub(super) fn assign(
+/// A row of an execution, with what it runs on.
+pub(super) struct Rows<'a> {
+    pub(super) stencil: &'a Stencil,
+    pub(super) memory: &'a mut Memory,
+    /// Is asked in long loops.
+    pub(super) go_on: &'a mut dyn FnMut() -> bool,
+}
+
+impl Rows<'_> {
+    /// Runs the statements of a body at the points of a row for which `mask` holds, one statement after the other.
+    ///
+    /// That is the same as point by point, because no point reads what another one writes.
+    pub(super) fn run(&mut self, body: &[Stmt], points: &Points, mask: Option<&[bool]>) -> Result<(), Stop> {
+        for stmt in body {
+            let fault = |it: Outside| outside(self.stencil, it, &stmt.origin);
+            match &stmt.kind {
+                StmtKind::Assign { target, value } => {
+                    // Locals live where statements run point by point.
+                    let Target::Field(field) = target else { continue };
+                    assign(self.memory, *field, value, points, mask).map_err(fault)?;
+                }
+                StmtKind::If { condition, then, otherwise } => {
+                    let holds = evaluated(self.memory, condition, points).map_err(fault)?;
+                    let holds = holds.into_elements(len(points));
+                    let holds = bool::slice(&holds);
+                    for (branch, wanted) in [(then, true), (otherwise, false)] {
+                        let chosen = both(holds.iter().map(|&it| it == wanted), mask);
+                        if !branch.is_empty() && chosen.contains(&true) {
+                            self.run(branch, points, Some(&chosen))?;
+                        }
+                    }
+                }
+                StmtKind::While { condition, body } => self.repeat(stmt, condition, body, points, mask)?,
+                StmtKind::Region { region, body } => {
+                    let domain = self.memory.domain;
+                    let is_in_j = region.j.contains(points.j, domain.j);
+                    let start = region.i.start.map_or(i64::MIN, |it| it.at(domain.i)).max(points.i.start);
+                    let end = region.i.end.map_or(i64::MAX, |it| it.at(domain.i)).min(points.i.end);
+                    if is_in_j && start < end {
+                        let inside = Points { i: start..end, ..*points };
+                        let first = usize::try_from(start - points.i.start).unwrap_or(0);
+                        let mask = mask.map(|it| &it[first..first + len(&inside)]);
+                        self.run(body, &inside, mask)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn repeat(
+        &mut self,
+        stmt: &Stmt,
+        condition: &Expr,
+        body: &[Stmt],
+        points: &Points,
+        mask: Option<&[bool]>,
+    ) -> Result<(), Stop> {
+        let mut active = both(std::iter::repeat_n(true, len(points)), mask);
+        let mut iterations = 0;
+        loop {
+            let holds = evaluated(self.memory, condition, points)
+                .map_err(|it| outside(self.stencil, it, &stmt.origin))?
+                .into_elements(len(points));
+            active = both(bool::slice(&holds).iter().copied(), Some(&active));
+            let Some(first) = active.iter().position(|&it| it) else { return Ok(()) };
+            iterations += 1;
+            if iterations > MAX_ITERATIONS {
+                let i = points.i.start + i64::try_from(first).unwrap_or(0);
+                return Err(endless(stmt, [i, points.j, points.k]));
+            }
+            if iterations % ITERATIONS_PER_QUESTION == 0 && !(self.go_on)() {
+                return Err(Stop::Cancelled);
+            }
+            self.run(body, points, Some(&active))?;
+        }
+    }
+}
+
+fn both(holds: impl Iterator<Item = bool>, mask: Option<&[bool]>) -> Vec<bool> {
+    match mask {
+        Some(mask) => holds.zip(mask).map(|(it, &mask)| it && mask).collect(),
+        None => holds.collect(),
+    }
+}
+
+/// Evaluates `value` at all points of a row, then stores it where `mask` holds.
+fn assign(
     memory: &mut Memory,
     target: Handle<Field>,
     value: &Expr,
     points: &Points,
+    mask: Option<&[bool]>,
 ) -> Result<(), Outside> {
     let lane = evaluated(memory, value, points)?;
     let n = len(points);
@@ -47,7 +135,12 @@ pub(super) fn assign(
         Lane::Many(values) if values.dtype() == dtype => values,
         Lane::Many(values) => cast(&values, dtype),
     };
-    for_elements!(elements, to => scatter(to, first, stride, Lanes::slice(&values)));
+    match mask {
+        None => for_elements!(elements, to => scatter(to, first, stride, Lanes::slice(&values))),
+        Some(mask) => {
+            for_elements!(elements, to => scatter_masked(to, first, stride, Lanes::slice(&values), mask))
+        }
+    }
     Ok(())
 }
 
@@ -133,6 +226,12 @@ fn scatter<E: Lanes>(to: &mut [E], first: usize, stride: usize, values: &[E]) {
     }
 }
 
+fn scatter_masked<E: Lanes>(to: &mut [E], first: usize, stride: usize, values: &[E], mask: &[bool]) {
+    for (at, (value, _)) in values.iter().zip(mask).enumerate().filter(|(_, (_, mask))| **mask) {
+        to[first + at * stride] = *value;
+    }
+}
+
 fn splat(value: Value, n: usize) -> Elements {
     fn splat_of<E: Lanes>(value: E, n: usize) -> Elements {
         E::wrap(vec![value; n])
@@ -212,8 +311,8 @@ fn binary_of<E: Lanes>(op: BinaryOp, left: Vec<E>, right: &Lane) -> Elements {
         BinaryOp::Mod => zipped(left, right, E::modulo),
         BinaryOp::Pow => zipped(left, right, |a, b| a.power(b.to_value())),
         // Of bools, `min` and `max` are what `and` and `or` are.
-        BinaryOp::And => zipped(left, right, E::min),
-        BinaryOp::Or => zipped(left, right, E::max),
+        BinaryOp::And => zipped(left, right, E::lesser),
+        BinaryOp::Or => zipped(left, right, E::greater),
         BinaryOp::Lt => compared(&left, right, |a, b| a < b),
         BinaryOp::Le => compared(&left, right, |a, b| a <= b),
         BinaryOp::Gt => compared(&left, right, |a, b| a > b),
@@ -278,8 +377,8 @@ fn call_of_one(function: Function, argument: Lane) -> Lane {
 fn call_of_two(function: Function, first: Lane, second: &Lane, n: usize) -> Lane {
     fn of_many<E: Lanes>(function: Function, first: Vec<E>, second: &Lane) -> Elements {
         match function {
-            Function::Min => zipped(first, second, E::min),
-            Function::Max => zipped(first, second, E::max),
+            Function::Min => zipped(first, second, E::lesser),
+            Function::Max => zipped(first, second, E::greater),
             _ => zipped(first, second, E::modulo),
         }
     }
