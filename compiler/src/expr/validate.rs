@@ -3,12 +3,11 @@
 use super::{Expr, ExprKind};
 use crate::types::{BinaryOp, DType};
 
-/// Adds every violation in `expr`; `leaf` tells what a leaf is called and its type, or what is wrong with it.
-pub fn validate<A>(
-    expr: &Expr<A>,
-    leaf: &dyn Fn(&A) -> Result<(String, DType), String>,
-    violations: &mut Vec<String>,
-) {
+/// Tells what a leaf is called and its type, or what is wrong with it.
+pub type LeafType<'a, A> = dyn Fn(&A) -> Result<(String, DType), String> + 'a;
+
+/// Adds every violation in `expr`.
+pub fn validate<A>(expr: &Expr<A>, leaf: &LeafType<'_, A>, violations: &mut Vec<String>) {
     for operand in expr.operands() {
         validate(operand, leaf, violations);
     }
