@@ -6,17 +6,7 @@ import { scenario } from "./harness.mjs";
 /** Makes the next job long enough to be caught at work. */
 async function enlarge(t) {
   await t.pick("column_physics");
-  for (const [axis, points] of [["i", "256"], ["j", "256"], ["k", "80"]]) {
-    await t.get(`domain-${axis}`).fill(points);
-    await t.get(`domain-${axis}`).blur();
-  }
-}
-
-async function shrink(t) {
-  for (const axis of ["i", "j", "k"]) {
-    await t.get(`domain-${axis}`).fill("16");
-    await t.get(`domain-${axis}`).blur();
-  }
+  await t.size(256, 256, 80);
 }
 
 scenario("a job on the runner can be cancelled", async (t) => {
@@ -26,7 +16,7 @@ scenario("a job on the runner can be cancelled", async (t) => {
   await t.get("cancel").click();
   await t.ran("cancelled");
   await t.shot("cancelled");
-  await shrink(t);
+  await t.size(16, 16, 16);
   await t.get("run-runner").click();
   await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
 });
@@ -46,7 +36,7 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
   await t.shot("killed");
 
   assert.equal(await t.text(), before);
-  await shrink(t);
+  await t.size(16, 16, 16);
   await t.get("run-debug").click();
   await t.see("run-result", { "data-state": "done", "data-backend": "debug" });
   assert.equal(await t.text(), before);
@@ -54,10 +44,7 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
 
 scenario("a domain that is too large is refused with both numbers", async (t) => {
   await t.pick("copy_scale");
-  for (const axis of ["i", "j", "k"]) {
-    await t.get(`domain-${axis}`).fill("30000");
-    await t.get(`domain-${axis}`).blur();
-  }
+  await t.size(30000, 30000, 30000);
   await t.get("run-debug").click();
   await t.ran("failed");
   assert.match((await t.get("run-error").allTextContents()).join(" "), /\d/);

@@ -7,7 +7,7 @@ import { startRunner } from "./browser.mjs";
 export const STAGES = ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"];
 
 /** How long the page may take for anything; how fast it is, is measured where it matters. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Every scenario, in the order in which the files tell them. */
 export const scenarios = [];
@@ -91,6 +91,15 @@ export class Scene {
   async pick(entry) {
     await this.get("gallery-select").selectOption(entry);
     await this.settled();
+  }
+
+  /** Sets the domain of the next run, as many of its axes as are given. */
+  async size(...points) {
+    for (const [axis, count] of points.entries()) {
+      const field = this.get(`domain-${"ijk"[axis]}`);
+      await field.fill(String(count));
+      await field.blur();
+    }
   }
 
   /** Waits until every pane shows the newest text's levels, or says why it cannot. */
