@@ -151,9 +151,10 @@ mod tests {
     fn ranges_are_of_finite_values() {
         let range = Range::of(&[f64::NAN, -1.0, 3.0, f64::INFINITY]);
         assert_eq!(range, Range { low: -1.0, high: 3.0 });
-        assert_eq!(range.position(1.0), 0.5);
+        let middle = |range: Range, value: f64| (range.position(value) - 0.5).abs() < 1e-12;
+        assert!(middle(range, 1.0));
         assert_eq!(range.centred(), Range { low: -3.0, high: 3.0 });
-        assert_eq!(Range::of(&[]).position(5.0), 0.5);
-        assert_eq!(Range { low: -f64::MAX, high: f64::MAX }.position(0.0), 0.5);
+        assert!(middle(Range::of(&[]), 5.0));
+        assert!(middle(Range { low: -f64::MAX, high: f64::MAX }, 0.0));
     }
 }

@@ -14,8 +14,9 @@ use super::links::{self, Links};
 use crate::bridge::page;
 use crate::bridge::worker::Worker;
 
-/// Rest after a key press before the text is compiled.
-const REST: Duration = Duration::from_millis(40);
+/// Rest after a key press before the text is compiled: short, since a newer text is asked for as soon as the answer
+/// to an older one is there.
+const REST: Duration = Duration::from_millis(10);
 /// A compilation that takes longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -174,7 +175,10 @@ impl Compilation {
             self.signature.set(compiled.signature);
         }
         self.remarks.set(compiled.remarks);
-        self.timings.set(compiled.timings);
+        // What was remembered took no time; the times of its compilation still hold.
+        if !compiled.timings.is_empty() {
+            self.timings.set(compiled.timings);
+        }
         self.defaults.set(defaults);
         self.revision.set(revision);
     }
