@@ -86,7 +86,9 @@ impl Writer<'_> {
                 .collect(),
         };
         let shape: Vec<String> = container.shape.iter().map(python::symbolic).collect();
+        // Readers skip what begins with `_meta`: index = position in the compute domain + shift.
         json!({"type": "Array", "attributes": {
+            "_meta_shift": container.shift,
             "dtype": container.dtype.name(), "shape": shape, "strides": strides,
             "offset": vec!["0"; shape.len()], "total_size": lengths.join("*"),
             "transient": container.is_transient, "storage": storage, "debuginfo": place,
@@ -203,7 +205,7 @@ impl Writer<'_> {
                 members.push(json!(handle.index()));
             }
         }
-        let edges: Vec<Value> = state.edges.iter().map(|it| edge(it, &sdfg.containers)).collect();
+        let edges: Vec<Value> = state.edges.iter().map(|it| edge(it, state, &sdfg.containers)).collect();
         json!({
             "type": "SDFGState", "label": label, "id": null, "collapsed": false, "scope_dict": scopes,
             "nodes": nodes, "edges": edges, "attributes": {},
@@ -328,12 +330,20 @@ fn map_attributes(map: &Map, label: &str) -> Value {
     json!({"label": label, "params": params, "range": subset(ranges), "schedule": schedule, "collapse": params.len()})
 }
 
-fn edge(edge: &Edge, containers: &Arena<Container>) -> Value {
+fn edge(edge: &Edge, state: &State, containers: &Arena<Container>) -> Value {
+    let mut moved = memlet(edge.memlet.as_ref(), containers);
+    let (source, target) = (&state.nodes[edge.source].kind, &state.nodes[edge.target].kind);
+    if matches!((source, target), (NodeKind::Access(_), NodeKind::MapExit { .. })) && edge.memlet.is_some() {
+        // A container leaves the map that holds it for itself. Without the place where it arrives,
+        // readers of the format take this for a copy to the start of the container.
+        moved["attributes"]["other_subset"] = moved["attributes"]["subset"].clone();
+        moved["attributes"]["is_data_src"] = json!(true);
+    }
     json!({
         "type": "MultiConnectorEdge",
         "src": edge.source.index().to_string(), "src_connector": edge.source_connector,
         "dst": edge.target.index().to_string(), "dst_connector": edge.target_connector,
-        "attributes": {"data": memlet(edge.memlet.as_ref(), containers)},
+        "attributes": {"data": moved},
     })
 }
 

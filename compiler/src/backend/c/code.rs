@@ -137,31 +137,19 @@ impl Uses {
     /// What all the items need together.
     pub(super) fn of_all(items: &[Item]) -> Self {
         let mut all = Self::default();
-        for item in items {
-            all.add(&item.uses());
-        }
+        all.add_all(items);
         all
+    }
+
+    fn add_all(&mut self, items: &[Item]) {
+        for item in items {
+            item.each_head(&mut |uses| self.add(uses));
+            item.blocks().into_iter().for_each(|block| self.add_all(block));
+        }
     }
 }
 
 impl Item {
-    pub(super) fn uses(&self) -> Uses {
-        match self {
-            Item::Assign(it) => it.uses.clone(),
-            Item::Declare(it) => it.uses.clone(),
-            Item::Launch(it) => it.uses.clone(),
-            Item::For(it) => with(&it.uses, &it.body),
-            Item::While(it) => with(&it.uses, &it.body),
-            Item::If(it) => {
-                let mut uses = Uses::of_all(&it.otherwise);
-                for branch in &it.branches {
-                    uses.add(&with(&branch.uses, &branch.body));
-                }
-                uses
-            }
-        }
-    }
-
     /// The blocks inside.
     pub(super) fn blocks(&self) -> Vec<&[Item]> {
         match self {
@@ -187,25 +175,17 @@ impl Item {
         }
     }
 
-    /// What is needed before the blocks inside are entered.
-    fn head(&self) -> Uses {
+    /// Calls `each` for what is needed before the blocks inside are entered.
+    fn each_head(&self, each: &mut dyn FnMut(&Uses)) {
         match self {
-            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => self.uses(),
-            Item::For(it) => it.uses.clone(),
-            Item::While(it) => it.uses.clone(),
-            Item::If(it) => {
-                let mut uses = Uses::default();
-                it.branches.iter().for_each(|it| uses.add(&it.uses));
-                uses
-            }
+            Item::Assign(it) => each(&it.uses),
+            Item::Declare(it) => each(&it.uses),
+            Item::Launch(it) => each(&it.uses),
+            Item::For(it) => each(&it.uses),
+            Item::While(it) => each(&it.uses),
+            Item::If(it) => it.branches.iter().for_each(|it| each(&it.uses)),
         }
     }
-}
-
-fn with(uses: &Uses, body: &[Item]) -> Uses {
-    let mut all = Uses::of_all(body);
-    all.add(uses);
-    all
 }
 
 /// Whether something in the items satisfies `is_wanted`, at any depth.
@@ -227,19 +207,39 @@ fn n_assignments(items: &[Item], local: usize) -> usize {
 
 /// Declares each local in the innermost block that holds all its uses.
 pub(super) fn declare_locals(items: &mut Vec<Item>) {
-    let locals = Uses::of_all(items).locals;
+    let mut locals = BTreeSet::new();
+    collect_locals(items, &mut locals);
     for local in locals {
         declare(items, local);
     }
 }
 
+fn collect_locals(items: &[Item], locals: &mut BTreeSet<usize>) {
+    for item in items {
+        item.each_head(&mut |uses| locals.extend(&uses.locals));
+        item.blocks().into_iter().for_each(|block| collect_locals(block, locals));
+    }
+}
+
+/// Whether a local is used in an item, before or inside its blocks.
+fn mentions(item: &Item, local: usize) -> bool {
+    heads(item, local) || item.blocks().iter().any(|block| block.iter().any(|it| mentions(it, local)))
+}
+
+/// Whether a local is needed before the blocks of an item are entered.
+fn heads(item: &Item, local: usize) -> bool {
+    let mut is_needed = false;
+    item.each_head(&mut |uses| is_needed |= uses.locals.contains(&local));
+    is_needed
+}
+
 fn declare(items: &mut Vec<Item>, local: usize) {
-    let users: Vec<usize> = (0..items.len()).filter(|&at| items[at].uses().locals.contains(&local)).collect();
+    let users: Vec<usize> = (0..items.len()).filter(|&at| mentions(&items[at], local)).collect();
     let Some(&first) = users.first() else { return };
-    if users.len() == 1 && !items[first].head().locals.contains(&local) {
+    if users.len() == 1 && !heads(&items[first], local) {
         let mut inside = items[first].blocks_mut();
         let using: Vec<usize> =
-            (0..inside.len()).filter(|&at| Uses::of_all(inside[at]).locals.contains(&local)).collect();
+            (0..inside.len()).filter(|&at| inside[at].iter().any(|it| mentions(it, local))).collect();
         if let [only] = using.as_slice() {
             return declare(inside[*only], local);
         }

@@ -157,35 +157,35 @@ mod tests {
         check(
             &samples::copy_scale(),
             &expect![[r#"
-            /* What step 1 does at one position k. */
-            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
-            {
-              const int64_t I = run->I, J = run->J;
-              const double *restrict const q_in = run->q_in;
-              const int64_t q_in_i = is_unit ? 1 : run->q_in_i, q_in_j = run->q_in_j, q_in_k = run->q_in_k;
-              double *restrict const q_out = run->q_out;
-              const int64_t q_out_i = is_unit ? 1 : run->q_out_i, q_out_j = run->q_out_j, q_out_k = run->q_out_k;
-              const double factor = run->factor;
-              for (int64_t j = 0; j < J; ++j) {
-                #pragma omp simd
-                for (int64_t i = 0; i < I; ++i) {
-                  q_out[i * q_out_i + j * q_out_j + k * q_out_k] = factor
-                      * q_in[i * q_in_i + j * q_in_j + k * q_in_k];
+                /* What step 1 does at one position k. */
+                static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
+                {
+                  const int64_t I = run->I, J = run->J;
+                  const double *restrict const q_in = run->q_in;
+                  const int64_t q_in_i = is_unit ? 1 : run->q_in_i, q_in_j = run->q_in_j, q_in_k = run->q_in_k;
+                  double *restrict const q_out = run->q_out;
+                  const int64_t q_out_i = is_unit ? 1 : run->q_out_i, q_out_j = run->q_out_j, q_out_k = run->q_out_k;
+                  const double factor = run->factor;
+                  for (int64_t j = 0; j < J; ++j) {
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      q_out[i * q_out_i + j * q_out_j + k * q_out_k]
+                          = factor * q_in[i * q_in_i + j * q_in_j + k * q_in_k];
+                    }
+                  }
                 }
-              }
-            }
 
-            /* k from 0 to K, shared by the threads */
-            static void step_1(const struct run *run, const bool is_unit)
-            {
-              const int64_t K = run->K;
-              #pragma omp parallel for schedule(static) num_threads(run->threads)
-              for (int64_t k = 0; k < K; ++k)
-                if (is_unit) step_1_at(run, true, k);
-                else step_1_at(run, false, k);
-            }
+                /* k from 0 to K, shared by the threads */
+                static void step_1(const struct run *run, const bool is_unit)
+                {
+                  const int64_t K = run->K;
+                  #pragma omp parallel for schedule(static) num_threads(run->threads)
+                  for (int64_t k = 0; k < K; ++k)
+                    if (is_unit) step_1_at(run, true, k);
+                    else step_1_at(run, false, k);
+                }
 
-        "#]],
+            "#]],
         );
     }
 
@@ -248,34 +248,34 @@ mod tests {
         check(
             &samples::sweep(),
             &expect![[r#"
-            /* What step 1 does at one position j. */
-            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
-            {
-              const int64_t I = run->I, K = run->K;
-              const double *restrict const q = run->q;
-              const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
-              double *restrict const out = run->out;
-              const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
-              for (int64_t k = 1; k < K; ++k) {
-                #pragma omp simd
-                for (int64_t i = 0; i < I; ++i) {
-                  out[i * out_i + j * out_j + k * out_k] = out[i * out_i + j * out_j + (k - 1) * out_k]
-                      + q[i * q_i + j * q_j + k * q_k];
+                /* What step 1 does at one position j. */
+                static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
+                {
+                  const int64_t I = run->I, K = run->K;
+                  const double *restrict const q = run->q;
+                  const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
+                  double *restrict const out = run->out;
+                  const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
+                  for (int64_t k = 1; k < K; ++k) {
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      out[i * out_i + j * out_j + k * out_k]
+                          = out[i * out_i + j * out_j + (k - 1) * out_k] + q[i * q_i + j * q_j + k * q_k];
+                    }
+                  }
                 }
-              }
-            }
 
-            /* j from 0 to J, shared by the threads */
-            static void step_1(const struct run *run, const bool is_unit)
-            {
-              const int64_t J = run->J;
-              #pragma omp parallel for schedule(static) num_threads(run->threads)
-              for (int64_t j = 0; j < J; ++j)
-                if (is_unit) step_1_at(run, true, j);
-                else step_1_at(run, false, j);
-            }
+                /* j from 0 to J, shared by the threads */
+                static void step_1(const struct run *run, const bool is_unit)
+                {
+                  const int64_t J = run->J;
+                  #pragma omp parallel for schedule(static) num_threads(run->threads)
+                  for (int64_t j = 0; j < J; ++j)
+                    if (is_unit) step_1_at(run, true, j);
+                    else step_1_at(run, false, j);
+                }
 
-        "#]],
+            "#]],
         );
     }
 

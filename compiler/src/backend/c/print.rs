@@ -586,10 +586,12 @@ fn is_written(container: &Container) -> bool {
 /// Longer statements are broken.
 const LINE: usize = 96;
 
-/// The last place before the limit where an operator of least depth stands.
+/// The last place before the limit where the loosest operator of least depth stands.
 fn break_before(text: &str) -> Option<usize> {
+    // From loosest to tightest; a comma stands before the break, the others after it.
+    const LEVELS: [&[&str]; 6] = [&["= "], &["? ", ": "], &["|| "], &["&& "], &["+ ", "- "], &["* ", "/ "]];
     let (mut depth, mut n_brackets) = (0_i32, 0_i32);
-    let mut best: Option<(i32, usize)> = None;
+    let mut best: Option<((i32, usize), usize)> = None;
     for (at, letter) in text.char_indices().take_while(|(at, _)| *at <= LINE) {
         match letter {
             '(' => depth += 1,
@@ -598,11 +600,14 @@ fn break_before(text: &str) -> Option<usize> {
             ']' => n_brackets -= 1,
             ' ' if at > 20 && n_brackets == 0 => {
                 let next = &text[at + 1..];
-                let is_operator = ["+ ", "- ", "&& ", "|| ", "? ", ": ", "= ", "* ", "/ "]
-                    .iter()
-                    .any(|it| next.starts_with(it));
-                if is_operator && best.is_none_or(|(least, _)| depth <= least) {
-                    best = Some((depth, at + 1));
+                let level = if text[..at].ends_with(',') {
+                    Some(0)
+                } else {
+                    LEVELS.iter().position(|level| level.iter().any(|it| next.starts_with(it)))
+                };
+                let Some(level) = level else { continue };
+                if best.is_none_or(|(least, _)| (depth, level) <= least) {
+                    best = Some(((depth, level), at + 1));
                 }
             }
             _ => {}
