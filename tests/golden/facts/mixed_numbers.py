@@ -11,7 +11,6 @@ def mixed_numbers(
     long: IntField64,
     literal_times_single: FloatField64,
     long_plus_single: FloatField64,
-    quotient_of_integers: FloatField64,
     sum_of_all: FloatField64,
     truncated: IntField32,
     product_of_integers: IntField64,
@@ -19,7 +18,6 @@ def mixed_numbers(
     with computation(PARALLEL), interval(...):
         literal_times_single = single * 0.1
         long_plus_single = long + single
-        quotient_of_integers = short / long
         sum_of_all = short + long * single + double
         truncated = double * 10.0
         product_of_integers = short * 3 + long
