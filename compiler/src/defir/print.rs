@@ -63,6 +63,9 @@ fn temporary(field: &Field) -> String {
 }
 
 fn body(stencil: &Stencil, stmts: &[Stmt], out: &mut ListingWriter) {
+    if stmts.is_empty() {
+        out.line("pass");
+    }
     for stmt in stmts {
         statement(stencil, stmt, "if", out);
     }

@@ -207,67 +207,91 @@ fn numpy(name: &str) -> Option<Constant> {
     }
 }
 
-/// A constant of `ndsl.constants`, the `UFS` set; all but the counts are `Float` typed.
+/// A constant of `ndsl.constants`, the `UFS` set; all but the counts have the type `Float`.
 fn ndsl_constant(name: &str, config: &Config) -> Option<Constant> {
-    const PI: f64 = 3.141_592_653_589_793_1;
-    const GRAV: f64 = 9.80665;
-    const RDGAS: f64 = 287.05;
-    const RVGAS: f64 = 461.50;
-    const CP_AIR: f64 = 1004.6;
-    const HLV: f64 = 2.5e6;
-    const HLF: f64 = 3.3358e5;
-    const CP_VAP: f64 = 4.0 * RVGAS;
-    const CV_AIR: f64 = CP_AIR - RDGAS;
-    const CV_VAP: f64 = 3.0 * RVGAS;
-    const C_LIQ: f64 = 4.185_5e3;
-    const C_ICE: f64 = 1972.0;
-    const TICE: f64 = 273.16;
-    const DC_VAP: f64 = CP_VAP - C_LIQ;
-    const DC_ICE: f64 = C_LIQ - C_ICE;
-    const D2ICE: f64 = DC_VAP + DC_ICE;
-    let value = match name {
-        "NQ" => return Some(Constant::Int(9)),
+    match name {
+        "NQ" => return Some(Constant::Int(8)),
         "N_HALO_DEFAULT" => return Some(Constant::Int(3)),
-        "PI" => PI,
-        "RADIUS" => 6.3712e6,
-        "OMEGA" => 7.2921e-5,
-        "GRAV" => GRAV,
-        "RGRAV" => 1.0 / GRAV,
-        "RDGAS" => RDGAS,
-        "RVGAS" => RVGAS,
-        "CP_AIR" => CP_AIR,
-        "CP_VAP" => CP_VAP,
-        "CV_AIR" => CV_AIR,
-        "CV_VAP" => CV_VAP,
-        "C_LIQ" => C_LIQ,
-        "C_ICE" => C_ICE,
-        "KAPPA" => RDGAS / CP_AIR,
-        "RK" => CP_AIR / RDGAS + 1.0,
-        "ZVIR" => RVGAS / RDGAS - 1.0,
-        "EPS" => RDGAS / RVGAS,
-        "HLV" => HLV,
-        "HLF" => HLF,
-        "TICE" => TICE,
-        "TICE0" => TICE - 0.01,
-        "TFREEZE" => 273.15,
-        "DC_VAP" => DC_VAP,
-        "DC_ICE" => DC_ICE,
-        "D2ICE" => D2ICE,
-        "LI0" => HLF - DC_ICE * TICE,
-        "LV0" => HLV - DC_VAP * TICE,
-        "LI00" => HLF - DC_ICE * TICE,
-        "LI2" => HLV - DC_VAP * TICE + HLF - DC_ICE * TICE,
-        "E00" => 611.21,
-        "DZ_MIN" => 2.0,
-        "SBC" => 5.670_400e-8,
-        "RHO_H2O" => 1000.0,
-        "SECONDS_PER_DAY" => 86400.0,
-        "T_WFR" => TICE - 40.0,
-        "T_SAT_MIN" => TICE - 160.0,
-        "SAT_ADJUST_THRESHOLD" => 1.0e-8,
-        "LAT2" => (HLV + HLF) * (HLV + HLF),
-        "TTP" => TICE,
-        _ => return None,
-    };
-    Some(Constant::Typed(Value::Float64(value).cast(config.literal_float)))
+        "TTP" => return Some(Constant::Float(273.16)),
+        "CNST_0P20" => return Some(Constant::Typed(Value::Float64(0.2))),
+        _ => {}
+    }
+    Some(Constant::Typed(match config.literal_float {
+        DType::Float32 => Value::Float32(ufs_f32(name)?),
+        _ => Value::Float64(ufs_f64(name)?),
+    }))
 }
+
+/// The set in one precision: derived constants are computed in it too, as NDSL does.
+macro_rules! ufs_constants {
+    ($function:ident, $float:ty) => {
+        #[expect(clippy::excessive_precision, reason = "the digits are those of the double")]
+        fn $function(name: &str) -> Option<$float> {
+            const PI: $float = 3.141_592_653_589_793_1;
+            const GRAV: $float = 9.80665;
+            const RDGAS: $float = 287.05;
+            const RVGAS: $float = 461.50;
+            const CP_AIR: $float = 1004.6;
+            const CV_AIR: $float = CP_AIR - RDGAS;
+            const CP_VAP: $float = 4.0 * RVGAS;
+            const HLV: $float = 2.5e6;
+            const HLF: $float = 3.3358e5;
+            const C_LIQ: $float = 4.1855e3;
+            const C_ICE: $float = 1972.0;
+            const TICE: $float = 273.16;
+            const DC_VAP: $float = CP_VAP - C_LIQ;
+            const DC_ICE: $float = C_LIQ - C_ICE;
+            const LI00: $float = HLF - DC_ICE * TICE;
+            const LV0: $float = HLV - DC_VAP * TICE;
+            const EPS: $float = RDGAS / RVGAS;
+            Some(match name {
+                "PI" => PI,
+                "RADIUS" => 6.3712e6,
+                "OMEGA" => 7.2921e-5,
+                "GRAV" => GRAV,
+                "RGRAV" => 1.0 / GRAV,
+                "RDGAS" => RDGAS,
+                "RVGAS" => RVGAS,
+                "RDG" => -RDGAS / GRAV,
+                "CP_AIR" => CP_AIR,
+                "CP_VAP" => CP_VAP,
+                "CV_AIR" => CV_AIR,
+                "CV_VAP" => 3.0 * RVGAS,
+                "C_LIQ" => C_LIQ,
+                "C_ICE" => C_ICE,
+                "C_ICE_0" => 2106.0,
+                "KAPPA" => RDGAS / CP_AIR,
+                "K1K" => RDGAS / CV_AIR,
+                "ZVIR" => RVGAS / RDGAS - 1.0,
+                "EPS" => EPS,
+                "EPSM1" => EPS - 1.0,
+                "HLV" => HLV,
+                "HLF" => HLF,
+                "TICE" => TICE,
+                "TICE0" => TICE - 0.01,
+                "TFREEZE" => 273.15,
+                "T_MIN" => 178.0,
+                "T_WFR" => TICE - 40.0,
+                "T_SAT_MIN" => TICE - 160.0,
+                "DC_VAP" => DC_VAP,
+                "DC_ICE" => DC_ICE,
+                "D2ICE" => DC_VAP + DC_ICE,
+                "LI0" | "LI00" => LI00,
+                "LV0" => LV0,
+                "LI2" => LV0 + LI00,
+                "LAT2" => (HLV + HLF) * (HLV + HLF),
+                "E00" => 611.21,
+                "PSAT" => 610.78,
+                "DZ_MIN" => 2.0,
+                "SBC" => 5.670_400e-8,
+                "RHO_H2O" => 1000.0,
+                "SECONDS_PER_DAY" => 86400.0,
+                "SAT_ADJUST_THRESHOLD" => 1.0e-8,
+                _ => return None,
+            })
+        }
+    };
+}
+
+ufs_constants!(ufs_f32, f32);
+ufs_constants!(ufs_f64, f64);

@@ -70,8 +70,14 @@ impl Evaluator<'_, '_> {
                 self.names.attribute(&value, &name.name, expr.span)
             }
             ExprKind::Tuple(parts) => {
-                let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
-                Ok(Constant::Tuple(Arc::from(parts?)))
+                let parts =
+                    parts.iter().map(|it| self.expr(it)).collect::<Result<Vec<Constant>, Opaque>>()?;
+                // Tuples that share their parts could be compared for ever.
+                let is_deep = |it: &Constant| matches!(it, Constant::Tuple(them) if them.iter().any(|it| matches!(it, Constant::Tuple(_))));
+                if parts.iter().any(is_deep) {
+                    return Err(fail("tuples nest too deeply".to_owned()));
+                }
+                Ok(Constant::Tuple(Arc::from(parts)))
             }
             ExprKind::Unary(sign, operand) => unary(*sign, &self.expr(operand)?).map_err(fail),
             ExprKind::Binary(op, left, right) => {
@@ -156,7 +162,8 @@ impl Evaluator<'_, '_> {
         let (axes, element) = match (&index.kind, parts) {
             (ExprKind::Tuple(_), [axes, element]) => match self.axes(axes) {
                 Some(axes) => (axes, element),
-                // `Field[dtype, (n,)]` and the like.
+                // `Field[(float, (2,))]`: parentheses do not show in the tree.
+                None if self.element(axes).is_ok() => (AxisSet::IJK, index),
                 None => return Err(Opaque::new("the axes of the field are not known", axes.span)),
             },
             (ExprKind::Tuple(_), _) => {
@@ -524,6 +531,9 @@ fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, St
         (Some(a), Some(b)) => a.as_f64().partial_cmp(&b.as_f64()),
         _ => match op {
             Comparison::In | Comparison::NotIn => None,
+            _ if matches!((left, right), (Constant::Namespace(_), Constant::Namespace(_))) => {
+                return Err("objects are not compared".to_owned());
+            }
             _ if left == right => Some(Ordering::Equal),
             _ => match op {
                 Comparison::Eq | Comparison::Is => return Ok(false),

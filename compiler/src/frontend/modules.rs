@@ -5,13 +5,13 @@
 //! once. So circular imports resolve, and what no stencil needs is never looked at.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::builtins;
 use super::constants::{Constant, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
-use super::program::{Program, is_stencil};
+use super::program::{Program, is_function, is_stencil};
 use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Operator, Stmt, StmtKind};
 use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
@@ -105,6 +105,9 @@ pub struct Names<'p> {
     modules: Vec<ScopeId>,
     memo: RefCell<Vec<Memo>>,
     chain: Cell<usize>,
+    /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
+    stars: RefCell<BTreeSet<(ScopeId, String)>>,
+    star_depth: Cell<usize>,
 }
 
 impl<'p> Names<'p> {
@@ -121,6 +124,8 @@ impl<'p> Names<'p> {
             modules: Vec::new(),
             memo: RefCell::new(Vec::new()),
             chain: Cell::new(0),
+            stars: RefCell::new(BTreeSet::new()),
+            star_depth: Cell::new(0),
         };
         for (position, file) in program.files.iter().enumerate() {
             let scope = names.open(FileId(u16::try_from(position).unwrap_or(u16::MAX)), None);
@@ -229,7 +234,7 @@ impl<'p> Names<'p> {
                 StmtKind::Function(def) => {
                     let id = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
                     let is_stencil = is_stencil(def);
-                    let is_gtscript = def.decorators.iter().any(is_function_decorator);
+                    let is_gtscript = is_function(def);
                     self.functions.push(FunctionInfo { def, scope, is_stencil, is_gtscript });
                     self.bind(scope, &def.name.name, stmt.span, guards, Bound::Function(id));
                     if !is_stencil && !is_gtscript {
@@ -332,26 +337,38 @@ impl<'p> Names<'p> {
                 }
             }
         }
-        if failed.is_none() {
-            for &star in &scope.stars {
-                if let Bound::From { level, module, .. } = &self.bindings[star].what
-                    && let Some(file) = self.find_module(scope.file, *level, module)
-                    && file != scope.file
-                    && self.chain.get() < MAX_CHAIN
-                {
-                    self.chain.set(self.chain.get() + 1);
-                    let found = self
-                        .modules
-                        .get(usize::from(file.0))
-                        .and_then(|&it| self.lookup_in(it, u32::MAX, name));
-                    self.chain.set(self.chain.get() - 1);
-                    if found.is_some() {
-                        return found;
-                    }
-                }
-            }
+        if failed.is_none() && !scope.stars.is_empty() {
+            return self.lookup_through_stars(scope, name);
         }
         failed
+    }
+
+    /// `name` in the files of which a scope imports everything.
+    fn lookup_through_stars(&self, scope: &Scope<'p>, name: &str) -> Option<Evaluated> {
+        let mut found = None;
+        self.star_depth.set(self.star_depth.get() + 1);
+        for &star in &scope.stars {
+            let Bound::From { level, module, .. } = &self.bindings[star].what else { continue };
+            let Some(inner) =
+                self.find_module(scope.file, *level, module).and_then(|it| self.module_scope(it))
+            else {
+                continue;
+            };
+            let key = (inner, name.to_owned());
+            if self.star_depth.get() > MAX_CHAIN || !self.stars.borrow_mut().insert(key.clone()) {
+                continue;
+            }
+            found = self.lookup_in(inner, u32::MAX, name);
+            if found.is_some() {
+                self.stars.borrow_mut().remove(&key);
+                break;
+            }
+        }
+        self.star_depth.set(self.star_depth.get() - 1);
+        if self.star_depth.get() == 0 {
+            self.stars.borrow_mut().clear();
+        }
+        found
     }
 
     /// Whether the `if`s around a binding let it happen.
@@ -646,14 +663,4 @@ impl<'p> Names<'p> {
         }
         Ok(Constant::Namespace(Arc::new(members)))
     }
-}
-
-/// `@function`, `@gtscript.function`, `@lazy_function(...)`, `@function_collection("name")`.
-fn is_function_decorator(decorator: &Expr) -> bool {
-    let name = match &decorator.kind {
-        ExprKind::Call { function, .. } => function,
-        _ => decorator,
-    };
-    name.as_dotted()
-        .is_some_and(|it| matches!(it.last(), Some(&"function" | &"lazy_function" | &"function_collection")))
 }

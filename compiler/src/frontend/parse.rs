@@ -14,6 +14,9 @@ use super::syntax::{
 use crate::diag::catalog::syntax as catalog;
 use crate::diag::{Diagnostics, FileId, Span};
 
+/// More errors of one file say nothing new.
+const MAX_ERRORS: usize = 100;
+
 /// The statements of one file, as far as they could be understood.
 pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module {
     if text.len() > MAX_SOURCE_BYTES {
@@ -28,7 +31,7 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
         return Module::default();
     };
     let converter = Converter { file, text };
-    for error in parsed.errors() {
+    for error in parsed.errors().iter().take(MAX_ERRORS) {
         let span = converter.span(error.location);
         diagnostics.push(catalog::syntax_error(&error.error.to_string(), converter.visible(span)));
     }

@@ -82,7 +82,22 @@ impl Program {
     }
 }
 
-/// Whether the function's own body has a `with computation(...)` or `with interval(...)`.
+/// Whether the function is decorated as a GTScript function: `@function`, `@gtscript.function`,
+/// `@lazy_function(...)`, `@function_collection("name")`.
+#[must_use]
+pub fn is_function(function: &FunctionDef) -> bool {
+    function.decorators.iter().any(|decorator| {
+        let name = match &decorator.kind {
+            ExprKind::Call { function, .. } => function,
+            _ => decorator,
+        };
+        name.as_dotted().is_some_and(|it| {
+            matches!(it.last(), Some(&"function" | &"lazy_function" | &"function_collection"))
+        })
+    })
+}
+
+/// Whether the function's own body has a `with computation(...)`, and it is not decorated as a function.
 #[must_use]
 pub fn is_stencil(function: &FunctionDef) -> bool {
     // A stencil may hold the `with` behind an `if` by mistake; it is still meant as one.
@@ -98,7 +113,7 @@ pub fn is_stencil(function: &FunctionDef) -> bool {
             _ => false,
         })
     }
-    has_computation(&function.body)
+    has_computation(&function.body) && !is_function(function)
 }
 
 /// Calls `each` for every function below `body`, in order of the text.

@@ -18,6 +18,10 @@ impl<'p> Builder<'_, 'p> {
     /// that holds it. `None` after an error, which is reported.
     pub(super) fn expr(&mut self, expr: &'p tree::Expr, out: &mut Vec<Stmt>) -> Option<Expr> {
         let span = expr.span;
+        self.count_part(span);
+        if self.is_too_large {
+            return None;
+        }
         let built = |kind| Some(Expr { kind, dtype: (), span });
         match &expr.kind {
             ExprKind::Missing => None,
@@ -104,15 +108,23 @@ impl<'p> Builder<'_, 'p> {
                     otherwise: Box::new(otherwise?),
                 })
             }
-            ExprKind::Other(what @ ("complex number" | "bytes" | "f-string")) => {
-                self.unusable(if *what == "bytes" { "a bytes literal" } else { what }, span)
-            }
+            ExprKind::Other(what @ ("complex number" | "bytes" | "f-string")) => self.unusable(
+                match *what {
+                    "complex number" => "a complex number",
+                    "bytes" => "a bytes literal",
+                    _ => "an f-string",
+                },
+                span,
+            ),
             ExprKind::Tuple(_) => self.refuse_operator("a tuple in an expression", span),
             ExprKind::List(_) => self.refuse_operator("a list", span),
             ExprKind::Ellipsis => self.refuse_operator("`...` in an expression", span),
             ExprKind::Slice { .. } => self.refuse_operator("a slice", span),
             ExprKind::Starred(_) => self.refuse_operator("`*` before a value", span),
-            ExprKind::Other(what) => self.refuse_operator(&format!("a {what}"), span),
+            ExprKind::Other(what) => {
+                let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };
+                self.refuse_operator(&format!("{article} {what}"), span)
+            }
         }
     }
 

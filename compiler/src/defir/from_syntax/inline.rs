@@ -85,11 +85,7 @@ impl<'p> Builder<'_, 'p> {
         let function = self.names.function(id);
         let FunctionDef { name, body, variadic, .. } = function.def;
         let problem = if function.is_stencil {
-            if function.is_gtscript {
-                catalog::computation_in_function(first_computation(body).unwrap_or(name.span))
-            } else {
-                catalog::stencil_called(&name.name, span, name.span)
-            }
+            catalog::stencil_called(&name.name, span, name.span)
         } else if !function.is_gtscript {
             catalog::plain_function(&name.name, span, name.span)
         } else if let Some(statement) = self.condition_of {
@@ -281,12 +277,4 @@ fn find_returns<'p>(body: &'p [tree::Stmt], found: &mut Vec<(Span, Option<&'p tr
             _ => {}
         }
     }
-}
-
-/// The first `with computation(...)` of a body.
-fn first_computation(body: &[tree::Stmt]) -> Option<Span> {
-    body.iter().find_map(|stmt| match &stmt.kind {
-        StmtKind::With { items, .. } => items.first().map(|it| it.context.span),
-        _ => None,
-    })
 }

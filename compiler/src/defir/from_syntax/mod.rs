@@ -33,6 +33,10 @@ use crate::types::DType;
 
 /// The most statements of one stencil after inlining: functions that call functions twice grow without bound.
 pub const MAX_STATEMENTS: u32 = 20_000;
+/// The most parts of expressions of one stencil after inlining.
+const MAX_PARTS: u32 = 1_000_000;
+/// More errors of one stencil say nothing new.
+const MAX_REPORTS: usize = 200;
 
 /// The Definition IR of one stencil of the main file: of `stencil`, or of the only one.
 ///
@@ -92,7 +96,10 @@ fn choose<'p>(
             None
         }
         ([], None) => {
-            diagnostics.push(catalog::no_stencil());
+            // A text that could not be read may well have one.
+            if !diagnostics.has_errors() {
+                diagnostics.push(catalog::no_stencil());
+            }
             None
         }
         ([_, ..], None) => {
@@ -123,6 +130,9 @@ struct Builder<'b, 'p> {
     /// How often each function was inlined, by name.
     calls: BTreeMap<&'p str, u32>,
     next_stmt: u32,
+    /// Parts of expressions built so far, and reports made.
+    n_parts: u32,
+    n_reports: usize,
     literal_int: DType,
     literal_float: DType,
     /// Lines of statements that failed are not reported twice: set once too large.
@@ -153,6 +163,8 @@ impl<'b, 'p> Builder<'b, 'p> {
             condition_of: None,
             calls: BTreeMap::new(),
             next_stmt: 0,
+            n_parts: 0,
+            n_reports: 0,
             literal_int: retyped("int", config.literal_int),
             literal_float: retyped("float", config.literal_float),
             is_too_large: false,
@@ -172,7 +184,20 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        self.n_reports += 1;
+        if self.n_reports <= MAX_REPORTS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Counts a part of an expression: a long one in a function that is called often grows without bound.
+    fn count_part(&mut self, span: Span) {
+        self.n_parts += 1;
+        if self.n_parts > MAX_PARTS && !self.is_too_large {
+            self.is_too_large = true;
+            let outermost = self.frame().calls.last().copied().unwrap_or(span);
+            self.report(catalog::too_large(MAX_STATEMENTS, outermost));
+        }
     }
 
     /// The body that is being built.
@@ -228,9 +253,11 @@ impl<'b, 'p> Builder<'b, 'p> {
     fn copy(&mut self, body: &[Stmt]) -> Vec<Stmt> {
         body.iter()
             .map(|stmt| {
-                let id = StmtId(self.next_stmt);
-                self.next_stmt += 1;
+                let id = self.origin(stmt.origin.span()).stmt;
                 let origin = Origin::new(id, stmt.origin.spans());
+                for expr in stmt.exprs() {
+                    expr.walk(&mut |it| self.count_part(it.span));
+                }
                 let kind = match &stmt.kind {
                     StmtKind::Assign { .. } => stmt.kind.clone(),
                     StmtKind::If { condition, then, otherwise } => StmtKind::If {

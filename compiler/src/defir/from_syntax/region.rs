@@ -39,6 +39,9 @@ impl<'p> Builder<'_, 'p> {
         self.stmts(body, &mut built);
         self.is_in_region = false;
         for (position, region) in regions.into_iter().flatten().enumerate() {
+            if self.is_too_large {
+                return;
+            }
             let body = if position == 0 {
                 built.clone()
             } else {

@@ -186,6 +186,9 @@ impl<'p> Builder<'_, 'p> {
 
     /// A name of the body that is spelled almost like `name`.
     pub(super) fn similar_name(&self, name: &str) -> Option<String> {
+        if self.n_reports > 20 {
+            return None;
+        }
         let frame = self.frame();
         let known = frame.locals.keys().map(String::as_str).chain(frame.assigned.iter().copied());
         known

@@ -1,0 +1,358 @@
+//! What the language takes, and what it becomes.
+
+use expect_test::expect;
+
+use super::{GALLERY, build, built, check, check_with, gallery, gallery_config};
+use crate::config::{Config, External};
+use crate::project::Project;
+use crate::space::Axis;
+
+#[test]
+fn the_gallery_is_understood() {
+    for name in GALLERY {
+        let project = Project::of_one("main.py", &gallery(name));
+        let (stencil, diagnostics) = build(&project, &gallery_config());
+        assert_eq!(diagnostics, [], "{name}");
+        assert_eq!(stencil.unwrap().name, name);
+    }
+}
+
+#[test]
+fn a_literal_takes_the_configured_precision_and_a_typed_constant_keeps_its_own() {
+    let source = "
+import numpy as np
+from ndsl.constants import GRAV
+A = 0.5
+B = np.float64(0.25)
+def s(q: FloatField, n: Int = 2):
+    with computation(PARALLEL), interval(...):
+        q = A * q + B + 3.0 + n + 1 - GRAV
+";
+    let expected = expect![[r#"
+        stencil s(q: float32[IJK], n: int32 = 2int32)
+          computation parallel [start, end)
+            q = 0.5float32 * q + 0.25 + 3.0float32 + n + 1int32 - 9.80665float32
+    "#]];
+    check_with(&Config::with_precision(32), source, &expected);
+}
+
+#[test]
+fn a_function_is_put_before_the_statement_that_calls_it() {
+    check(
+        "
+@gtscript.function
+def average(q, w, *, scale=0.5):
+    q = q * w
+    return scale * (q[-1, 0, 0] + q)
+
+@function
+def both(q):
+    return average(q, 1.0), average(q + 1.0, q, scale=2.0)
+
+def s(a: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        low, high = both(a)
+        out = low + average(average(a, high), high)[0, 1, 0]
+",
+        &expect![[r#"
+            stencil s(a: float64[IJK], out: float64[IJK])
+              temporary low: auto[IJK]
+              temporary high: auto[IJK]
+              temporary average_1_q: auto[IJK]
+              temporary average_1_w: auto[IJK]
+              temporary average_1_result: auto[IJK]
+              temporary average_2_q: auto[IJK]
+              temporary average_2_scale: auto[IJK]
+              temporary average_2_result: auto[IJK]
+              temporary average_3_q: auto[IJK]
+              temporary average_3_result: auto[IJK]
+              temporary average_4_q: auto[IJK]
+              temporary average_4_result: auto[IJK]
+              computation parallel [start, end)
+                average_1_q = a
+                average_1_w = 1.0
+                average_1_q = average_1_q * average_1_w
+                average_1_result = 0.5 * (average_1_q[-1,0,0] + average_1_q)
+                low = average_1_result
+                average_2_q = a + 1.0
+                average_2_scale = 2.0
+                average_2_q = average_2_q * a
+                average_2_result = average_2_scale * (average_2_q[-1,0,0] + average_2_q)
+                high = average_2_result
+                average_3_q = a
+                average_3_q = average_3_q * high
+                average_3_result = 0.5 * (average_3_q[-1,0,0] + average_3_q)
+                average_4_q = average_3_result
+                average_4_q = average_4_q * high
+                average_4_result = 0.5 * (average_4_q[-1,0,0] + average_4_q)
+                out = low + average_4_result[0,1,0]
+        "#]],
+    );
+}
+
+#[test]
+fn a_result_in_one_branch_keeps_what_was_there() {
+    check(
+        "
+@function
+def limited(q, top):
+    if q > top:
+        return top
+
+def s(a: FloatField, out: FloatField, top: float):
+    with computation(PARALLEL), interval(...):
+        out = a
+        out = limited(a, top)
+",
+        &expect![[r#"
+            stencil s(a: float64[IJK], out: float64[IJK], top: float64)
+              computation parallel [start, end)
+                out = a
+                if a > top
+                  out = top
+        "#]],
+    );
+}
+
+#[test]
+fn externals_decide_branches_and_regions() {
+    let source = "
+def s(a: FloatField, out: FloatField, extra: FloatField = None):
+    from __externals__ import config, i_end, j_start, flux
+
+    with computation(PARALLEL), interval(...):
+        out = 0.0
+        if __INLINED(config.order == 2 and 0 < config.nested.weight <= 1):
+            out = config.nested.weight * flux(a)
+        elif __INLINED(config.order > 2):
+            out = extra
+        with horizontal(region[i_end, :], region[:, j_start - 1:J[-1]], region[2:-1, -2]):
+            out = 1.0
+
+@function
+def flux_x(q):
+    return q[1, 0, 0] - q
+";
+    let namespace = External::Namespace(
+        [
+            ("order".to_owned(), External::Int(2)),
+            ("nested".to_owned(), External::Namespace([("weight".to_owned(), External::Float(0.25))].into())),
+        ]
+        .into(),
+    );
+    let externals = [
+        ("config".to_owned(), namespace),
+        ("flux".to_owned(), External::Function("flux_x".to_owned())),
+        ("j_start".to_owned(), External::Axis { axis: Axis::J, index: Some(0), offset: -32767 }),
+    ];
+    let config = Config { externals: externals.into(), ..Config::default() };
+    check_with(
+        &config,
+        source,
+        &expect![[r#"
+        stencil s(a: float64[IJK], out: float64[IJK], extra: float64[IJK] = None)
+          temporary flux_x_1_result: auto[IJK]
+          computation parallel [start, end)
+            out = 0.0
+            flux_x_1_result = a[1,0,0] - a
+            out = 0.25 * flux_x_1_result
+            region i[end-1, end) j[, )
+              out = 1.0
+            region i[, ) j[start-32768, end-1)
+              out = 1.0
+            region i[start+2, end-1) j[end-2, end-1)
+              out = 1.0
+    "#]],
+    );
+}
+
+#[test]
+fn intervals_have_many_forms() {
+    check(
+        "
+N = 2
+def s(a: FloatField, out: FloatField):
+    with computation(BACKWARD):
+        with interval(-1, None):
+            out = a
+        with interval(N + 1, -1):
+            out = a
+        with interval(start=0, end=N):
+            out = a
+    with interval(N), computation(order=FORWARD), horizontal(region[:, :]):
+        out = a
+",
+        &expect![[r#"
+            stencil s(a: float64[IJK], out: float64[IJK])
+              computation backward [end-1, end)
+                out = a
+              computation backward [start+3, end-1)
+                out = a
+              computation backward [start, start+2)
+                out = a
+              computation forward [start+2, start+3)
+                region i[, ) j[, )
+                  out = a
+        "#]],
+    );
+}
+
+#[test]
+fn points_are_named_in_many_ways() {
+    check(
+        "
+M = 1
+OFFSETS = (1, 2)
+def s(a: FloatField, ij: FloatFieldIJ, kf: FloatFieldK, out: FloatField):
+    with computation(FORWARD), interval(...):
+        t: float32 = a[...] + a[M + 1, -M, 0] + a[I + M] + a[J - 1, K + 1] + ij[0, 1] + kf[-1] + ij + kf
+        u: FloatFieldIJ = 0.0
+        u += t[0, 0, 0] * K + OFFSETS[1]
+        out, v = u, not (t > 1 and u < 2 or t == u)
+        if v:
+            pass
+        elif t != u:
+            \"nothing\"
+        else:
+            out = -t ** 2 if v else +t % float(int32(u))
+",
+        &expect![[r#"
+            stencil s(a: float64[IJK], ij: float64[IJ], kf: float64[K], out: float64[IJK])
+              temporary t: float32[IJK]
+              temporary u: float64[IJ]
+              temporary v: auto[IJK]
+              computation forward [start, end)
+                t = a + a[2,-1,0] + a[1,0,0] + a[0,-1,1] + ij[0,1] + kf[-1] + ij + kf
+                u = 0.0
+                u = u + (t * K + 2)
+                out = u
+                v = not (t > 1 and u < 2 or t == u)
+                if v
+                elif t != u
+                else
+                  out = -t ** 2 if v else +t % float64(int32(u))
+        "#]],
+    );
+}
+
+#[test]
+fn names_come_from_other_files() {
+    let files = [
+        (
+            "main.py",
+            "
+import model.constants as constants
+from .physics import *
+from model import tools
+from model.constants import UNKNOWN
+import numpy as np
+
+N = 1
+def s(a: Field[np.float32], out: \"Field[IJ, 'real']\", kind: tools.Kind = tools.Kind.WET):
+    with computation(FORWARD), interval(...):
+        out = tools.twice(a) + constants.HALF + LATE + tools.Kind.DRY + N + (1.0 if kind == tools.Kind.WET else 0.0)
+N = 2
+",
+        ),
+        ("model/constants.py", "from ndsl.constants import GRAV\nHALF = GRAV / 2\nUNKNOWN = open('x').read()\n"),
+        (
+            "model/tools.py",
+            "
+from enum import IntEnum
+from .constants import HALF as H
+from ..main import N as CIRCULAR
+class Kind(IntEnum):
+    DRY = 0
+    WET = DRY + 1
+@function
+def twice(q):
+    return 2 * q + H + CIRCULAR
+",
+        ),
+        ("physics.py", "if True and not None:\n    LATE = 3\nelse:\n    LATE = 4\nLATE += 1\n"),
+    ];
+    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let project = Project { files: files.into(), main: "main.py".to_owned(), stencil: None };
+    let config =
+        Config { dtypes: [("real".to_owned(), "np.float64".to_owned())].into(), ..Config::default() };
+    expect![[r#"
+        stencil s(a: float32[IJK], out: float64[IJ], kind: int64 = 1)
+          temporary twice_1_result: auto[IJK]
+          computation forward [start, end)
+            twice_1_result = 2 * a + 4.903325 + 2
+            out = twice_1_result + 4.903325 + 4 + 0 + 1 + (1.0 if kind == 1 else 0.0)
+    "#]]
+    .assert_eq(&built(&project, &config));
+}
+
+#[test]
+fn the_evaluator_knows_pythons_arithmetic() {
+    check(
+        "
+import math, sys
+import numpy as np
+from types import SimpleNamespace
+class Options:
+    a: int = 7 // 2
+    b = -7 % 3
+options = Options()
+flags = SimpleNamespace(c=2 ** 10, d=1 if options.b > 1 else math.nan)
+EPS = np.finfo(np.float32).eps
+T = (1, (2.5, 3))
+def s(out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = options.a + options.b + flags.c + flags.d
+        out = EPS * np.pi + sys.float_info.epsilon + T[0]
+        with horizontal(region[I[0] + abs_, :]):
+            out = ROUNDED + BIG
+ROUNDED = round(2.5) + int(-1.7) + max(1, 2.5, 2) + len(T)
+BIG = math.sqrt(16) + np.float32(0.1) * 2
+abs_ = min(3, 4)
+",
+        &expect![[r#"
+            stencil s(out: float64[IJK])
+              computation parallel [start, end)
+                out = 3 + 2 + 1024 + 1
+                out = 1.1920929e-7float32 * 3.141592653589793 + 2.220446049250313e-16 + 1
+                region i[start+3, start+4) j[, )
+                  out = 5.5 + 4.2float32
+        "#]],
+    );
+}
+
+#[test]
+fn a_declared_temporary_starts_with_its_value() {
+    check(
+        "
+import numpy as np
+def s(out: FloatField, *, n: int):
+    t: Field[IJK, np.float32] = 1.5
+    with computation(PARALLEL), interval(...):
+        out = t + n
+",
+        &expect![[r#"
+            E52 2:8 the type of the temporary is not known: nothing is named `np`
+            E07 4:15 `t` is read before it is assigned
+        "#]],
+    );
+}
+
+#[test]
+fn warnings_are_given_for_what_surprises() {
+    check(
+        "
+def s(a: FloatField, b: FloatField):
+    from __externals__ import never_used
+    with computation(PARALLEL), interval(...):
+        a, b = b, a
+",
+        &expect![[r#"
+            stencil s(a: float64[IJK], b: float64[IJK])
+              computation parallel [start, end)
+                a = b
+                b = a
+            W08 2:31 the external `never_used` has no value and is not used
+            W05 4:19 `a` has been assigned already when it is read here
+        "#]],
+    );
+}
