@@ -228,7 +228,9 @@ def s(a: FloatField, ij: FloatFieldIJ, kf: FloatFieldK, out: FloatField):
                 out = u
                 v = not (t > 1 and u < 2 or t == u)
                 if v
+                  pass
                 elif t != u
+                  pass
                 else
                   out = -t ** 2 if v else +t % float64(int32(u))
         "#]],
@@ -331,8 +333,12 @@ def s(out: FloatField, *, n: int):
         out = t + n
 ",
         &expect![[r#"
-            E52 2:8 the type of the temporary is not known: nothing is named `np`
-            E07 4:15 `t` is read before it is assigned
+            stencil s(out: float64[IJK], *, n: int64)
+              temporary t: float32[IJK]
+              computation parallel [start, end)
+                t = 1.5
+              computation parallel [start, end)
+                out = t + n
         "#]],
     );
 }

@@ -54,16 +54,14 @@ fn limits_are_told() {
     check(
         &format!("x = {}1\n", "(".repeat(5000)),
         &expect![[r#"
-        E91 the main file has no stencil
-        E00 1:133 blocks, brackets and operators nest deeper than 256
-    "#]],
+            E00 1:133 blocks, brackets and operators nest deeper than 256
+        "#]],
     );
     check(
         &"#".repeat((1 << 20) + 1),
         &expect![[r#"
-        E91 the main file has no stencil
-        E00 1:1 the file has 1048577 bytes, and at most 1048576 are read
-    "#]],
+            E00 1:1 the file has 1048577 bytes, and at most 1048576 are read
+        "#]],
     );
     let mut functions = "@function\ndef f0(q):\n    return q + 1\n".to_owned();
     for n in 1..20 {
@@ -545,17 +543,17 @@ fn expressions() {
         out = sqrt(x=a)
             E40 3:20 `sqrt` takes no keywords
         out = 1j
-            E53 3:15 complex number stands in an expression
+            E53 3:15 a complex number stands in an expression
         out = 'text'
             E53 3:15 a string stands in an expression
         out = f'{a}'
-            E53 3:15 f-string stands in an expression
+            E53 3:15 an f-string stands in an expression
         out = None
             E53 3:15 `None` stands in an expression
         out = [a for a in b]
             E38 3:15 a comprehension is not part of the language
         out = (c := a)
-            E38 3:16 a assignment expression is not part of the language
+            E38 3:16 an assignment expression is not part of the language
         out = lambda: 1
             E38 3:15 a lambda is not part of the language
         out = 99999999999999999999
@@ -734,7 +732,28 @@ def s(a: FloatField, out: FloatField):
             out = a
 ",
         &expect![[r#"
-            E91 the main file has 2 stencils
+            E43 4:5 function `none` has no `return`, and needs exactly one
+            E43 10:5 function `two` has 2 `return`s, and needs exactly one
+            E43 16:5 a function returns nothing
+            E47 19:12 function `again` calls itself
+            E48 23:5 a function assigns to `t` by index
+            E49 27:10 a function holds a computation or interval
+            E49 32:10 a function holds a computation or interval
+            E07 34:12 `t` is read before it is assigned
+            E41 40:15 `plain` is not a GTScript function
+            E44 43:15 function `pair` has 2 results and is called inside an expression
+            E44 44:21 function `pair` has 2 results and is called inside an expression
+            E35 45:21 3 targets and 2 values
+            E46 51:9 the result of `good` goes nowhere
+            E42 52:15 the parameter `q` of `good` is not passed
+            E42 53:26 `good` takes 2 arguments by position
+            E42 54:23 `good` has no parameter `z`
+            E42 55:23 `q` is passed twice
+            E42 56:20 an argument is unpacked with `*`
+            E42 57:20 arguments are unpacked with `**`
+            E41 58:15 `s` is a stencil and cannot be called here
+            E45 59:12 function `good` is called in the condition of `if`
+            E45 61:15 function `good` is called in the condition of `while`
         "#]],
     );
 }
@@ -749,7 +768,7 @@ def s(a: Field[(float, (2,))], b: GlobalTable[(float, (2, 3))], c: set_4d_field_
         out[0, 0, 1] = 1.0
 ",
         &expect![[r#"
-            E01 1:10 the type of parameter `a` is not a field or scalar type: the axes of the field are not known
+            E90 1:10 `Field with data dimensions` is not supported yet
             E90 1:35 `GlobalTable` is not supported yet
             E90 1:68 `Field with data dimensions` is not supported yet
             E90 2:8 `temporary with data dimensions` is not supported yet
