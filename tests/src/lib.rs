@@ -1,5 +1,8 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
+pub mod golden;
+pub mod ulp;
+
 use std::path::{Path, PathBuf};
 
 use isobar_compiler::backend::array::Array;
