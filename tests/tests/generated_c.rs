@@ -170,7 +170,8 @@ fn compare_gallery(name: &str, bits: u32, domain: Domain) {
     let path = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).expect("the gallery is there");
     let project = Project::of_one("main.py", &text);
-    let compilation = pipeline::route::compile(&project, &Config::with_precision(bits), &mut pipeline::NoHook);
+    let compilation =
+        pipeline::route::compile(&project, &Config::with_precision(bits), &mut pipeline::NoHook);
     assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
     let levels = &compilation.levels;
     let signature = compilation.signature.as_ref().expect("there is no error");

@@ -587,8 +587,8 @@ fn convert(element: &ElementType, value: &Constant) -> Result<Constant, String> 
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn to_integer(value: f64) -> Result<Constant, String> {
     // The first value beyond the range of 64 bits.
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    if value >= -LIMIT && value < LIMIT { Ok(Constant::Int(value as i64)) } else { Err(TOO_LARGE.to_owned()) }
+    const LIMIT: f64 = 9_223_372_036_854_776_000.0;
+    if (-LIMIT..LIMIT).contains(&value) { Ok(Constant::Int(value as i64)) } else { Err(TOO_LARGE.to_owned()) }
 }
 
 /// A call of a numeric function.

@@ -69,7 +69,7 @@ pub(super) fn header(dtype: &str, shape: &[u64]) -> Vec<u8> {
     let mut text = format!("{{'descr': '{code}', 'fortran_order': False, 'shape': {shape}, }}");
     // The data begins at a multiple of 64 bytes, after a newline.
     let before = MAGIC.len() + 4;
-    while (before + text.len() + 1) % 64 != 0 {
+    while !(before + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');

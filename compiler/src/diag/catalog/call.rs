@@ -45,8 +45,9 @@ pub fn scalar_of_wrong_type(name: &str, declared: DType, given: &str) -> Diagnos
 
 /// `given` is what stands in the document.
 pub fn not_a_scalar(name: &str, given: &str) -> Diagnostic {
-    Diagnostic::without_place(WRONG_TYPE, format!("scalar `{name}` is `{given}`, which is no number"))
-        .help("write a number, true or false, \"nan\", \"inf\", \"-inf\", or {\"dtype\": ..., \"value\": ...}")
+    Diagnostic::without_place(WRONG_TYPE, format!("scalar `{name}` is `{given}`, which is no number")).help(
+        "write a number, true or false, \"nan\", \"inf\", \"-inf\", or {\"dtype\": ..., \"value\": ...}",
+    )
 }
 
 /// `what` is the file or array, `why` a sentence about its fault.
