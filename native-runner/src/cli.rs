@@ -32,7 +32,10 @@ enum Command {
     Serve(ServeArgs),
     /// Work on one job that comes on standard input
     #[command(hide = true)]
-    Worker,
+    Worker {
+        /// The job's name, for those who look at the list of processes
+        job: String,
+    },
 }
 
 /// How answers are printed.
@@ -142,7 +145,7 @@ pub struct Shared {
     #[arg(long, value_name = "32|64", value_parser = clap::builder::PossibleValuesParser::new(["32", "64"]))]
     pub precision: Option<String>,
     /// Points of the compute domain
-    #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_negative_numbers = true)]
+    #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     pub domain: Vec<i64>,
     #[arg(long, value_name = "FILE.json")]
     pub origin: Option<PathBuf>,
@@ -185,7 +188,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Run(args) => commands::run::run(args, environment),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
-        Command::Worker => return crate::worker::main(),
+        Command::Worker { job: _ } => return crate::worker::main(),
     };
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -102,8 +102,8 @@ fn with_overrides(
     let mut directives = directives.clone();
     for (name, text) in generators {
         let generator = inputs::parse::generator(text).map_err(|why| {
-            let what = format!("the generator `{text}` of `{name}`");
-            Refusal::from(call::cannot_read(&what, &why))
+            let message = format!("the generator `{text}` of `{name}` is not understood: {why}");
+            Refusal::from(Diagnostic::without_place(call::CANNOT_READ, message))
         })?;
         directives.inputs.retain(|it| it.field != *name);
         let span = Span::new(FileId::default(), 0, 0);

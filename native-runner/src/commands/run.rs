@@ -178,9 +178,11 @@ fn here(
     let bounds = Bounds { run_ms: u64::MAX / 1000, result_bytes: u64::MAX };
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
+    let job = format!("run-{}", std::process::id());
     let sink = |event, bytes| seen.take(event, bytes);
     Ok(runtime.block_on(child::drive(
         &tools,
+        &job,
         &order,
         fields.unwrap_or_default(),
         bounds,

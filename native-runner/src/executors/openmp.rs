@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
@@ -32,6 +32,10 @@ pub(crate) struct Openmp;
 
 /// The machine, and a library instead of a program.
 const MACHINE_FLAGS: [&str; 3] = ["-march=native", "-shared", "-fPIC"];
+
+/// Folders in the cache where code is being made, and after which time nobody is at it any more.
+const BUILD: &str = "build-";
+const LEFT_OVER: Duration = Duration::from_secs(3600);
 
 /// The compiler that `CC` names, or `cc`; or why there is none.
 ///
@@ -125,10 +129,9 @@ fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure
         return Ok(kept);
     }
 
-    let here = tempfile::Builder::new()
-        .prefix("build-")
-        .tempdir_in(&folder)
-        .map_err(|it| machine("the cache", it))?;
+    clear(&folder);
+    let here =
+        tempfile::Builder::new().prefix(BUILD).tempdir_in(&folder).map_err(|it| machine("the cache", it))?;
     let (source, made) = (here.path().join("stencil.c"), here.path().join("stencil.so"));
     fs::write(&source, text).map_err(|it| machine("the cache", it))?;
     let said = Command::new(&cc.program)
@@ -153,6 +156,19 @@ fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure
     written.persist(&proof).map_err(|it| machine("the cache", it.error))?;
     stage(StageState::Ended, Some(milliseconds(begun.elapsed())), false);
     Ok(kept)
+}
+
+/// Removes what jobs left that were ended while they compiled.
+fn clear(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_build = entry.file_name().to_string_lossy().starts_with(BUILD);
+        let age = entry.metadata().and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
+        if is_build && age.is_some_and(|it| it > LEFT_OVER) {
+            // Another job may be at it, too.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// All that decides the code.

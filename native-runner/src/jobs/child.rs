@@ -44,11 +44,12 @@ impl Drop for Group {
     }
 }
 
-/// Lets a process do what `order` says and hands on what it tells.
+/// Lets a process do what `order` says, under the name of the job, and hands on what it tells.
 ///
 /// The process is over when this returns, and when this future is dropped.
 pub async fn drive(
     tools: &Tools,
+    job: &str,
     order: &Order,
     fields: Vec<u8>,
     bounds: Bounds,
@@ -56,7 +57,7 @@ pub async fn drive(
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
     let mut frame = Vec::new();
-    let started = wire::write(&mut frame, order, &fields).and_then(|()| start(tools));
+    let started = wire::write(&mut frame, order, &fields).and_then(|()| start(tools, job));
     drop(fields);
     let (mut child, stdin, mut stdout, stderr) = match started {
         Ok(started) => started,
@@ -115,10 +116,10 @@ pub async fn drive(
     }
 }
 
-fn start(tools: &Tools) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
+fn start(tools: &Tools, job: &str) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
     // An empty environment but for what a C compiler needs; a group of its own, to be ended as a whole.
     let mut child = Command::new(&tools.worker)
-        .arg("worker")
+        .args(["worker", job])
         .env_clear()
         .env("PATH", &tools.path)
         .env("TMPDIR", &tools.temporary)

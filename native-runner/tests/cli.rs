@@ -1,0 +1,304 @@
+//! The command line, run as a program.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn isobar(arguments: &[&str]) -> Output {
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(arguments)
+        .env("XDG_CACHE_HOME", cache)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// The document of `--format json`, whose `diagnostics` are checked on the way.
+fn json(output: &Output) -> Value {
+    let document: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}{}", text(&output.stdout), text(&output.stderr)));
+    let diagnostics = document["diagnostics"].as_array().unwrap();
+    let has_error = diagnostics.iter().any(|it| it["severity"] == "error");
+    assert_eq!(has_error, output.status.code() == Some(1), "{document:#}");
+    document
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn gallery() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../static/gallery");
+    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let mut files: Vec<String> = files
+        .filter(|it| it.extension().is_some_and(|it| it == "py"))
+        .map(|it| it.to_str().unwrap().to_owned())
+        .collect();
+    files.sort();
+    files
+}
+
+fn copy() -> String {
+    gallery().into_iter().find(|it| it.ends_with("copy_scale.py")).unwrap()
+}
+
+/// A file of this test alone.
+fn file(name: &str, content: &[u8]) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn has_compiler() -> bool {
+    let backends = json(&isobar(&["backends", "--format", "json"]));
+    backends["backends"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|it| it["name"] == "openmp" && it["available"] == true)
+}
+
+#[test]
+fn the_gallery_is_fine() {
+    let mut arguments = vec!["check", "--format", "json"];
+    let files = gallery();
+    arguments.extend(files.iter().map(String::as_str));
+    let output = isobar(&arguments);
+    let document = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{document:#}");
+    assert_eq!(document["files"].as_array().unwrap().len(), files.len());
+}
+
+#[test]
+fn an_error_has_its_place_and_exit_code_1() {
+    let bad = file("bad.py", b"from gt4py.cartesian.gtscript import *\n\ndef f(a: Field[float]):\n    with computation(PARALLEL), interval(...):\n        a = nowhere\n");
+    let output = isobar(&["check", &bad, "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let document = json(&output);
+    let found = &document["diagnostics"][0];
+    assert_eq!((&found["file"], &found["start"]["line"]), (&Value::from(bad.clone()), &Value::from(5)));
+    let shown = text(&isobar(&["check", &bad]).stderr);
+    assert!(shown.contains("a = nowhere") && shown.contains(":5:"), "{shown}");
+}
+
+#[test]
+fn files_that_are_no_text_are_diagnosed_and_do_no_harm() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    let output = isobar(&["check", &file("bytes.py", &bytes), "--format", "json"]);
+    assert_eq!(output.status.code(), Some(1));
+    json(&output);
+    let functions = file("functions.py", b"def helper(x):\n    return x + 1.0\n");
+    assert_eq!(isobar(&["check", &functions, "--format", "json"]).status.code(), Some(0));
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2_with_nothing_on_standard_output() {
+    let copy = copy();
+    let broken = file("broken.json", b"{\"main\": ");
+    let all: &[&[&str]] = &[
+        &["check"],
+        &["check", "/nowhere/at/all.py"],
+        &["check", &copy, "--format", "xml"],
+        &["check", &copy, "--precision", "16"],
+        &["check", &copy, "--externals", &broken],
+        &["check", "--request", &broken],
+        &["emit", &copy],
+        &["emit", &copy, "--stage", "assembly"],
+        &["emit", &copy, "--stage", "oir", "--after", "no-such-pass"],
+        &["run", &copy],
+        &["run", &copy, "--backend", "fortran"],
+        &["run", &copy, "--backend", "debug", "--domain", "1,2"],
+        &["run", &copy, "--backend", "debug", "--fields", "/nowhere/at/all.npz"],
+        &["run", &copy, "--backend", "debug", "--init", "--runner", "ftp://x"],
+        &["serve", "--bind", "0.0.0.0:0"],
+        &["fly"],
+    ];
+    for arguments in all {
+        let output = isobar(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn every_stage_is_emitted_and_twice_the_same() {
+    for file in gallery() {
+        for stage in ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"] {
+            let output = isobar(&["emit", &file, "--stage", stage]);
+            assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
+            assert!(!output.stdout.is_empty(), "{file} {stage}");
+            assert_eq!(output.stdout, isobar(&["emit", &file, "--stage", stage]).stdout, "{file} {stage}");
+        }
+    }
+    let document = json(&isobar(&["emit", &copy(), "--stage", "oir", "--format", "json"]));
+    assert_eq!((&document["stage"], &document["stencil"]), (&"oir".into(), &"copy_scale".into()));
+    assert!(!document["nodes"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn the_gallery_runs_and_both_back_ends_write_the_same_bytes() {
+    let backends: &[&str] = if has_compiler() { &["debug", "openmp"] } else { &["debug"] };
+    for stencil in gallery() {
+        for precision in ["64", "32"] {
+            let mut written = Vec::new();
+            for backend in backends {
+                let out = file("out.npz", b"");
+                let output = isobar(&[
+                    "run",
+                    &stencil,
+                    "--backend",
+                    backend,
+                    "--init",
+                    "--domain",
+                    "12,10,8",
+                    "--precision",
+                    precision,
+                    "--out",
+                    &out,
+                    "--format",
+                    "json",
+                ]);
+                let document = json(&output);
+                assert_eq!(output.status.code(), Some(0), "{stencil} {backend}: {document:#}");
+                assert!(!document["fields"].as_array().unwrap().is_empty());
+                assert!(!document["timings"].as_array().unwrap().is_empty());
+                written.push(std::fs::read(&out).unwrap());
+            }
+            assert!(written.iter().all(|it| *it == written[0]), "{stencil} {precision}");
+        }
+    }
+}
+
+#[test]
+fn what_a_run_writes_another_reads() {
+    let first = file("first.npz", b"");
+    let output =
+        isobar(&["run", &copy(), "--backend", "debug", "--init", "--domain", "4,3,2", "--out", &first]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("q_out"));
+    // The output of the one has the name of no input of the other, which is said.
+    let output = isobar(&["run", &copy(), "--backend", "debug", "--fields", &first, "--format", "json"]);
+    let codes: Vec<String> = json(&output)["diagnostics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["code"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(codes.iter().all(|it| it == "C06") && !codes.is_empty(), "{codes:?}");
+
+    for damaged in [&b"PK\x03\x04 and so on"[..], b""] {
+        let damaged = file("damaged.npz", damaged);
+        let output =
+            isobar(&["run", &copy(), "--backend", "debug", "--fields", &damaged, "--format", "json"]);
+        assert_eq!(json(&output)["diagnostics"][0]["code"], "C07");
+    }
+}
+
+#[test]
+fn one_document_says_it_all() {
+    let main = std::fs::read_to_string(copy()).unwrap();
+    file("main_of_request.py", main.as_bytes());
+    let request = serde_json::json!({
+        "path": "main_of_request.py", "backend": "debug", "init": {"q_in": "constant(3)"}, "domain": [3, 2, 1],
+        "scalars": {"factor": 2}, "out": "out_of_request.npz", "options": {"mode": "reproducible", "threads": 2}
+    });
+    let request = file("request.json", request.to_string().as_bytes());
+    let output = isobar(&["run", "--request", &request, "--format", "json"]);
+    let document = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{document:#}");
+    assert_eq!(document["fields"][0]["statistics"]["mean"], 6.0);
+    assert!(Path::new(env!("CARGO_TARGET_TMPDIR")).join("out_of_request.npz").is_file());
+    // Scalars of a wrong type are a fault of the call.
+    let output = isobar(&[
+        "run",
+        "--request",
+        &request,
+        "--scalars",
+        &file("s.json", b"{\"factor\": \"two\"}"),
+        "--format",
+        "json",
+    ]);
+    assert_eq!(json(&output)["diagnostics"][0]["code"], "C01");
+}
+
+/// A runner, ended with the test.
+struct Serving(Child, String);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn serve() -> Serving {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["serve", "--bind", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    Serving(child, line.trim().to_owned())
+}
+
+#[test]
+fn a_remote_runner_does_what_this_one_does() {
+    let runner = serve();
+    assert!(runner.1.starts_with("http://127.0.0.1:") && runner.1.contains("/#token="), "{}", runner.1);
+    let arguments = ["run", &copy(), "--backend", "debug", "--init", "--domain", "4,3,2", "--format", "json"];
+    let mut there = arguments.to_vec();
+    there.extend(["--runner", &runner.1]);
+    let (here, there) = (json(&isobar(&arguments)), json(&isobar(&there)));
+    assert_eq!(here["fields"], there["fields"]);
+    assert_eq!(there["reason"], "ok");
+    let emitted = isobar(&["emit", &copy(), "--stage", "gtir", "--runner", &runner.1]);
+    assert_eq!(emitted.stdout, isobar(&["emit", &copy(), "--stage", "gtir"]).stdout);
+    let address = runner.1.split('#').next().unwrap();
+    let refused = isobar(&["backends", "--runner", address]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("ISOBAR_TOKEN"));
+}
+
+#[test]
+fn a_job_does_not_outlive_the_command_that_started_it() {
+    let endless = file(
+        "endless.py",
+        b"# @domain 64 64 8\n# @input a constant(1)\nfrom gt4py.cartesian.gtscript import *\n\n\
+          def endless(a: Field[float], b: Field[float]):\n    with computation(FORWARD), interval(...):\n        \
+          b = a\n        n = 0.0\n        while n < 900000.0:\n            n = n + b\n        b = n\n",
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["run", &endless, "--backend", "debug", "--init"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let job = format!("run-{}", command.id());
+    assert!(eventually(|| is_process(&job)), "the job has a process");
+    command.kill().unwrap();
+    command.wait().unwrap();
+    assert!(eventually(|| !is_process(&job)), "it ended with the command");
+}
+
+fn is_process(job: &str) -> bool {
+    let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes.any(|it| {
+        let line = std::fs::read(it.path().join("cmdline")).unwrap_or_default();
+        line.split(|&it| it == 0).any(|it| it == job.as_bytes())
+    })
+}
+
+fn eventually(mut is_true: impl FnMut() -> bool) -> bool {
+    (0..1000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        is_true()
+    })
+}

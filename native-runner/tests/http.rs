@@ -1,0 +1,438 @@
+//! The HTTP interface, asked through `app()` as a client would ask it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket};
+use isobar_protocol::limits::Limits;
+use isobar_protocol::problem::Problem;
+use isobar_runner::auth::{Auth, Hosts};
+use isobar_runner::config::{Environment, Tools};
+use isobar_runner::routes::{Access, ROUTES};
+use isobar_runner::state::AppState;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+const COPY: &str = "\
+# @domain 4 3 2
+# @input a linear(low=0, high=1, along=i)
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+
+def copy(a: Field[float], b: Field[float]):
+    with computation(PARALLEL), interval(...):
+        b = a
+";
+
+/// Works for hours, and then ends.
+const ENDLESS: &str = "\
+# @domain 64 64 8
+# @input a constant(1)
+from gt4py.cartesian.gtscript import FORWARD, Field, computation, interval
+
+def endless(a: Field[float], b: Field[float]):
+    with computation(FORWARD), interval(...):
+        b = a
+        x = a
+        n = 0.0
+        while n < 900000.0:
+            x = x * 0.5 + a
+            n = n + 1.0
+        b = x
+";
+
+fn tools() -> Tools {
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    Tools::find(&Environment {
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        cache: Some(cache),
+        temporary: std::env::temp_dir(),
+        program: PathBuf::from(env!("CARGO_BIN_EXE_isobar")),
+        ..Environment::default()
+    })
+}
+
+fn app_with(limits: Limits) -> Router {
+    let hosts = Hosts::new(([127, 0, 0, 1], 8787).into(), &[]);
+    isobar_runner::app(AppState::new(Auth::new("secret"), hosts, limits, tools()))
+}
+
+fn app() -> Router {
+    app_with(Limits::default())
+}
+
+fn request(method: &str, path: &str) -> axum::http::request::Builder {
+    Request::builder().method(method).uri(path).header("host", "localhost:8787")
+}
+
+fn authorized(method: &str, path: &str) -> axum::http::request::Builder {
+    request(method, path).header("authorization", "Bearer secret")
+}
+
+fn document(path: &str, document: &Value) -> Request<Body> {
+    let body = Body::from(document.to_string());
+    authorized("POST", path).header("content-type", "application/json").body(body).unwrap()
+}
+
+async fn ask(app: &Router, request: Request<Body>) -> Response {
+    app.clone().oneshot(request).await.unwrap()
+}
+
+async fn bytes(response: Response) -> Vec<u8> {
+    response.into_body().collect().await.unwrap().to_bytes().to_vec()
+}
+
+/// The problem of an answer, whose form is checked on the way.
+async fn problem(response: Response) -> Problem {
+    let status = response.status();
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
+    let problem: Problem = serde_json::from_slice(&bytes(response).await).unwrap();
+    assert_eq!(problem.status, status.as_u16());
+    assert_eq!(problem.kind, format!("/problems/{}", problem.code));
+    assert!(!problem.detail.is_empty() && !problem.next.is_empty());
+    problem
+}
+
+/// All events of a job, to its end.
+async fn follow(app: &Router, job: &str, after: Option<u64>) -> Vec<Event> {
+    let mut request = authorized("GET", &format!("/v1/jobs/{job}/events"));
+    if let Some(after) = after {
+        request = request.header("last-event-id", after);
+    }
+    let response = ask(app, request.body(Body::empty()).unwrap()).await;
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let text = String::from_utf8(bytes(response).await).unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+async fn submit(app: &Router, body: &Value) -> String {
+    let response = ask(app, document("/v1/jobs", body)).await;
+    assert_eq!(response.status(), StatusCode::CREATED);
+    let location = response.headers()["location"].to_str().unwrap().to_owned();
+    let ticket: JobTicket = serde_json::from_slice(&bytes(response).await).unwrap();
+    assert_eq!(location, format!("/v1/jobs/{}", ticket.job));
+    ticket.job
+}
+
+fn run_of(text: &str, backend: &str) -> Value {
+    json!({"files": {"main.py": text}, "backend": backend, "init": {}})
+}
+
+#[tokio::test]
+async fn every_address_has_a_class_and_the_default_is_to_refuse() {
+    let app = app();
+    for route in ROUTES {
+        let path = route.path.replace("{id}", "none").replace("{name}", "q").replace("{code}", "internal");
+        let answer = ask(&app, request(route.method, &path).body(Body::empty()).unwrap()).await;
+        match route.access {
+            Access::Public => assert_eq!(answer.status(), StatusCode::OK, "{path}"),
+            Access::Token => {
+                assert!(matches!(answer.status().as_u16(), 401 | 429), "{path}");
+                assert!(matches!(problem(answer).await.code.as_str(), "unauthenticated" | "rate-limited"));
+            }
+        }
+        // What is listed under /v1 is never public.
+        assert_eq!(route.path.starts_with("/v1"), route.access == Access::Token, "{path}");
+    }
+    for path in ["/v1", "/v1/", "/v2/jobs", "/metrics", "/..%2f..%2fetc/passwd", "/healthz/x", "/%00"] {
+        let answer = ask(&app, request("GET", path).body(Body::empty()).unwrap()).await;
+        assert!(matches!(answer.status().as_u16(), 401 | 429), "{path}");
+        let answer = ask(&app, authorized("GET", path).body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    let answer = ask(&app, authorized("PUT", "/v1/jobs").body(Body::empty()).unwrap()).await;
+    assert_eq!(problem(answer).await.code, "method-not-allowed");
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_pages_are_refused_whatever_they_ask() {
+    let app = app();
+    for method in ["GET", "POST", "DELETE", "OPTIONS", "HEAD"] {
+        for path in ["/", "/healthz", "/v1/jobs", "/nothing"] {
+            let foreign = Request::builder().method(method).uri(path).header("host", "evil.example:8787");
+            let foreign = foreign.header("authorization", "Bearer secret").body(Body::empty()).unwrap();
+            assert_eq!(ask(&app, foreign).await.status(), StatusCode::FORBIDDEN, "{method} {path}");
+        }
+        let page = authorized(method, "/v1/jobs").header("origin", "http://evil.example");
+        let answer = ask(&app, page.body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::FORBIDDEN, "{method}");
+        assert!(!answer.headers().contains_key("access-control-allow-origin"));
+    }
+}
+
+#[tokio::test]
+async fn every_answer_keeps_to_itself() {
+    let app = app();
+    for path in ["/healthz", "/v1/capabilities", "/problems/internal"] {
+        let answer = ask(&app, request("GET", path).body(Body::empty()).unwrap()).await;
+        let headers = answer.headers();
+        assert!(headers["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
+        assert_eq!(headers["x-content-type-options"], "nosniff");
+        assert_eq!(headers["cross-origin-opener-policy"], "same-origin");
+        assert_eq!(headers["cross-origin-embedder-policy"], "require-corp");
+        assert!(headers.contains_key("cache-control"));
+    }
+}
+
+#[tokio::test]
+async fn bad_bodies_are_refused_with_the_place_and_never_a_5xx() {
+    let limits = Limits { body_bytes: 10_000, source_bytes: 5_000, files: 3, ..Limits::default() };
+    let app = app_with(limits);
+    let send = |kind: &'static str, body: String| {
+        let request = authorized("POST", "/v1/jobs").header("content-type", kind);
+        ask(&app, request.body(Body::from(body)).unwrap())
+    };
+    let wrong_type = problem(send("text/plain", "{}".to_owned()).await).await;
+    assert_eq!(wrong_type.code, "unsupported-media-type");
+
+    let broken = problem(send("application/json", "{\"files\": {},\n  \"main\": }".to_owned()).await).await;
+    assert_eq!((broken.code.as_str(), broken.diagnostics[0].start.line), ("invalid-request", 2));
+    assert!(broken.detail.contains("line 2"), "{}", broken.detail);
+
+    let unknown = problem(send("application/json; charset=utf-8", "{\"filez\": {}}".to_owned()).await).await;
+    assert!(unknown.detail.contains("filez"), "{}", unknown.detail);
+
+    let deep = "[".repeat(5_000);
+    assert_eq!(problem(send("application/json", deep).await).await.code, "invalid-request");
+
+    let large = problem(send("application/json", " ".repeat(10_001)).await).await;
+    assert_eq!((large.code.as_str(), large.limit.unwrap().allowed), ("payload-too-large", 10_000));
+
+    // A body of 100 MB is refused for what it says of itself, before it is read.
+    let huge = authorized("POST", "/v1/compile").header("content-type", "application/json");
+    let huge = huge.header("content-length", 100_000_000).body(Body::empty()).unwrap();
+    assert_eq!(problem(ask(&app, huge).await).await.limit.unwrap().asked, 100_000_000);
+
+    for document in [
+        json!({"files": {"main.py": "x".repeat(5_001)}, "backend": "debug"}),
+        json!({"files": {"a": "", "b": "", "c": "", "d": ""}, "backend": "debug"}),
+    ] {
+        let answer = problem(send("application/json", document.to_string()).await).await;
+        assert_eq!(answer.code, "payload-too-large");
+        assert!(answer.limit.is_some());
+    }
+    for document in [json!({}), json!({"path": "main.py"}), json!({"files": {"a.py": ""}, "out": "x"})] {
+        assert_eq!(
+            problem(send("application/json", document.to_string()).await).await.code,
+            "invalid-request"
+        );
+    }
+    let other = problem(send("application/json", run_of(COPY, "fortran").to_string()).await).await;
+    assert_eq!((other.status, other.code.as_str()), (422, "backend-unavailable"));
+    assert!(other.next[0].contains("openmp"));
+    let missing = json!({"files": {"a.py": COPY}});
+    assert_eq!(problem(send("application/json", missing.to_string()).await).await.code, "invalid-request");
+    let upload = json!({"files": {"a.py": COPY}, "backend": "debug", "fields": "nowhere"});
+    assert_eq!(problem(send("application/json", upload.to_string()).await).await.code, "not-found");
+}
+
+#[tokio::test]
+async fn compile_answers_errors_as_diagnostics() {
+    let app = app();
+    let compiled = ask(&app, document("/v1/compile", &json!({"files": {"main.py": COPY}}))).await;
+    assert_eq!(compiled.status(), StatusCode::OK);
+    let compiled: Value = serde_json::from_slice(&bytes(compiled).await).unwrap();
+    assert_eq!(compiled["stencil"], "copy");
+    assert_eq!(compiled["diagnostics"], json!([]));
+    assert_eq!(compiled["stages"].as_array().unwrap().len(), 7);
+
+    let text = COPY.replace("b = a\n", "b = nowhere\n");
+    let refused = ask(&app, document("/v1/compile", &json!({"files": {"main.py": text}}))).await;
+    assert_eq!(refused.status(), StatusCode::OK);
+    let refused: Value = serde_json::from_slice(&bytes(refused).await).unwrap();
+    assert_eq!(refused["diagnostics"][0]["severity"], "error");
+    assert_eq!(refused["diagnostics"][0]["start"]["line"], 7);
+}
+
+#[tokio::test]
+async fn a_job_tells_its_life_without_gaps_and_leaves_its_fields() {
+    let app = app();
+    let job = submit(&app, &run_of(COPY, "debug")).await;
+    let events = follow(&app, &job, None).await;
+    let numbers: Vec<u64> = events.iter().map(|it| it.seq).collect();
+    assert_eq!(numbers, (0..events.len() as u64).collect::<Vec<_>>());
+    assert!(matches!(&events[0].what, EventKind::Accepted { job: it } if *it == job));
+    let last = &events.last().unwrap().what;
+    assert_eq!(*last, EventKind::Ended { reason: EndReason::Ok, problem: None });
+    assert!(events.iter().any(|it| matches!(&it.what, EventKind::Stage { name, .. } if name == "run")));
+    let resumed = follow(&app, &job, Some(2)).await;
+    assert_eq!(resumed, events[3..]);
+
+    let field = format!("/v1/jobs/{job}/fields/b");
+    let whole = ask(&app, authorized("GET", &field).body(Body::empty()).unwrap()).await;
+    assert_eq!(whole.headers()["isobar-dtype"], "float64");
+    assert_eq!(whole.headers()["isobar-shape"], "4,3,2");
+    let whole = bytes(whole).await;
+    assert_eq!(whole.len(), 4 * 3 * 2 * 8);
+    let level = ask(&app, authorized("GET", &format!("{field}?k=1")).body(Body::empty()).unwrap()).await;
+    assert_eq!(level.headers()["isobar-shape"], "4,3");
+    assert_eq!(bytes(level).await[..8], whole[8..16]);
+    for (path, code) in [
+        (format!("{field}?k=2"), "invalid-request"),
+        (format!("{field}?k=x"), "invalid-request"),
+        (format!("/v1/jobs/{job}/fields/a"), "not-found"),
+        ("/v1/jobs/none/fields/b".to_owned(), "not-found"),
+    ] {
+        let answer = ask(&app, authorized("GET", &path).body(Body::empty()).unwrap()).await;
+        assert_eq!(problem(answer).await.code, code, "{path}");
+    }
+    let state = ask(&app, authorized("GET", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
+    let state: Value = serde_json::from_slice(&bytes(state).await).unwrap();
+    assert_eq!((&state["state"], &state["reason"]), (&json!("ended"), &json!("ok")));
+}
+
+#[tokio::test]
+async fn a_stencil_that_does_not_compile_ends_its_job_with_diagnostics() {
+    let app = app();
+    let job = submit(&app, &run_of(&COPY.replace("b = a\n", "b = nowhere\n"), "debug")).await;
+    let events = follow(&app, &job, None).await;
+    assert!(events.iter().any(|it| matches!(it.what, EventKind::Diagnostic { .. })));
+    let EventKind::Ended { reason: EndReason::Error, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(problem.code, "compile-failed");
+}
+
+#[tokio::test]
+async fn a_run_that_is_too_large_is_refused_with_both_numbers() {
+    let app = app_with(Limits { job_memory_bytes: 1 << 20, ..Limits::default() });
+    let mut body = run_of(COPY, "debug");
+    body["domain"] = json!([256, 256, 128]);
+    let events = follow(&app, &submit(&app, &body).await, None).await;
+    let EventKind::Ended { reason: EndReason::Limit, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    let limit = problem.limit.as_ref().unwrap();
+    assert_eq!(problem.code, "domain-too-large");
+    assert!(limit.allowed == 1 << 20 && limit.asked >= 2 * 256 * 256 * 128 * 8, "{limit:?}");
+}
+
+#[tokio::test]
+async fn uploads_become_inputs_and_damaged_ones_a_diagnostic() {
+    let app = app();
+    let send = |body: Vec<u8>| {
+        let request = authorized("POST", "/v1/uploads").header("content-type", "application/octet-stream");
+        ask(&app, request.body(Body::from(body)).unwrap())
+    };
+    let mut npz = std::io::Cursor::new(Vec::new());
+    let data: Vec<u8> = (0..24).flat_map(|it| f64::from(it).to_le_bytes()).collect();
+    let zeros = vec![0; 24 * 8];
+    let arrays = [("a", "float64", vec![4, 3, 2], &data[..]), ("b", "float64", vec![4, 3, 2], &zeros[..])];
+    isobar_runner::npz::write(&mut npz, arrays).unwrap();
+    let ticket: Value = serde_json::from_slice(&bytes(send(npz.into_inner()).await).await).unwrap();
+    let body = json!({"files": {"main.py": COPY}, "backend": "debug", "fields": ticket["upload"]});
+    let job = submit(&app, &body).await;
+    let events = follow(&app, &job, None).await;
+    assert!(
+        matches!(events.last().unwrap().what, EventKind::Ended { reason: EndReason::Ok, .. }),
+        "{events:?}"
+    );
+    let field = authorized("GET", &format!("/v1/jobs/{job}/fields/b")).body(Body::empty()).unwrap();
+    assert_eq!(bytes(ask(&app, field).await).await, data);
+
+    let ticket: Value = serde_json::from_slice(&bytes(send(b"no archive".to_vec()).await).await).unwrap();
+    let body = json!({"files": {"main.py": COPY}, "backend": "debug", "fields": ticket["upload"]});
+    let events = follow(&app, &submit(&app, &body).await, None).await;
+    let codes: Vec<&str> = events
+        .iter()
+        .filter_map(|it| match &it.what {
+            EventKind::Diagnostic { diagnostic } => Some(diagnostic.code.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(codes, ["C07"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_job_ends_at_once_and_the_next_one_works() {
+    let app = app_with(Limits { jobs_at_once: 1, ..Limits::default() });
+    let long = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let waiting = submit(&app, &run_of(COPY, "debug")).await;
+    let next = submit(&app, &run_of(COPY, "debug")).await;
+    for job in [&waiting, &long] {
+        let answer =
+            ask(&app, authorized("DELETE", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
+        assert_eq!(answer.status(), StatusCode::ACCEPTED);
+        let events = follow(&app, job, None).await;
+        let last = &events.last().unwrap().what;
+        assert!(matches!(last, EventKind::Ended { reason: EndReason::Cancelled, .. }), "{last:?}");
+    }
+    let events = follow(&app, &next, None).await;
+    assert!(events.iter().any(|it| matches!(it.what, EventKind::Queued { .. })));
+    assert!(matches!(events.last().unwrap().what, EventKind::Ended { reason: EndReason::Ok, .. }));
+}
+
+#[tokio::test]
+async fn a_job_ends_at_its_time_limit_by_name() {
+    let app = app_with(Limits { run_ms: 300, ..Limits::default() });
+    let events = follow(&app, &submit(&app, &run_of(ENDLESS, "debug")).await, None).await;
+    let EventKind::Ended { reason: EndReason::Limit, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!((problem.code.as_str(), problem.limit.as_ref().unwrap().allowed), ("time-limit", 300));
+}
+
+#[tokio::test]
+async fn a_job_whose_process_is_killed_says_so_and_the_runner_lives() {
+    let app = app();
+    let job = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let mut killed = false;
+    for _ in 0..500 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let state =
+            ask(&app, authorized("GET", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
+        let state: Value = serde_json::from_slice(&bytes(state).await).unwrap();
+        let Some(worker) = worker_with(&job).filter(|_| state["state"] == "running") else { continue };
+        killed = std::process::Command::new("kill").args(["-KILL", &worker]).status().unwrap().success();
+        break;
+    }
+    assert!(killed, "the job has a process");
+    let events = follow(&app, &job, None).await;
+    let EventKind::Ended { reason: EndReason::Crash, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(problem.code, "job-crashed");
+    assert!(problem.detail.contains("signal 9") && !problem.next.is_empty());
+    let alive = ask(&app, request("GET", "/healthz").body(Body::empty()).unwrap()).await;
+    assert_eq!(alive.status(), StatusCode::OK);
+}
+
+/// The process of a job, by the name that the runner gave it.
+fn worker_with(job: &str) -> Option<String> {
+    let processes = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut names = processes.filter_map(|it| it.file_name().into_string().ok());
+    names.find(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(job)
+    })
+}
+
+#[tokio::test]
+async fn openmp_computes_what_the_interpreter_computes() {
+    if tools().cc.is_err() {
+        println!("skipped: there is no C compiler");
+        return;
+    }
+    let app = app();
+    let mut results = Vec::new();
+    for backend in ["debug", "openmp"] {
+        let job = submit(&app, &run_of(COPY, backend)).await;
+        let events = follow(&app, &job, None).await;
+        let last = &events.last().unwrap().what;
+        assert!(matches!(last, EventKind::Ended { reason: EndReason::Ok, .. }), "{events:?}");
+        let field = authorized("GET", &format!("/v1/jobs/{job}/fields/b")).body(Body::empty()).unwrap();
+        results.push(bytes(ask(&app, field).await).await);
+    }
+    assert_eq!(results[0], results[1]);
+}
