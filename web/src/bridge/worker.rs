@@ -37,7 +37,9 @@ impl Worker {
         });
         let on_error = Closure::<dyn Fn(ErrorEvent)>::new(move |event: ErrorEvent| {
             event.prevent_default();
-            on_crash(event.message());
+            // A script that could not be loaded sends an event without a message.
+            let message = js_sys::Reflect::get(&event, &"message".into()).ok().and_then(|it| it.as_string());
+            on_crash(message.unwrap_or_else(|| "its program could not be loaded".to_owned()));
         });
         inner.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         inner.set_onerror(Some(on_error.as_ref().unchecked_ref()));

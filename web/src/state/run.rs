@@ -166,6 +166,17 @@ impl Run {
             worker.stop();
         }
         self.worker.set_value(None);
+        self.clear();
+        self.make_ready();
+    }
+
+    /// Starts the worker before it is needed: whoever served it may be gone by then.
+    pub(super) fn make_ready(self) {
+        // A browser that refuses now is asked again, and told of, at the next run.
+        drop(self.started_worker());
+    }
+
+    fn clear(self) {
         self.a.set(None);
         self.b.set(None);
         self.differences.set(None);
@@ -218,7 +229,7 @@ impl App {
         if self.run.is_busy() {
             self.stop();
         }
-        self.run.drop_worker();
+        self.run.clear();
         self.run.phase.set(Phase::Empty);
         self.run.progress.set(None);
         self.run.failure.set(None);
