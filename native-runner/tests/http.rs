@@ -325,7 +325,7 @@ async fn uploads_become_inputs_and_damaged_ones_a_diagnostic() {
     };
     let mut npz = std::io::Cursor::new(Vec::new());
     let data: Vec<u8> = (0..24).flat_map(|it| f64::from(it).to_le_bytes()).collect();
-    let zeros = vec![0; 24 * 8];
+    let zeros = [0; 24 * 8];
     let arrays = [("a", "float64", vec![4, 3, 2], &data[..]), ("b", "float64", vec![4, 3, 2], &zeros[..])];
     isobar_runner::npz::write(&mut npz, arrays).unwrap();
     let ticket: Value = serde_json::from_slice(&bytes(send(npz.into_inner()).await).await).unwrap();

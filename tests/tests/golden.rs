@@ -49,6 +49,7 @@ fn check_results(case: &Case) -> Result<()> {
     Ok(())
 }
 
+#[expect(clippy::unwrap_used, reason = "it is a part of tests")]
 fn all(check: fn(&Case) -> Result<()>) {
     let cases = cases().unwrap();
     assert!(cases.len() > 30);

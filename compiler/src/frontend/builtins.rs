@@ -225,7 +225,11 @@ fn ndsl_constant(name: &str, config: &Config) -> Option<Constant> {
 /// The set in one precision: derived constants are computed in it too, as NDSL does.
 macro_rules! ufs_constants {
     ($function:ident, $float:ty) => {
-        #[expect(clippy::excessive_precision, reason = "the digits are those of the double")]
+        #[expect(
+            clippy::excessive_precision,
+            clippy::approx_constant,
+            reason = "the digits are those that the model has"
+        )]
         fn $function(name: &str) -> Option<$float> {
             const PI: $float = 3.141_592_653_589_793_1;
             const GRAV: $float = 9.80665;

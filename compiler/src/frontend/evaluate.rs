@@ -587,7 +587,7 @@ fn convert(element: &ElementType, value: &Constant) -> Result<Constant, String> 
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn to_integer(value: f64) -> Result<Constant, String> {
     // The first value beyond the range of 64 bits.
-    const LIMIT: f64 = 9_223_372_036_854_776_000.0;
+    const LIMIT: f64 = (1_u64 << 63) as f64;
     if (-LIMIT..LIMIT).contains(&value) { Ok(Constant::Int(value as i64)) } else { Err(TOO_LARGE.to_owned()) }
 }
 

@@ -67,6 +67,7 @@ fn splitmix64(state: u64) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "the values are exact")]
 mod tests {
     use super::*;
     use crate::inputs::parse;

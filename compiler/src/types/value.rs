@@ -69,7 +69,6 @@ impl Value {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
-        clippy::float_cmp,
         reason = "the conversion is what is asked for"
     )]
     pub fn cast(self, to: DType) -> Self {

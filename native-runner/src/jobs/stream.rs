@@ -40,7 +40,7 @@ struct Log {
 #[derive(Debug)]
 pub enum Kept {
     /// Its elements: little-endian, C order.
-    Here(FieldInfo, Arc<Vec<u8>>),
+    Here(Box<FieldInfo>, Arc<Vec<u8>>),
     /// It was there, and gave way to newer ones.
     Dropped,
     Unknown,
@@ -149,7 +149,7 @@ impl Job {
     pub fn field(&self, name: &str) -> Kept {
         let log = self.log();
         match (log.infos.iter().find(|it| it.name == name), log.fields.get(name)) {
-            (Some(info), Some(bytes)) => Kept::Here(info.clone(), Arc::clone(bytes)),
+            (Some(info), Some(bytes)) => Kept::Here(Box::new(info.clone()), Arc::clone(bytes)),
             (Some(_), None) if log.is_dropped => Kept::Dropped,
             _ => Kept::Unknown,
         }

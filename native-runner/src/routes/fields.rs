@@ -31,7 +31,7 @@ pub(crate) async fn field(
     let job = state.jobs.get(&id)?;
     let slice = slice.map_err(|_| ApiError::InvalidRequest("`k` takes an index".to_owned()))?;
     let (info, bytes) = match job.field(&name) {
-        Kept::Here(info, bytes) => (info, bytes),
+        Kept::Here(info, bytes) => (*info, bytes),
         Kept::Dropped => return Err(ApiError::Gone("the fields of this job are no longer kept".to_owned())),
         Kept::Unknown => return Err(ApiError::NotFound("field of this name in this job".to_owned())),
     };

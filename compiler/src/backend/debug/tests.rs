@@ -119,7 +119,6 @@ fn distinct(_: &str, [i, j, k]: [i64; 3]) -> f64 {
 }
 
 #[track_caller]
-#[expect(clippy::float_cmp, reason = "the values are exact")]
 fn assert_eq_all(found: Vec<f64>, expected: &[f64]) {
     assert_eq!(found, expected);
 }

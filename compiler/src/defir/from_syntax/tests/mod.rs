@@ -18,6 +18,7 @@ use crate::project::Project;
 const GALLERY: [&str; 5] =
     ["column_physics", "copy_scale", "horizontal_diffusion", "ppm_transport", "vertical_advection"];
 
+#[expect(clippy::disallowed_methods, reason = "a test reads the gallery")]
 fn gallery(name: &str) -> String {
     let path = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(path).unwrap()
