@@ -76,6 +76,6 @@ mod tests {
         assert_eq!(names(&lines), ["a", "e"]);
         assert_eq!(names(&lines[0].children), ["b", "d"]);
         assert_eq!(names(&lines[0].children[0].children), ["c"]);
-        assert_eq!(lines[1].span, Span::new(FileId(0), 16, 17));
+        assert_eq!(lines[1].span, Span::new(FileId(0), 17, 18));
     }
 }

@@ -30,6 +30,7 @@ pub enum Access {
 /// An address of the API.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
+    /// In small letters, as the router's functions are named.
     pub method: &'static str,
     pub path: &'static str,
     pub access: Access,

@@ -168,11 +168,10 @@ fn StagePane(stage: Stage) -> impl IntoView {
             data-active=move || open.with(|it| it.stages.get(it.active) == Some(&stage)).then_some("true")
             hidden=move || !is_open()
             style:order=move || place.get().unwrap_or(0).to_string()
-            on:pointerdown=move |_| if let Some(at) = place.get_untracked() {
-                if open.with_untracked(|it| it.active != at) {
+            on:pointerdown=move |_| if let Some(at) = place.get_untracked()
+                && open.with_untracked(|it| it.active != at) {
                     open.update(|it| it.active = at);
                 }
-            }
         >
             <header class="stage-head">
                 <h3>{title(stage)}</h3>
