@@ -130,7 +130,8 @@ async fn every_address_has_a_class_and_the_default_is_to_refuse() {
     let app = app();
     for route in ROUTES {
         let path = route.path.replace("{id}", "none").replace("{name}", "q").replace("{code}", "internal");
-        let answer = ask(&app, request(&route.method.to_uppercase(), &path).body(Body::empty()).unwrap()).await;
+        let answer =
+            ask(&app, request(&route.method.to_uppercase(), &path).body(Body::empty()).unwrap()).await;
         match route.access {
             Access::Public => assert_eq!(answer.status(), StatusCode::OK, "{path}"),
             Access::Token => {
