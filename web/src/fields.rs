@@ -285,7 +285,6 @@ mod tests {
     }
 
     #[track_caller]
-    #[expect(clippy::float_cmp, reason = "the values are exact")]
     fn assert_values(found: Vec<f64>, expected: &[f64]) {
         assert_eq!(found, expected);
     }
