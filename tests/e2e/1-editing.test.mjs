@@ -113,3 +113,21 @@ scenario("the panes follow the keys at once", async (t) => {
   );
   assert.ok(median < BOUND_MS, `median ${median} ms`);
 });
+
+scenario("a size that is typed while the compiler works is not taken back", async (t) => {
+  await t.pick("vertical_advection");
+  const points = t.get("domain-k");
+  await points.fill("24");
+  // The compiler answers between the digits and the end of the typing.
+  await t.get("precision-select").evaluate((it) => {
+    it.value = "32";
+    it.dispatchEvent(new Event("change", { bubbles: true }));
+  });
+  await t.settled();
+  assert.equal(await points.inputValue(), "24");
+  await points.blur();
+  assert.equal(await points.inputValue(), "24");
+  await points.fill("0");
+  await points.blur();
+  assert.equal(await points.inputValue(), "1", "a domain has a point at least");
+});

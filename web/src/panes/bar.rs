@@ -67,21 +67,21 @@ pub fn Bar() -> impl IntoView {
 fn StencilChoice() -> impl IntoView {
     let app = use_app();
     let stencils = app.compilation.stencils;
-    let chosen = move || app.compilation.stencil.get().unwrap_or_default();
+    let chosen = Memo::new(move |_| app.compilation.stencil.get().unwrap_or_default());
     view! {
         <Show when=move || stencils.with(|it| it.len() > 1)>
             <label class="control">
                 <span class="control-name">"stencil"</span>
                 <select
                     data-testid="stencil-select"
-                    prop:value=chosen
+                    prop:value=move || chosen.get()
                     on:change:target=move |event| app.choose_stencil(event.target().value())
                 >
                     {move || stencils
                         .get()
                         .into_iter()
                         .map(|it| {
-                            let is_chosen = it == chosen();
+                            let is_chosen = chosen.with(|chosen| *chosen == it);
                             view! { <option value=it.clone() selected=is_chosen>{it.clone()}</option> }
                         })
                         .collect_view()}
@@ -118,6 +118,9 @@ fn Precision() -> impl IntoView {
 fn Domain() -> impl IntoView {
     let app = use_app();
     let size = |axis: usize, name: &'static str| {
+        // A memo, since drawing it anew would take back what is being typed: each answer of the compiler gives the
+        // domain of the text once more.
+        let points = Memo::new(move |_| app.domain()[axis]);
         view! {
             <label class="control control-size">
                 <span class="control-name">{name}</span>
@@ -128,13 +131,13 @@ fn Domain() -> impl IntoView {
                     inputmode="numeric"
                     data-testid=format!("domain-{name}")
                     aria-label=format!("Points of the domain along {name}")
-                    prop:value=move || app.domain()[axis].to_string()
+                    prop:value=move || points.get().to_string()
                     on:change:target=move |event| {
-                        match event.target().value().trim().parse::<i64>() {
-                            Ok(points) => app.choose_domain(axis, points.clamp(1, 1 << 20)),
-                            // What is no number is put back.
-                            Err(_) => event.target().set_value(&app.domain()[axis].to_string()),
+                        if let Ok(typed) = event.target().value().trim().parse::<i64>() {
+                            app.choose_domain(axis, typed.clamp(1, 1 << 20));
                         }
+                        // What is no number, or none that is allowed, is put right.
+                        event.target().set_value(&points.get_untracked().to_string());
                     }
                 />
             </label>
