@@ -94,9 +94,9 @@ pub(crate) fn test(filter: Option<&str>) -> Result<()> {
 /// The story of a user, in a real browser against the runner as cargo's dev profile builds it.
 fn end_to_end(filter: Option<&str>) -> Result<Count> {
     let chromium = install::chromium()?;
-    // The same package selection as for the tests, so that nothing is compiled twice.
+    // As the tests of all crates were built, the runner among them, so that nothing is compiled twice.
     run(
-        cargo().args(["build", "--locked", "--workspace", "--bin", "isobar"]),
+        cargo().args(["test", "--locked", "--workspace", "--no-run"]),
         "build the runner that the browser talks to",
     )?;
     let mut tests = program("node");
