@@ -7,7 +7,7 @@ use super::nodes::{
 use crate::diag::outline::{Line, Unreadable, line_number, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::parse as expr;
-use crate::space::{LoopOrder, Offset, parse as space};
+use crate::space::{Affine, LoopOrder, Offset, parse as space};
 use crate::types::{DType, Value};
 
 /// Reads a stencil that [`listing`](super::print::listing) wrote. Statements and executions are
@@ -184,10 +184,10 @@ impl Reader {
 
     fn expr(&self, text: &str, span: Span) -> Read<Expr> {
         let stencil = &self.stencil;
-        let mut leaf = |name: &str, offset: Option<&[i32]>| {
+        let mut leaf = |name: &str, index: &[Affine]| {
             if let Some(field) = stencil.fields.find(|it| it.name == name) {
                 let declared = &stencil.fields[field];
-                let offset = Offset::from_axes(declared.axes, offset.unwrap_or_default())
+                let offset = Offset::from_index(declared.axes, index)
                     .ok_or_else(|| format!("`{name}` has the axes {}", declared.axes))?;
                 return Ok((Access::Field { field, offset }, declared.dtype));
             }

@@ -8,6 +8,7 @@ pub mod nodes;
 pub mod from_tree;
 pub mod visit;
 pub mod print;
+pub mod parse;
 pub mod validate;
 pub mod analysis;
 pub mod passes;

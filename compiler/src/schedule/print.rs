@@ -4,9 +4,10 @@
 
 use super::nodes::{Access, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, Storage, Tree};
 use crate::diag::{Listing, ListingWriter, Origin};
+use crate::expr::parse::spelled;
 use crate::expr::print;
 
-/// The whole tree: its containers, then its loops.
+/// The whole tree: its containers, then its loops; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(tree: &Tree) -> Listing {
     let mut printer = Printer { tree, writer: ListingWriter::new(), n_nodes: 0 };
@@ -138,9 +139,9 @@ impl Printer<'_> {
     }
 
     fn access(&self, access: &Access) -> String {
-        let name = &self.tree.containers[access.container].name;
+        let name = spelled(&self.tree.containers[access.container].name);
         if access.index.is_empty() {
-            return name.clone();
+            return name;
         }
         let index: Vec<String> = access.index.iter().map(ToString::to_string).collect();
         format!("{name}[{}]", index.join(", "))
