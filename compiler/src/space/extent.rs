@@ -28,6 +28,12 @@ impl Reach {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
+    /// Whether every position of `other` is one of this reach.
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
+    }
+
     /// The reach moved by `offset`.
     #[must_use]
     pub fn shifted(self, offset: i32) -> Self {
@@ -70,6 +76,12 @@ impl Extent {
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { i: self.i.union(other.i), j: self.j.union(other.j) }
+    }
+
+    /// Whether every position of `other` is one of this extent.
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        self.i.holds(other.i) && self.j.holds(other.j)
     }
 
     /// The extent moved by the horizontal part of `offset`.

@@ -1,6 +1,7 @@
 //! OIR to Tree IR: containers get shapes, accesses get indices, executions get loops.
 //!
-//! Nothing is moved. A parallel section becomes one vertical loop for each
+//! Nothing is moved; what runs before the first section makes explicit what a temporary holds that is read
+//! and may not be written. A parallel section becomes one vertical loop for each
 //! execution, since each is finished on all levels before the next starts; a
 //! sequential section becomes one vertical loop around all its executions.
 
@@ -10,18 +11,21 @@ use super::nodes::{
     Access, Assign, Container, ContainerKind, Expr, HorizontalLoop, If, Node, RegionScope, Tree,
     VerticalLoop, While, position_symbol, size_symbol,
 };
+use crate::diag::Origin;
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
+use crate::oir::analysis::definite_assignment::reads_undefined;
 use crate::oir::analysis::extents::Extents;
 use crate::oir::nodes as oir;
 use crate::space::{Affine, Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Reach, Size};
+use crate::types::Value;
 
 /// The stencil as loops over containers. Parameters that no statement uses get no container.
 #[must_use]
 pub fn lower(stencil: &oir::Stencil, extents: &Extents) -> Tree {
     let mut lowering = Lowering::new(stencil, extents);
     lowering.declare();
-    let mut children = Vec::new();
+    let mut children = lowering.undefined();
     for vertical_loop in &stencil.vertical_loops {
         for section in &vertical_loop.sections {
             lowering.section(vertical_loop.order, section, &mut children);
@@ -132,6 +136,30 @@ impl<'a> Lowering<'a> {
         self.fields.insert(field, self.tree.containers.push(container));
     }
 
+    /// Temporaries that may be read where no statement wrote them start with the value that says so,
+    /// which the interpreter gives to all of them.
+    fn undefined(&self) -> Vec<Node> {
+        let levels = level_reach(self.stencil);
+        let fill = |(field, origin): (Handle<oir::Field>, &Origin)| {
+            let container = self.fields[field];
+            let (dtype, span) = (self.tree.containers[container].dtype, origin.span());
+            let value = Expr { kind: ExprKind::Literal(Value::undefined(dtype)), dtype, span };
+            let target = self.field_access(container, Offset::CENTRE);
+            let assign = Assign { target, value, origin: origin.clone() };
+            let extent = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
+            let plane = plane(extent.union(Extent::ZERO), assign);
+            let (order, (start, end)) = if self.stencil.fields[field].axes.has(Axis::K) {
+                let levels = levels.get(field).copied().unwrap_or(Reach::ZERO);
+                (LoopOrder::Parallel, positions(Axis::K, levels.union(Reach::ZERO)))
+            } else {
+                // Written once, at the first level.
+                (LoopOrder::Forward, (Affine::constant(0).into(), Affine::constant(1).into()))
+            };
+            Node::VerticalLoop(VerticalLoop { order, start, end, children: vec![plane] })
+        };
+        reads_undefined(self.stencil, self.extents).into_iter().map(fill).collect()
+    }
+
     fn section(&mut self, order: LoopOrder, section: &oir::Section, out: &mut Vec<Node>) {
         let (start, end) = levels(section.interval);
         if order == LoopOrder::Parallel {
@@ -192,13 +220,8 @@ impl<'a> Lowering<'a> {
             let reach = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
             let levels =
                 level_reach(self.stencil).get(field).copied().unwrap_or(Reach::ZERO).union(Reach::ZERO);
-            let plane = HorizontalLoop {
-                i: positions(Axis::I, reach.i),
-                j: positions(Axis::J, reach.j),
-                children: vec![Node::Assign(Assign { target, value, origin })],
-            };
             let (start, end) = positions(Axis::K, levels);
-            let children = vec![Node::HorizontalLoop(plane)];
+            let children = vec![plane(reach, Assign { target, value, origin })];
             out.push(Node::VerticalLoop(VerticalLoop { order: LoopOrder::Parallel, start, end, children }));
             self.old_values.insert(field, copy);
         }
@@ -342,6 +365,12 @@ fn writes<'a>(statements: &'a [oir::Stmt], each: &mut impl FnMut(&'a oir::Target
             oir::StmtKind::While { body, .. } | oir::StmtKind::Region { body, .. } => writes(body, each),
         }
     }
+}
+
+/// One assignment at the points of a plane.
+fn plane(extent: Extent, assign: Assign) -> Node {
+    let (i, j) = (positions(Axis::I, extent.i), positions(Axis::J, extent.j));
+    Node::HorizontalLoop(HorizontalLoop { i, j, children: vec![Node::Assign(assign)] })
 }
 
 /// Positions `lo .. n + hi` along an axis.

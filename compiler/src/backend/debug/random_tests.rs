@@ -110,6 +110,24 @@ fn noise(name: &str, [i, j, k]: [i64; 3]) -> f64 {
     ((seed * seed).rem_euclid(2003)) as f64 / 1001.0 - 1.0
 }
 
+/// Temporaries that are written here and there, and read anywhere.
+const GAPS: &str = "
+stencil gaps
+field a: float64[IJK]
+field b: float64[IJK]
+field p: float64[IJ]
+temporary t: float64[IJK]
+temporary u: float64[IJK]
+temporary v: float64[IJK]
+
+parallel [start, end)
+  t = a
+forward [start+1, end)
+  u = a
+  if a > -5.0
+    v = 1.0
+";
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, max_global_rejects: 20_000, ..ProptestConfig::default() })]
 
@@ -125,6 +143,21 @@ proptest! {
             prop_assert_eq!(oir::validate::validate(&optimized), Vec::<String>::new(), "{} {}", pass.name, listing);
             let found = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
             prop_assert!(found == expected, "{} changed the result:\n{}", pass.name, listing);
+        }
+    }
+
+    #[test]
+    fn what_is_read_undefined_was_foretold(text in stencil()) {
+        // Nothing else gives NaN here.
+        let text = text.replace(HEADER, GAPS);
+        let Some((_, stencil)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
+        let extents = oir::analysis::extents(&stencil);
+        let is_foretold = !oir::analysis::definite_assignment::reads_undefined(&stencil, &extents).is_empty();
+        for domain in [Domain::new(4, 3, 4), Domain::new(1, 2, 3), Domain::new(2, 1, 3)] {
+            let found = all_fields(&run_oir_ended(stencil.clone(), domain, noise));
+            let numbers = found.iter().flat_map(|it| it.as_chunks().0).map(|it| f64::from_le_bytes(*it));
+            let is_undefined = numbers.into_iter().any(f64::is_nan);
+            prop_assert!(is_foretold || !is_undefined, "{domain}\n{text}");
         }
     }
 
