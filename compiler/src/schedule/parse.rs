@@ -4,7 +4,7 @@ use super::nodes::{
     Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, RegionScope, Storage,
     Tree, While,
 };
-use crate::diag::outline::{Line, Unreadable, line_number, outline};
+use crate::diag::outline::{Line, Read, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{ExprKind, parse as expr};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol, parse as space};
@@ -18,12 +18,9 @@ use crate::types::DType;
 /// The first line that can't be read.
 pub fn parse(text: &str) -> Result<Tree, Unreadable> {
     let mut reader = Reader { tree: Tree::default(), n_stmts: 0 };
-    let read = reader.top(&outline(text));
-    read.map_err(|(span, message)| Unreadable { line: line_number(text, span), message })?;
+    reader.top(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))?;
     Ok(reader.tree)
 }
-
-type Read<T> = Result<T, (Span, String)>;
 
 struct Reader {
     tree: Tree,

@@ -4,7 +4,6 @@
 
 use super::nodes::{Access, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, Storage, Tree};
 use crate::diag::{Listing, ListingWriter, Origin};
-use crate::expr::parse::spelled;
 use crate::expr::print;
 
 /// The whole tree: its containers, then its loops; [`parse`](super::parse) reads it back.
@@ -139,11 +138,6 @@ impl Printer<'_> {
     }
 
     fn access(&self, access: &Access) -> String {
-        let name = spelled(&self.tree.containers[access.container].name);
-        if access.index.is_empty() {
-            return name;
-        }
-        let index: Vec<String> = access.index.iter().map(ToString::to_string).collect();
-        format!("{name}[{}]", index.join(", "))
+        print::element(&self.tree.containers[access.container].name, &access.index)
     }
 }

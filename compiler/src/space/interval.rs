@@ -117,6 +117,15 @@ pub enum LoopOrder {
     Backward,
 }
 
+impl LoopOrder {
+    /// The order of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [LoopOrder::Parallel, LoopOrder::Forward, LoopOrder::Backward];
+        all.into_iter().find(|it| it.to_string() == name)
+    }
+}
+
 impl fmt::Display for LoopOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -254,7 +254,7 @@ impl<'a> Lowering<'a> {
     fn statement(&self, stmt: &oir::Stmt) -> Node {
         let origin = stmt.origin.clone();
         match &stmt.kind {
-            oir::StmtKind::Assign { target, value } => {
+            oir::StmtKind::Assign { target, value, .. } => {
                 let target = match *target {
                     oir::Target::Field(field) => self.field_access(self.fields[field], Offset::CENTRE),
                     oir::Target::Local(local) => Access { container: self.locals[local], index: Vec::new() },
