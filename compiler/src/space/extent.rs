@@ -28,6 +28,12 @@ impl Reach {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
+    /// The positions of both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self { lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
+    }
+
     /// Whether every position of `other` is one of this reach.
     #[must_use]
     pub fn holds(self, other: Self) -> bool {
@@ -76,6 +82,12 @@ impl Extent {
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { i: self.i.union(other.i), j: self.j.union(other.j) }
+    }
+
+    /// The columns of both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self { i: self.i.intersection(other.i), j: self.j.intersection(other.j) }
     }
 
     /// Whether every position of `other` is one of this extent.

@@ -19,11 +19,19 @@ pub fn reads_unassigned(body: &[Stmt], what: Target) -> bool {
     Walk::over(body).reads.iter().any(|it| it.what == what)
 }
 
-/// The temporaries that may be read where no statement wrote them, each with the first statement that may.
-///
-/// A temporary that is not among them needs no value to start with.
+/// A temporary that may be read where no statement wrote it.
+#[derive(Clone, Debug)]
+pub struct Undefined<'a> {
+    pub field: Handle<Field>,
+    /// The first statement that may.
+    pub origin: &'a Origin,
+    /// Columns that are written before each such read, where it is only others that are not.
+    pub written: Option<Extent>,
+}
+
+/// The temporaries that may be read where no statement wrote them; all others need no value to start with.
 #[must_use]
-pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<(Handle<Field>, &'a Origin)> {
+pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Undefined<'a>> {
     let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
     let mut at = Progress { stencil, extents, min_levels, written: Vec::new(), found: Vec::new() };
     for vertical_loop in &stencil.vertical_loops {
@@ -39,7 +47,15 @@ struct Progress<'a> {
     /// No run has fewer.
     min_levels: i64,
     written: Vec<Written>,
-    found: Vec<(Handle<Field>, &'a Origin)>,
+    found: Vec<Undefined<'a>>,
+}
+
+/// How much of what a read touches was written before it.
+enum Cover {
+    Whole,
+    /// All levels of these columns.
+    Columns(Extent),
+    Nothing,
 }
 
 /// Points and levels at all of which a field is written.
@@ -57,26 +73,34 @@ impl<'a> Progress<'a> {
         for &execution in &section.executions {
             for read in Walk::over(&self.stencil.executions[execution].body).reads {
                 // A sweep has been to the levels behind it in all of its executions, and to those ahead in none.
-                let is_seen = match (order, read.offset.k.signum()) {
-                    (LoopOrder::Parallel, _) | (_, 0) => {
-                        self.covers(&self.written, section, execution, &read)
-                    }
+                let cover = match (order, read.offset.k.signum()) {
+                    (LoopOrder::Parallel, _) | (_, 0) => self.cover(&self.written, section, execution, &read),
                     (LoopOrder::Forward, -1) | (LoopOrder::Backward, 1) => {
                         let written = [&self.written[..n_before], &own].concat();
-                        self.covers(&written, section, execution, &read)
+                        self.cover(&written, section, execution, &read)
                     }
-                    _ => self.covers(&self.written[..n_before], section, execution, &read),
+                    _ => self.cover(&self.written[..n_before], section, execution, &read),
                 };
-                if let Target::Field(field) = read.what
-                    && !is_seen
-                    && self.stencil.fields[field].is_temporary
-                    && !self.found.iter().any(|&(it, _)| it == field)
-                {
-                    self.found.push((field, read.origin));
-                }
+                self.note(&read, cover);
             }
             let writes = self.writes(execution, section);
             self.written.extend(writes);
+        }
+    }
+
+    fn note(&mut self, read: &Read<'a>, cover: Cover) {
+        let Target::Field(field) = read.what else { return };
+        let written = match cover {
+            Cover::Columns(extent) => Some(extent),
+            Cover::Nothing => None,
+            Cover::Whole => return,
+        };
+        if !self.stencil.fields[field].is_temporary {
+            return;
+        }
+        match self.found.iter_mut().find(|it| it.field == field) {
+            Some(it) => it.written = it.written.zip(written).map(|(one, other)| one.intersection(other)),
+            None => self.found.push(Undefined { field, origin: read.origin, written }),
         }
     }
 
@@ -90,29 +114,39 @@ impl<'a> Progress<'a> {
         fields.map(|field| Written { field, extent, levels }).collect()
     }
 
-    /// Whether `written` holds every element that `read` can touch.
-    fn covers(
+    /// How much of what `read` can touch is among `written`.
+    fn cover(
         &self,
         written: &[Written],
         section: &Section,
         execution: Handle<HorizontalExecution>,
         read: &Read<'_>,
-    ) -> bool {
-        let Target::Field(field) = read.what else { return true };
+    ) -> Cover {
+        let Target::Field(field) = read.what else { return Cover::Whole };
         let block = self.extents.executions[execution];
-        let Some(needed) = true_contribution(block, read.offset, read.region) else { return true };
-        let wide = written.iter().filter(|it| it.field == field && it.extent.holds(needed));
-        let wide: Vec<Interval> = wide.map(|it| it.levels).collect();
-        if !self.stencil.fields[field].axes.has(Axis::K) {
-            return !wide.is_empty();
-        }
+        let Some(needed) = true_contribution(block, read.offset, read.region) else { return Cover::Whole };
         let moved = |bound: Bound| Bound { offset: bound.offset.saturating_add(read.offset.k), ..bound };
-        let end = moved(section.interval.end);
-        // Up to here all levels are written.
-        let mut at = moved(section.interval.start).max(Bound::start(0));
-        while !self.is_at_most(end, at) && at < Bound::end(0) {
-            let reached = wide.iter().filter(|it| self.is_at_most(it.start, at)).map(|it| it.end).max();
-            match reached {
+        let levels = Interval::new(moved(section.interval.start), moved(section.interval.end));
+        let has_levels = self.stencil.fields[field].axes.has(Axis::K);
+        let hold_levels = |writes: &[&Written]| {
+            if has_levels { self.hold(writes, levels) } else { !writes.is_empty() }
+        };
+        let writes: Vec<&Written> = written.iter().filter(|it| it.field == field).collect();
+        let wide: Vec<&Written> = writes.iter().copied().filter(|it| it.extent.holds(needed)).collect();
+        match writes.iter().map(|it| it.extent).reduce(Extent::intersection) {
+            _ if hold_levels(&wide) => Cover::Whole,
+            Some(columns) if hold_levels(&writes) => Cover::Columns(columns),
+            _ => Cover::Nothing,
+        }
+    }
+
+    /// Whether the writes together hold all of these levels that exist.
+    fn hold(&self, writes: &[&Written], levels: Interval) -> bool {
+        // Up to here they do.
+        let mut at = levels.start.max(Bound::start(0));
+        while !self.is_at_most(levels.end, at) && at < Bound::end(0) {
+            let from_here = writes.iter().filter(|it| self.is_at_most(it.levels.start, at));
+            match from_here.map(|it| it.levels.end).max() {
                 Some(end) if end > at => at = end,
                 _ => return false,
             }

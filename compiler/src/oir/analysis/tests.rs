@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::access::{AccessKind, access_kinds};
-use super::definite_assignment::reads_undefined;
+use super::definite_assignment::{Undefined, reads_undefined};
 use super::extents::{Extents, clipped, extents, touched};
 use crate::oir::nodes::Stencil;
 use crate::oir::parse::parse;
@@ -276,10 +276,11 @@ temporary p: float64[IJ]
 ";
     let (stencil, extents) = parsed(&format!("{header}{loops}"));
     let found = reads_undefined(&stencil, &extents);
-    found
-        .into_iter()
-        .map(|(field, origin)| format!("{} in {}", stencil.fields[field].name, origin.stmt))
-        .collect()
+    let text = |it: Undefined<'_>| {
+        let beside = it.written.map_or(String::new(), |written| format!(" beside {written}"));
+        format!("{} in {}{beside}", stencil.fields[it.field].name, it.origin.stmt)
+    };
+    found.into_iter().map(text).collect()
 }
 
 #[test]
@@ -390,7 +391,7 @@ fn what_some_read_may_not_find_written_is_told_with_its_statement() {
         // On a domain of one column, the neighbour of the last one is before the first.
         (
             "parallel\n  [start, end)\n    x0\n      t = a\n    x1\n      region i[end-1, end) j[, )\n        b = t[-1,0,0]\n",
-            "t in s2",
+            "t in s2 beside i[0,0] j[0,0]",
         ),
     ] {
         assert_eq!(undefined(loops), [expected], "{loops}");
