@@ -9,6 +9,7 @@ use crate::gtir;
 use crate::oir;
 use crate::oir::passes::{PASSES, PassCx};
 use crate::space::Domain;
+use crate::{schedule, tree};
 
 const HEADER: &str = "
 stencil random
@@ -175,6 +176,16 @@ proptest! {
             let printed = oir::print::listing_with_extents(&ordered, &extents).text;
             let again = oir::parse::parse(&printed).expect("what is printed is OIR");
             prop_assert_eq!(oir::print::listing_with_extents(&again, &extents).text, printed);
+
+            let mut scheduled = schedule::from_tree::lower(&tree::from_oir::lower(&ordered, &extents));
+            let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
+            for pass in schedule::passes::PASSES {
+                (pass.run)(&mut scheduled, &mut cx);
+                let printed = schedule::print::listing(&scheduled).text;
+                let again = schedule::parse::parse(&printed).expect("what is printed is a schedule tree");
+                prop_assert_eq!(&schedule::print::listing(&again).text, &printed);
+                prop_assert_eq!(schedule::validate::validate(&again), Vec::<String>::new(), "{}", printed);
+            }
         }
     }
 }
