@@ -276,4 +276,15 @@ for k in [0, K) descending:
             assert_eq!(wrong(at, instead), expected, "{instead}");
         }
     }
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        for (at, gone) in TREE.char_indices() {
+            let (before, rest) = TREE.split_at(at);
+            for instead in ["", "(", "not ", "]", " = ", "9"] {
+                // Whether it is still a tree is not the point.
+                let _ = parse(&format!("{before}{instead}{}", &rest[gone.len_utf8()..]));
+            }
+            let _ = parse(before);
+        }
+    }
 }

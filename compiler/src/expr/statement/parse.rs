@@ -87,3 +87,60 @@ impl<T, A> StmtReader<'_, T, A> {
         parse(text, span, self.leaf).map_err(|message| (span, message))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::ListingWriter;
+    use crate::diag::outline::{Unreadable, outline};
+    use crate::expr::statement::print::StmtPrinter;
+    use crate::types::DType;
+
+    fn read(text: &str) -> Result<Vec<Stmt<String, String>>, Unreadable> {
+        let mut target =
+            |name: &str| if name == "x" { Err("`x` is read-only".to_owned()) } else { Ok(name.to_owned()) };
+        let mut leaf = |name: &str, _: &[space::Affine]| {
+            let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
+            Ok((name.to_owned(), dtype))
+        };
+        let mut reader = StmtReader { target: &mut target, leaf: &mut leaf, n_stmts: &mut 0 };
+        reader.body(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))
+    }
+
+    #[test]
+    fn statements_read_back_as_they_were_written() {
+        let text = "  a = b + 1.0
+  if c
+    pass
+  elif a > b
+    while c2
+      pass
+  else
+    region i[start, start+1) j[, )
+      a = b
+    if not c
+      b = a
+  b = a
+";
+        let body = read(text).expect(text);
+        let mut out = ListingWriter::new();
+        StmtPrinter::new(&String::clone, &String::clone).body(&body, &mut out);
+        let listing = out.finish();
+        assert_eq!(listing.text, text);
+        let names: Vec<&str> = listing.nodes.iter().map(|it| it.id.as_str()).collect();
+        assert_eq!(names, ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_line() {
+        for (text, expected) in [
+            ("a = b\nelse\n  a = b", "line 2: a statement was expected"),
+            ("a = b\nx = a", "line 2: `x` is read-only"),
+            ("if c\n  a = b +", "line 2: the expression ends too early"),
+            ("while\n  a = b", "line 1: a statement was expected"),
+            ("region i[, )\n  a = b", "line 1: a statement was expected"),
+        ] {
+            assert_eq!(read(text).expect_err(text).to_string(), expected);
+        }
+    }
+}
