@@ -136,13 +136,47 @@ parallel [start, end)
   b = float64(n) + float64(m) + float64(int64(a / 0.0))
 ";
 
+/// Each temporary is read where nothing wrote it; `far` on a domain of one column along i only.
+const UNDEFINED: &str = "
+stencil undefined
+field a: float64[IJK]
+field b: float64[IJK]
+field c: float64[IJK]
+temporary some: float64[IJK]
+temporary edge: float64[IJK]
+temporary far: float64[IJK]
+temporary level: float32[IJK]
+temporary n: int32[IJK]
+temporary is_hot: bool[IJK]
+temporary plane: float64[IJ]
+parallel [start, end)
+  if a > 10.0
+    some = a
+    n = 3int32
+    is_hot = true
+  region i[start, start+1) j[, )
+    edge = a
+  far = a
+  b = edge if a < 5.0 else some
+  region i[end-1, end) j[, )
+    b = far[-1,0,0]
+  c = float64(n) if is_hot else float64(n) * 2.0
+parallel [start+1, end)
+  level = float32(a)
+forward [start, end)
+  if a > 25.0
+    plane = a
+  c = c + plane
+  b = b + float64(level)
+";
+
 #[test]
 fn generated_c_has_the_bits_of_the_interpreter() {
     if !has_compiler() {
         println!("skipped: there is no C compiler `cc`");
         return;
     }
-    for text in [COPY, DIFFUSION, SOLVER, SHIFT, BRANCHES, COUNT, EDGES, INTEGERS] {
+    for text in [COPY, DIFFUSION, SOLVER, SHIFT, BRANCHES, COUNT, EDGES, INTEGERS, UNDEFINED] {
         for domain in [Domain::new(6, 5, 4), Domain::new(1, 2, 3), Domain::new(0, 3, 2)] {
             for passes in [Passes::All, Passes::None] {
                 compare(text, domain, passes);

@@ -1,9 +1,9 @@
 //! The data of the Definition IR.
 
-use crate::diag::{Origin, Span};
+use crate::diag::Span;
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
-use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::space::{AxisSet, Interval, LoopOrder, Offset};
 use crate::types::{DType, Value};
 
 /// One stencil, after inlining.
@@ -78,37 +78,12 @@ pub struct Computation {
     pub body: Vec<Stmt>,
 }
 
-/// A statement; at the top of a computation's body each is one block of the execution model.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    pub kind: StmtKind,
-    pub origin: Origin,
-}
+/// A statement; at the top of a computation's body each is one block of the execution model. Several
+/// regions of one `with` are several statements.
+pub type Stmt = expr::statement::Stmt<Handle<Field>, Access, ()>;
 
 /// What a statement is.
-#[derive(Clone, Debug)]
-pub enum StmtKind {
-    Assign {
-        target: Handle<Field>,
-        /* where the target is written */ target_span: Span,
-        value: Expr,
-    },
-    /// `elif` is an `If` alone in `otherwise`.
-    If {
-        condition: Expr,
-        then: Vec<Stmt>,
-        otherwise: Vec<Stmt>,
-    },
-    While {
-        condition: Expr,
-        body: Vec<Stmt>,
-    },
-    /// One rectangle; several regions of one `with` are several statements.
-    Region {
-        region: Region,
-        body: Vec<Stmt>,
-    },
-}
+pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access, ()>;
 
 /// An expression whose type is not known yet. Literals are typed: the configured precision decides theirs.
 pub type Expr = expr::Expr<Access, ()>;

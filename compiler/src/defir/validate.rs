@@ -99,7 +99,7 @@ impl Validator<'_> {
                 }
                 StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::Region { .. } => {}
             }
-            for expr in stmt.exprs() {
+            if let Some(expr) = stmt.expr() {
                 expr.walk(&mut |it| match &it.kind {
                     ExprKind::Access(access) => self.access(id, *access),
                     ExprKind::Call(function, arguments) => self.call(id, *function, arguments.len()),

@@ -26,6 +26,17 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
+/// What was read, or what is wrong and where.
+pub type Read<T> = Result<T, (Span, String)>;
+
+impl Unreadable {
+    /// What is wrong at a place of `text`.
+    #[must_use]
+    pub fn at(text: &str, (span, message): (Span, String)) -> Self {
+        Self { line: super::LineIndex::new(text).line(span.start), message }
+    }
+}
+
 /// Nests the lines of `text`; empty ones are left out.
 #[must_use]
 pub fn outline(text: &str) -> Vec<Line<'_>> {
@@ -57,12 +68,6 @@ fn close<'a>(open: &mut Vec<(usize, Line<'a>)>, top: &mut Vec<Line<'a>>, indent:
             None => top.push(line),
         }
     }
-}
-
-/// The number, from 1, of the line that holds `span`.
-#[must_use]
-pub fn line_number(text: &str, span: Span) -> u32 {
-    super::LineIndex::new(text).line(span.start)
 }
 
 #[cfg(test)]

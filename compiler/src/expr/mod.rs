@@ -1,6 +1,6 @@
-//! Expressions: the one shape that all levels share.
+//! Expressions, and the statements around them: the shapes that levels share.
 //!
-//! The levels differ in what an expression may *read*: a field beside the point
+//! All levels have the same expressions. They differ in what one may *read*: a field beside the point
 //! in the Definition IR, GTIR and OIR, an element of a container from the Tree IR
 //! on, a connector in a tasklet. So the leaf is a parameter. The Definition IR
 //! does not know types yet, and has `()` in their place.
@@ -11,5 +11,7 @@ pub mod print;
 pub mod visit;
 pub mod validate;
 pub mod evaluate;
+pub mod statement;
+pub mod declaration;
 
 pub use nodes::{Expr, ExprKind};

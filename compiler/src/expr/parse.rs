@@ -2,11 +2,12 @@
 
 use super::{Expr, ExprKind};
 use crate::diag::Span;
-use crate::space::Axis;
+use crate::space::parse::affine;
+use crate::space::{Affine, Axis};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
-/// Finds what a name (with the numbers in brackets behind it, if there are any) reads, and its type.
-pub type Leaf<'a, A> = dyn FnMut(&str, Option<&[i32]>) -> Result<(A, DType), String> + 'a;
+/// Finds what a name (with the sums in brackets behind it, if there are any) reads, and its type.
+pub type Leaf<'a, A> = dyn FnMut(&str, &[Affine]) -> Result<(A, DType), String> + 'a;
 
 /// Words that mean something else than a name.
 const RESERVED: [&str; 13] =
@@ -96,9 +97,11 @@ impl<A> Parser<'_, A> {
 
     fn prefixed(&mut self, least: u8) -> Result<Expr<A>, String> {
         if self.takes("not") {
-            // Binds looser than comparisons, tighter than `and`.
+            // Binds looser than comparisons, tighter than `and`; elsewhere it stands in parentheses.
+            if least > BinaryOp::Lt.precedence() {
+                return Err("`not` was not expected".to_owned());
+            }
             let operand = self.binary(BinaryOp::And.precedence() + 1)?;
-            debug_assert!(least <= BinaryOp::Lt.precedence(), "`not` is in parentheses elsewhere");
             return Ok(self.node(ExprKind::Unary(UnaryOp::Not, Box::new(operand)), DType::Bool));
         }
         for (sign, op) in [("-", UnaryOp::Minus), ("+", UnaryOp::Plus)] {
@@ -153,8 +156,8 @@ impl<A> Parser<'_, A> {
         if !name.starts_with(|it: char| it.is_alphabetic() || it == '_') {
             return Err(format!("`{token}` was not expected"));
         }
-        let offset = self.offset()?;
-        let (leaf, dtype) = (self.leaf)(name, offset.as_deref())?;
+        let index = self.index()?;
+        let (leaf, dtype) = (self.leaf)(name, &index)?;
         Ok(self.node(ExprKind::Access(leaf), dtype))
     }
 
@@ -177,25 +180,24 @@ impl<A> Parser<'_, A> {
         Ok(self.node(ExprKind::Call(function, arguments), dtype))
     }
 
-    fn offset(&mut self) -> Result<Option<Vec<i32>>, String> {
+    /// The sums in brackets behind a name.
+    fn index(&mut self) -> Result<Vec<Affine>, String> {
+        let mut index = Vec::new();
         if !self.takes("[") {
-            return Ok(None);
+            return Ok(index);
         }
-        let mut offset = Vec::new();
         loop {
-            let sign = if self.takes("-") { "-" } else { "" };
-            let Some((digits, rest)) = self.tokens.split_first() else {
-                return Err("the offset does not end".to_owned());
-            };
-            let component = format!("{sign}{digits}").parse();
-            offset.push(component.map_err(|_| format!("`{digits}` is not an offset"))?);
+            let end = self.tokens.iter().position(|it| matches!(*it, "," | "]"));
+            let (sum, rest) = self.tokens.split_at(end.ok_or("the index does not end")?);
+            let sum = sum.join(" ");
+            index.push(affine(&sum).ok_or_else(|| format!("`{sum}` is not an index"))?);
             self.tokens = rest;
             if !self.takes(",") {
                 break;
             }
         }
         self.expect("]")?;
-        Ok(Some(offset))
+        Ok(index)
     }
 }
 
@@ -273,13 +275,14 @@ mod tests {
     use super::*;
 
     fn round_trip(text: &str) {
-        let mut leaf = |name: &str, offset: Option<&[i32]>| {
+        let mut leaf = |name: &str, index: &[Affine]| {
             let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
-            let offset = offset.map_or(String::new(), |it| format!("{it:?}"));
-            Ok((format!("{}{offset}", spelled(name)), dtype))
+            let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+            let index = if index.is_empty() { String::new() } else { format!("[{}]", index.join(", ")) };
+            Ok((format!("{}{index}", spelled(name)), dtype))
         };
         let expr = parse(text, Span::default(), &mut leaf).expect(text);
-        assert_eq!(crate::expr::print::text(&expr, &|it| it.replace(' ', "")), text);
+        assert_eq!(crate::expr::print::text(&expr, &String::clone), text);
     }
 
     #[test]
@@ -298,8 +301,9 @@ mod tests {
             "a if c else b if not c2 and a < b else -0.0",
             "(a if c else b) * 2.0",
             "not c or a == b and c2",
-            "float32(a[1,0,-1]) + 1.5float32",
-            "max(1e-7, min(a, b[0,-1,0]))",
+            "float32(a[1, 0, -1]) + 1.5float32",
+            "q[i + 1, j, 2*I - k - 1] * p[0]",
+            "max(1e-7, min(a, b[0, -1, 0]))",
             "isnan(NaN) or isinf(inf)",
             "$inf + $K + inf",
             "float64(K) * 3.0 + float64(5int8)",
@@ -310,8 +314,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "a +", "(a", "a b", "foo(a)", "min(a)", "a[1,", "a[x]", "1 ? 2"] {
-            let mut leaf = |name: &str, _: Option<&[i32]>| Ok((name.to_owned(), DType::Float64));
+        for text in
+            ["", "a +", "(a", "a b", "foo(a)", "min(a)", "a[1,", "a[1 2]", "a[]", "1 ? 2", "a + not b"]
+        {
+            let mut leaf = |name: &str, _: &[Affine]| Ok((name.to_owned(), DType::Float64));
             assert!(parse(text, Span::default(), &mut leaf).is_err(), "{text}");
         }
     }

@@ -1,6 +1,8 @@
 //! Expressions as text, with the fewest parentheses that read back to the same tree.
 
+use super::parse::spelled;
 use super::{Expr, ExprKind};
+use crate::space::Affine;
 use crate::types::{BinaryOp, UnaryOp};
 
 const TERNARY: u8 = 1;
@@ -12,6 +14,16 @@ const ATOM: u8 = 10;
 /// `access` spells a leaf.
 pub fn text<A, T>(expr: &Expr<A, T>, access: &dyn Fn(&A) -> String) -> String {
     print(expr, access).0
+}
+
+/// An element as `q[i + 1, j, k]`; a name alone where there is no index.
+#[must_use]
+pub fn element(name: &str, index: &[Affine]) -> String {
+    if index.is_empty() {
+        return spelled(name);
+    }
+    let index: Vec<String> = index.iter().map(ToString::to_string).collect();
+    format!("{}[{}]", spelled(name), index.join(", "))
 }
 
 /// The text and how tightly its outermost operator binds.

@@ -1,4 +1,4 @@
-//! The rules of typed expressions, for the validators of all levels.
+//! The rules of typed expressions, for the validators of all levels from GTIR on.
 
 use super::{Expr, ExprKind};
 use crate::types::{BinaryOp, DType};

@@ -1,9 +1,9 @@
 //! The data of GTIR.
 
-use crate::diag::{Origin, Span};
+use crate::diag::Span;
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
-use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::space::{AxisSet, Interval, LoopOrder, Offset};
 use crate::types::{DType, Value};
 
 /// A typed stencil.
@@ -66,35 +66,10 @@ pub struct VerticalLoop {
 }
 
 /// A statement.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    pub kind: StmtKind,
-    pub origin: Origin,
-}
+pub type Stmt = expr::statement::Stmt<Handle<Field>, Access>;
 
-/// What a statement is. Conditions are bool.
-#[derive(Clone, Debug)]
-pub enum StmtKind {
-    /// The value has the target's type.
-    Assign {
-        target: Handle<Field>,
-        target_span: Span,
-        value: Expr,
-    },
-    If {
-        condition: Expr,
-        then: Vec<Stmt>,
-        otherwise: Vec<Stmt>,
-    },
-    While {
-        condition: Expr,
-        body: Vec<Stmt>,
-    },
-    Region {
-        region: Region,
-        body: Vec<Stmt>,
-    },
-}
+/// What a statement is.
+pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access>;
 
 /// A typed expression.
 pub type Expr = expr::Expr<Access>;

@@ -73,7 +73,7 @@ impl Check<'_> {
             }
         }
         let is_in_region = is_in_region || matches!(stmt.kind, StmtKind::Region { .. });
-        stmt.children().into_iter().for_each(|it| self.stmt(it, order, is_in_region));
+        stmt.children().for_each(|it| self.stmt(it, order, is_in_region));
     }
 
     fn expr(&mut self, expr: &Expr, stmt: &Stmt) {

@@ -66,34 +66,6 @@ impl Stmt {
             }
         }
     }
-
-    /// Calls `each` for this statement and every one inside it, outermost first.
-    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Stmt)) {
-        each(self);
-        for inner in self.children() {
-            inner.walk(each);
-        }
-    }
-
-    /// The statements directly inside this one.
-    #[must_use]
-    pub fn children(&self) -> Vec<&Stmt> {
-        match &self.kind {
-            StmtKind::Assign { .. } => Vec::new(),
-            StmtKind::If { then, otherwise, .. } => then.iter().chain(otherwise).collect(),
-            StmtKind::While { body, .. } | StmtKind::Region { body, .. } => body.iter().collect(),
-        }
-    }
-
-    /// The value or condition of this statement alone.
-    #[must_use]
-    pub fn expr(&self) -> Option<&Expr> {
-        match &self.kind {
-            StmtKind::Assign { value, .. } => Some(value),
-            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => Some(condition),
-            StmtKind::Region { .. } => None,
-        }
-    }
 }
 
 fn collect_reads(expr: &Expr, scope: Scope, found: &mut Vec<Touch>) {

@@ -7,8 +7,8 @@ use crate::gtir::nodes as gtir;
 
 use super::analysis::extents::{Extents, extents};
 use super::nodes::{
-    Access, Expr, Field, HorizontalExecution, Param, ParamKind, Scalar, Section, Stencil, Stmt, StmtKind,
-    Target, VerticalLoop,
+    Access, Field, HorizontalExecution, Param, ParamKind, Scalar, Section, Stencil, Stmt, Target,
+    VerticalLoop,
 };
 
 /// Orders a stencil: each top-level statement becomes a horizontal execution, each interval a vertical loop.
@@ -87,30 +87,8 @@ fn param(param: &gtir::Param) -> Param {
     }
 }
 
-fn body(body: &[gtir::Stmt]) -> Vec<Stmt> {
-    body.iter().map(stmt).collect()
-}
-
 fn stmt(source: &gtir::Stmt) -> Stmt {
-    let kind = match &source.kind {
-        gtir::StmtKind::Assign { target, target_span: _, value } => {
-            StmtKind::Assign { target: Target::Field(same(*target)), value: expr(value) }
-        }
-        gtir::StmtKind::If { condition, then, otherwise } => {
-            StmtKind::If { condition: expr(condition), then: body(then), otherwise: body(otherwise) }
-        }
-        gtir::StmtKind::While { condition, body: inner } => {
-            StmtKind::While { condition: expr(condition), body: body(inner) }
-        }
-        gtir::StmtKind::Region { region, body: inner } => {
-            StmtKind::Region { region: *region, body: body(inner) }
-        }
-    };
-    Stmt { kind, origin: source.origin.clone() }
-}
-
-fn expr(source: &gtir::Expr) -> Expr {
-    source.map_accesses(&mut |leaf| match *leaf {
+    source.map(&mut |&target| Target::Field(same(target)), &mut |leaf| match *leaf {
         gtir::Access::Field { field, offset } => Access::Field { field: same(field), offset },
         gtir::Access::Scalar(scalar) => Access::Scalar(same(scalar)),
     })

@@ -1,9 +1,9 @@
 //! The data of OIR.
 
-use crate::diag::{Origin, Span};
+use crate::diag::Span;
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
-use crate::space::{AxisSet, Interval, LoopOrder, Offset, Region};
+use crate::space::{AxisSet, Interval, LoopOrder, Offset};
 use crate::types::{DType, Value};
 
 /// A stencil, ready to be optimized.
@@ -90,34 +90,10 @@ pub struct HorizontalExecution {
 }
 
 /// A statement.
-#[derive(Clone, Debug)]
-pub struct Stmt {
-    pub kind: StmtKind,
-    pub origin: Origin,
-}
+pub type Stmt = expr::statement::Stmt<Target, Access>;
 
-/// What a statement is. Conditions are bool and evaluated once, before either branch.
-#[derive(Clone, Debug)]
-pub enum StmtKind {
-    /// The value has the target's type.
-    Assign {
-        target: Target,
-        value: Expr,
-    },
-    If {
-        condition: Expr,
-        then: Vec<Stmt>,
-        otherwise: Vec<Stmt>,
-    },
-    While {
-        condition: Expr,
-        body: Vec<Stmt>,
-    },
-    Region {
-        region: Region,
-        body: Vec<Stmt>,
-    },
-}
+/// What a statement is.
+pub type StmtKind = expr::statement::StmtKind<Target, Access>;
 
 /// What an assignment writes, at the point itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

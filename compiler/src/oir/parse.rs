@@ -1,14 +1,14 @@
 //! OIR read back from its text, so that a test can start from one.
 
 use super::nodes::{
-    Access, Expr, Field, HorizontalExecution, Local, Param, ParamKind, Scalar, Section, Stencil, Stmt,
-    StmtKind, Target, VerticalLoop,
+    Access, Field, HorizontalExecution, Local, Param, ParamKind, Scalar, Section, Stencil, Stmt, Target,
+    VerticalLoop,
 };
-use crate::diag::outline::{Line, Unreadable, line_number, outline};
-use crate::diag::{Origin, Span, StmtId};
-use crate::expr::parse as expr;
-use crate::space::{LoopOrder, Offset, parse as space};
-use crate::types::{DType, Value};
+use crate::diag::Span;
+use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::expr::declaration::{self, Declaration};
+use crate::expr::statement::parse::StmtReader;
+use crate::space::{Affine, LoopOrder, Offset, parse as space};
 
 /// Reads a stencil that [`listing`](super::print::listing) wrote. Statements and executions are
 /// numbered in order, and the place of a statement is its line in `text`. Extents are skipped.
@@ -19,13 +19,10 @@ use crate::types::{DType, Value};
 pub fn parse(text: &str) -> Result<Stencil, Unreadable> {
     let mut reader = Reader { stencil: Stencil::default(), n_stmts: 0 };
     for line in &outline(text) {
-        let read = reader.top(line);
-        read.map_err(|(span, message)| Unreadable { line: line_number(text, span), message })?;
+        reader.top(line).map_err(|wrong| Unreadable::at(text, wrong))?;
     }
     Ok(reader.stencil)
 }
-
-type Read<T> = Result<T, (Span, String)>;
 
 struct Reader {
     stencil: Stencil,
@@ -34,25 +31,38 @@ struct Reader {
 
 impl Reader {
     fn top(&mut self, line: &Line<'_>) -> Read<()> {
-        let fail = |message: &str| Err((line.span, message.to_owned()));
-        let (word, rest) = line.text.split_once(' ').unwrap_or((line.text, ""));
-        let order = match word {
-            "stencil" => {
-                self.stencil.name = rest.to_owned();
-                self.stencil.span = line.span;
-                return Ok(());
-            }
-            "field" | "temporary" => return self.field(rest, word == "temporary", line.span),
-            "local" => return self.local(rest, line.span),
-            "scalar" => return self.scalar(rest, line.span),
-            "parallel" => LoopOrder::Parallel,
-            "forward" => LoopOrder::Forward,
-            "backward" => LoopOrder::Backward,
-            _ => return fail("a declaration or a vertical loop was expected"),
-        };
+        let fail = |message: &str| (line.span, message.to_owned());
+        if let Some(declared) = declaration::parse(line.text) {
+            self.declare(declared.map_err(|it| fail(&it))?, line.span);
+            return Ok(());
+        }
+        let order = LoopOrder::from_name(line.text)
+            .ok_or_else(|| fail("a declaration or a vertical loop was expected"))?;
         let sections = line.children.iter().map(|it| self.section(it)).collect::<Read<_>>()?;
         self.stencil.vertical_loops.push(VerticalLoop { order, sections });
         Ok(())
+    }
+
+    fn declare(&mut self, declared: Declaration, span: Span) {
+        let stencil = &mut self.stencil;
+        match declared {
+            Declaration::Stencil { name } => (stencil.name, stencil.span) = (name, span),
+            Declaration::Field { name, dtype, axes, is_keyword_only, is_optional } => {
+                let field = Field { name, axes, dtype, is_temporary: false, span };
+                let what = ParamKind::Field(stencil.fields.push(field));
+                stencil.params.push(Param { what, is_keyword_only, default: None, is_optional });
+            }
+            Declaration::Scalar { name, dtype, is_keyword_only, default } => {
+                let what = ParamKind::Scalar(stencil.scalars.push(Scalar { name, dtype, span }));
+                stencil.params.push(Param { what, is_keyword_only, default, is_optional: false });
+            }
+            Declaration::Temporary { name, dtype, axes } => {
+                stencil.fields.push(Field { name, axes, dtype, is_temporary: true, span });
+            }
+            Declaration::Local { name, dtype } => {
+                stencil.locals.push(Local { name, dtype, span });
+            }
+        }
     }
 
     fn section(&mut self, line: &Line<'_>) -> Read<Section> {
@@ -60,8 +70,9 @@ impl Reader {
         let interval = interval.ok_or_else(|| (line.span, "an interval was expected".to_owned()))?;
         let mut executions = Vec::new();
         for line in &line.children {
-            let name = line.text.split(' ').next().unwrap_or_default();
-            if name.strip_prefix('x').and_then(|it| it.parse::<u32>().ok()).is_none() {
+            let (name, extent) = line.text.split_once(' ').unwrap_or((line.text, "on"));
+            let number = name.strip_prefix('x').and_then(|it| it.parse::<u32>().ok());
+            if number.is_none() || !extent.starts_with("on") {
                 return Err((line.span, "a horizontal execution was expected".to_owned()));
             }
             let body = self.body(&line.children)?;
@@ -70,134 +81,30 @@ impl Reader {
         Ok(Section { interval, executions })
     }
 
-    fn local(&mut self, text: &str, span: Span) -> Read<()> {
-        let parsed = || {
-            let (name, dtype) = text.split_once(": ")?;
-            Some(Local { name: name.to_owned(), dtype: DType::from_name(dtype)?, span })
-        };
-        let local = parsed().ok_or_else(|| (span, "`name: type` was expected".to_owned()))?;
-        self.stencil.locals.push(local);
-        Ok(())
-    }
-
-    fn field(&mut self, text: &str, is_temporary: bool, span: Span) -> Read<()> {
-        let mut words = text.split(' ');
-        let parsed = || {
-            let name = text.split_once(": ")?.0.to_owned();
-            let (dtype, axes) = text.split_once(": ")?.1.split(' ').next()?.split_once('[')?;
-            let dtype = DType::from_name(dtype)?;
-            Some(Field { name, axes: space::axes(axes.strip_suffix(']')?)?, dtype, is_temporary, span })
-        };
-        let field = parsed().ok_or_else(|| (span, "`name: type[axes]` was expected".to_owned()))?;
-        let field = self.stencil.fields.push(field);
-        if !is_temporary {
-            let is_keyword_only = words.any(|it| it == "keyword");
-            let is_optional = text.ends_with(" optional");
-            let what = ParamKind::Field(field);
-            self.stencil.params.push(Param { what, is_keyword_only, default: None, is_optional });
-        }
-        Ok(())
-    }
-
-    fn scalar(&mut self, text: &str, span: Span) -> Read<()> {
-        let parsed = || {
-            let (declaration, default) = match text.split_once(" = ") {
-                Some((declaration, default)) => (declaration, Some(expr::number(default)?)),
-                None => (text, None),
-            };
-            let (name, rest) = declaration.split_once(": ")?;
-            let (dtype, is_keyword_only) = match rest.strip_suffix(" keyword") {
-                Some(dtype) => (dtype, true),
-                None => (rest, false),
-            };
-            Some((
-                Scalar { name: name.to_owned(), dtype: DType::from_name(dtype)?, span },
-                is_keyword_only,
-                default,
-            ))
-        };
-        let (scalar, is_keyword_only, default): (_, _, Option<Value>) =
-            parsed().ok_or_else(|| (span, "`name: type` was expected".to_owned()))?;
-        let what = ParamKind::Scalar(self.stencil.scalars.push(scalar));
-        self.stencil.params.push(Param { what, is_keyword_only, default, is_optional: false });
-        Ok(())
-    }
-
     fn body(&mut self, lines: &[Line<'_>]) -> Read<Vec<Stmt>> {
-        let mut body = Vec::new();
-        let mut rest = lines;
-        while let Some((line, after)) = rest.split_first() {
-            rest = after;
-            body.push(self.stmt(line, &mut rest)?);
-        }
-        Ok(body)
-    }
-
-    /// The statement at `line`; an `if` takes its other branches from `rest`.
-    fn stmt(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<Stmt> {
-        let origin = Origin::new(StmtId(self.n_stmts), &[line.span]);
-        self.n_stmts += 1;
-        let kind = self.stmt_kind(line, rest)?;
-        Ok(Stmt { kind, origin })
-    }
-
-    fn stmt_kind(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<StmtKind> {
-        let text = line.text;
-        if let Some((name, value)) = text.split_once(" = ")
-            && !name.contains(' ')
-        {
-            let target = self.named(name, line.span)?;
-            return Ok(StmtKind::Assign { target, value: self.expr(value, line.span)? });
-        }
-        if let Some(condition) = text.strip_prefix("if ").or_else(|| text.strip_prefix("elif ")) {
-            let condition = self.expr(condition, line.span)?;
-            let then = self.body(&line.children)?;
-            let otherwise = match rest.split_first() {
-                Some((next, after)) if next.text.starts_with("elif ") => {
-                    *rest = after;
-                    vec![self.stmt(next, rest)?]
-                }
-                Some((next, after)) if next.text == "else" => {
-                    *rest = after;
-                    self.body(&next.children)?
-                }
-                _ => Vec::new(),
-            };
-            return Ok(StmtKind::If { condition, then, otherwise });
-        }
-        if let Some(condition) = text.strip_prefix("while ") {
-            let condition = self.expr(condition, line.span)?;
-            return Ok(StmtKind::While { condition, body: self.body(&line.children)? });
-        }
-        if let Some(region) = text.strip_prefix("region ").and_then(space::region) {
-            return Ok(StmtKind::Region { region, body: self.body(&line.children)? });
-        }
-        Err((line.span, "a statement was expected".to_owned()))
-    }
-
-    fn named(&self, name: &str, span: Span) -> Read<Target> {
-        let name = name.strip_prefix('$').unwrap_or(name);
-        let field = self.stencil.fields.find(|it| it.name == name).map(Target::Field);
-        let found = field.or_else(|| self.stencil.locals.find(|it| it.name == name).map(Target::Local));
-        found.ok_or_else(|| (span, format!("there is no field or local `{name}`")))
-    }
-
-    fn expr(&self, text: &str, span: Span) -> Read<Expr> {
         let stencil = &self.stencil;
-        let mut leaf = |name: &str, offset: Option<&[i32]>| {
-            if let Some(field) = stencil.fields.find(|it| it.name == name) {
-                let declared = &stencil.fields[field];
-                let offset = Offset::from_axes(declared.axes, offset.unwrap_or_default())
-                    .ok_or_else(|| format!("`{name}` has the axes {}", declared.axes))?;
-                return Ok((Access::Field { field, offset }, declared.dtype));
-            }
-            if let Some(local) = stencil.locals.find(|it| it.name == name) {
-                return Ok((Access::Local(local), stencil.locals[local].dtype));
-            }
-            let scalar = stencil.scalars.find(|it| it.name == name);
-            let scalar = scalar.ok_or_else(|| format!("there is no `{name}`"))?;
-            Ok((Access::Scalar(scalar), stencil.scalars[scalar].dtype))
+        let named = |name: &str| {
+            let field = stencil.fields.find(|it| it.name == name).map(Target::Field);
+            field.or_else(|| stencil.locals.find(|it| it.name == name).map(Target::Local))
         };
-        expr::parse(text, span, &mut leaf).map_err(|message| (span, message))
+        let mut target = |text: &str| {
+            let name = text.strip_prefix('$').unwrap_or(text);
+            named(name).ok_or_else(|| format!("there is no field or local `{name}`"))
+        };
+        let mut leaf = |name: &str, index: &[Affine]| match named(name) {
+            Some(Target::Field(field)) => {
+                let declared = &stencil.fields[field];
+                let offset = Offset::from_index(declared.axes, index)
+                    .ok_or_else(|| format!("`{name}` has the axes {}", declared.axes))?;
+                Ok((Access::Field { field, offset }, declared.dtype))
+            }
+            Some(Target::Local(local)) => Ok((Access::Local(local), stencil.locals[local].dtype)),
+            None => {
+                let scalar = stencil.scalars.find(|it| it.name == name);
+                let scalar = scalar.ok_or_else(|| format!("there is no `{name}`"))?;
+                Ok((Access::Scalar(scalar), stencil.scalars[scalar].dtype))
+            }
+        };
+        StmtReader { target: &mut target, leaf: &mut leaf, n_stmts: &mut self.n_stmts }.body(lines)
     }
 }

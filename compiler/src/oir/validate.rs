@@ -134,7 +134,7 @@ impl Check<'_> {
             self.expr(expr, stmt);
         }
         match &stmt.kind {
-            StmtKind::Assign { target, value } => self.assign(*target, value.dtype, stmt, order),
+            StmtKind::Assign { target, value, .. } => self.assign(*target, value.dtype, stmt, order),
             StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
                 self.demand(condition.dtype == DType::Bool, || {
                     format!("{id} has a condition that is not bool")
@@ -145,7 +145,7 @@ impl Check<'_> {
             }
         }
         let is_in_region = is_in_region || matches!(stmt.kind, StmtKind::Region { .. });
-        stmt.children().into_iter().for_each(|it| self.stmt(it, order, is_in_region));
+        stmt.children().for_each(|it| self.stmt(it, order, is_in_region));
     }
 
     fn assign(&mut self, target: Target, dtype: DType, stmt: &Stmt, order: LoopOrder) {

@@ -52,7 +52,7 @@ impl Stmt {
         let inner = Scope { is_conditional: true, ..scope };
         let origin = &self.origin;
         match &self.kind {
-            StmtKind::Assign { target, value } => {
+            StmtKind::Assign { target, value, .. } => {
                 collect_reads(value, scope, origin, found);
                 let (offset, span) = (Offset::CENTRE, origin.span());
                 found.push(Touch { what: *target, offset, is_write: true, span, scope, origin });
@@ -72,32 +72,6 @@ impl Stmt {
         }
     }
 
-    /// The statements directly inside this one.
-    #[must_use]
-    pub fn children(&self) -> Vec<&Stmt> {
-        match &self.kind {
-            StmtKind::Assign { .. } => Vec::new(),
-            StmtKind::If { then, otherwise, .. } => then.iter().chain(otherwise).collect(),
-            StmtKind::While { body, .. } | StmtKind::Region { body, .. } => body.iter().collect(),
-        }
-    }
-
-    /// Calls `each` for this statement and every one inside it, outermost first.
-    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Stmt)) {
-        each(self);
-        self.children().into_iter().for_each(|it| it.walk(each));
-    }
-
-    /// The value or condition of this statement alone.
-    #[must_use]
-    pub fn expr(&self) -> Option<&Expr> {
-        match &self.kind {
-            StmtKind::Assign { value, .. } => Some(value),
-            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => Some(condition),
-            StmtKind::Region { .. } => None,
-        }
-    }
-
     /// Calls `change` for every read and for every target in this statement and those inside it.
     pub fn rename(&mut self, change: &mut impl FnMut(&mut Target)) {
         let in_expr = |expr: &mut Expr, change: &mut dyn FnMut(&mut Target)| {
@@ -112,7 +86,7 @@ impl Stmt {
             });
         };
         match &mut self.kind {
-            StmtKind::Assign { target, value } => {
+            StmtKind::Assign { target, value, .. } => {
                 in_expr(value, change);
                 change(target);
             }

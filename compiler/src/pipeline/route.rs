@@ -104,7 +104,9 @@ impl Trip<'_> {
         let found = &mut self.found;
         let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(&typed, found))?;
         let extents = oir::analysis::extents::extents(&lowered);
-        self.arrive(Stage::Oir, &oir::validate::validate(&lowered), || oir::print::listing(&lowered));
+        self.arrive(Stage::Oir, &oir::validate::validate(&lowered), || {
+            oir::print::listing_with_extents(&lowered, &extents)
+        });
         self.compilation.signature = Some(signature(&typed, &lowered, &extents));
         let is_sound = !self.found.has_errors();
         self.compilation.levels.gtir = Some(typed);
@@ -140,13 +142,16 @@ impl Trip<'_> {
         let mut is_stopped = false;
         for pass in oir::passes::PASSES {
             watched(self.hook, pass.name, || (pass.run)(&mut stencil, &mut cx));
-            check(pass.name, &oir::validate::validate(&stencil), || oir::print::listing(&stencil));
+            check(pass.name, &oir::validate::validate(&stencil), || {
+                oir::print::listing_with_extents(&stencil, &cx.extents)
+            });
             is_stopped = self.stop_after == Some(pass.name);
             if is_stopped {
                 break;
             }
         }
-        self.compilation.listings.insert(Stage::Oir, oir::print::listing(&stencil));
+        let listing = oir::print::listing_with_extents(&stencil, &cx.extents);
+        self.compilation.listings.insert(Stage::Oir, listing);
         self.compilation.remarks.append(&mut cx.remarks);
         (!is_stopped).then_some(stencil)
     }

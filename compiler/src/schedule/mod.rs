@@ -1,13 +1,14 @@
 //! The schedule tree: in which order, merged how, placed where.
 //!
-//! Here, and nowhere else, loops are ordered, merged, tiled, given to threads and
-//! vector lanes, and temporaries get their storage. It does not know a target's
-//! name: passes read the target as data.
+//! Here, and nowhere else, loops are merged, change places, and are given to
+//! threads and vector lanes. It does not know a target's name: passes read the
+//! target as data. Every index is a loop variable plus a number.
 
 pub mod nodes;
 pub mod from_tree;
 pub mod visit;
 pub mod print;
+pub mod parse;
 pub mod validate;
 pub mod analysis;
 pub mod passes;

@@ -19,11 +19,12 @@ pub struct Tree {
 /// Something that holds values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
+    /// Unique within the tree.
     pub name: String,
     pub dtype: DType,
     pub kind: ContainerKind,
     pub axes: AxisSet,
-    /// Per dimension; empty for scalars and locals. Passes may drop dimensions of temporaries.
+    /// Per dimension, in the order of `axes`; empty for scalars and locals.
     pub shape: Vec<Size>,
     /// Per dimension: index = position in the compute domain + shift.
     pub shift: Vec<i64>,
@@ -34,9 +35,13 @@ pub struct Container {
 /// Who owns a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
+    /// A field of the caller; what the stencil does with it.
     Field { is_read: bool, is_written: bool },
+    /// A scalar of the caller.
     Scalar,
+    /// A field that does not outlive the stencil.
     Temporary,
+    /// One value that does not outlive the iteration that wrote it.
     Local,
 }
 
@@ -47,7 +52,7 @@ pub enum Storage {
     Caller,
     /// Allocated for the whole run.
     Heap,
-    /// One value in each iteration of the loops around its first use.
+    /// One value in each iteration of the loops around all its uses.
     Register,
 }
 

@@ -6,7 +6,7 @@ use super::nodes::{Access, Container, ContainerKind, Expr, If, Loop, Node, Order
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::print;
 
-/// The whole tree: its containers, then its loops.
+/// The whole tree: its containers, then its loops; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(tree: &Tree) -> Listing {
     let mut printer = Printer { tree, writer: ListingWriter::new(), n_nodes: 0 };
@@ -138,11 +138,6 @@ impl Printer<'_> {
     }
 
     fn access(&self, access: &Access) -> String {
-        let name = &self.tree.containers[access.container].name;
-        if access.index.is_empty() {
-            return name.clone();
-        }
-        let index: Vec<String> = access.index.iter().map(ToString::to_string).collect();
-        format!("{name}[{}]", index.join(", "))
+        print::element(&self.tree.containers[access.container].name, &access.index)
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{Access, Node, Order, Placement, Storage, Tree};
+use crate::expr;
 use crate::space::{Axis, Symbol};
 use crate::types::DType;
 
@@ -15,8 +16,8 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         if !names.insert(it.name.as_str()) {
             rules.found.push(format!("the name `{}` is used twice", it.name));
         }
-        if it.shape.len() != it.shift.len() {
-            rules.found.push(format!("shape and shift of `{}` differ in rank", it.name));
+        if it.shape.len() != it.shift.len() || it.shape.len() != it.axes.len() {
+            rules.found.push(format!("shape, shift and axes of `{}` differ in rank", it.name));
         }
         if it.storage == Storage::Register && !it.shape.is_empty() {
             rules.found.push(format!("`{}` is in a register and has a shape", it.name));
@@ -83,6 +84,12 @@ impl Rules<'_> {
         }
         if let Some(expr) = node.expression() {
             expr.accesses(&mut |access| self.access(access, outer));
+            let leaf = |access: &Access| {
+                let container =
+                    self.tree.containers.get(access.container).ok_or("an access names nothing")?;
+                Ok((container.name.clone(), container.dtype))
+            };
+            expr::validate::validate(expr, &leaf, &mut self.found);
         }
         if let Some(target) = node.target() {
             self.access(target, outer);

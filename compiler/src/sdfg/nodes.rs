@@ -15,7 +15,7 @@ pub struct Sdfg {
     pub arguments: Vec<Handle<Container>>,
     pub containers: Arena<Container>,
     /// Integers that come from outside: sizes of the domain, strides of the
-    /// caller's fields, and inside a map its parameters.
+    /// caller's fields, and in a nested graph the variables of the loops around it.
     pub symbols: Vec<Symbol>,
     pub region: ControlFlowRegion,
 }
@@ -240,7 +240,8 @@ pub enum Schedule {
     Simd,
 }
 
-/// A graph as a node: what a map does whose body has control flow.
+/// A graph as a node: what a map does whose body has control flow, or statements
+/// that data flow alone does not put in order.
 ///
 /// Its containers that are not transient are whole containers of the graph
 /// around it, under connectors of their names.

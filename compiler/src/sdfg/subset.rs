@@ -164,7 +164,7 @@ fn greatest(parts: [&Size; 2]) -> Size {
     }
 }
 
-/// Whether `left <= right` for all values of the symbols.
+/// Whether `left` can be seen to be at most `right`, whatever the symbols are.
 #[must_use]
 pub fn is_at_most(left: &Size, right: &Size) -> bool {
     match (left, right) {

@@ -8,6 +8,8 @@ use super::nodes::{
 };
 use super::subset::is_at_most;
 use crate::entity::Handle;
+use crate::expr::Expr;
+use crate::expr::validate::{LeafType, validate as validate_expr};
 use crate::space::{Affine, Size, Symbol};
 use crate::types::DType;
 
@@ -122,6 +124,22 @@ impl<'a> Rules<'a> {
             }
             Operand::Symbolic(sum) => self.sum(sum, known),
         });
+        let containers = &self.sdfg.containers;
+        let leaf = |operand: &Operand| match operand {
+            Operand::Element { container, .. } => {
+                let container = containers.get(*container).ok_or("a condition reads no container")?;
+                Ok((container.name.clone(), container.dtype))
+            }
+            Operand::Symbolic(sum) => Ok((sum.to_string(), DType::Int64)),
+        };
+        self.typed(condition, &leaf, "a condition");
+    }
+
+    /// The rules of expressions themselves.
+    fn typed<A>(&mut self, expr: &Expr<A>, leaf: &LeafType<'_, A>, place: &str) {
+        let mut found = Vec::new();
+        validate_expr(expr, leaf, &mut found);
+        found.into_iter().for_each(|it| self.fault(format!("{place}: {it}")));
     }
 
     fn state(&mut self, label: &str, state: &'a State, known: &[Symbol]) {
@@ -287,6 +305,14 @@ impl<'a> Rules<'a> {
             Input::Connector(_) => {}
             Input::Symbolic(sum) => self.sum(sum, known),
         });
+        let leaf = |input: &Input| match input {
+            Input::Connector(at) => {
+                let connector = tasklet.inputs.get(*at).ok_or("an input is missing")?;
+                Ok((connector.name.clone(), connector.dtype))
+            }
+            Input::Symbolic(sum) => Ok((sum.to_string(), DType::Int64)),
+        };
+        self.typed(&tasklet.code, &leaf, &place);
     }
 
     fn one_element(&mut self, place: &str, connector: &str, dtype: DType, edges: &[&Edge]) {

@@ -53,6 +53,12 @@ impl Affine {
         Self { terms: BTreeMap::from([(symbol.clone(), 1)]), constant: distance }
     }
 
+    /// Symbols with their factors, and a number; a factor of zero leaves its symbol out.
+    #[must_use]
+    pub fn of(terms: impl IntoIterator<Item = (Symbol, i64)>, constant: i64) -> Self {
+        Self { terms: terms.into_iter().filter(|&(_, factor)| factor != 0).collect(), constant }
+    }
+
     /// The number that is added to the symbols.
     #[must_use]
     pub fn offset(&self) -> i64 {

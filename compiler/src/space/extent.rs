@@ -28,6 +28,18 @@ impl Reach {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
+    /// The positions of both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self { lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
+    }
+
+    /// Whether every position of `other` is one of this reach.
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
+    }
+
     /// The reach moved by `offset`.
     #[must_use]
     pub fn shifted(self, offset: i32) -> Self {
@@ -70,6 +82,18 @@ impl Extent {
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { i: self.i.union(other.i), j: self.j.union(other.j) }
+    }
+
+    /// The columns of both.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        Self { i: self.i.intersection(other.i), j: self.j.intersection(other.j) }
+    }
+
+    /// Whether every position of `other` is one of this extent.
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        self.i.holds(other.i) && self.j.holds(other.j)
     }
 
     /// The extent moved by the horizontal part of `offset`.

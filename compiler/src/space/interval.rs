@@ -79,6 +79,27 @@ impl Interval {
     }
 }
 
+/// The fewest levels for which no interval but the full one is empty or reversed, and none of those at one
+/// end meets one at the other; 0 where any number will do.
+#[must_use]
+pub fn min_levels(intervals: impl IntoIterator<Item = Interval>) -> i64 {
+    let (mut single, mut at_start, mut at_end) = (0, 0, 0);
+    for Interval { start, end } in intervals.into_iter().filter(|&it| it != Interval::FULL) {
+        let needed = match (start.level, end.level) {
+            (Level::Start, Level::End) => i64::from(start.offset) - i64::from(end.offset) + 1,
+            (Level::Start, Level::Start) => i64::from(end.offset),
+            (Level::End, _) => -i64::from(start.offset),
+        };
+        single = single.max(needed);
+        match (start.level, end.level) {
+            (Level::Start, Level::Start) => at_start = at_start.max(needed),
+            (Level::End, Level::End) => at_end = at_end.max(needed),
+            (Level::Start, Level::End) | (Level::End, Level::Start) => {}
+        }
+    }
+    single.max(at_start + at_end)
+}
+
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}, {})", self.start, self.end)
@@ -94,6 +115,15 @@ pub enum LoopOrder {
     Forward,
     /// Levels descend; all statements are finished on one before the next.
     Backward,
+}
+
+impl LoopOrder {
+    /// The order of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [LoopOrder::Parallel, LoopOrder::Forward, LoopOrder::Backward];
+        all.into_iter().find(|it| it.to_string() == name)
+    }
 }
 
 impl fmt::Display for LoopOrder {

@@ -13,6 +13,6 @@ pub use affine::{Affine, Size, Symbol};
 pub use axis::{Axis, AxisSet};
 pub use domain::Domain;
 pub use extent::{Extent, Reach};
-pub use interval::{Bound, Interval, Level, LoopOrder};
+pub use interval::{Bound, Interval, Level, LoopOrder, min_levels};
 pub use offset::Offset;
 pub use region::{Region, Side};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Axis, AxisSet};
+use super::{Affine, Axis, AxisSet};
 
 /// How far from the point a field is read, per axis; 0 along an axis that the field lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,15 +37,15 @@ impl Offset {
         format!("[{}]", components.join(","))
     }
 
-    /// The offset with one component for each of these axes, or at the centre where none is given.
+    /// The offset with one number for each of these axes, or at the centre where none is given.
     #[must_use]
-    pub fn from_axes(axes: AxisSet, components: &[i32]) -> Option<Self> {
+    pub fn from_index(axes: AxisSet, index: &[Affine]) -> Option<Self> {
         let mut all = [0; 3];
-        if !components.is_empty() && components.len() != axes.len() {
+        if !index.is_empty() && index.len() != axes.len() {
             return None;
         }
-        for (axis, &component) in axes.iter().zip(components) {
-            all[axis.index()] = component;
+        for (axis, component) in axes.iter().zip(index) {
+            all[axis.index()] = component.as_constant()?.try_into().ok()?;
         }
         let [i, j, k] = all;
         Some(Self { i, j, k })

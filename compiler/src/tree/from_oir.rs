@@ -1,6 +1,7 @@
 //! OIR to Tree IR: containers get shapes, accesses get indices, executions get loops.
 //!
-//! Nothing is moved. A parallel section becomes one vertical loop for each
+//! Nothing is moved; what runs before the first section makes explicit what a temporary holds that is read
+//! and may not be written. A parallel section becomes one vertical loop for each
 //! execution, since each is finished on all levels before the next starts; a
 //! sequential section becomes one vertical loop around all its executions.
 
@@ -12,16 +13,18 @@ use super::nodes::{
 };
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
+use crate::oir::analysis::definite_assignment::{Undefined, reads_undefined};
 use crate::oir::analysis::extents::Extents;
 use crate::oir::nodes as oir;
 use crate::space::{Affine, Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Reach, Size};
+use crate::types::Value;
 
 /// The stencil as loops over containers. Parameters that no statement uses get no container.
 #[must_use]
 pub fn lower(stencil: &oir::Stencil, extents: &Extents) -> Tree {
     let mut lowering = Lowering::new(stencil, extents);
     lowering.declare();
-    let mut children = Vec::new();
+    let mut children = lowering.undefined();
     for vertical_loop in &stencil.vertical_loops {
         for section in &vertical_loop.sections {
             lowering.section(vertical_loop.order, section, &mut children);
@@ -132,6 +135,32 @@ impl<'a> Lowering<'a> {
         self.fields.insert(field, self.tree.containers.push(container));
     }
 
+    /// Temporaries that may be read where no statement wrote them start with the value that says so,
+    /// which the interpreter gives to all of them.
+    fn undefined(&self) -> Vec<Node> {
+        let levels = level_reach(self.stencil);
+        let fill = |it: Undefined<'_>| {
+            let container = self.fields[it.field];
+            let (dtype, span) = (self.tree.containers[container].dtype, it.origin.span());
+            let value = Expr { kind: ExprKind::Literal(Value::undefined(dtype)), dtype, span };
+            let target = self.field_access(container, Offset::CENTRE);
+            let assign = Assign { target, value, origin: it.origin.clone() };
+            let all = self.extents.true_fields.get(it.field).copied().unwrap_or(Extent::ZERO);
+            let all = all.union(Extent::ZERO);
+            let columns = it.written.map_or_else(|| vec![rectangle(all)], |it| around(it, all));
+            let children = columns.into_iter().map(|it| plane(it, assign.clone())).collect();
+            let (order, (start, end)) = if self.stencil.fields[it.field].axes.has(Axis::K) {
+                let levels = levels.get(it.field).copied().unwrap_or(Reach::ZERO);
+                (LoopOrder::Parallel, positions(Axis::K, levels.union(Reach::ZERO)))
+            } else {
+                // Written once, at the first level.
+                (LoopOrder::Forward, (Affine::constant(0).into(), Affine::constant(1).into()))
+            };
+            Node::VerticalLoop(VerticalLoop { order, start, end, children })
+        };
+        reads_undefined(self.stencil, self.extents).into_iter().map(fill).collect()
+    }
+
     fn section(&mut self, order: LoopOrder, section: &oir::Section, out: &mut Vec<Node>) {
         let (start, end) = levels(section.interval);
         if order == LoopOrder::Parallel {
@@ -192,13 +221,8 @@ impl<'a> Lowering<'a> {
             let reach = self.extents.true_fields.get(field).copied().unwrap_or(Extent::ZERO);
             let levels =
                 level_reach(self.stencil).get(field).copied().unwrap_or(Reach::ZERO).union(Reach::ZERO);
-            let plane = HorizontalLoop {
-                i: positions(Axis::I, reach.i),
-                j: positions(Axis::J, reach.j),
-                children: vec![Node::Assign(Assign { target, value, origin })],
-            };
             let (start, end) = positions(Axis::K, levels);
-            let children = vec![Node::HorizontalLoop(plane)];
+            let children = vec![plane(rectangle(reach), Assign { target, value, origin })];
             out.push(Node::VerticalLoop(VerticalLoop { order: LoopOrder::Parallel, start, end, children }));
             self.old_values.insert(field, copy);
         }
@@ -231,7 +255,7 @@ impl<'a> Lowering<'a> {
     fn statement(&self, stmt: &oir::Stmt) -> Node {
         let origin = stmt.origin.clone();
         match &stmt.kind {
-            oir::StmtKind::Assign { target, value } => {
+            oir::StmtKind::Assign { target, value, .. } => {
                 let target = match *target {
                     oir::Target::Field(field) => self.field_access(self.fields[field], Offset::CENTRE),
                     oir::Target::Local(local) => Access { container: self.locals[local], index: Vec::new() },
@@ -344,6 +368,43 @@ fn writes<'a>(statements: &'a [oir::Stmt], each: &mut impl FnMut(&'a oir::Target
     }
 }
 
+/// Positions along i and j, half-open.
+type Rectangle = [(Size, Size); 2];
+
+fn rectangle(extent: Extent) -> Rectangle {
+    [positions(Axis::I, extent.i), positions(Axis::J, extent.j)]
+}
+
+/// The columns of `outer` that are not of `inner`.
+fn around(inner: Extent, outer: Extent) -> Vec<Rectangle> {
+    let before =
+        |from: i32, to: i32| (Affine::constant(from.into()).into(), Affine::constant(to.into()).into());
+    let behind = |axis: Axis, from: i32, to: i32| {
+        let beyond = |distance: i32| Affine::beside(&size_symbol(axis), distance.into()).into();
+        (beyond(from), beyond(to))
+    };
+    let (i, j) = (positions(Axis::I, inner.i), positions(Axis::J, outer.j));
+    let mut found = Vec::new();
+    if outer.i.lo < inner.i.lo {
+        found.push([before(outer.i.lo, inner.i.lo), j.clone()]);
+    }
+    if inner.i.hi < outer.i.hi {
+        found.push([behind(Axis::I, inner.i.hi, outer.i.hi), j]);
+    }
+    if outer.j.lo < inner.j.lo {
+        found.push([i.clone(), before(outer.j.lo, inner.j.lo)]);
+    }
+    if inner.j.hi < outer.j.hi {
+        found.push([i, behind(Axis::J, inner.j.hi, outer.j.hi)]);
+    }
+    found
+}
+
+/// One assignment at the points of a plane.
+fn plane([i, j]: Rectangle, assign: Assign) -> Node {
+    Node::HorizontalLoop(HorizontalLoop { i, j, children: vec![Node::Assign(assign)] })
+}
+
 /// Positions `lo .. n + hi` along an axis.
 fn positions(axis: Axis, reach: Reach) -> (Size, Size) {
     (
@@ -392,4 +453,76 @@ fn level_reach(stencil: &oir::Stencil) -> SideTable<oir::Field, Reach> {
         }
     }
     reaches
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::oir::{analysis::extents, parse::parse};
+    use crate::tree::{print::listing, validate::validate};
+
+    #[test]
+    fn what_is_read_and_may_not_be_written_is_filled_first() {
+        // `t` is read beside its columns, on a domain of one; `u` at a level, `p` and `n` anywhere.
+        let stencil = parse(
+            "
+stencil fill
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary u: float32[IJK]
+temporary p: float64[IJ]
+temporary n: int8[IJK]
+parallel
+  [start, end)
+    x0
+      t = b
+    x1
+      region i[end-1, end) j[, start+1)
+        b = t[-1,2,0]
+  [start+1, end)
+    x2
+      u = float32(b)
+forward
+  [start, end)
+    x3
+      p = p + float64(u) if n > 0int8 else 0.0
+",
+        )
+        .expect("it is OIR");
+        let tree = lower(&stencil, &extents(&stencil));
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        let text = listing(&tree).text;
+        expect![[r#"
+            tree fill
+            field b: float64[I, J, K] shift [0, 0, 0] read-write
+            temporary t: float64[I + 1, J + 2, K] shift [1, 0, 0]
+            temporary u: float32[I, J, K] shift [0, 0, 0]
+            temporary p: float64[I, J] shift [0, 0]
+            temporary n: int8[I, J, K] shift [0, 0, 0]
+
+            parallel k in [0, K):
+              for j in [0, J + 2), i in [-1, 0):
+                t[i + 1, j, k] = NaN
+              for j in [J, J + 2), i in [0, I):
+                t[i + 1, j, k] = NaN
+
+            forward k in [0, 1):
+              for j in [0, J), i in [0, I):
+                p[i, j] = NaN
+
+            parallel k in [0, K):
+              for j in [0, J), i in [0, I):
+                u[i, j, k] = NaNfloat32
+
+            parallel k in [0, K):
+              for j in [0, J), i in [0, I):
+                n[i, j, k] = -128int8
+
+            parallel k in [0, K):
+              for j in [0, J), i in [0, I):
+                t[i + 1, j, k] = b[i, j, k]"#]]
+        .assert_eq(text.split("\n\n").take(6).collect::<Vec<_>>().join("\n\n").as_str());
+    }
 }

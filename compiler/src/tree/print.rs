@@ -122,11 +122,6 @@ impl Printer<'_> {
     }
 
     fn access(&self, access: &Access) -> String {
-        let name = &self.tree.containers[access.container].name;
-        if access.index.is_empty() {
-            return name.clone();
-        }
-        let index: Vec<String> = access.index.iter().map(ToString::to_string).collect();
-        format!("{name}[{}]", index.join(", "))
+        print::element(&self.tree.containers[access.container].name, &access.index)
     }
 }

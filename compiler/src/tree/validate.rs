@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{Access, ContainerKind, Node, Tree, position_symbol};
+use crate::expr;
 use crate::space::Axis;
 use crate::types::DType;
 
@@ -62,6 +63,12 @@ impl Rules<'_> {
         }
         if let Some(expr) = node.expression() {
             expr.accesses(&mut |access| self.access(access, positions));
+            let leaf = |access: &Access| {
+                let container =
+                    self.tree.containers.get(access.container).ok_or("an access names nothing")?;
+                Ok((container.name.clone(), container.dtype))
+            };
+            expr::validate::validate(expr, &leaf, &mut self.found);
         }
         if let Some(target) = node.target() {
             self.access(target, positions);

@@ -37,6 +37,20 @@ impl Value {
         Value::Int64(0).cast(dtype)
     }
 
+    /// What an element holds that no statement has written: NaN, the smallest integer, false.
+    #[must_use]
+    pub fn undefined(dtype: DType) -> Self {
+        match dtype {
+            DType::Bool => Value::Bool(false),
+            DType::Int8 => Value::Int8(i8::MIN),
+            DType::Int16 => Value::Int16(i16::MIN),
+            DType::Int32 => Value::Int32(i32::MIN),
+            DType::Int64 => Value::Int64(i64::MIN),
+            DType::Float32 => Value::Float32(f32::NAN),
+            DType::Float64 => Value::Float64(f64::NAN),
+        }
+    }
+
     /// The value as an integer; floats are truncated toward zero and saturate, NaN is 0.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, reason = "the conversion is what is asked for")]

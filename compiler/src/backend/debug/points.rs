@@ -21,7 +21,7 @@ impl Point<'_> {
     pub(super) fn run(&mut self, body: &[Stmt], go_on: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
         for stmt in body {
             match &stmt.kind {
-                StmtKind::Assign { target, value } => {
+                StmtKind::Assign { target, value, .. } => {
                     let value = self.checked(value, &stmt.origin)?;
                     match target {
                         Target::Field(field) => self

@@ -48,7 +48,7 @@ impl Rows<'_> {
         for stmt in body {
             let fault = |it: Outside| outside(self.stencil, it, &stmt.origin);
             match &stmt.kind {
-                StmtKind::Assign { target, value } => {
+                StmtKind::Assign { target, value, .. } => {
                     // Locals live where statements run point by point.
                     let Target::Field(field) = target else { continue };
                     assign(self.memory, *field, value, points, mask).map_err(fault)?;

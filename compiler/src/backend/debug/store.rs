@@ -216,16 +216,16 @@ impl Slot {
     }
 }
 
-/// `n` values that no statement has given.
+/// `n` elements that no statement has written.
 fn undefined(dtype: DType, n: usize) -> Elements {
-    match dtype {
-        DType::Bool => Elements::Bool(vec![false; n]),
-        DType::Int8 => Elements::Int8(vec![i8::MIN; n]),
-        DType::Int16 => Elements::Int16(vec![i16::MIN; n]),
-        DType::Int32 => Elements::Int32(vec![i32::MIN; n]),
-        DType::Int64 => Elements::Int64(vec![i64::MIN; n]),
-        DType::Float32 => Elements::Float32(vec![f32::NAN; n]),
-        DType::Float64 => Elements::Float64(vec![f64::NAN; n]),
+    match Value::undefined(dtype) {
+        Value::Bool(it) => Elements::Bool(vec![it; n]),
+        Value::Int8(it) => Elements::Int8(vec![it; n]),
+        Value::Int16(it) => Elements::Int16(vec![it; n]),
+        Value::Int32(it) => Elements::Int32(vec![it; n]),
+        Value::Int64(it) => Elements::Int64(vec![it; n]),
+        Value::Float32(it) => Elements::Float32(vec![it; n]),
+        Value::Float64(it) => Elements::Float64(vec![it; n]),
     }
 }
 

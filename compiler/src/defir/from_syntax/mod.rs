@@ -255,7 +255,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             .map(|stmt| {
                 let id = self.origin(stmt.origin.span()).stmt;
                 let origin = Origin::new(id, stmt.origin.spans());
-                for expr in stmt.exprs() {
+                if let Some(expr) = stmt.expr() {
                     expr.walk(&mut |it| self.count_part(it.span));
                 }
                 let kind = match &stmt.kind {

@@ -166,7 +166,7 @@ fn contribution_along(block: Reach, offset: i32, side: Side) -> Option<Reach> {
 }
 
 /// What an access touches on some domain of at least one point; nothing where it touches none on any.
-fn true_contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
+pub(super) fn true_contribution(block: Extent, offset: Offset, region: Option<Region>) -> Option<Extent> {
     let region = region.unwrap_or_default();
     Some(Extent {
         i: true_contribution_along(block.i, offset.i, region.i)?,

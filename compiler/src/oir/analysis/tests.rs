@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::access::{AccessKind, access_kinds};
+use super::definite_assignment::{Undefined, reads_undefined};
 use super::extents::{Extents, clipped, extents, touched};
 use crate::oir::nodes::Stencil;
 use crate::oir::parse::parse;
@@ -261,5 +262,138 @@ parallel
             }
             _ => prop_assert_eq!(truth, Reach::ZERO),
         }
+    }
+}
+
+/// Which of the temporaries `t` and `p` may be read undefined in these loops.
+fn undefined(loops: &str) -> Vec<String> {
+    let header = "
+stencil undefined
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary p: float64[IJ]
+";
+    let (stencil, extents) = parsed(&format!("{header}{loops}"));
+    let found = reads_undefined(&stencil, &extents);
+    let text = |it: Undefined<'_>| {
+        let beside = it.written.map_or(String::new(), |written| format!(" beside {written}"));
+        format!("{} in {}{beside}", stencil.fields[it.field].name, it.origin.stmt)
+    };
+    found.into_iter().map(text).collect()
+}
+
+#[test]
+fn what_every_read_finds_written_needs_no_value_to_start_with() {
+    for loops in [
+        "
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      b = t[1,0,0] + t[0,-1,0]
+",
+        "
+parallel
+  [start, end)
+    x0
+      if a > 0.0
+        t = a
+      else
+        t = 0.0
+      b = t
+",
+        "
+forward
+  [start, start+1)
+    x0
+      t = a
+      p = a
+  [start+1, end)
+    x1
+      t = t[0,0,-1] + a
+      p = p + t
+backward
+  [end-1, end)
+    x2
+      b = t
+  [start, end-1)
+    x3
+      b = t[0,0,1] + p
+",
+        "
+forward
+  [start, start+2)
+    x0
+      t = a
+  [start+2, end-1)
+    x1
+      t = t[0,0,-2]
+    x2
+      b = t[0,0,-1]
+parallel
+  [end-1, end)
+    x3
+      b = t[0,0,-1]
+",
+        "
+parallel
+  [start+1, end)
+    x0
+      t = a
+  [end-1, end)
+    x1
+      b = t
+",
+        "
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      region i[start, start+1) j[, )
+        b = t[-1,0,0]
+    x2
+      region i[start-3, start-1) j[, )
+        b = t[-4,0,0]
+",
+    ] {
+        assert_eq!(undefined(loops), Vec::<String>::new(), "{loops}");
+    }
+}
+
+#[test]
+fn what_some_read_may_not_find_written_is_told_with_its_statement() {
+    for (loops, expected) in [
+        ("parallel\n  [start, end)\n    x0\n      b = t\n", "t in s0"),
+        ("parallel\n  [start, end)\n    x0\n      if a > 0.0\n        t = a\n      b = t\n", "t in s2"),
+        (
+            "parallel\n  [start, end)\n    x0\n      while b > 0.0\n        t = a\n        b = t - 1.0\n    x1\n      b = t\n",
+            "t in s3",
+        ),
+        (
+            "parallel\n  [start, end)\n    x0\n      region i[start, end) j[, )\n        t = a\n    x1\n      b = t\n",
+            "t in s2",
+        ),
+        // The first level.
+        ("parallel\n  [start+1, end)\n    x0\n      t = a\n  [start, end)\n    x1\n      b = t\n", "t in s1"),
+        // The level before, of a sweep that starts here.
+        ("forward\n  [start+1, end)\n    x0\n      t = a\n    x1\n      b = t[0,0,-1]\n", "t in s1"),
+        // The level ahead, which the sweep has not been to.
+        ("forward\n  [start, end-1)\n    x0\n      t = a\n    x1\n      b = t[0,0,1]\n", "t in s1"),
+        ("forward\n  [start, end)\n    x0\n      p = p + a\n", "p in s0"),
+        // Two levels may be one and the same, or the first of them missing: three would be needed.
+        (
+            "parallel\n  [start, start+1)\n    x0\n      t = a\n  [end-2, end)\n    x1\n      b = t\n",
+            "t in s1",
+        ),
+        // On a domain of one column, the neighbour of the last one is before the first.
+        (
+            "parallel\n  [start, end)\n    x0\n      t = a\n    x1\n      region i[end-1, end) j[, )\n        b = t[-1,0,0]\n",
+            "t in s2 beside i[0,0] j[0,0]",
+        ),
+    ] {
+        assert_eq!(undefined(loops), [expected], "{loops}");
     }
 }

@@ -187,4 +187,52 @@ forward
             "#]],
         );
     }
+
+    #[test]
+    fn temporaries_that_some_points_skip_stay() {
+        check(
+            "
+stencil skipped
+field a: float64[IJK]
+field b: float64[IJK]
+temporary edge: float64[IJK]
+temporary again: float64[IJK]
+temporary both: float64[IJK]
+parallel
+  [start, end)
+    x0
+      region i[start, start+1) j[, )
+        edge = a
+        both = edge
+        b = both
+      while b > 0.0
+        again = b
+        b = b - 1.0
+      b = edge + again
+",
+            expect![[r#"
+                stencil skipped
+                field a: float64[IJK]
+                field b: float64[IJK]
+                temporary edge: float64[IJK]
+                temporary again: float64[IJK]
+                local both: float64
+
+                parallel
+                  [start, end)
+                    x0
+                      region i[start, start+1) j[, )
+                        edge = a
+                        both = edge
+                        b = both
+                      while b > 0.0
+                        again = b
+                        b = b - 1.0
+                      b = edge + again
+                missed: `edge` stays a field: it may be read before it is assigned
+                missed: `again` stays a field: it may be read before it is assigned
+                applied: `both` is a value at the point, and not a field
+            "#]],
+        );
+    }
 }

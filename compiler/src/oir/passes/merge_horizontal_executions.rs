@@ -323,4 +323,22 @@ parallel
             )
         );
     }
+
+    #[test]
+    fn sections_stay_apart() {
+        // Their levels differ, and no remark is due: nobody expects it.
+        let text = "
+stencil sections
+field b: float64[IJK]
+
+forward
+  [start, start+1)
+    x0
+      b = 0.0
+  [start+1, end)
+    x1
+      b = b[0,0,-1] + 1.0
+";
+        assert_eq!(after(text, merge_horizontal_executions).trim(), text.trim());
+    }
 }

@@ -94,4 +94,56 @@ parallel
         "#]]
         .assert_eq(&found);
     }
+
+    #[test]
+    fn regions_that_some_domain_meets_stay() {
+        // One on the extent of `t`, one that a domain of one column alone meets; a branch changes nothing.
+        expect![[r#"
+            stencil edges
+            field a: float64[IJK]
+            field b: float64[IJK]
+            temporary t: float64[IJK]
+
+            parallel
+              [start, end)
+                x0
+                  t = a
+                x1
+                  region i[start-1, start) j[, )
+                    t = 0.0
+                x2
+                  if a > 0.0
+                    region i[end-1, start+1) j[start, start+1)
+                      b = 3.0
+                x3
+                  region i[start, start+1) j[, )
+                    b = t[-1,0,0]
+            applied: the region i[end+4, ) j[, ) is outside of what is computed here
+        "#]]
+        .assert_eq(&after(
+            "
+stencil edges
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = a
+    x1
+      region i[start-1, start) j[, )
+        t = 0.0
+    x2
+      if a > 0.0
+        region i[end-1, start+1) j[start, start+1)
+          b = 3.0
+        region i[end+4, ) j[, )
+          b = 2.0
+    x3
+      region i[start, start+1) j[, )
+        b = t[-1,0,0]
+",
+            prune_regions,
+        ));
+    }
 }

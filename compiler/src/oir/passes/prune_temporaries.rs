@@ -127,4 +127,43 @@ parallel
         );
         assert!(found.contains("while n < 3\n        n = n + 1\n    x2"), "{found}");
     }
+
+    #[test]
+    fn what_anything_reads_stays() {
+        // A condition reads `t`, its own next value `n`; and a parameter belongs to the caller.
+        expect![[r#"
+            stencil used
+            field a: float64[IJK]
+            field b: float64[IJK]
+            temporary t: float64[IJK]
+            temporary n: float64[IJK]
+
+            forward
+              [start+1, end)
+                x0
+                  t = a
+                  n = n[0,0,-1] + 1.0
+                x1
+                  if t > 0.0
+                    b = 1.0
+        "#]]
+        .assert_eq(&after(
+            "
+stencil used
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary n: float64[IJK]
+forward
+  [start+1, end)
+    x0
+      t = a
+      n = n[0,0,-1] + 1.0
+    x1
+      if t > 0.0
+        b = 1.0
+",
+            prune_temporaries,
+        ));
+    }
 }

@@ -1,7 +1,7 @@
 //! Which iterations of loops touch the same elements, and in which order they must.
 //!
-//! Every index of this language is `position + constant`, so the distance
-//! between two accesses along an axis is a number, or nothing is known of it.
+//! Every index of this language is `position + constant`, so along a loop an
+//! access lies a number of iterations away, or every iteration touches it.
 
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Node};
@@ -36,7 +36,7 @@ pub fn touches(nodes: &[Node]) -> Vec<Touch<'_>> {
 pub enum Distance {
     /// This many iterations away.
     Exactly(i64),
-    /// The element does not depend on the iteration: every one touches it.
+    /// Any number: the element does not depend on the iteration, or in a way that is not looked into.
     Everywhere,
 }
 
@@ -66,7 +66,7 @@ pub fn conflicts<'a, 'b>(
     })
 }
 
-/// Whether the container lives within one iteration of the innermost loops, so that iterations cannot share it.
+/// Whether no iteration sees what another one wrote: a local lives within one, and a scalar is never written.
 #[must_use]
 pub fn is_private(container: &Container) -> bool {
     container.shape.is_empty()

@@ -108,3 +108,247 @@ fn may_merge(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Blocked> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::schedule::passes::Target;
+    use crate::schedule::passes::tests::after;
+
+    fn check(loops: &str, expected: Expect) {
+        expected.assert_eq(&after(loops, merge_loops, Target::CPU));
+    }
+
+    #[test]
+    fn loops_that_meet_at_the_point_become_one() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i + 2, j, k]
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      c = t[i, j + 1, k] * s
+      b[i, j, k] = c
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = b[i, j, k] + a[i + 1, j + 1, k]
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = a[i + 2, j, k]
+                      c = t[i, j + 1, k] * s
+                      b[i, j, k] = c
+                      b[i, j, k] = b[i, j, k] + a[i + 1, j + 1, k]
+                applied: the loop over `k` continues the one before it
+                applied: the loop over `k` continues the one before it
+                applied: the loop over `j` continues the one before it
+                applied: the loop over `j` continues the one before it
+                applied: the loop over `i` continues the one before it
+                applied: the loop over `i` continues the one before it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn loops_of_different_range_stay_apart() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [-1, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = 1.0
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = 2.0
+for k in [1, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = 3.0
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [-1, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = 1.0
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = 2.0
+
+                for k in [1, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = 3.0
+                missed: the loop before it has another range
+                missed: the loop before it has another range
+            "#]],
+        );
+    }
+
+    #[test]
+    fn loops_of_different_order_stay_apart() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = 1.0
+for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = 2.0
+for k in [0, K) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = 3.0
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = 1.0
+
+                for k in [0, K) ascending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = 2.0
+
+                for k in [0, K) descending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = 3.0
+                missed: the loop before it runs in another order
+                missed: the loop before it runs in another order
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_neighbour_is_read_after_all_of_them_are_written() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i + 1, j + 1, k]
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j, k]
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = a[i + 1, j + 1, k]
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = t[i, j, k]
+                applied: the loop over `k` continues the one before it
+                missed: `t` must be finished beside the point before this loop may start
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_neighbour_is_overwritten_after_all_have_read_it() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      if t[i, j + 2, k] > 0.0:
+        b[i, j, k] = 1.0
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i + 1, j + 1, k]
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      if t[i, j + 2, k] > 0.0:
+                        b[i, j, k] = 1.0
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = a[i + 1, j + 1, k]
+                applied: the loop over `k` continues the one before it
+                missed: `t` must be finished beside the point before this loop may start
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_sweep_may_look_back_and_not_ahead() {
+        let sweeps = |order: &str, level: &str| {
+            format!(
+                "
+for k in [1, K - 1) {order}:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i + 1, j + 1, k]
+for k in [1, K - 1) {order}:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j + 1, {level}]
+"
+            )
+        };
+        let is_merged = |order: &str, level: &str| {
+            let found = after(&sweeps(order, level), merge_loops, Target::CPU);
+            let refusal = "missed: `t` must be finished beside the point before this loop may start\n";
+            let is_refused = found.ends_with(refusal);
+            assert_eq!(is_refused, found.matches("for k").count() == 2, "{found}");
+            !is_refused
+        };
+        for (order, level, expected) in [
+            ("ascending", "k - 1", true),
+            ("ascending", "k", true),
+            ("ascending", "k + 1", false),
+            ("descending", "k - 1", false),
+            ("descending", "k", true),
+            ("descending", "k + 1", true),
+            ("parallel", "k - 1", false),
+            ("parallel", "k", true),
+            ("parallel", "k + 1", false),
+        ] {
+            assert_eq!(is_merged(order, level), expected, "{order} {level}");
+        }
+    }
+
+    #[test]
+    fn sweeps_that_update_one_plane_stay_apart() {
+        check(
+            "
+for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = p[i, j] + a[i + 1, j + 1, k]
+for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = p[i, j]
+",
+            expect![[r#"
+                for k in [0, K) ascending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      p[i, j] = p[i, j] + a[i + 1, j + 1, k]
+
+                for k in [0, K) ascending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = p[i, j]
+                missed: `p` must be finished beside the point before this loop may start
+            "#]],
+        );
+    }
+}

@@ -67,3 +67,41 @@ pub const PASSES: &[Pass] = &[
     Pass { name: place_threads::NAME, run: place_threads::place_threads },
     Pass { name: place_vectors::NAME, run: place_vectors::place_vectors },
 ];
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::schedule::{parse::parse, print::listing, validate::validate};
+
+    /// Declarations for the loops of a test.
+    pub(in crate::schedule) const FIELDS: &str = "\
+schedule test
+field a: float64[I + 2, J + 2, K] shift [1, 1, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+field p: float64[I, J] shift [0, 0] read-write
+scalar s: float64
+temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
+local c: float64
+";
+
+    /// Runs a pass on loops as text, below [`FIELDS`]; answers the new loops and the remarks.
+    pub(in crate::schedule) fn after(
+        loops: &str,
+        pass: fn(&mut Tree, &mut PassCx),
+        target: Target,
+    ) -> String {
+        let mut tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
+        assert_eq!(validate(&tree), Vec::<String>::new(), "before the pass");
+        let mut cx = PassCx::new(target);
+        pass(&mut tree, &mut cx);
+        assert_eq!(validate(&tree), Vec::<String>::new(), "after the pass");
+        let printed = listing(&tree).text;
+        let mut found =
+            printed.strip_prefix(FIELDS).expect("a pass changes loops alone").trim_start().to_owned();
+        for remark in &cx.remarks {
+            let word = if remark.is_applied { "applied" } else { "missed" };
+            found.push_str(&format!("{word}: {}\n", remark.message));
+        }
+        found
+    }
+}

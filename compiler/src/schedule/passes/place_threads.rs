@@ -25,3 +25,52 @@ fn place(node: &mut Node) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::schedule::passes::Target;
+    use crate::schedule::passes::tests::after;
+
+    const LOOPS: &str = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i, j, k]
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = t[i, j, k - 1]
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j + 2, k]
+";
+
+    #[test]
+    fn the_outermost_parallel_loop_of_each_path_is_spread() {
+        // The sweep is not: its levels depend on each other.
+        expect![[r#"
+            threads k in [0, K) parallel:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  t[i, j + 1, k] = a[i, j, k]
+
+            for k in [1, K) ascending:
+              threads j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  t[i, j + 1, k] = t[i, j, k - 1]
+              threads j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  b[i, j, k] = t[i, j + 2, k]
+        "#]]
+        .assert_eq(&after(LOOPS, place_threads, Target::CPU));
+    }
+
+    #[test]
+    fn one_core_keeps_its_loops() {
+        let target = Target { has_threads: false, ..Target::CPU };
+        assert_eq!(after(LOOPS, place_threads, target), after(LOOPS, |_, _| {}, target));
+    }
+}

@@ -34,3 +34,90 @@ fn place(node: &mut Node) {
 fn has_loop(node: &Node) -> bool {
     matches!(node, Node::Loop(_) | Node::While(_)) || node.children().into_iter().any(has_loop)
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::schedule::passes::Target;
+    use crate::schedule::passes::tests::after;
+
+    const LOOPS: &str = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      if a[i + 1, j + 1, k] > 0.0:
+        b[i, j, k] = s
+";
+
+    #[test]
+    fn an_innermost_loop_over_i_runs_in_lanes() {
+        expect![[r#"
+            for k in [0, K) parallel:
+              for j in [0, J) parallel:
+                simd i in [0, I) parallel:
+                  if a[i + 1, j + 1, k] > 0.0:
+                    b[i, j, k] = s
+        "#]]
+        .assert_eq(&after(LOOPS, place_vectors, Target::CPU));
+    }
+
+    #[test]
+    fn other_loops_do_not() {
+        // One holds a loop at the point, one another loop, one is on threads, and the last is not over i.
+        expect![[r#"
+            for k in [0, K) parallel:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  if s > 0.0:
+                    while b[i, j, k] < s:
+                      b[i, j, k] = b[i, j, k] + 1.0
+
+            for j in [0, J) parallel:
+              for i in [0, I) parallel:
+                for k in [0, K) ascending:
+                  p[i, j] = p[i, j] + b[i, j, k]
+
+            for k in [0, K) ascending:
+              for j in [0, 1) ascending:
+                threads i in [0, I) parallel:
+                  p[i, j] = b[i, j, k]
+
+            for k in [0, K) parallel:
+              for i in [0, I) parallel:
+                for j in [0, J) parallel:
+                  b[i, j, k] = 0.0
+        "#]]
+        .assert_eq(&after(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      if s > 0.0:
+        while b[i, j, k] < s:
+          b[i, j, k] = b[i, j, k] + 1.0
+for j in [0, J) parallel:
+  for i in [0, I) parallel:
+    for k in [0, K) ascending:
+      p[i, j] = p[i, j] + b[i, j, k]
+for k in [0, K) ascending:
+  for j in [0, 1) ascending:
+    threads i in [0, I) parallel:
+      p[i, j] = b[i, j, k]
+for k in [0, K) parallel:
+  for i in [0, I) parallel:
+    for j in [0, J) parallel:
+      b[i, j, k] = 0.0
+",
+            place_vectors,
+            Target::CPU,
+        ));
+    }
+
+    #[test]
+    fn a_machine_without_lanes_keeps_its_loops() {
+        let target = Target { has_vectors: false, ..Target::CPU };
+        assert_eq!(after(LOOPS, place_vectors, target), after(LOOPS, |_, _| {}, target));
+    }
+}

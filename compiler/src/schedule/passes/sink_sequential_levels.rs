@@ -56,3 +56,129 @@ fn sink(node: &mut Node) {
         *node = Node::Loop(rows);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::schedule::passes::Target;
+    use crate::schedule::passes::tests::after;
+
+    fn check(loops: &str, expected: Expect) {
+        expected.assert_eq(&after(loops, sink_sequential_levels, Target::CPU));
+    }
+
+    #[test]
+    fn a_sweep_of_independent_rows_moves_inside_them() {
+        check(
+            "
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = t[i, j + 1, k - 1] + a[i, j + 2, k]
+      p[i, j] = p[i, j] + t[i, j + 1, k]
+for k in [0, K - 1) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = b[i, j, k + 1]
+",
+            expect![[r#"
+                for j in [0, J) parallel:
+                  for k in [1, K) ascending:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = t[i, j + 1, k - 1] + a[i, j + 2, k]
+                      p[i, j] = p[i, j] + t[i, j + 1, k]
+
+                for j in [0, J) parallel:
+                  for k in [0, K - 1) descending:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = b[i, j, k + 1]
+                applied: each row runs through its levels on its own
+                applied: each row runs through its levels on its own
+            "#]],
+        );
+    }
+
+    #[test]
+    fn levels_without_order_stay_outside() {
+        check(
+            "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = 1.0
+",
+            expect![[r#"
+                for k in [0, K) parallel:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = 1.0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn rows_that_read_each_other_wait_for_each_level() {
+        // Row j at level k needs row j - 1 of level k - 1.
+        check(
+            "
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = t[i, j, k - 1]
+",
+            expect![[r#"
+                for k in [1, K) ascending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = t[i, j, k - 1]
+                missed: `t` is touched in several rows of one sweep
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_sweep_of_several_passes_over_the_rows_stays() {
+        check(
+            "
+for k in [1, K) ascending:
+  for j in [-1, J) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = b[i, j, k - 1]
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j, k]
+",
+            expect![[r#"
+                for k in [1, K) ascending:
+                  for j in [-1, J) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j + 1, k] = b[i, j, k - 1]
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = t[i, j, k]
+                missed: the sweep has several loops over rows, which could not be merged
+            "#]],
+        );
+    }
+
+    #[test]
+    fn only_a_loop_over_rows_moves_outside() {
+        check(
+            "
+for k in [0, K) ascending:
+  for i in [0, I) parallel:
+    for j in [0, J) parallel:
+      p[i, j] = p[i, j] + 1.0
+",
+            expect![[r#"
+                for k in [0, K) ascending:
+                  for i in [0, I) parallel:
+                    for j in [0, J) parallel:
+                      p[i, j] = p[i, j] + 1.0
+                missed: the loop inside the sweep is not over rows
+            "#]],
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Statements as text, one to a line.
+
+use std::collections::BTreeMap;
+
+use super::{Stmt, StmtKind};
+use crate::diag::{ListingWriter, StmtId};
+use crate::expr::{Expr, print};
+
+/// Writes statements; what they are called is the level's to say.
+pub struct StmtPrinter<'a, T, A> {
+    target: &'a dyn Fn(&T) -> String,
+    access: &'a dyn Fn(&A) -> String,
+    /// How often each statement was met: one that was copied has several nodes.
+    seen: BTreeMap<StmtId, u32>,
+}
+
+impl<T, A> std::fmt::Debug for StmtPrinter<'_, T, A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StmtPrinter").field("seen", &self.seen).finish_non_exhaustive()
+    }
+}
+
+impl<'a, T, A> StmtPrinter<'a, T, A> {
+    /// `target` and `access` spell what is assigned and read.
+    pub fn new(target: &'a dyn Fn(&T) -> String, access: &'a dyn Fn(&A) -> String) -> Self {
+        Self { target, access, seen: BTreeMap::new() }
+    }
+
+    /// Writes statements one step further in, as nodes with the ids that they have at every level: `s0`, `s1`, ...
+    pub fn body<D>(&mut self, body: &[Stmt<T, A, D>], out: &mut ListingWriter) {
+        out.indent();
+        if body.is_empty() {
+            out.line("pass");
+        }
+        body.iter().for_each(|it| self.stmt(it, "", out));
+        out.dedent();
+    }
+
+    /// `el` makes an `elif` of an `if`.
+    fn stmt<D>(&mut self, stmt: &Stmt<T, A, D>, el: &str, out: &mut ListingWriter) {
+        let name = stmt.origin.stmt;
+        let times = self.seen.entry(name).or_default();
+        let id = if *times == 0 { name.to_string() } else { format!("{name}.{times}") };
+        *times += 1;
+        let kind = match stmt.kind {
+            StmtKind::Assign { .. } => "assign",
+            StmtKind::If { .. } => "if",
+            StmtKind::While { .. } => "while",
+            StmtKind::Region { .. } => "region",
+        };
+        out.open(id, kind, [&stmt.origin]);
+        match &stmt.kind {
+            StmtKind::Assign { target, value, .. } => {
+                out.line(format!("{} = {}", (self.target)(target), self.expr(value)));
+            }
+            StmtKind::If { condition, then, otherwise } => {
+                out.line(format!("{el}if {}", self.expr(condition)));
+                self.body(then, out);
+                match otherwise.as_slice() {
+                    [] => {}
+                    [only @ Stmt { kind: StmtKind::If { .. }, .. }] => self.stmt(only, "el", out),
+                    _ => {
+                        out.line("else");
+                        self.body(otherwise, out);
+                    }
+                }
+            }
+            StmtKind::While { condition, body } => {
+                out.line(format!("while {}", self.expr(condition)));
+                self.body(body, out);
+            }
+            StmtKind::Region { region, body } => {
+                out.line(format!("region {region}"));
+                self.body(body, out);
+            }
+        }
+        out.close();
+    }
+
+    fn expr<D>(&self, expr: &Expr<A, D>) -> String {
+        print::text(expr, self.access)
+    }
+}

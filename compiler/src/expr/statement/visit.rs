@@ -1,0 +1,62 @@
+//! The one place that knows the shape of a statement.
+
+use super::{Stmt, StmtKind};
+use crate::expr::Expr;
+
+impl<T, A, D> Stmt<T, A, D> {
+    /// The value or condition of this statement alone.
+    #[must_use]
+    pub fn expr(&self) -> Option<&Expr<A, D>> {
+        match &self.kind {
+            StmtKind::Assign { value, .. } => Some(value),
+            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => Some(condition),
+            StmtKind::Region { .. } => None,
+        }
+    }
+
+    /// The statements directly inside this one, in order; one branch after the other.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let (first, second): (&[Self], &[Self]) = match &self.kind {
+            StmtKind::Assign { .. } => (&[], &[]),
+            StmtKind::If { then, otherwise, .. } => (then, otherwise),
+            StmtKind::While { body, .. } | StmtKind::Region { body, .. } => (body, &[]),
+        };
+        first.iter().chain(second)
+    }
+
+    /// Calls `each` for this statement and every one inside it, outermost first.
+    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
+        each(self);
+        for child in self.children() {
+            child.walk(each);
+        }
+    }
+
+    /// The same statement with every target and every leaf replaced, as when a level is lowered.
+    pub fn map<U, B>(&self, target: &mut impl FnMut(&T) -> U, leaf: &mut impl FnMut(&A) -> B) -> Stmt<U, B, D>
+    where
+        D: Clone,
+    {
+        let kind = match &self.kind {
+            StmtKind::Assign { target: it, target_span, value } => StmtKind::Assign {
+                target: target(it),
+                target_span: *target_span,
+                value: value.map_accesses(leaf),
+            },
+            StmtKind::If { condition, then, otherwise } => StmtKind::If {
+                condition: condition.map_accesses(leaf),
+                then: then.iter().map(|it| it.map(target, leaf)).collect(),
+                otherwise: otherwise.iter().map(|it| it.map(target, leaf)).collect(),
+            },
+            StmtKind::While { condition, body } => StmtKind::While {
+                condition: condition.map_accesses(leaf),
+                body: body.iter().map(|it| it.map(target, leaf)).collect(),
+            },
+            StmtKind::Region { region, body } => StmtKind::Region {
+                region: *region,
+                body: body.iter().map(|it| it.map(target, leaf)).collect(),
+            },
+        };
+        Stmt { kind, origin: self.origin.clone() }
+    }
+}

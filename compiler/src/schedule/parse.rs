@@ -1,0 +1,290 @@
+//! Schedule trees read back from their text, so that a test can start from one.
+
+use super::nodes::{
+    Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, RegionScope, Storage,
+    Tree, While,
+};
+use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::diag::{Origin, Span, StmtId};
+use crate::expr::{ExprKind, parse as expr};
+use crate::space::{Affine, Axis, AxisSet, Size, Symbol, parse as space};
+use crate::types::DType;
+
+/// Reads a tree that [`listing`](super::print::listing) wrote. Statements are numbered in order,
+/// and the place of a statement is its line in `text`.
+///
+/// # Errors
+///
+/// The first line that can't be read.
+pub fn parse(text: &str) -> Result<Tree, Unreadable> {
+    let mut reader = Reader { tree: Tree::default(), n_stmts: 0 };
+    reader.top(&outline(text)).map_err(|wrong| Unreadable::at(text, wrong))?;
+    Ok(reader.tree)
+}
+
+struct Reader {
+    tree: Tree,
+    n_stmts: u32,
+}
+
+impl Reader {
+    /// The name, then the containers, then the nodes.
+    fn top(&mut self, lines: &[Line<'_>]) -> Read<()> {
+        let mut rest = lines;
+        while let Some((line, after)) = rest.split_first() {
+            let (word, declared) = line.text.split_once(' ').unwrap_or((line.text, ""));
+            match word {
+                "schedule" => {
+                    self.tree.name = declared.to_owned();
+                    self.tree.span = line.span;
+                }
+                "field" | "temporary" | "scalar" | "local" => {
+                    let container = container(word, declared, line.span);
+                    let container =
+                        container.ok_or_else(|| (line.span, "a declaration was expected".to_owned()))?;
+                    self.tree.containers.push(container);
+                }
+                _ => break,
+            }
+            if let Some(inner) = line.children.first() {
+                return Err((inner.span, "a declaration holds nothing".to_owned()));
+            }
+            rest = after;
+        }
+        self.tree.children = self.block(rest)?;
+        Ok(())
+    }
+
+    fn block(&mut self, lines: &[Line<'_>]) -> Read<Vec<Node>> {
+        let mut block = Vec::new();
+        let mut rest = lines;
+        while let Some((line, after)) = rest.split_first() {
+            rest = after;
+            block.push(self.node(line, &mut rest)?);
+        }
+        Ok(block)
+    }
+
+    /// The node at `line`; an `if` takes its other branches from `rest`.
+    fn node(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<Node> {
+        if let Some((target, value)) = line.text.split_once(" = ") {
+            let origin = self.origin(line);
+            let target = self.target(target, line.span)?;
+            return Ok(Node::Assign(Assign { target, value: self.expr(value, line.span)?, origin }));
+        }
+        let not_a_node = || (line.span, "a loop or a statement was expected".to_owned());
+        let (word, header) =
+            line.text.strip_suffix(':').and_then(|it| it.split_once(' ')).ok_or_else(not_a_node)?;
+        match word {
+            "for" | "threads" | "simd" => self.loop_over(word, header, line),
+            "if" => self.branches(header, line, rest).map(Node::If),
+            "while" => {
+                let origin = self.origin(line);
+                let condition = self.expr(header, line.span)?;
+                Ok(Node::While(While { condition, body: self.block(&line.children)?, origin }))
+            }
+            "region" => {
+                let origin = self.origin(line);
+                let region = space::region(header);
+                let region = region.ok_or_else(|| (line.span, "a region was expected".to_owned()))?;
+                Ok(Node::Region(RegionScope { region, children: self.block(&line.children)?, origin }))
+            }
+            _ => Err(not_a_node()),
+        }
+    }
+
+    fn loop_over(&mut self, word: &str, header: &str, line: &Line<'_>) -> Read<Node> {
+        let placement = match word {
+            "threads" => Placement::Threads,
+            "simd" => Placement::Simd,
+            _ => Placement::Sequential,
+        };
+        let parsed = || {
+            let (name, rest) = header.split_once(" in [")?;
+            let (range, order) = rest.rsplit_once(") ")?;
+            let axis = Axis::ALL.into_iter().find(|it| it.position_name() == name)?;
+            let [start, end] = <[Size; 2]>::try_from(space::sizes(range)?).ok()?;
+            let order = match order {
+                "parallel" => Order::Parallel,
+                "ascending" => Order::Ascending,
+                "descending" => Order::Descending,
+                _ => return None,
+            };
+            let variable = Symbol::new(name);
+            Some(Loop { variable, axis, start, end, order, placement, children: Vec::new() })
+        };
+        let it = parsed().ok_or_else(|| (line.span, "`i in [start, end) order` was expected".to_owned()))?;
+        Ok(Node::Loop(Loop { children: self.block(&line.children)?, ..it }))
+    }
+
+    fn branches(&mut self, condition: &str, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<If> {
+        let origin = self.origin(line);
+        let condition = self.expr(condition, line.span)?;
+        let then = self.block(&line.children)?;
+        let mut otherwise = Vec::new();
+        if let Some((next, after)) = rest.split_first() {
+            if next.text == "else:" {
+                *rest = after;
+                otherwise = self.block(&next.children)?;
+            } else if let Some(condition) = elif(next.text) {
+                *rest = after;
+                otherwise = vec![Node::If(self.branches(condition, next, rest)?)];
+            }
+        }
+        Ok(If { condition, then, otherwise, origin })
+    }
+
+    fn origin(&mut self, line: &Line<'_>) -> Origin {
+        let stmt = StmtId(self.n_stmts);
+        self.n_stmts += 1;
+        Origin::new(stmt, &[line.span])
+    }
+
+    fn target(&self, text: &str, span: Span) -> Read<Access> {
+        match self.expr(text, span)?.kind {
+            ExprKind::Access(access) => Ok(access),
+            _ => Err((span, format!("`{text}` cannot be assigned"))),
+        }
+    }
+
+    fn expr(&self, text: &str, span: Span) -> Read<Expr> {
+        let containers = &self.tree.containers;
+        let mut leaf = |name: &str, index: &[Affine]| {
+            let container = containers.find(|it| it.name == name);
+            let container = container.ok_or_else(|| format!("there is no `{name}`"))?;
+            let rank = containers[container].shape.len();
+            if index.len() != rank {
+                return Err(format!("`{name}` has {rank} dimensions"));
+            }
+            Ok((Access { container, index: index.to_vec() }, containers[container].dtype))
+        };
+        expr::parse(text, span, &mut leaf).map_err(|message| (span, message))
+    }
+}
+
+fn elif(text: &str) -> Option<&str> {
+    text.strip_prefix("elif ")?.strip_suffix(':')
+}
+
+/// A declaration behind its first word.
+fn container(word: &str, text: &str, span: Span) -> Option<Container> {
+    let (name, rest) = text.split_once(": ")?;
+    let name = name.to_owned();
+    if word == "scalar" || word == "local" {
+        let (kind, storage) = match word {
+            "scalar" => (ContainerKind::Scalar, Storage::Caller),
+            _ => (ContainerKind::Local, Storage::Register),
+        };
+        let (dtype, axes) = (DType::from_name(rest)?, AxisSet::of(&[]));
+        return Some(Container { name, dtype, kind, axes, shape: vec![], shift: vec![], storage, span });
+    }
+    let (dtype, rest) = rest.split_once('[')?;
+    let (shape, rest) = rest.split_once("] shift [")?;
+    let (shift, last) = rest.split_once("] ")?;
+    let (kind, storage) = match (word, last) {
+        ("field", "read") => (ContainerKind::Field { is_read: true, is_written: false }, Storage::Caller),
+        ("field", "write") => (ContainerKind::Field { is_read: false, is_written: true }, Storage::Caller),
+        ("field", "read-write") => {
+            (ContainerKind::Field { is_read: true, is_written: true }, Storage::Caller)
+        }
+        ("temporary", "caller") => (ContainerKind::Temporary, Storage::Caller),
+        ("temporary", "heap") => (ContainerKind::Temporary, Storage::Heap),
+        ("temporary", "register") => (ContainerKind::Temporary, Storage::Register),
+        _ => return None,
+    };
+    let dtype = DType::from_name(dtype)?;
+    let shape = space::sizes(shape)?;
+    let axes: Vec<Axis> = shape.iter().map(axis_of).collect::<Option<_>>()?;
+    let numbers = shift.split(", ").filter(|it| !it.is_empty());
+    let shift = numbers.map(|it| it.parse().ok()).collect::<Option<_>>()?;
+    Some(Container { name, dtype, kind, axes: AxisSet::of(&axes), shape, shift, storage, span })
+}
+
+/// The axis along which a dimension lies: the one whose size it has, give or take a number.
+fn axis_of(size: &Size) -> Option<Axis> {
+    let Size::Affine(sum) = size else { return None };
+    Axis::ALL.into_iter().find(|axis| sum.factor(&Symbol::new(axis.name())) == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::{print::listing, validate::validate};
+
+    const TREE: &str = "\
+schedule everything
+field a: float64[I + 1, J, K] shift [1, 0, 0] read
+field inf: float64[I, J, K] shift [0, 0, 0] read-write
+field p: float32[I, J] shift [0, 0] write
+field n: int64[K] shift [0] read
+scalar dt: float64
+temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
+temporary u: float64[] shift [] register
+local c: bool
+
+threads k in [0, max(K - 1, 1)) parallel:
+  for j in [-1, J + 1) parallel:
+    simd i in [0, I) parallel:
+      t[i, j + 1, k] = a[i, j, k] + a[i + 1, j, k] * dt
+      u = -t[i, j + 1, k] ** 2
+
+for k in [0, K) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      c = n[k] == 0 or not $inf[i, j, k] < inf
+      if c:
+        p[i, j] = float32(K)
+      elif a[i, j, k] > 1.0:
+        while c:
+          c = not c
+      else:
+        $inf[i, j, k] = 1.0 if c else u
+        region i[start, start+1) j[, ):
+          $inf[i, j, k] = 0.0
+";
+
+    #[test]
+    fn a_tree_reads_back_as_it_was_written() {
+        let tree = parse(TREE).expect("it is a tree");
+        assert_eq!(listing(&tree).text, TREE);
+        assert_eq!(validate(&tree), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_line() {
+        let wrong = |at: &str, instead: &str| {
+            assert!(TREE.contains(at), "{at}");
+            parse(&TREE.replacen(at, instead, 1)).expect_err(instead).to_string()
+        };
+        for (at, instead, expected) in [
+            ("[0] read", "[0] keep", "line 5: a declaration was expected"),
+            ("[K]", "[3]", "line 5: a declaration was expected"),
+            ("scalar dt", "  scalar dt", "line 6: a declaration holds nothing"),
+            ("threads k", "fibres k", "line 11: a loop or a statement was expected"),
+            ("threads k", "threads x", "line 11: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I, 1) parallel", "line 13: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I) backward", "line 13: `i in [start, end) order` was expected"),
+            ("parallel:", "parallel", "line 11: a loop or a statement was expected"),
+            ("a[i, j, k] +", "a[i, j] +", "line 14: `a` has 3 dimensions"),
+            ("a[i, j, k] +", "a[i, j, k k] +", "line 14: `k k` is not an index"),
+            ("* dt", "* dx", "line 14: there is no `dx`"),
+            ("u = -t", "u + 1 = -t", "line 15: `u + 1` cannot be assigned"),
+            ("elif", "else if", "line 23: a loop or a statement was expected"),
+            ("while c:", "while :", "line 24: the expression ends too early"),
+            ("region i[", "region k[", "line 28: a region was expected"),
+        ] {
+            assert_eq!(wrong(at, instead), expected, "{instead}");
+        }
+    }
+    #[test]
+    fn no_text_makes_the_reader_panic() {
+        for (at, gone) in TREE.char_indices() {
+            let (before, rest) = TREE.split_at(at);
+            for instead in ["", "(", "not ", "]", " = ", "9"] {
+                // Whether it is still a tree is not the point.
+                let _ = parse(&format!("{before}{instead}{}", &rest[gone.len_utf8()..]));
+            }
+            let _ = parse(before);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the levels print reads back: the gallery as text, and the text as the same level again.
+
+use isobar_compiler::diag::outline::Unreadable;
+use isobar_compiler::pipeline::Stage;
+use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
+use isobar_compiler::{gtir, oir, schedule};
+use isobar_tests::{GALLERY, compiled};
+
+#[test]
+fn gtir_and_oir_of_the_gallery_read_back() {
+    for name in GALLERY {
+        for precision in [32, 64] {
+            let listings = compiled(name, precision).listings;
+
+            let text = &listings[&Stage::Gtir].text;
+            let typed = readable(gtir::parse::parse(text), text);
+            assert_eq!(gtir::print::listing(&typed).text, *text, "{name}");
+            assert_eq!(gtir::validate::validate(&typed), Vec::<String>::new(), "{name}\n{text}");
+
+            let text = &listings[&Stage::Oir].text;
+            let ordered = readable(oir::parse::parse(text), text);
+            let extents = oir::analysis::extents(&ordered);
+            assert_eq!(oir::print::listing_with_extents(&ordered, &extents).text, *text, "{name}");
+            assert_eq!(oir::validate::validate(&ordered), Vec::<String>::new(), "{name}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn schedule_trees_of_the_gallery_read_back_after_every_pass() {
+    for name in GALLERY {
+        for precision in [32, 64] {
+            let compilation = compiled(name, precision);
+            let explicit = compilation.levels.tree.as_ref().expect("it compiled");
+            let mut scheduled = schedule::from_tree::lower(explicit);
+            reads_back(&scheduled, name);
+            let mut cx = PassCx::new(Target::CPU);
+            for pass in PASSES {
+                (pass.run)(&mut scheduled, &mut cx);
+                reads_back(&scheduled, name);
+            }
+        }
+    }
+}
+
+fn reads_back(tree: &schedule::Tree, name: &str) {
+    let text = schedule::print::listing(tree).text;
+    let again = readable(schedule::parse::parse(&text), &text);
+    assert_eq!(schedule::print::listing(&again).text, text, "{name}");
+    assert_eq!(schedule::validate::validate(&again), Vec::<String>::new(), "{name}\n{text}");
+}
+
+fn readable<T>(read: Result<T, Unreadable>, text: &str) -> T {
+    read.unwrap_or_else(|wrong| panic!("{wrong}\n{text}"))
+}
