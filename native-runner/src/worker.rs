@@ -13,7 +13,7 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::{Compilation, Hook};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::field::{FieldInfo, Statistics};
-use isobar_protocol::job::{EndReason, EventKind, StageState};
+use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
@@ -21,6 +21,7 @@ use rustix::process::{
 use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::executors::steps::{Sink, Step, step};
 use crate::executors::{Backend, Failure, Work};
 use crate::plan::{self, Refusal};
 use crate::problems;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
     });
     let out = Mutex::new(std::io::stdout());
     let tell = |event: EventKind, bytes: &[u8]| write(&out, &event, bytes);
+    let begun = Instant::now();
     let ended = compile::on_large_stack(|| work(&order, &npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
@@ -55,6 +57,7 @@ pub fn main() -> ExitCode {
         problem.report_id = Some(report);
         End(EndReason::Error, Some(problem))
     });
+    tell(EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()) }, &[]);
     tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, &[]);
     ExitCode::SUCCESS
 }
@@ -96,9 +99,10 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         );
     };
     let source = Source::of(request);
-    let mut stages = Stages { tell, open: None };
-    let compilation = source.compile(&mut stages);
-    stages.close();
+    let sink = |event: EventKind| tell(event, &[]);
+    let mut levels = Levels { sink: &sink, open: None };
+    let compilation = source.compile(&mut levels);
+    levels.close();
     let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     for diagnostic in &compilation.diagnostics {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
@@ -111,7 +115,7 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
     }
 
     let executor = backend.executor();
-    let prepared = stage("inputs", tell, || {
+    let prepared = step("inputs", &sink, || {
         let npz = order.has_fields.then_some(npz);
         plan::launch(request, &source, &compilation, npz, executor.as_ref(), order.memory_bytes)
     });
@@ -129,57 +133,35 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         }
     };
 
-    let sink = |event: EventKind| tell(event, &[]);
-    let ran = {
-        let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
-        match backend {
-            Backend::Debug => stage("run", tell, || executor.run(work)),
-            // It compiles first, and tells its stages itself.
-            Backend::Openmp => executor.run(work),
-        }
-    };
+    let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
+    let ran = executor.run(work);
     if let Err(failure) = ran {
         return failed(failure, &compilation, &places, tell);
     }
-    stage("fields", tell, || send_fields(&compilation, &launch, tell));
+    step("fields", &sink, || send_fields(&compilation, &launch, tell));
     End(EndReason::Ok, None)
 }
 
-/// Does `work` between the two events of a stage.
-fn stage<T>(name: &str, tell: Tell<'_>, work: impl FnOnce() -> T) -> T {
-    let event = |state, ms| EventKind::Stage { name: name.to_owned(), state, ms, cached: false };
-    tell(event(StageState::Begun, None), &[]);
-    let begun = Instant::now();
-    let done = work();
-    tell(event(StageState::Ended, Some(milliseconds(begun.elapsed()))), &[]);
-    done
+/// Tells the levels of a compilation as steps; passes count to their level.
+struct Levels<'a> {
+    sink: Sink<'a>,
+    open: Option<Step<'a>>,
 }
 
-/// Tells the levels of a compilation as stages; passes count to their level.
-struct Stages<'a> {
-    tell: Tell<'a>,
-    open: Option<(&'static str, Instant)>,
-}
-
-impl Stages<'_> {
-    fn event(&self, name: &str, state: StageState, ms: Option<f64>) {
-        (self.tell)(EventKind::Stage { name: name.to_owned(), state, ms, cached: false }, &[]);
-    }
-
+impl Levels<'_> {
     fn close(&mut self) {
-        if let Some((name, begun)) = self.open.take() {
-            self.event(name, StageState::Ended, Some(milliseconds(begun.elapsed())));
+        if let Some(step) = self.open.take() {
+            step.end();
         }
     }
 }
 
-impl Hook for Stages<'_> {
+impl Hook for Levels<'_> {
     fn begin(&mut self, step: &'static str) {
         let level = step.split('/').next().unwrap_or(step);
-        if self.open.is_none_or(|(name, _)| name != level) {
+        if self.open.as_ref().is_none_or(|it| it.name != level) {
             self.close();
-            self.event(level, StageState::Begun, None);
-            self.open = Some((level, Instant::now()));
+            self.open = Some(Step::begin(level, self.sink));
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, StageState, UploadTicket};
+use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
 use isobar_protocol::problem::Problem;
 use isobar_protocol::report::RunReport;
 use isobar_protocol::request::FieldsInput;
@@ -118,8 +118,7 @@ impl Seen {
             EventKind::Diagnostic { diagnostic } | EventKind::Trap { diagnostic: Some(diagnostic), .. } => {
                 self.diagnostics.push(diagnostic);
             }
-            EventKind::Stage { name, state: StageState::Ended, ms: Some(ms), .. }
-            | EventKind::Timing { name, ms } => self.timings.push(StepTime { step: name, ms }),
+            EventKind::Timing { name, ms } => self.timings.push(StepTime { step: name, ms }),
             EventKind::Field { field } => self.fields.push((field, bytes)),
             EventKind::Log { text } => say(text.trim_end()),
             EventKind::Accepted { .. }

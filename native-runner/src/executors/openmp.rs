@@ -19,12 +19,13 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
 use isobar_compiler::types::math::{TAIL, tail_f64};
-use isobar_protocol::job::{EventKind, StageState};
+use isobar_protocol::job::EventKind;
 use sha2::{Digest, Sha256};
 
 use super::debug::PROGRESS;
-use super::{Executor, Failure, Sink, Work};
-use crate::compile::{self, milliseconds};
+use super::steps::{Sink, Step, step};
+use super::{Executor, Failure, Work};
+use crate::compile;
 use crate::config::CCompiler;
 use crate::wire::Order;
 
@@ -83,22 +84,10 @@ impl Executor for Openmp {
         let artifact = compile::artifact(work.compilation).ok_or_else(missing)?;
         let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
         let library = library(&artifact.listing.text, work.order, work.sink)?;
-        (work.sink)(EventKind::Stage {
-            name: "run".to_owned(),
-            state: StageState::Begun,
-            ms: None,
-            cached: false,
-        });
-        let begun = Instant::now();
-        call(&library, artifact, signature, work.launch, work.order.threads, work.sink)?;
-        let ms = milliseconds(begun.elapsed());
-        (work.sink)(EventKind::Stage {
-            name: "run".to_owned(),
-            state: StageState::Ended,
-            ms: Some(ms),
-            cached: false,
-        });
-        Ok(())
+        let entry = step("load", work.sink, || load(&library, &artifact.entry))?;
+        step("run", work.sink, || {
+            call(entry, artifact, signature, work.launch, work.order.threads, work.sink)
+        })
     }
 }
 
@@ -106,10 +95,7 @@ impl Executor for Openmp {
 fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure> {
     let machine = |what: &str, error: std::io::Error| Failure::Machine(format!("{what}: {error}"));
     let cc = order.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
-    let stage = |state, ms, cached| sink(EventKind::Stage { name: "cc".to_owned(), state, ms, cached });
-    stage(StageState::Begun, None, false);
-    let begun = Instant::now();
-
+    let step = Step::begin("cc", sink);
     let folder = match &order.cache {
         Some(cache) => cache.join("c"),
         None => order.temporary.join("isobar-cache-none"),
@@ -125,7 +111,7 @@ fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure
     let is_whole =
         fs::read(&kept).is_ok_and(|it| fs::read_to_string(&proof).is_ok_and(|proof| proof == hash(&[&it])));
     if is_whole {
-        stage(StageState::Ended, Some(milliseconds(begun.elapsed())), true);
+        step.end_cached();
         return Ok(kept);
     }
 
@@ -154,7 +140,7 @@ fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure
     written.write_all(hash(&[&code]).as_bytes()).map_err(|it| machine("the cache", it))?;
     fs::rename(&made, &kept).map_err(|it| machine("the cache", it))?;
     written.persist(&proof).map_err(|it| machine("the cache", it.error))?;
-    stage(StageState::Ended, Some(milliseconds(begun.elapsed())), false);
+    step.end();
     Ok(kept)
 }
 
@@ -235,7 +221,7 @@ static MATH: [CFunction; TAIL.len()] = [
 
 /// Calls the entry with the arrays of the launch and tells the progress meanwhile.
 fn call(
-    library: &Path,
+    entry: Entry,
     artifact: &Artifact,
     signature: &Signature,
     launch: &mut Launch,
@@ -281,10 +267,10 @@ fn call(
     let is_over = AtomicBool::new(false);
     let status = std::thread::scope(|scope| {
         scope.spawn(|| watch(&progress, artifact.steps, &is_over, sink));
-        let status = enter(library, &artifact.entry, &call);
+        let status = enter(entry, &call);
         is_over.store(true, Ordering::SeqCst);
         status
-    })?;
+    });
     match status {
         0 => Ok(()),
         1 => Err(Failure::Trap {
@@ -311,6 +297,11 @@ fn watch(progress: &AtomicI64, total: u64, is_over: &AtomicBool, sink: Sink<'_>)
             sink(EventKind::Progress { done, total });
         }
     }
+    // The end is told, however short the way was.
+    let done = u64::try_from(progress.load(Ordering::Relaxed)).unwrap_or(0);
+    if done != told {
+        sink(EventKind::Progress { done, total });
+    }
 }
 
 /// The address of the element at `start`; `None` where there is no such element.
@@ -334,24 +325,30 @@ fn in_memory(value: Value) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// Loads the library and calls its entry.
-#[expect(unsafe_code, reason = "this is where generated code is entered")]
-fn enter(library: &Path, entry: &str, call: &CCall) -> Result<i32, Failure> {
+/// The entry of generated code (`abi.h`).
+type Entry = unsafe extern "C" fn(*const CCall) -> i32;
+
+/// Loads the library and finds its entry.
+#[expect(unsafe_code, reason = "this is where generated code comes in")]
+fn load(library: &Path, entry: &str) -> Result<Entry, Failure> {
     let failed =
         |error: libloading::Error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
     // SAFETY: the file was compiled from text that our generator made, in a folder that only this
     // user can write, and its bytes are those that were recorded; it has no initialisers.
     let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
-    // SAFETY: the generator gives the entry this type (`abi.h`); `CCall` mirrors it field by field.
-    let entry: libloading::Symbol<'_, unsafe extern "C" fn(*const CCall) -> i32> =
-        unsafe { library.get(entry.as_bytes()) }.map_err(failed)?;
+    // SAFETY: the generator gives the entry this type; `CCall` mirrors its argument field by field.
+    let entry = *unsafe { library.get::<Entry>(entry.as_bytes()) }.map_err(failed)?;
+    // The threads of OpenMP outlive a call and stand in code of the library's own dependencies:
+    // it stays loaded until the process ends, and so does the entry.
+    std::mem::forget(library);
+    Ok(entry)
+}
+
+#[expect(unsafe_code, reason = "this is where generated code is entered")]
+fn enter(entry: Entry, call: &CCall) -> i32 {
     // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
     // checked by `bind`: each array holds every element that the domain and the stencil's extents
     // reach, from the start of the domain with these strides; run-time indices are guarded by the
     // code. Arrays are distinct, and nothing else touches them until the call returns.
-    let status = unsafe { entry(call) };
-    // The threads of OpenMP outlive the call and stand in code of the library's own dependencies:
-    // it stays loaded until the process ends.
-    std::mem::forget(library);
-    Ok(status)
+    unsafe { entry(call) }
 }
