@@ -17,6 +17,7 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::limits::Limits;
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
+use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
@@ -127,20 +128,28 @@ pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<
 /// # Errors
 ///
 /// 504 and 500.
-pub(crate) async fn guarded(request: Request, limit_ms: u64) -> Result<Compiled, ApiError> {
-    let work = tokio::task::spawn_blocking(move || {
-        on_large_stack(|| {
-            let mut timer = Timer::default();
-            let compilation = Source::of(&request).compile(&mut timer);
-            Compiled::new(&compilation, timer.times)
-        })
-    });
-    match tokio::time::timeout(Duration::from_millis(limit_ms), work).await {
-        Err(_) => Err(ApiError::CompileTimedOut { limit_ms }),
-        Ok(Err(error)) => Err(ApiError::internal(&error)),
-        Ok(Ok(Err(panic))) => Err(ApiError::internal(&crashed(&panic))),
-        Ok(Ok(Ok(compiled))) => Ok(compiled),
-    }
+pub(crate) async fn guarded(
+    request: Request,
+    limit_ms: u64,
+    slots: Arc<Semaphore>,
+) -> Result<Compiled, ApiError> {
+    let work = async {
+        let permit = slots.acquire_owned().await.map_err(|error| ApiError::internal(&error))?;
+        let work = tokio::task::spawn_blocking(move || {
+            let done = on_large_stack(|| {
+                let mut timer = Timer::default();
+                let compilation = Source::of(&request).compile(&mut timer);
+                Compiled::new(&compilation, timer.times)
+            });
+            // A compilation that nobody waits for any more still counts until it ends.
+            drop(permit);
+            done
+        });
+        let done = work.await.map_err(|error| ApiError::internal(&error))?;
+        done.map_err(|panic| ApiError::internal(&crashed(&panic)))
+    };
+    let done = tokio::time::timeout(Duration::from_millis(limit_ms), work).await;
+    done.unwrap_or(Err(ApiError::CompileTimedOut { limit_ms }))
 }
 
 /// Runs `work` where deep recursion has room, and catches its panic.

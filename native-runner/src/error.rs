@@ -39,8 +39,10 @@ pub enum ApiError {
     BackendUnavailable { name: String, reason: String },
     #[error("the queue is full, {waiting} jobs are waiting")]
     QueueFull { waiting: u64 },
-    #[error("the request body did not arrive in time")]
-    SlowBody,
+    #[error("all {allowed} connections of this runner are in use")]
+    TooManyConnections { allowed: u64 },
+    #[error("the request body did not arrive within {limit_ms} ms")]
+    SlowBody { limit_ms: u64 },
     #[error("the compilation took longer than {limit_ms} ms")]
     CompileTimedOut { limit_ms: u64 },
     #[error("the runner is shutting down")]
@@ -65,8 +67,8 @@ impl ApiError {
             ApiError::UnknownBackend { .. } | ApiError::BackendUnavailable { .. } => {
                 &problems::BACKEND_UNAVAILABLE
             }
-            ApiError::QueueFull { .. } => &problems::OVERLOADED,
-            ApiError::SlowBody => &problems::SLOW_BODY,
+            ApiError::QueueFull { .. } | ApiError::TooManyConnections { .. } => &problems::OVERLOADED,
+            ApiError::SlowBody { .. } => &problems::SLOW_BODY,
             ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
             ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
             ApiError::Internal { .. } => &problems::INTERNAL,
@@ -97,17 +99,15 @@ impl ApiError {
             ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
             ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
             ApiError::QueueFull { .. } => problem.retry_after_ms = Some(5_000),
+            ApiError::TooManyConnections { .. } => {
+                problem.retry_after_ms = Some(1_000);
+                problem.next = vec!["close connections that are not needed".to_owned()];
+            }
             ApiError::UnknownBackend { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
-            ApiError::CompileTimedOut { limit_ms } => {
-                problem.limit = Some(LimitHit {
-                    name: "compile time".to_owned(),
-                    allowed: *limit_ms,
-                    asked: *limit_ms,
-                    unit: "ms".to_owned(),
-                });
-            }
+            ApiError::CompileTimedOut { limit_ms } => problem.limit = Some(time("compile time", *limit_ms)),
+            ApiError::SlowBody { limit_ms } => problem.limit = Some(time("request body", *limit_ms)),
             ApiError::Internal { report } => problem.report_id = Some(report.clone()),
             ApiError::InvalidRequest(_)
             | ApiError::Unauthenticated
@@ -118,7 +118,6 @@ impl ApiError {
             | ApiError::Gone(_)
             | ApiError::UnsupportedMediaType { .. }
             | ApiError::BackendUnavailable { .. }
-            | ApiError::SlowBody
             | ApiError::ShuttingDown => {}
         }
         problem
@@ -130,6 +129,11 @@ impl ApiError {
         tracing::error!(report, "{what}");
         ApiError::Internal { report }
     }
+}
+
+/// A time that ran out.
+fn time(name: &str, limit_ms: u64) -> LimitHit {
+    LimitHit { name: name.to_owned(), allowed: limit_ms, asked: limit_ms, unit: "ms".to_owned() }
 }
 
 fn place(n: usize) -> u32 {

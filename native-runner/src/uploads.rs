@@ -6,13 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::ApiError;
+use crate::wire::Fields;
+
+/// Uploads that arrive at the same time.
+const MOST_ARRIVING: usize = 4;
 
 /// The files of all uploads; they have no names and vanish with the runner.
 #[derive(Debug)]
 pub struct Uploads {
     most_bytes: u64,
+    arriving: Semaphore,
     kept: Mutex<Kept>,
 }
 
@@ -32,23 +38,30 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// The data, from its beginning.
-    ///
-    /// # Errors
-    ///
-    /// Those of the file.
-    pub fn read(&self) -> std::io::Result<Vec<u8>> {
-        use std::os::unix::fs::FileExt;
-        let mut data = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
-        self.file.read_exact_at(&mut data, 0)?;
-        Ok(data)
+    /// The file as a job takes it; it lives as long as the job needs it.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        Fields::File { file: Arc::clone(&self.file), bytes: self.bytes }
     }
 }
 
 impl Uploads {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { most_bytes: limits.kept_bytes, kept: Mutex::default() }
+        Self {
+            most_bytes: limits.kept_bytes,
+            arriving: Semaphore::new(MOST_ARRIVING),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Waits until one more may arrive; it counts until the permit is dropped.
+    ///
+    /// # Errors
+    ///
+    /// None, as long as the runner lives.
+    pub async fn begin(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        self.arriving.acquire().await.map_err(|error| ApiError::internal(&error))
     }
 
     /// Keeps a file and answers its id; the oldest uploads give way where all together would be too much.

@@ -497,6 +497,21 @@ async fn a_cancelled_job_ends_at_once_and_the_next_one_works() {
 }
 
 #[tokio::test]
+async fn one_job_too_many_is_refused_until_another_ends() {
+    let app = app_with(Limits { jobs_at_once: 1, jobs_waiting: 1, ..Limits::default() });
+    let long = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let waiting = submit(&app, &run_of(COPY, "debug")).await;
+    let answer = ask(&app, document("/v1/jobs", &run_of(COPY, "debug"))).await;
+    assert!(answer.headers().contains_key("retry-after"));
+    let refused = problem(answer).await;
+    assert_eq!((refused.status, refused.code.as_str()), (503, "overloaded"));
+    assert!(refused.retry_after_ms.is_some());
+    ask(&app, authorized("DELETE", &format!("/v1/jobs/{long}")).body(Body::empty()).unwrap()).await;
+    follow(&app, &waiting, None).await;
+    submit(&app, &run_of(COPY, "debug")).await;
+}
+
+#[tokio::test]
 async fn a_job_ends_at_its_time_limit_by_name() {
     let app = app_with(Limits { run_ms: 300, ..Limits::default() });
     let events = follow(&app, &submit(&app, &run_of(ENDLESS, "debug")).await, None).await;

@@ -21,7 +21,7 @@ use crate::document::{Document, shown};
 use crate::executors::Backend;
 use crate::jobs::child::{self, Bounds};
 use crate::npz;
-use crate::wire::Order;
+use crate::wire::{Fields, Order};
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
@@ -168,7 +168,8 @@ fn here(
     if let Err(limit) = crate::limits::check_sources(&document.request, &limits) {
         return Ok((EndReason::Limit, Some(crate::error::ApiError::TooLarge { limit }.problem())));
     }
-    let order = Order::new(document.request.clone(), fields.is_some(), &limits, &tools);
+    let fields = fields.map_or(Fields::None, Fields::Memory);
+    let order = Order::new(document.request.clone(), !fields.is_none(), &limits, &tools);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -179,15 +180,7 @@ fn here(
     let stop = watch::Sender::new(None);
     let job = format!("run-{}", std::process::id());
     let sink = |event, bytes| seen.take(event, bytes);
-    Ok(runtime.block_on(child::drive(
-        &tools,
-        &job,
-        &order,
-        fields.unwrap_or_default(),
-        bounds,
-        stop.subscribe(),
-        sink,
-    )))
+    Ok(runtime.block_on(child::drive(&tools, &job, &order, fields, bounds, stop.subscribe(), sink)))
 }
 
 /// Runs on another runner.

@@ -56,19 +56,19 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
 async fn run(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let app = crate::app(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let (app, limits) = (crate::app(state.clone()), state.limits);
     let (ended, mut is_ended) = tokio::sync::watch::channel(false);
     let farewell = async move {
         stop_asked().await;
         state.jobs.close().await;
         let _ = ended.send(true);
     };
-    let served = axum::serve(listener, app).with_graceful_shutdown(farewell);
     tokio::select! {
-        done = served.into_future() => done,
+        () = crate::server::serve(listener, app, limits, farewell) => {}
         // Connections that stay open must not keep the runner.
-        () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => Ok(()),
+        () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => {}
     }
+    Ok(())
 }
 
 /// Ends when the user or the system asks the runner to end.

@@ -3,8 +3,10 @@
 //! Whatever it does, the answer is an end with a reason: nothing that it says is trusted further
 //! than its length and form allow.
 
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::types::DType;
@@ -19,7 +21,7 @@ use tokio::sync::watch;
 use super::lifecycle::stopped_problem;
 use crate::config::Tools;
 use crate::problems;
-use crate::wire::{self, Order, TooMuch};
+use crate::wire::{self, Fields, Order, TooMuch};
 
 /// What a job may take.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,9 @@ pub struct Bounds {
     /// All its results together.
     pub result_bytes: u64,
 }
+
+/// A file is read in parts of this size.
+const PART_BYTES: u64 = 1024 * 1024;
 
 /// The last words of a process that are kept.
 const STDERR_BYTES: u64 = 64 * 1024;
@@ -51,21 +56,19 @@ pub async fn drive(
     tools: &Tools,
     job: &str,
     order: &Order,
-    fields: Vec<u8>,
+    fields: Fields,
     bounds: Bounds,
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let mut frame = Vec::new();
-    let started = wire::write(&mut frame, order, &fields).and_then(|()| start(tools, job));
-    drop(fields);
-    let (mut child, stdin, mut stdout, stderr) = match started {
+    let started = wire::head(order, fields.size_bytes()).and_then(|head| Ok((head, start(tools, job)?)));
+    let (head, (mut child, stdin, mut stdout, stderr)) = match started {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     // Standard input stays open: its end tells the process that the runner is gone.
-    let feeding = tokio::spawn(feed(stdin, frame));
+    let feeding = tokio::spawn(feed(stdin, head, fields));
     let last_words = tokio::spawn(listen(stderr));
 
     let mut left = bounds.result_bytes;
@@ -137,12 +140,33 @@ fn start(tools: &Tools, job: &str) -> std::io::Result<(Child, ChildStdin, ChildS
     }
 }
 
-async fn feed(mut stdin: ChildStdin, frame: Vec<u8>) {
-    if stdin.write_all(&frame).await.is_ok() {
-        let _ = stdin.flush().await;
-        drop(frame);
+async fn feed(mut stdin: ChildStdin, head: Vec<u8>, fields: Fields) {
+    // Where it fails, the end of standard input comes too early, and the process ends.
+    if send(&mut stdin, head, fields).await.is_ok() {
         std::future::pending::<()>().await;
     }
+}
+
+async fn send(stdin: &mut ChildStdin, head: Vec<u8>, fields: Fields) -> std::io::Result<()> {
+    stdin.write_all(&head).await?;
+    match fields {
+        Fields::None => {}
+        Fields::Memory(bytes) => stdin.write_all(&bytes).await?,
+        Fields::File { file, bytes } => {
+            let mut at = 0;
+            while at < bytes {
+                let file = Arc::clone(&file);
+                let part = usize::try_from((bytes - at).min(PART_BYTES)).unwrap_or(0);
+                let read = tokio::task::spawn_blocking(move || {
+                    let mut data = vec![0; part];
+                    file.read_exact_at(&mut data, at).map(|()| data)
+                });
+                stdin.write_all(&read.await??).await?;
+                at += part as u64;
+            }
+        }
+    }
+    stdin.flush().await
 }
 
 /// The last of what it writes to standard error.
