@@ -194,6 +194,13 @@ pub(crate) fn error(code: &str, message: impl Into<String>, help: &str) -> Diagn
     }
 }
 
+/// For those who need a stencil and find none.
+pub(crate) fn no_stencil(request: &Request) -> Diagnostic {
+    let file = request.main_file().unwrap_or_default();
+    let help = "a stencil is a function at the top of the file whose body has `with computation(...)`";
+    error("R09", format!("`{file}` has no stencil"), help)
+}
+
 /// For a level that no error explains.
 pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
     error("R08", format!("there is no {stage} of this stencil"), "look at the level before it")

@@ -33,6 +33,8 @@ pub enum ApiError {
     TooLarge { limit: LimitHit },
     #[error("the body must be sent as `{wanted}`")]
     UnsupportedMediaType { wanted: &'static str },
+    #[error("`backend` is missing")]
+    NoBackend { known: Vec<&'static str> },
     #[error("no back end named `{name}` on this runner")]
     UnknownBackend { name: String, known: Vec<&'static str> },
     #[error("the back end `{name}` cannot run here: {reason}")]
@@ -55,7 +57,9 @@ pub enum ApiError {
 impl ApiError {
     fn kind(&self) -> &'static Kind {
         match self {
-            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) => &problems::INVALID_REQUEST,
+            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) | ApiError::NoBackend { .. } => {
+                &problems::INVALID_REQUEST
+            }
             ApiError::Unauthenticated => &problems::UNAUTHENTICATED,
             ApiError::TooManyFailures { .. } => &problems::RATE_LIMITED,
             ApiError::ForeignHost(_) | ApiError::ForeignOrigin(_) => &problems::FORBIDDEN,
@@ -103,7 +107,7 @@ impl ApiError {
                 problem.retry_after_ms = Some(1_000);
                 problem.next = vec!["close connections that are not needed".to_owned()];
             }
-            ApiError::UnknownBackend { known, .. } => {
+            ApiError::NoBackend { known } | ApiError::UnknownBackend { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
             ApiError::CompileTimedOut { limit_ms } => problem.limit = Some(time("compile time", *limit_ms)),
@@ -129,6 +133,11 @@ impl ApiError {
         tracing::error!(report, "{what}");
         ApiError::Internal { report }
     }
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// A time that ran out.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::diag::StmtId;
+use isobar_compiler::diag::{Severity, StmtId};
 use isobar_compiler::pipeline::{Compilation, Hook};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::field::{FieldInfo, Statistics};
@@ -21,6 +21,7 @@ use rustix::process::{
 use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::error::count;
 use crate::executors::steps::{Sink, Step, step};
 use crate::executors::{Backend, Failure, Work};
 use crate::plan::{self, Refusal};
@@ -52,6 +53,7 @@ pub fn main() -> ExitCode {
     let begun = Instant::now();
     let ended = compile::on_large_stack(|| work(&order, &npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
+        // The runner writes it to its log, under this name.
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
         let mut problem = problems::INTERNAL.problem("the compiler or the run crashed");
         problem.report_id = Some(report);
@@ -108,10 +110,15 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
     }
     if compilation.has_errors() {
-        let found = compilation.diagnostics.len();
-        let problem =
-            problems::COMPILE_FAILED.problem(format!("the stencil does not compile: {found} diagnostics"));
+        let errors = compilation.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
+        let problem = problems::COMPILE_FAILED
+            .problem(format!("the stencil does not compile: {}", count(errors, "error")));
         return End(EndReason::Error, Some(problem));
+    }
+
+    if compilation.stencil.is_none() {
+        tell(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) }, &[]);
+        return End(EndReason::Error, Some(problems::COMPILE_FAILED.problem("there is no stencil to run")));
     }
 
     let executor = backend.executor();
@@ -170,7 +177,7 @@ impl Hook for Levels<'_> {
 
 fn too_much(asked: u64, allowed: u64) -> Problem {
     let mut problem = problems::DOMAIN_TOO_LARGE
-        .problem(format!("the run needs {asked} bytes of memory, and it may have {allowed}"));
+        .problem("the fields and temporaries of the run need more memory than it may have");
     problem.limit = Some(LimitHit { name: "memory".to_owned(), allowed, asked, unit: "bytes".to_owned() });
     problem
 }

@@ -126,6 +126,35 @@ fn wrong_usage_is_exit_code_2_with_nothing_on_standard_output() {
 }
 
 #[test]
+fn a_document_that_is_wrong_is_told_with_entry_line_and_column() {
+    for (content, words) in [
+        (&b"{\"files\": {},\n \"main\": }"[..], &[":2:10:", "expected value"][..]),
+        (b"{\"filez\": {}}", &[":1:8:", "`filez`", "`files`"]),
+        (b"{\"path\": \"x.py\", \"domain\": [1, 2]}", &["`domain`", "length 2"]),
+        (
+            b"{\"path\": \"x.py\", \"options\": {\"mode\": \"fast\"}}",
+            &["`options.mode`", "`fast`", "`reproducible`"],
+        ),
+        (b"{\"main\": \"a.py\"}", &["`a.py`"]),
+        (b"", &["EOF"]),
+    ] {
+        let output = isobar(&["check", "--request", &file("wrong.json", content)]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(words.iter().all(|it| said.contains(it)), "{said}");
+    }
+}
+
+#[test]
+fn a_result_without_a_place_is_refused_before_the_run() {
+    for out in ["/nowhere/at/all.npz", env!("CARGO_TARGET_TMPDIR")] {
+        let output = isobar(&["run", &copy(), "--backend", "debug", "--init", "--out", out]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with(&format!("error: cannot write {out}: ")));
+    }
+}
+
+#[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
         for stage in ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"] {

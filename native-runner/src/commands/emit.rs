@@ -36,7 +36,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     let is_reached = !report.level.text.is_empty();
     let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
     if !is_reached && Outcome::of(&report.diagnostics) == Outcome::Fine {
-        report.diagnostics.push(compile::not_reached(stage));
+        report.diagnostics.push(match &report.stencil {
+            Some(_) => compile::not_reached(stage),
+            None => compile::no_stencil(request),
+        });
     }
     match args.shared.format {
         Format::Json => print_json(&report),

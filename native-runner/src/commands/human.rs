@@ -50,6 +50,17 @@ fn place(out: &mut String, file: &str, text: &str, (line, col): (u32, u32), widt
     let _ = writeln!(out, "{indent} |\n{number} | {shown}\n{}", line.trim_end());
 }
 
+/// `3.7 TiB (4082402592000 bytes)`, `600 ms`.
+pub(crate) fn amount(n: u64, unit: &str) -> String {
+    let power = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|it| n >> it.0 > 0);
+    match power {
+        Some((power, name)) if unit == "bytes" => {
+            format!("{:.1} {name} ({n} bytes)", n as f64 / (1_u64 << power) as f64)
+        }
+        _ => format!("{n} {unit}"),
+    }
+}
+
 /// A table of fields with their statistics.
 pub(crate) fn fields(fields: &[FieldInfo]) -> String {
     let number = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), |it| format!("{it:.6e}"));

@@ -25,7 +25,13 @@ use crate::wire::{Fields, Order};
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
-    let backend = Backend::of(&document.request).map_err(|it| Usage::Wrong(it.to_string()))?;
+    let backend = Backend::of(&document.request).map_err(|error| {
+        let next = error.problem().next.join("; or ");
+        Usage::Wrong(format!("{error}: {next}"))
+    })?;
+    if let Some(out) = &document.out {
+        check_writable(out)?;
+    }
     let fields = document.fields.take().map(|path| file(&path)).transpose()?;
     let mut seen = Seen::default();
     let (reason, problem) = match &args.shared.runner {
@@ -89,11 +95,26 @@ fn file(path: &Path) -> Result<Vec<u8>, Usage> {
     std::fs::read(path).map_err(|error| Usage::Unreadable { path: shown(path), error })
 }
 
+/// Nobody wants to hear after a long run that its result has no place.
+fn check_writable(path: &Path) -> Result<(), Usage> {
+    let unwritable = |error| Usage::Unwritable { path: shown(path), error };
+    if path.is_dir() {
+        return Err(unwritable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = folder_of(path);
+    std::fs::metadata(folder).map_err(unwritable)?;
+    // A file without a name, which is gone at once.
+    tempfile::tempfile_in(folder).map(drop).map_err(unwritable)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
     let unwritable = |error| Usage::Unwritable { path: shown(path), error };
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Whole or not at all.
-    let mut made = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+    let mut made = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(unwritable)?;
     let arrays = fields
         .iter()
         .map(|(it, bytes)| (it.name.as_str(), it.dtype.as_str(), it.shape.clone(), bytes.as_slice()));
@@ -145,8 +166,9 @@ impl Seen {
         };
         let mut diagnostic = compile::error(code, problem.detail.clone(), &problem.next.join("; or "));
         if let Some(limit) = &problem.limit {
-            let (name, unit) = (&limit.name, &limit.unit);
-            diagnostic.notes.push(format!("{name}: {} {unit} asked, {} allowed", limit.asked, limit.allowed));
+            let amount = |it: u64| human::amount(it, &limit.unit);
+            let (asked, allowed) = (amount(limit.asked), amount(limit.allowed));
+            diagnostic.notes.push(format!("{}: {asked} asked, {allowed} allowed", limit.name));
         }
         self.diagnostics.push(diagnostic);
     }

@@ -43,8 +43,7 @@ impl Backend {
     pub fn of(request: &Request) -> Result<Self, ApiError> {
         let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
         let Some(name) = &request.backend else {
-            let known = known.join(", ");
-            return Err(ApiError::InvalidRequest(format!("`backend` is missing: choose one of {known}")));
+            return Err(ApiError::NoBackend { known });
         };
         let found = Self::ALL.into_iter().find(|it| it.name() == name);
         found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })

@@ -114,7 +114,12 @@ pub async fn drive(
     let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
     match said {
         Some((EndReason::Ok, _)) => (EndReason::Ok, None),
-        Some(said) => said,
+        Some((reason, problem)) => {
+            if let Some(report) = problem.as_ref().and_then(|it| it.report_id.as_ref()) {
+                tracing::error!(report, last_words, "a job's process failed");
+            }
+            (reason, problem)
+        }
         None => died(status, &last_words, order.memory_bytes),
     }
 }

@@ -9,6 +9,7 @@ use isobar_protocol::problem::LimitHit;
 use serde::de::DeserializeOwned;
 use tokio_stream::StreamExt;
 
+use crate::document::json::{self as document, Fault};
 use crate::error::ApiError;
 
 /// How much of a refused body is still taken, and for how long.
@@ -23,11 +24,10 @@ pub(crate) async fn json<T: DeserializeOwned>(
 ) -> Result<T, ApiError> {
     check_type(headers, "application/json")?;
     let bytes = in_time(limits.body_ms, bytes(headers, body, limits.body_bytes)).await?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        // Its message ends with the place, which has a field of its own.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        ApiError::BadJson { line: error.line(), column: error.column(), message }
+    document::read(&bytes).map_err(|Fault { line, column, message }| ApiError::BadJson {
+        line,
+        column,
+        message,
     })
 }
 
