@@ -26,6 +26,7 @@ pub struct Order {
     pub processor_seconds: u64,
     pub threads: u32,
     pub cache: Option<PathBuf>,
+    /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,

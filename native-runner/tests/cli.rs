@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -276,6 +277,43 @@ fn serve() -> Serving {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     Serving(child, line.trim().to_owned())
+}
+
+#[test]
+fn the_token_stands_in_no_list_of_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (browser, told) = (folder.path().join("xdg-open"), folder.path().join("told"));
+    std::fs::write(
+        &browser,
+        format!("#!/bin/sh\necho \"$@\" > {0}.part\nexec /bin/mv {0}.part {0}\n", told.display()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["serve", "--open", "--bind", "127.0.0.1:0"])
+        .env("PATH", folder.path())
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut runner = Serving(child, line.trim().to_owned());
+    let token = runner.1.split_once("#token=").unwrap().1.to_owned();
+    assert!(eventually(|| told.exists()));
+    let page = std::fs::read_to_string(&told).unwrap();
+    let page = Path::new(page.trim());
+    assert!(!page.to_str().unwrap().contains(&token), "{page:?}");
+    assert!(std::fs::read_to_string(page).unwrap().contains(&runner.1));
+    assert_eq!(page.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    for list in ["cmdline", "environ"] {
+        let list = std::fs::read(format!("/proc/{}/{list}", runner.0.id())).unwrap();
+        assert!(!text(&list).contains(&token));
+    }
+    let ended = Command::new("kill").arg(runner.0.id().to_string()).status().unwrap();
+    assert!(ended.success() && runner.0.wait().unwrap().success());
+    assert!(!page.exists());
 }
 
 #[test]

@@ -548,6 +548,39 @@ async fn a_job_whose_process_is_killed_says_so_and_the_runner_lives() {
     assert_eq!(alive.status(), StatusCode::OK);
 }
 
+#[tokio::test]
+async fn a_job_has_a_folder_of_its_own_while_it_works() {
+    let temporary = tempfile::tempdir().unwrap();
+    let app = app_of(Limits::default(), Tools { temporary: temporary.path().to_owned(), ..tools() });
+    let folders =
+        || std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    let job = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let mut seen = Vec::new();
+    for _ in 0..500 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        seen = folders();
+        let Some(worker) = worker_with(&job).filter(|_| !seen.is_empty()) else { continue };
+        // It starts in this folder, and knows nothing of the runner's environment.
+        assert_eq!(std::fs::read_link(format!("/proc/{worker}/cwd")).unwrap(), seen[0]);
+        let environment = std::fs::read(format!("/proc/{worker}/environ")).unwrap();
+        let names = String::from_utf8_lossy(&environment);
+        let mut names: Vec<&str> =
+            names.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["LC_ALL", "PATH", "TMPDIR"]);
+        break;
+    }
+    assert_eq!(seen.len(), 1);
+    assert_eq!(std::fs::metadata(&seen[0]).unwrap().permissions().mode() & 0o777, 0o700);
+    ask(&app, authorized("DELETE", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
+    follow(&app, &job, None).await;
+    assert!(folders().is_empty(), "it went with the job that was cancelled");
+    for backend in backends() {
+        follow(&app, &submit(&app, &run_of(COPY, backend)).await, None).await;
+        assert!(folders().is_empty(), "it went with the job that is over");
+    }
+}
+
 /// The process of a job, by the name that the runner gave it.
 fn worker_with(job: &str) -> Option<String> {
     let processes = std::fs::read_dir("/proc").ok()?.flatten();

@@ -20,6 +20,7 @@ use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::executors::Backend;
 use crate::jobs::child::{self, Bounds};
+use crate::jobs::folder;
 use crate::npz;
 use crate::wire::{Fields, Order};
 
@@ -201,8 +202,9 @@ fn here(
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
     let job = format!("run-{}", std::process::id());
+    folder::clear(&tools.temporary);
     let sink = |event, bytes| seen.take(event, bytes);
-    Ok(runtime.block_on(child::drive(&tools, &job, &order, fields, bounds, stop.subscribe(), sink)))
+    Ok(runtime.block_on(child::drive(&tools, &job, order, fields, bounds, stop.subscribe(), sink)))
 }
 
 /// Runs on another runner.

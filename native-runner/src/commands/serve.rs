@@ -5,11 +5,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
+use tempfile::TempDir;
 
 use super::{Outcome, Usage, print, say};
 use crate::auth::{Auth, Hosts};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
+use crate::jobs::folder;
 use crate::state::AppState;
 
 /// How many ports after the wanted one are tried.
@@ -26,6 +28,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
         )));
     }
     log(environment);
+    folder::clear(&environment.temporary);
     let limits = limits(args);
     let listener = listen(args.bind)?;
     let address = listener
@@ -44,9 +47,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     say(
         "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
     );
-    if args.open {
-        open(&url, environment);
-    }
+    let _opened = args.open.then(|| open(&url, environment));
     let served = runtime.block_on(run(listener, state));
     runtime.shutdown_timeout(FAREWELL);
     served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;
@@ -128,17 +129,36 @@ fn limits(args: &ServeArgs) -> Limits {
     limits
 }
 
-fn open(url: &str, environment: &Environment) {
+/// Opens `url` in a browser. Its token must not stand in the list of processes, so what the browser is told to
+/// open is a file that only its owner can read, and that leads there; it is removed when the answer is dropped.
+fn open(url: &str, environment: &Environment) -> Option<TempDir> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started = std::process::Command::new(program)
-        .arg(url)
-        .env("PATH", &environment.path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    if let Err(error) = started {
-        say(&format!("no browser could be opened ({program}: {error}): open the address yourself"));
+    let started = folder::make(&environment.temporary).and_then(|folder| {
+        let file = folder.path().join("isobar.html");
+        std::fs::write(
+            &file,
+            format!(
+                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Isobar</title>\
+                 <meta name=\"referrer\" content=\"no-referrer\">\
+                 <meta http-equiv=\"refresh\" content=\"0; url={url}\">\
+                 <a href=\"{url}\">Isobar</a></html>\n"
+            ),
+        )?;
+        std::process::Command::new(program)
+            .arg(&file)
+            .env("PATH", &environment.path)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()?;
+        Ok(folder)
+    });
+    match started {
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            say(&format!("no browser could be opened ({program}: {error}): open the address yourself"));
+            None
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+use super::folder;
 use super::lifecycle::stopped_problem;
 use crate::config::Tools;
 use crate::problems;
@@ -55,13 +57,20 @@ impl Drop for Group {
 pub async fn drive(
     tools: &Tools,
     job: &str,
-    order: &Order,
+    mut order: Order,
     fields: Fields,
     bounds: Bounds,
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let started = wire::head(order, fields.size_bytes()).and_then(|head| Ok((head, start(tools, job)?)));
+    // It outlives the process, whatever ends that.
+    let folder = match folder::make(&tools.temporary) {
+        Ok(folder) => folder,
+        Err(error) => return not_started(&error),
+    };
+    folder.path().clone_into(&mut order.temporary);
+    let started = wire::head(&order, fields.size_bytes())
+        .and_then(|head| Ok((head, start(tools, job, folder.path())?)));
     let (head, (mut child, stdin, mut stdout, stderr)) = match started {
         Ok(started) => started,
         Err(error) => return not_started(&error),
@@ -124,15 +133,19 @@ pub async fn drive(
     }
 }
 
-fn start(tools: &Tools, job: &str) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
+fn start(
+    tools: &Tools,
+    job: &str,
+    folder: &Path,
+) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
     // An empty environment but for what a C compiler needs; a group of its own, to be ended as a whole.
     let mut child = Command::new(&tools.worker)
         .args(["worker", job])
         .env_clear()
         .env("PATH", &tools.path)
-        .env("TMPDIR", &tools.temporary)
+        .env("TMPDIR", folder)
         .env("LC_ALL", "C")
-        .current_dir("/")
+        .current_dir(folder)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

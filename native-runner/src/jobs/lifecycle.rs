@@ -26,8 +26,7 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, field
             EventKind::Field { field } => job.keep(field, bytes),
             other => job.tell(other),
         };
-        let (reason, problem) =
-            child::drive(&shared.tools, &job.id, &order, fields, bounds, stop, sink).await;
+        let (reason, problem) = child::drive(&shared.tools, &job.id, order, fields, bounds, stop, sink).await;
         job.ends(reason, problem);
     } else {
         let reason = stopped.unwrap_or(EndReason::Cancelled);
