@@ -175,35 +175,23 @@ fn crashed(panic: &str) -> String {
 }
 
 fn refused(code: &str, message: String, help: &str) -> Compiled {
-    Compiled { diagnostics: vec![error(code, message, help)], ..Compiled::default() }
-}
-
-/// An error that the runner itself makes; it has no place.
-pub(crate) fn error(code: &str, message: impl Into<String>, help: &str) -> Diagnostic {
-    Diagnostic {
-        code: code.to_owned(),
-        severity: "error".to_owned(),
-        message: message.into(),
-        file: String::new(),
-        start: isobar_protocol::diagnostic::Position::default(),
-        end: isobar_protocol::diagnostic::Position::default(),
-        help: Some(help.to_owned()),
-        notes: Vec::new(),
-        label: String::new(),
-        related: Vec::new(),
-    }
+    Compiled { diagnostics: vec![Diagnostic::without_place(code, message, help)], ..Compiled::default() }
 }
 
 /// For those who need a stencil and find none.
 pub(crate) fn no_stencil(request: &Request) -> Diagnostic {
     let file = request.main_file().unwrap_or_default();
     let help = "a stencil is a function at the top of the file whose body has `with computation(...)`";
-    error("R09", format!("`{file}` has no stencil"), help)
+    Diagnostic::without_place("R09", format!("`{file}` has no stencil"), help)
 }
 
 /// For a level that no error explains.
 pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
-    error("R08", format!("there is no {stage} of this stencil"), "look at the level before it")
+    Diagnostic::without_place(
+        "R08",
+        format!("there is no {stage} of this stencil"),
+        "look at the level before it",
+    )
 }
 
 /// What the interpreter runs.

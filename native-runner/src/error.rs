@@ -87,18 +87,8 @@ impl ApiError {
             ApiError::BadJson { line, column, message } => {
                 let at = Position { line: place(*line), col: place(*column) };
                 problem.detail = format!("line {line}, column {column}: {message}");
-                problem.diagnostics = vec![Diagnostic {
-                    code: "Q01".to_owned(),
-                    severity: "error".to_owned(),
-                    message: message.clone(),
-                    file: String::new(),
-                    start: at,
-                    end: at,
-                    help: None,
-                    notes: Vec::new(),
-                    label: String::new(),
-                    related: Vec::new(),
-                }];
+                let fault = Diagnostic::without_place("Q01", message.clone(), "");
+                problem.diagnostics = vec![Diagnostic { start: at, end: at, ..fault }];
             }
             ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
             ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
@@ -110,8 +100,12 @@ impl ApiError {
             ApiError::NoBackend { known } | ApiError::UnknownBackend { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
-            ApiError::CompileTimedOut { limit_ms } => problem.limit = Some(time("compile time", *limit_ms)),
-            ApiError::SlowBody { limit_ms } => problem.limit = Some(time("request body", *limit_ms)),
+            ApiError::CompileTimedOut { limit_ms } => {
+                problem.limit = Some(LimitHit::of_time("compile time", *limit_ms))
+            }
+            ApiError::SlowBody { limit_ms } => {
+                problem.limit = Some(LimitHit::of_time("request body", *limit_ms))
+            }
             ApiError::Internal { report } => problem.report_id = Some(report.clone()),
             ApiError::InvalidRequest(_)
             | ApiError::Unauthenticated
@@ -138,11 +132,6 @@ impl ApiError {
 /// `1 error`, `2 errors`.
 pub(crate) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-/// A time that ran out.
-fn time(name: &str, limit_ms: u64) -> LimitHit {
-    LimitHit { name: name.to_owned(), allowed: limit_ms, asked: limit_ms, unit: "ms".to_owned() }
 }
 
 fn place(n: usize) -> u32 {

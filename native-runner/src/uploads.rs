@@ -72,9 +72,8 @@ impl Uploads {
     pub fn keep(&self, mut file: std::fs::File) -> Result<(String, u64), ApiError> {
         let bytes = file.seek(SeekFrom::End(0)).map_err(|error| ApiError::internal(&error))?;
         if bytes > self.most_bytes {
-            let name = "uploads".to_owned();
-            let (allowed, unit) = (self.most_bytes, "bytes".to_owned());
-            return Err(ApiError::TooLarge { limit: LimitHit { name, allowed, asked: bytes, unit } });
+            let limit = LimitHit::new("uploads", self.most_bytes, bytes, "bytes");
+            return Err(ApiError::TooLarge { limit });
         }
         let mut kept = self.kept.lock().map_err(|error| ApiError::internal(&error))?;
         while kept.by_id.values().map(|it| it.bytes).sum::<u64>() > self.most_bytes - bytes {

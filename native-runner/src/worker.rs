@@ -11,7 +11,7 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::diag::{Severity, StmtId};
 use isobar_compiler::pipeline::{Compilation, Hook};
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::field::{FieldInfo, Statistics};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
@@ -176,10 +176,9 @@ impl Hook for Levels<'_> {
 }
 
 fn too_much(asked: u64, allowed: u64) -> Problem {
-    let mut problem = problems::DOMAIN_TOO_LARGE
-        .problem("the fields and temporaries of the run need more memory than it may have");
-    problem.limit = Some(LimitHit { name: "memory".to_owned(), allowed, asked, unit: "bytes".to_owned() });
-    problem
+    problems::DOMAIN_TOO_LARGE
+        .problem("the fields and temporaries of the run need more memory than it may have")
+        .with_limit(LimitHit::new("memory", allowed, asked, "bytes"))
 }
 
 fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell: Tell<'_>) -> End {
@@ -194,7 +193,8 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
         }
         Failure::Trap { message, statement, cell: [i, j, k] } => {
             let detail = format!("{message}, at i={i}, j={j}, k={k}");
-            let mut diagnostic = compile::error("R01", detail.clone(), "correct the index or the condition");
+            let mut diagnostic =
+                Diagnostic::without_place("R01", detail.clone(), "correct the index or the condition");
             if let Some(span) = span_of(compilation, statement) {
                 (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
                 diagnostic.label = "stopped here".to_owned();

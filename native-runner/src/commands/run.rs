@@ -15,7 +15,6 @@ use tokio::sync::watch;
 use super::client::Client;
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::cli::{Format, RunArgs};
-use crate::compile;
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::executors::Backend;
@@ -165,7 +164,8 @@ impl Seen {
             EndReason::Cancelled | EndReason::RunnerShutdown => "R04",
             EndReason::Ok | EndReason::Error => "R05",
         };
-        let mut diagnostic = compile::error(code, problem.detail.clone(), &problem.next.join("; or "));
+        let mut diagnostic =
+            Diagnostic::without_place(code, problem.detail.clone(), &problem.next.join("; or "));
         if let Some(limit) = &problem.limit {
             let amount = |it: u64| human::amount(it, &limit.unit);
             let (asked, allowed) = (amount(limit.asked), amount(limit.allowed));

@@ -215,22 +215,16 @@ fn not_started(error: &std::io::Error) -> (EndReason, Option<Problem>) {
 
 fn too_many_results(bounds: Bounds, too_much: &TooMuch) -> Problem {
     let used = bounds.result_bytes - too_much.allowed;
-    let mut problem =
-        problems::DOMAIN_TOO_LARGE.problem("the written fields are larger than what the runner keeps");
-    problem.limit = Some(LimitHit {
-        name: "results".to_owned(),
-        allowed: bounds.result_bytes,
-        asked: used.saturating_add(too_much.asked),
-        unit: "bytes".to_owned(),
-    });
-    problem
+    let asked = used.saturating_add(too_much.asked);
+    problems::DOMAIN_TOO_LARGE
+        .problem("the written fields are larger than what the runner keeps")
+        .with_limit(LimitHit::new("results", bounds.result_bytes, asked, "bytes"))
 }
 
 fn out_of_time(run_ms: u64) -> Problem {
-    let mut problem = problems::TIME_LIMIT.problem(format!("the job worked for {run_ms} ms and was ended"));
-    problem.limit =
-        Some(LimitHit { name: "time".to_owned(), allowed: run_ms, asked: run_ms, unit: "ms".to_owned() });
-    problem
+    problems::TIME_LIMIT
+        .problem(format!("the job worked for {run_ms} ms and was ended"))
+        .with_limit(LimitHit::of_time("time", run_ms))
 }
 
 /// Why a process ended that did not say so itself.
@@ -238,14 +232,9 @@ fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason
     let signal = status.and_then(|it| it.signal());
     tracing::warn!(signal, last_words, "a job's process died");
     if last_words.contains("memory allocation of") {
-        let mut problem =
-            problems::DOMAIN_TOO_LARGE.problem("the job ran out of the memory that it may have");
-        problem.limit = Some(LimitHit {
-            name: "memory".to_owned(),
-            allowed: memory,
-            asked: memory,
-            unit: "bytes".to_owned(),
-        });
+        let problem = problems::DOMAIN_TOO_LARGE
+            .problem("the job ran out of the memory that it may have")
+            .with_limit(LimitHit::new("memory", memory, memory, "bytes"));
         return (EndReason::Limit, Some(problem));
     }
     if signal == Some(Signal::XCPU.as_raw()) {

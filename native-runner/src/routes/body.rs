@@ -78,8 +78,7 @@ pub(crate) fn forget(mut parts: BodyDataStream) {
 }
 
 pub(crate) fn too_large(limit: u64, asked: u64) -> ApiError {
-    let name = "request body".to_owned();
-    ApiError::TooLarge { limit: LimitHit { name, allowed: limit, asked, unit: "bytes".to_owned() } }
+    ApiError::TooLarge { limit: LimitHit::new("request body", limit, asked, "bytes") }
 }
 
 pub(crate) fn broken_off() -> ApiError {
