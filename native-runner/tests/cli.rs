@@ -171,6 +171,42 @@ fn every_stage_is_emitted_and_twice_the_same() {
 }
 
 #[test]
+fn all_stages_are_emitted_at_once() {
+    let shown = text(&isobar(&["emit", &copy(), "--stage", "all"]).stdout);
+    let heads: Vec<&str> =
+        shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
+    assert_eq!(heads, ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"]);
+    let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
+    assert_eq!(document["stages"].as_array().unwrap().len(), 7);
+    let empty = file("empty.py", b"x = 1\n");
+    for stage in ["all", "oir"] {
+        let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);
+        assert_eq!(
+            (output.status.code(), &json(&output)["diagnostics"][0]["code"]),
+            (Some(1), &"R09".into())
+        );
+    }
+}
+
+#[test]
+fn a_back_end_that_cannot_run_here_says_what_is_missing() {
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
+        command.args(arguments).env("PATH", "").env_remove("CC").stdin(Stdio::null()).output().unwrap()
+    };
+    let shown = text(&without(&["backends"]).stdout);
+    assert!(
+        shown.contains("cannot run") && shown.contains("`cc`") && shown.contains("install gcc"),
+        "{shown}"
+    );
+    let output = without(&["run", &copy(), "--backend", "openmp", "--init", "--format", "json"]);
+    let found = &json(&output)["diagnostics"][0];
+    assert_eq!((output.status.code(), &found["code"]), (Some(1), &"R05".into()));
+    assert!(found["message"].as_str().unwrap().contains("install gcc"), "{found}");
+    assert_eq!(without(&["run", &copy(), "--backend", "debug", "--init"]).status.code(), Some(0));
+}
+
+#[test]
 fn the_gallery_runs_and_both_back_ends_write_the_same_bytes() {
     let backends: &[&str] = if has_compiler() { &["debug", "openmp"] } else { &["debug"] };
     for stencil in gallery() {
@@ -325,6 +361,8 @@ fn a_remote_runner_does_what_this_one_does() {
     there.extend(["--runner", &runner.1]);
     let (here, there) = (json(&isobar(&arguments)), json(&isobar(&there)));
     assert_eq!(here["fields"], there["fields"]);
+    assert_eq!(here["hashes"], there["hashes"]);
+    assert_eq!(here["hashes"]["q_out"].as_str().map(str::len), Some(16));
     assert_eq!(there["reason"], "ok");
     let emitted = isobar(&["emit", &copy(), "--stage", "gtir", "--runner", &runner.1]);
     assert_eq!(emitted.stdout, isobar(&["emit", &copy(), "--stage", "gtir"]).stdout);

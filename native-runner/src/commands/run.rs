@@ -10,6 +10,7 @@ use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket}
 use isobar_protocol::problem::Problem;
 use isobar_protocol::report::RunReport;
 use isobar_protocol::request::FieldsInput;
+use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use super::client::Client;
@@ -51,6 +52,7 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         diagnostics: seen.diagnostics,
         backend: backend.name().to_owned(),
         reason,
+        hashes: seen.fields.iter().map(|(info, bytes)| (info.name.clone(), hash(bytes))).collect(),
         fields: seen.fields.into_iter().map(|(info, _)| info).collect(),
         timings: seen.timings,
         out: document.out.as_deref().filter(|_| outcome == Outcome::Fine).map(shown),
@@ -236,9 +238,8 @@ fn there(
         for line in answer.body.take(1 << 30).lines() {
             let Ok(line) = line else { break };
             let Some(data) = line.strip_prefix("data:") else { continue };
-            let event: Event = serde_json::from_str(data.trim_start()).map_err(|error| {
-                Usage::Wrong(format!("an event of the runner is not understood: {error}"))
-            })?;
+            // A later runner may tell of things that are not known here.
+            let Ok(event) = serde_json::from_str::<Event>(data.trim_start()) else { continue };
             next = event.seq;
             match event.what {
                 EventKind::Ended { reason, problem } => return Ok((reason, problem)),
@@ -254,6 +255,11 @@ fn there(
     Err(Usage::Wrong("the connection to the runner breaks off again and again".to_owned()))
 }
 
+/// Tells results apart at a glance.
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn tell(report: &RunReport, document: &Document) {
     let found = human::diagnostics(&report.diagnostics, &document.request);
     if !found.is_empty() {
@@ -262,7 +268,7 @@ fn tell(report: &RunReport, document: &Document) {
     if report.reason != EndReason::Ok {
         return;
     }
-    let mut text = human::fields(&report.fields);
+    let mut text = human::fields(&report.fields, &report.hashes);
     let mut rows = vec![["step", "ms"].map(str::to_owned)];
     rows.extend(report.timings.iter().map(|it| [it.step.clone(), format!("{:.3}", it.ms)]));
     text += "\n";

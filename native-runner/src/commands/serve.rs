@@ -27,7 +27,6 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
             args.bind.ip()
         )));
     }
-    log(environment);
     folder::clear(&environment.temporary);
     let limits = limits(args);
     let listener = listen(args.bind)?;
@@ -47,6 +46,14 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     say(
         "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
     );
+    for backend in state.backends.iter().filter(|it| !it.available) {
+        say(&format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
+    }
+    if !crate::assets::has_page() {
+        say(
+            "This program was built without the page: `cargo xtask play` builds both. The API works as it is.",
+        );
+    }
     let _opened = args.open.then(|| open(&url, environment));
     let served = runtime.block_on(run(listener, state));
     runtime.shutdown_timeout(FAREWELL);
@@ -160,11 +167,4 @@ fn open(url: &str, environment: &Environment) -> Option<TempDir> {
             None
         }
     }
-}
-
-fn log(environment: &Environment) {
-    let filter = environment.log.as_deref().unwrap_or("isobar_runner=info");
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("isobar_runner=info"));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
