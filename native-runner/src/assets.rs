@@ -22,6 +22,11 @@ const NO_PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">
     <p>Build the page with <code>cargo xtask page</code> and the runner again, or run <code>cargo xtask play</code>, \
     which does both. The command line and the HTTP API work as they are.</p></html>\n";
 
+/// Whether the page was built before this program.
+pub(crate) fn has_page() -> bool {
+    Page::get("index.html").is_some()
+}
+
 /// Whether a path of a request names a file of the page.
 pub(crate) fn is_file(path: &str) -> bool {
     path == "/" || Page::get(path.trim_start_matches('/')).is_some()

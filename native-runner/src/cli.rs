@@ -12,7 +12,7 @@ use crate::config::Environment;
 
 /// Compiles and runs GTScript and NDSL stencils.
 #[derive(Debug, Parser)]
-#[command(name = "isobar", version, max_term_width = 100)]
+#[command(name = "isobar", version, max_term_width = 100, after_help = EXITS)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -38,9 +38,43 @@ enum Command {
     },
 }
 
+const EXITS: &str = "\
+Exit codes: 0 fine, 1 the stencil or the run failed, 2 the command cannot be followed.
+With --format json, standard output has one document, and `diagnostics` in it say what failed.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  isobar check stencils/*.py
+  isobar check model.py --module lib --format json";
+
+const EMIT_EXAMPLES: &str = "\
+Examples:
+  isobar emit diffusion.py --stage oir
+  isobar emit diffusion.py --stage oir --after prune-temporaries
+  isobar emit diffusion.py --stage all --format json";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  isobar run diffusion.py --backend openmp --init --domain 128,128,80
+  isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
+  isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
+  isobar run --request request.json --runner http://127.0.0.1:8787
+
+Prints each written field with the hash of its bytes, and the time of each step in milliseconds.
+Equal hashes are equal bits: all back ends give the same.";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  isobar serve --open
+  isobar serve --jobs 1 --job-memory 2048 --job-time 60
+
+On another machine: start it there, forward its port with `ssh -L 8787:127.0.0.1:8787 HOST`, and open the
+address that it printed.";
+
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
+    /// Text for people
     #[default]
     Human,
     /// One document on standard output, nothing else there
@@ -49,6 +83,7 @@ pub enum Format {
 
 /// Options of `check`.
 #[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
     /// Python files with stencils
     #[arg(required_unless_present = "request")]
@@ -59,14 +94,15 @@ pub struct CheckArgs {
 
 /// Options of `emit`.
 #[derive(Debug, Args)]
+#[command(after_help = EMIT_EXAMPLES)]
 pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// definition, gtir, oir, tree, schedule, sdfg or c
+    /// definition, gtir, oir, tree, schedule, sdfg, c, or all of them
     #[arg(long)]
     pub stage: String,
-    /// Stop after this pass of the level
+    /// Stop after this pass of the level; a wrong name is answered with those there are
     #[arg(long, value_name = "PASS")]
     pub after: Option<String>,
     #[command(flatten)]
@@ -75,16 +111,18 @@ pub struct EmitArgs {
 
 /// Options of `run`.
 #[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
     /// The Python file with the stencil
     pub file: Option<PathBuf>,
-    /// debug or openmp
+    /// debug or openmp; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,
     /// Threads of the back end; all cores without
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// Make the inputs that are not given from the file's `# @input` lines; NAME=GENERATOR for one of them
+    /// Make the inputs that are not given from the file's `# @input` and `# @scalar` lines. With
+    /// NAME=GENERATOR one of them is made in another way, as `q=linear(low=0, high=1, along=k)`; repeatable
     #[arg(long, value_name = "NAME=GENERATOR", num_args = 0..=1, default_missing_value = "")]
     pub init: Vec<String>,
     #[command(flatten)]
@@ -94,6 +132,7 @@ pub struct RunArgs {
 /// Options of `backends`.
 #[derive(Debug, Args)]
 pub struct BackendsArgs {
+    /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Ask this runner instead; the token comes from ISOBAR_TOKEN
@@ -103,6 +142,7 @@ pub struct BackendsArgs {
 
 /// Options of `serve`.
 #[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
     /// Address and port; the next free port is taken where this one is not, any with port 0
     #[arg(long, default_value = "127.0.0.1:8787")]
@@ -137,32 +177,38 @@ pub struct Shared {
     /// A further file or folder of modules; repeatable
     #[arg(long = "module", value_name = "PATH")]
     pub modules: Vec<PathBuf>,
+    /// Values of `from __externals__ import ...`: {"name": 1.5, "flag": true, "fn": {"function": "name"}}
     #[arg(long, value_name = "FILE.json")]
     pub externals: Option<PathBuf>,
+    /// Types by name: {"float": "float32", "my_type": "float64"}
     #[arg(long, value_name = "FILE.json")]
     pub dtypes: Option<PathBuf>,
     /// Bits of literals and of NDSL's Float and Int
     #[arg(long, value_name = "32|64", value_parser = clap::builder::PossibleValuesParser::new(["32", "64"]))]
     pub precision: Option<String>,
-    /// Points of the compute domain
+    /// Points of the compute domain; without, that of the file's `# @domain` line, or the largest that the
+    /// fields have room for
     #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]
     pub domain: Vec<i64>,
+    /// Index of the first compute point in the arrays: {"_all_": [3, 3, 0], "phi": [1, 1, 0]}; without, 0
     #[arg(long, value_name = "FILE.json")]
     pub origin: Option<PathBuf>,
-    /// Arrays by parameter name
+    /// Arrays by parameter name, as `numpy.savez` writes them, the fields that are only written too
     #[arg(long, value_name = "FILE.npz")]
     pub fields: Option<PathBuf>,
+    /// Values of scalar parameters: {"alpha": 0.1}
     #[arg(long, value_name = "FILE.json")]
     pub scalars: Option<PathBuf>,
-    /// Where the written fields go: whole arrays, halo included
+    /// Where the written fields go: whole arrays, halo included. It is replaced when the run is over
     #[arg(long, value_name = "FILE.npz")]
     pub out: Option<PathBuf>,
+    /// How to print
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Do it on this runner instead of here; the token comes from ISOBAR_TOKEN
     #[arg(long, value_name = "URL")]
     pub runner: Option<String>,
-    /// All of the above in one document, the same that the HTTP API takes
+    /// All of the above in one document, the same that the HTTP API takes; options go before its entries
     #[arg(long, value_name = "FILE.json")]
     pub request: Option<PathBuf>,
 }
@@ -182,6 +228,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
             return if error.print().is_ok() && !is_wrong { ExitCode::SUCCESS } else { ExitCode::from(2) };
         }
     };
+    let level = if matches!(cli.command, Command::Serve(_)) { "info" } else { "error" };
+    commands::log(environment, level);
     let done = match cli.command {
         Command::Check(args) => commands::check::check(&args, environment),
         Command::Emit(args) => commands::emit::emit(&args, environment),
@@ -196,6 +244,24 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Err(usage) => {
             commands::say(&format!("error: {usage}"));
             ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_and_option_says_what_it_is_for() {
+        let cli = Cli::command();
+        cli.clone().debug_assert();
+        for command in cli.get_subcommands() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+            }
         }
     }
 }

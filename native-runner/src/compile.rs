@@ -17,6 +17,7 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::limits::Limits;
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
+use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 
@@ -127,20 +128,28 @@ pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<
 /// # Errors
 ///
 /// 504 and 500.
-pub(crate) async fn guarded(request: Request, limit_ms: u64) -> Result<Compiled, ApiError> {
-    let work = tokio::task::spawn_blocking(move || {
-        on_large_stack(|| {
-            let mut timer = Timer::default();
-            let compilation = Source::of(&request).compile(&mut timer);
-            Compiled::new(&compilation, timer.times)
-        })
-    });
-    match tokio::time::timeout(Duration::from_millis(limit_ms), work).await {
-        Err(_) => Err(ApiError::CompileTimedOut { limit_ms }),
-        Ok(Err(error)) => Err(ApiError::internal(&error)),
-        Ok(Ok(Err(panic))) => Err(ApiError::internal(&crashed(&panic))),
-        Ok(Ok(Ok(compiled))) => Ok(compiled),
-    }
+pub(crate) async fn guarded(
+    request: Request,
+    limit_ms: u64,
+    slots: Arc<Semaphore>,
+) -> Result<Compiled, ApiError> {
+    let work = async {
+        let permit = slots.acquire_owned().await.map_err(|error| ApiError::internal(&error))?;
+        let work = tokio::task::spawn_blocking(move || {
+            let done = on_large_stack(|| {
+                let mut timer = Timer::default();
+                let compilation = Source::of(&request).compile(&mut timer);
+                Compiled::new(&compilation, timer.times)
+            });
+            // A compilation that nobody waits for any more still counts until it ends.
+            drop(permit);
+            done
+        });
+        let done = work.await.map_err(|error| ApiError::internal(&error))?;
+        done.map_err(|panic| ApiError::internal(&crashed(&panic)))
+    };
+    let done = tokio::time::timeout(Duration::from_millis(limit_ms), work).await;
+    done.unwrap_or(Err(ApiError::CompileTimedOut { limit_ms }))
 }
 
 /// Runs `work` where deep recursion has room, and catches its panic.
@@ -166,28 +175,23 @@ fn crashed(panic: &str) -> String {
 }
 
 fn refused(code: &str, message: String, help: &str) -> Compiled {
-    Compiled { diagnostics: vec![error(code, message, help)], ..Compiled::default() }
+    Compiled { diagnostics: vec![Diagnostic::without_place(code, message, help)], ..Compiled::default() }
 }
 
-/// An error that the runner itself makes; it has no place.
-pub(crate) fn error(code: &str, message: impl Into<String>, help: &str) -> Diagnostic {
-    Diagnostic {
-        code: code.to_owned(),
-        severity: "error".to_owned(),
-        message: message.into(),
-        file: String::new(),
-        start: isobar_protocol::diagnostic::Position::default(),
-        end: isobar_protocol::diagnostic::Position::default(),
-        help: Some(help.to_owned()),
-        notes: Vec::new(),
-        label: String::new(),
-        related: Vec::new(),
-    }
+/// For those who need a stencil and find none.
+pub(crate) fn no_stencil(request: &Request) -> Diagnostic {
+    let file = request.main_file().unwrap_or_default();
+    let help = "a stencil is a function at the top of the file whose body has `with computation(...)`";
+    Diagnostic::without_place("R09", format!("`{file}` has no stencil"), help)
 }
 
 /// For a level that no error explains.
 pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
-    error("R08", format!("there is no {stage} of this stencil"), "look at the level before it")
+    Diagnostic::without_place(
+        "R08",
+        format!("there is no {stage} of this stencil"),
+        "look at the level before it",
+    )
 }
 
 /// What the interpreter runs.

@@ -33,14 +33,18 @@ pub enum ApiError {
     TooLarge { limit: LimitHit },
     #[error("the body must be sent as `{wanted}`")]
     UnsupportedMediaType { wanted: &'static str },
+    #[error("`backend` is missing")]
+    NoBackend { known: Vec<&'static str> },
     #[error("no back end named `{name}` on this runner")]
     UnknownBackend { name: String, known: Vec<&'static str> },
     #[error("the back end `{name}` cannot run here: {reason}")]
     BackendUnavailable { name: String, reason: String },
     #[error("the queue is full, {waiting} jobs are waiting")]
     QueueFull { waiting: u64 },
-    #[error("the request body did not arrive in time")]
-    SlowBody,
+    #[error("all {allowed} connections of this runner are in use")]
+    TooManyConnections { allowed: u64 },
+    #[error("the request body did not arrive within {limit_ms} ms")]
+    SlowBody { limit_ms: u64 },
     #[error("the compilation took longer than {limit_ms} ms")]
     CompileTimedOut { limit_ms: u64 },
     #[error("the runner is shutting down")]
@@ -53,7 +57,9 @@ pub enum ApiError {
 impl ApiError {
     fn kind(&self) -> &'static Kind {
         match self {
-            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) => &problems::INVALID_REQUEST,
+            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) | ApiError::NoBackend { .. } => {
+                &problems::INVALID_REQUEST
+            }
             ApiError::Unauthenticated => &problems::UNAUTHENTICATED,
             ApiError::TooManyFailures { .. } => &problems::RATE_LIMITED,
             ApiError::ForeignHost(_) | ApiError::ForeignOrigin(_) => &problems::FORBIDDEN,
@@ -65,8 +71,8 @@ impl ApiError {
             ApiError::UnknownBackend { .. } | ApiError::BackendUnavailable { .. } => {
                 &problems::BACKEND_UNAVAILABLE
             }
-            ApiError::QueueFull { .. } => &problems::OVERLOADED,
-            ApiError::SlowBody => &problems::SLOW_BODY,
+            ApiError::QueueFull { .. } | ApiError::TooManyConnections { .. } => &problems::OVERLOADED,
+            ApiError::SlowBody { .. } => &problems::SLOW_BODY,
             ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
             ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
             ApiError::Internal { .. } => &problems::INTERNAL,
@@ -81,32 +87,24 @@ impl ApiError {
             ApiError::BadJson { line, column, message } => {
                 let at = Position { line: place(*line), col: place(*column) };
                 problem.detail = format!("line {line}, column {column}: {message}");
-                problem.diagnostics = vec![Diagnostic {
-                    code: "Q01".to_owned(),
-                    severity: "error".to_owned(),
-                    message: message.clone(),
-                    file: String::new(),
-                    start: at,
-                    end: at,
-                    help: None,
-                    notes: Vec::new(),
-                    label: String::new(),
-                    related: Vec::new(),
-                }];
+                let fault = Diagnostic::without_place("Q01", message.clone(), "");
+                problem.diagnostics = vec![Diagnostic { start: at, end: at, ..fault }];
             }
             ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
             ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
             ApiError::QueueFull { .. } => problem.retry_after_ms = Some(5_000),
-            ApiError::UnknownBackend { known, .. } => {
+            ApiError::TooManyConnections { .. } => {
+                problem.retry_after_ms = Some(1_000);
+                problem.next = vec!["close connections that are not needed".to_owned()];
+            }
+            ApiError::NoBackend { known } | ApiError::UnknownBackend { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
             ApiError::CompileTimedOut { limit_ms } => {
-                problem.limit = Some(LimitHit {
-                    name: "compile time".to_owned(),
-                    allowed: *limit_ms,
-                    asked: *limit_ms,
-                    unit: "ms".to_owned(),
-                });
+                problem.limit = Some(LimitHit::of_time("compile time", *limit_ms))
+            }
+            ApiError::SlowBody { limit_ms } => {
+                problem.limit = Some(LimitHit::of_time("request body", *limit_ms))
             }
             ApiError::Internal { report } => problem.report_id = Some(report.clone()),
             ApiError::InvalidRequest(_)
@@ -118,7 +116,6 @@ impl ApiError {
             | ApiError::Gone(_)
             | ApiError::UnsupportedMediaType { .. }
             | ApiError::BackendUnavailable { .. }
-            | ApiError::SlowBody
             | ApiError::ShuttingDown => {}
         }
         problem
@@ -130,6 +127,11 @@ impl ApiError {
         tracing::error!(report, "{what}");
         ApiError::Internal { report }
     }
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn place(n: usize) -> u32 {

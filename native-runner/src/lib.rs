@@ -23,6 +23,7 @@ pub mod plan;
 pub mod assets;
 pub mod auth;
 pub mod routes;
+pub mod server;
 pub mod state;
 pub mod uploads;
 

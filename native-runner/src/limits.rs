@@ -47,19 +47,13 @@ pub fn check_request(request: &Request, limits: &Limits) -> Result<(), ApiError>
 ///
 /// The limit that is exceeded.
 pub fn check_sources(request: &Request, limits: &Limits) -> Result<(), LimitHit> {
-    let hit = |name: &str, allowed, asked, unit: &str| LimitHit {
-        name: name.to_owned(),
-        allowed,
-        asked,
-        unit: unit.to_owned(),
-    };
     let files = request.files.len() as u64;
     if files > limits.files {
-        return Err(hit("number of files", limits.files, files, "files"));
+        return Err(LimitHit::new("number of files", limits.files, files, "files"));
     }
     let bytes: u64 = request.files.iter().map(|(name, text)| (name.len() + text.len()) as u64).sum();
     if bytes > limits.source_bytes {
-        return Err(hit("source text", limits.source_bytes, bytes, "bytes"));
+        return Err(LimitHit::new("source text", limits.source_bytes, bytes, "bytes"));
     }
     Ok(())
 }

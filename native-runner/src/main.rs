@@ -10,13 +10,17 @@ fn main() -> ExitCode {
     let variable = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
     let text = |name: &str| variable(name).and_then(|it| it.into_string().ok());
     let home = |folder: &str| variable("HOME").map(|it| PathBuf::from(it).join(folder));
-    let cache = variable("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| home(".cache"));
+    // The convention asks to ignore a path that is not absolute.
+    let given = variable("XDG_CACHE_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+    let cache = given.or_else(|| home(".cache"));
+    let temporary = std::env::temp_dir();
     let environment = Environment {
         path: variable("PATH").unwrap_or_default(),
         cc: text("CC"),
         token: text("ISOBAR_TOKEN"),
         cache: cache.map(|it| it.join("isobar")),
-        temporary: std::env::temp_dir(),
+        // Jobs work in a folder of their own.
+        temporary: std::path::absolute(&temporary).unwrap_or(temporary),
         program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("isobar")),
         log: text("ISOBAR_LOG"),
     };

@@ -17,7 +17,7 @@ use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
 use crate::compile::Source;
 use crate::executors::Executor;
-use crate::npz;
+use crate::npz::{self, Unread};
 
 /// Why a request is not run.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(crate) fn launch(
         if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }
     };
     if let Some(generators) = &request.init {
-        let directives = with_overrides(&source.directives, generators, &call)?;
+        let directives = with_overrides(&source.directives, generators, signature, &call)?;
         let domain = domain_for(request, &directives, signature, &call)?;
         let made = inputs::bytes_for(signature, domain);
         admit(domain, given.saturating_add(made))?;
@@ -83,8 +83,9 @@ fn fill_in(call: &mut Call, made: Call) {
         if call.fields.contains_key(&name) {
             continue;
         }
+        // An origin that was given is checked against the array as any other.
         if let Some(origin) = made.origin.get(&name) {
-            call.origin.insert(name.clone(), origin.clone());
+            call.origin.entry(name.clone()).or_insert_with(|| origin.clone());
         }
         call.fields.insert(name, array);
     }
@@ -97,19 +98,25 @@ fn fill_in(call: &mut Call, made: Call) {
 fn with_overrides(
     directives: &Directives,
     generators: &BTreeMap<String, String>,
-    call: &Call,
+    signature: &Signature,
+    given: &Call,
 ) -> Result<Directives, Refusal> {
     let mut directives = directives.clone();
+    let names = || signature.params.iter().map(|it| it.name.as_str());
     for (name, text) in generators {
+        if !names().any(|it| it == name) {
+            return Err(call::no_such_parameter(&signature.name, name, names()).into());
+        }
         let generator = inputs::parse::generator(text).map_err(|why| {
             let message = format!("the generator `{text}` of `{name}` is not understood: {why}");
-            Refusal::from(Diagnostic::without_place(call::CANNOT_READ, message))
+            let help = "write one as in `# @input`: `constant(1)`, `linear(low=0, high=1, along=k)`";
+            Refusal::from(Diagnostic::without_place(call::CANNOT_READ, message).help(help))
         })?;
         directives.inputs.retain(|it| it.field != *name);
         let span = Span::new(FileId::default(), 0, 0);
         directives.inputs.push(inputs::InputDirective { field: name.clone(), generator, span });
     }
-    directives.inputs.retain(|it| !call.fields.contains_key(&it.field));
+    directives.inputs.retain(|it| !given.fields.contains_key(&it.field));
     Ok(directives)
 }
 
@@ -147,7 +154,11 @@ fn given_fields(
 ) -> Result<BTreeMap<String, Array>, Refusal> {
     let mut fields = BTreeMap::new();
     if let Some(npz) = npz {
-        fields = npz::read(npz, allowed).map_err(|why| call::cannot_read("the input fields", &why))?;
+        // They are counted twice below, so more than half can never be admitted.
+        fields = npz::read(npz, allowed / 2).map_err(|why| match why {
+            Unread::Damaged(why) => Refusal::from(call::cannot_read("the input fields", &why)),
+            Unread::TooLarge { asked, .. } => Refusal::Memory { asked: asked.saturating_mul(2), allowed },
+        })?;
     }
     if let Some(FieldsInput::Inline(inline)) = &request.fields {
         let mut wrong = Vec::new();

@@ -61,10 +61,10 @@ kinds! {
         "The body of the request came too slowly.",
         ["send it again"];
     GONE = "gone", 410, "the result is no longer kept",
-        "Results of jobs that are over are kept for a while and within a total size; then the oldest are dropped.",
+        "Results of jobs that are over are kept within a total size; then the oldest are dropped.",
         ["run it again"];
     PAYLOAD_TOO_LARGE = "payload-too-large", 413, "the request is too large",
-        "A request larger than the limit is refused before it is read. Field data belongs into an upload.",
+        "A request that is larger than the limit is refused as soon as that shows, and nothing of it is kept. Field data belongs into an upload.",
         ["send field data to /v1/uploads", "send fewer or shorter files"];
     UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type", 415, "the body has the wrong type",
         "Documents are sent as application/json, uploads as application/octet-stream. This keeps forms of other pages out.",
@@ -76,7 +76,7 @@ kinds! {
         "A field is missing, too small or of another type, or a scalar does not fit. The diagnostics name each.",
         ["correct the arguments"];
     DOMAIN_TOO_LARGE = "domain-too-large", 422, "the run needs more memory than it may have",
-        "The memory of the fields, the temporaries and the code is added up before a run; a run that asks for too much is not started.",
+        "The memory of the fields and the temporaries is added up before a run; a run that asks for too much is not started.",
         ["choose a smaller domain", "compile with 32-bit precision"];
     BACKEND_UNAVAILABLE = "backend-unavailable", 422, "the back end cannot run here",
         "The runner lists every back end, and for those that cannot run the reason.",
@@ -102,8 +102,8 @@ kinds! {
     JOB_CRASHED = "job-crashed", 500, "the job's process crashed",
         "Each job works in a process of its own, so that a crash costs one job and nothing else. It is a fault of ours, or memory ran out.",
         ["run with the back end `debug`", "choose a smaller domain", "report the stencil"];
-    OVERLOADED = "overloaded", 503, "too many jobs are waiting",
-        "The runner takes a limited number of jobs.",
+    OVERLOADED = "overloaded", 503, "the runner has too much to do",
+        "The runner takes a limited number of jobs and of connections.",
         ["wait for a job to end, or cancel one"];
     SHUTTING_DOWN = "shutting-down", 503, "the runner is shutting down",
         "The runner was told to end. Jobs that were working ended with it.",

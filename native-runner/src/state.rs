@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use isobar_protocol::job::Backend;
 use isobar_protocol::limits::Limits;
+use tokio::sync::Semaphore;
 
 use crate::auth::{Auth, Hosts};
 use crate::config::Tools;
@@ -24,6 +25,8 @@ pub struct Shared {
     pub backends: Vec<Backend>,
     pub jobs: Jobs,
     pub uploads: Uploads,
+    /// One permit for each compilation that may go on.
+    pub compiling: Arc<Semaphore>,
 }
 
 impl AppState {
@@ -34,7 +37,8 @@ impl AppState {
         let backends = crate::executors::backends(&tools);
         let jobs = Jobs::new(limits, Arc::clone(&tools));
         let uploads = Uploads::new(limits);
-        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads }))
+        let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));
+        Self(Arc::new(Shared { auth, hosts, limits, tools, backends, jobs, uploads, compiling }))
     }
 }
 

@@ -6,13 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::ApiError;
+use crate::wire::Fields;
+
+/// Uploads that arrive at the same time.
+const MOST_ARRIVING: usize = 4;
 
 /// The files of all uploads; they have no names and vanish with the runner.
 #[derive(Debug)]
 pub struct Uploads {
     most_bytes: u64,
+    arriving: Semaphore,
     kept: Mutex<Kept>,
 }
 
@@ -32,23 +38,30 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// The data, from its beginning.
-    ///
-    /// # Errors
-    ///
-    /// Those of the file.
-    pub fn read(&self) -> std::io::Result<Vec<u8>> {
-        use std::os::unix::fs::FileExt;
-        let mut data = vec![0; usize::try_from(self.bytes).unwrap_or(0)];
-        self.file.read_exact_at(&mut data, 0)?;
-        Ok(data)
+    /// The file as a job takes it; it lives as long as the job needs it.
+    #[must_use]
+    pub fn fields(&self) -> Fields {
+        Fields::File { file: Arc::clone(&self.file), bytes: self.bytes }
     }
 }
 
 impl Uploads {
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { most_bytes: limits.kept_bytes, kept: Mutex::default() }
+        Self {
+            most_bytes: limits.kept_bytes,
+            arriving: Semaphore::new(MOST_ARRIVING),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Waits until one more may arrive; it counts until the permit is dropped.
+    ///
+    /// # Errors
+    ///
+    /// None, as long as the runner lives.
+    pub async fn begin(&self) -> Result<SemaphorePermit<'_>, ApiError> {
+        self.arriving.acquire().await.map_err(|error| ApiError::internal(&error))
     }
 
     /// Keeps a file and answers its id; the oldest uploads give way where all together would be too much.
@@ -59,9 +72,8 @@ impl Uploads {
     pub fn keep(&self, mut file: std::fs::File) -> Result<(String, u64), ApiError> {
         let bytes = file.seek(SeekFrom::End(0)).map_err(|error| ApiError::internal(&error))?;
         if bytes > self.most_bytes {
-            let name = "uploads".to_owned();
-            let (allowed, unit) = (self.most_bytes, "bytes".to_owned());
-            return Err(ApiError::TooLarge { limit: LimitHit { name, allowed, asked: bytes, unit } });
+            let limit = LimitHit::new("uploads", self.most_bytes, bytes, "bytes");
+            return Err(ApiError::TooLarge { limit });
         }
         let mut kept = self.kept.lock().map_err(|error| ApiError::internal(&error))?;
         while kept.by_id.values().map(|it| it.bytes).sum::<u64>() > self.most_bytes - bytes {

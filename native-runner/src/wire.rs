@@ -2,8 +2,10 @@
 //!
 //! `u32` length of the JSON document, `u64` length of the bytes, both little-endian, then both.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use isobar_protocol::job::EventKind;
 use isobar_protocol::limits::Limits;
@@ -24,6 +26,7 @@ pub struct Order {
     pub processor_seconds: u64,
     pub threads: u32,
     pub cache: Option<PathBuf>,
+    /// The folder of the job, for its owner alone.
     pub temporary: PathBuf,
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
@@ -54,17 +57,57 @@ const MOST_THREADS: u32 = 1024;
 /// A document is never longer.
 const MOST_JSON_BYTES: usize = 64 * 1024 * 1024;
 
+/// The bytes beside an order.
+#[derive(Clone, Debug, Default)]
+pub enum Fields {
+    #[default]
+    None,
+    Memory(Vec<u8>),
+    /// Read as the job's process takes it, so that jobs that wait hold no memory.
+    File {
+        file: Arc<File>,
+        bytes: u64,
+    },
+}
+
+impl Fields {
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        match self {
+            Fields::None => 0,
+            Fields::Memory(bytes) => bytes.len() as u64,
+            Fields::File { bytes, .. } => *bytes,
+        }
+    }
+
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        matches!(self, Fields::None)
+    }
+}
+
+/// The part of a frame before its bytes.
+///
+/// # Errors
+///
+/// When the document is too long.
+pub fn head<T: Serialize>(document: &T, bytes: u64) -> io::Result<Vec<u8>> {
+    let json = serde_json::to_vec(document)?;
+    let length = u32::try_from(json.len()).map_err(io::Error::other)?;
+    let mut out = Vec::with_capacity(json.len() + 12);
+    out.extend(length.to_le_bytes());
+    out.extend(bytes.to_le_bytes());
+    out.extend(json);
+    Ok(out)
+}
+
 /// Writes one frame.
 ///
 /// # Errors
 ///
 /// Those of `out`.
 pub fn write<T: Serialize>(out: &mut impl Write, document: &T, bytes: &[u8]) -> io::Result<()> {
-    let json = serde_json::to_vec(document)?;
-    let length = u32::try_from(json.len()).map_err(io::Error::other)?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(&(bytes.len() as u64).to_le_bytes())?;
-    out.write_all(&json)?;
+    out.write_all(&head(document, bytes.len() as u64)?)?;
     out.write_all(bytes)?;
     out.flush()
 }

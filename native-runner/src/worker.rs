@@ -9,11 +9,11 @@ use std::time::Instant;
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::diag::StmtId;
+use isobar_compiler::diag::{Severity, StmtId};
 use isobar_compiler::pipeline::{Compilation, Hook};
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::field::{FieldInfo, Statistics};
-use isobar_protocol::job::{EndReason, EventKind, StageState};
+use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
@@ -21,6 +21,8 @@ use rustix::process::{
 use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::error::count;
+use crate::executors::steps::{Sink, Step, step};
 use crate::executors::{Backend, Failure, Work};
 use crate::plan::{self, Refusal};
 use crate::problems;
@@ -48,13 +50,16 @@ pub fn main() -> ExitCode {
     });
     let out = Mutex::new(std::io::stdout());
     let tell = |event: EventKind, bytes: &[u8]| write(&out, &event, bytes);
+    let begun = Instant::now();
     let ended = compile::on_large_stack(|| work(&order, &npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
+        // The runner writes it to its log, under this name.
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
         let mut problem = problems::INTERNAL.problem("the compiler or the run crashed");
         problem.report_id = Some(report);
         End(EndReason::Error, Some(problem))
     });
+    tell(EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()) }, &[]);
     tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, &[]);
     ExitCode::SUCCESS
 }
@@ -96,22 +101,28 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         );
     };
     let source = Source::of(request);
-    let mut stages = Stages { tell, open: None };
-    let compilation = source.compile(&mut stages);
-    stages.close();
+    let sink = |event: EventKind| tell(event, &[]);
+    let mut levels = Levels { sink: &sink, open: None };
+    let compilation = source.compile(&mut levels);
+    levels.close();
     let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
     for diagnostic in &compilation.diagnostics {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
     }
     if compilation.has_errors() {
-        let found = compilation.diagnostics.len();
-        let problem =
-            problems::COMPILE_FAILED.problem(format!("the stencil does not compile: {found} diagnostics"));
+        let errors = compilation.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
+        let problem = problems::COMPILE_FAILED
+            .problem(format!("the stencil does not compile: {}", count(errors, "error")));
         return End(EndReason::Error, Some(problem));
     }
 
+    if compilation.stencil.is_none() {
+        tell(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) }, &[]);
+        return End(EndReason::Error, Some(problems::COMPILE_FAILED.problem("there is no stencil to run")));
+    }
+
     let executor = backend.executor();
-    let prepared = stage("inputs", tell, || {
+    let prepared = step("inputs", &sink, || {
         let npz = order.has_fields.then_some(npz);
         plan::launch(request, &source, &compilation, npz, executor.as_ref(), order.memory_bytes)
     });
@@ -129,57 +140,35 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         }
     };
 
-    let sink = |event: EventKind| tell(event, &[]);
-    let ran = {
-        let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
-        match backend {
-            Backend::Debug => stage("run", tell, || executor.run(work)),
-            // It compiles first, and tells its stages itself.
-            Backend::Openmp => executor.run(work),
-        }
-    };
+    let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
+    let ran = executor.run(work);
     if let Err(failure) = ran {
         return failed(failure, &compilation, &places, tell);
     }
-    stage("fields", tell, || send_fields(&compilation, &launch, tell));
+    step("fields", &sink, || send_fields(&compilation, &launch, tell));
     End(EndReason::Ok, None)
 }
 
-/// Does `work` between the two events of a stage.
-fn stage<T>(name: &str, tell: Tell<'_>, work: impl FnOnce() -> T) -> T {
-    let event = |state, ms| EventKind::Stage { name: name.to_owned(), state, ms, cached: false };
-    tell(event(StageState::Begun, None), &[]);
-    let begun = Instant::now();
-    let done = work();
-    tell(event(StageState::Ended, Some(milliseconds(begun.elapsed()))), &[]);
-    done
+/// Tells the levels of a compilation as steps; passes count to their level.
+struct Levels<'a> {
+    sink: Sink<'a>,
+    open: Option<Step<'a>>,
 }
 
-/// Tells the levels of a compilation as stages; passes count to their level.
-struct Stages<'a> {
-    tell: Tell<'a>,
-    open: Option<(&'static str, Instant)>,
-}
-
-impl Stages<'_> {
-    fn event(&self, name: &str, state: StageState, ms: Option<f64>) {
-        (self.tell)(EventKind::Stage { name: name.to_owned(), state, ms, cached: false }, &[]);
-    }
-
+impl Levels<'_> {
     fn close(&mut self) {
-        if let Some((name, begun)) = self.open.take() {
-            self.event(name, StageState::Ended, Some(milliseconds(begun.elapsed())));
+        if let Some(step) = self.open.take() {
+            step.end();
         }
     }
 }
 
-impl Hook for Stages<'_> {
+impl Hook for Levels<'_> {
     fn begin(&mut self, step: &'static str) {
         let level = step.split('/').next().unwrap_or(step);
-        if self.open.is_none_or(|(name, _)| name != level) {
+        if self.open.as_ref().is_none_or(|it| it.name != level) {
             self.close();
-            self.event(level, StageState::Begun, None);
-            self.open = Some((level, Instant::now()));
+            self.open = Some(Step::begin(level, self.sink));
         }
     }
 
@@ -187,10 +176,9 @@ impl Hook for Stages<'_> {
 }
 
 fn too_much(asked: u64, allowed: u64) -> Problem {
-    let mut problem = problems::DOMAIN_TOO_LARGE
-        .problem(format!("the run needs {asked} bytes of memory, and it may have {allowed}"));
-    problem.limit = Some(LimitHit { name: "memory".to_owned(), allowed, asked, unit: "bytes".to_owned() });
-    problem
+    problems::DOMAIN_TOO_LARGE
+        .problem("the fields and temporaries of the run need more memory than it may have")
+        .with_limit(LimitHit::new("memory", allowed, asked, "bytes"))
 }
 
 fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell: Tell<'_>) -> End {
@@ -205,7 +193,8 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
         }
         Failure::Trap { message, statement, cell: [i, j, k] } => {
             let detail = format!("{message}, at i={i}, j={j}, k={k}");
-            let mut diagnostic = compile::error("R01", detail.clone(), "correct the index or the condition");
+            let mut diagnostic =
+                Diagnostic::without_place("R01", detail.clone(), "correct the index or the condition");
             if let Some(span) = span_of(compilation, statement) {
                 (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
                 diagnostic.label = "stopped here".to_owned();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -126,6 +127,35 @@ fn wrong_usage_is_exit_code_2_with_nothing_on_standard_output() {
 }
 
 #[test]
+fn a_document_that_is_wrong_is_told_with_entry_line_and_column() {
+    for (content, words) in [
+        (&b"{\"files\": {},\n \"main\": }"[..], &[":2:10:", "expected value"][..]),
+        (b"{\"filez\": {}}", &[":1:8:", "`filez`", "`files`"]),
+        (b"{\"path\": \"x.py\", \"domain\": [1, 2]}", &["`domain`", "length 2"]),
+        (
+            b"{\"path\": \"x.py\", \"options\": {\"mode\": \"fast\"}}",
+            &["`options.mode`", "`fast`", "`reproducible`"],
+        ),
+        (b"{\"main\": \"a.py\"}", &["`a.py`"]),
+        (b"", &["EOF"]),
+    ] {
+        let output = isobar(&["check", "--request", &file("wrong.json", content)]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(words.iter().all(|it| said.contains(it)), "{said}");
+    }
+}
+
+#[test]
+fn a_result_without_a_place_is_refused_before_the_run() {
+    for out in ["/nowhere/at/all.npz", env!("CARGO_TARGET_TMPDIR")] {
+        let output = isobar(&["run", &copy(), "--backend", "debug", "--init", "--out", out]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with(&format!("error: cannot write {out}: ")));
+    }
+}
+
+#[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
         for stage in ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"] {
@@ -138,6 +168,42 @@ fn every_stage_is_emitted_and_twice_the_same() {
     let document = json(&isobar(&["emit", &copy(), "--stage", "oir", "--format", "json"]));
     assert_eq!((&document["stage"], &document["stencil"]), (&"oir".into(), &"copy_scale".into()));
     assert!(!document["nodes"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn all_stages_are_emitted_at_once() {
+    let shown = text(&isobar(&["emit", &copy(), "--stage", "all"]).stdout);
+    let heads: Vec<&str> =
+        shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
+    assert_eq!(heads, ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"]);
+    let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
+    assert_eq!(document["stages"].as_array().unwrap().len(), 7);
+    let empty = file("empty.py", b"x = 1\n");
+    for stage in ["all", "oir"] {
+        let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);
+        assert_eq!(
+            (output.status.code(), &json(&output)["diagnostics"][0]["code"]),
+            (Some(1), &"R09".into())
+        );
+    }
+}
+
+#[test]
+fn a_back_end_that_cannot_run_here_says_what_is_missing() {
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));
+        command.args(arguments).env("PATH", "").env_remove("CC").stdin(Stdio::null()).output().unwrap()
+    };
+    let shown = text(&without(&["backends"]).stdout);
+    assert!(
+        shown.contains("cannot run") && shown.contains("`cc`") && shown.contains("install gcc"),
+        "{shown}"
+    );
+    let output = without(&["run", &copy(), "--backend", "openmp", "--init", "--format", "json"]);
+    let found = &json(&output)["diagnostics"][0];
+    assert_eq!((output.status.code(), &found["code"]), (Some(1), &"R05".into()));
+    assert!(found["message"].as_str().unwrap().contains("install gcc"), "{found}");
+    assert_eq!(without(&["run", &copy(), "--backend", "debug", "--init"]).status.code(), Some(0));
 }
 
 #[test]
@@ -250,6 +316,43 @@ fn serve() -> Serving {
 }
 
 #[test]
+fn the_token_stands_in_no_list_of_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (browser, told) = (folder.path().join("xdg-open"), folder.path().join("told"));
+    std::fs::write(
+        &browser,
+        format!("#!/bin/sh\necho \"$@\" > {0}.part\nexec /bin/mv {0}.part {0}\n", told.display()),
+    )
+    .unwrap();
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["serve", "--open", "--bind", "127.0.0.1:0"])
+        .env("PATH", folder.path())
+        .env("TMPDIR", folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut runner = Serving(child, line.trim().to_owned());
+    let token = runner.1.split_once("#token=").unwrap().1.to_owned();
+    assert!(eventually(|| told.exists()));
+    let page = std::fs::read_to_string(&told).unwrap();
+    let page = Path::new(page.trim());
+    assert!(!page.to_str().unwrap().contains(&token), "{page:?}");
+    assert!(std::fs::read_to_string(page).unwrap().contains(&runner.1));
+    assert_eq!(page.parent().unwrap().metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    for list in ["cmdline", "environ"] {
+        let list = std::fs::read(format!("/proc/{}/{list}", runner.0.id())).unwrap();
+        assert!(!text(&list).contains(&token));
+    }
+    let ended = Command::new("kill").arg(runner.0.id().to_string()).status().unwrap();
+    assert!(ended.success() && runner.0.wait().unwrap().success());
+    assert!(!page.exists());
+}
+
+#[test]
 fn a_remote_runner_does_what_this_one_does() {
     let runner = serve();
     assert!(runner.1.starts_with("http://127.0.0.1:") && runner.1.contains("/#token="), "{}", runner.1);
@@ -258,6 +361,8 @@ fn a_remote_runner_does_what_this_one_does() {
     there.extend(["--runner", &runner.1]);
     let (here, there) = (json(&isobar(&arguments)), json(&isobar(&there)));
     assert_eq!(here["fields"], there["fields"]);
+    assert_eq!(here["hashes"], there["hashes"]);
+    assert_eq!(here["hashes"]["q_out"].as_str().map(str::len), Some(16));
     assert_eq!(there["reason"], "ok");
     let emitted = isobar(&["emit", &copy(), "--stage", "gtir", "--runner", &runner.1]);
     assert_eq!(emitted.stdout, isobar(&["emit", &copy(), "--stage", "gtir"]).stdout);

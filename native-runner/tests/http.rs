@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,11 +11,11 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt;
-use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket};
+use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, StageState};
 use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::Problem;
 use isobar_runner::auth::{Auth, Hosts};
-use isobar_runner::config::{Environment, Tools};
+use isobar_runner::config::{CCompiler, Environment, Tools};
 use isobar_runner::routes::{Access, ROUTES};
 use isobar_runner::state::AppState;
 use serde_json::{Value, json};
@@ -47,6 +48,19 @@ def endless(a: Field[float], b: Field[float]):
         b = x
 ";
 
+/// Stops itself at the cell (1, 0, 0), which never reaches zero.
+const TRAPPED: &str = "\
+# @domain 3 2 1
+# @input a linear(low=-1, high=1, along=i)
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+
+def trapped(a: Field[float], b: Field[float]):
+    with computation(PARALLEL), interval(...):
+        b = a
+        while b == 0.0:
+            b = a
+";
+
 fn tools() -> Tools {
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
     Tools::find(&Environment {
@@ -58,9 +72,13 @@ fn tools() -> Tools {
     })
 }
 
-fn app_with(limits: Limits) -> Router {
+fn app_of(limits: Limits, tools: Tools) -> Router {
     let hosts = Hosts::new(([127, 0, 0, 1], 8787).into(), &[]);
-    isobar_runner::app(AppState::new(Auth::new("secret"), hosts, limits, tools()))
+    isobar_runner::app(AppState::new(Auth::new("secret"), hosts, limits, tools))
+}
+
+fn app_with(limits: Limits) -> Router {
+    app_of(limits, tools())
 }
 
 fn app() -> Router {
@@ -119,6 +137,15 @@ async fn submit(app: &Router, body: &Value) -> String {
     let ticket: JobTicket = serde_json::from_slice(&bytes(response).await).unwrap();
     assert_eq!(location, format!("/v1/jobs/{}", ticket.job));
     ticket.job
+}
+
+/// The back ends that can run here.
+fn backends() -> Vec<&'static str> {
+    if tools().cc.is_err() {
+        eprintln!("skipped: openmp, there is no C compiler");
+        return vec!["debug"];
+    }
+    vec!["debug", "openmp"]
 }
 
 fn run_of(text: &str, backend: &str) -> Value {
@@ -290,6 +317,103 @@ async fn a_job_tells_its_life_without_gaps_and_leaves_its_fields() {
 }
 
 #[tokio::test]
+async fn each_step_is_told_with_its_time_and_the_run_with_its_progress() {
+    let app = app();
+    for backend in backends() {
+        let events = follow(&app, &submit(&app, &run_of(COPY, backend)).await, None).await;
+        let mut open = Vec::new();
+        let (mut steps, mut times) = (Vec::new(), Vec::new());
+        for event in &events {
+            match &event.what {
+                EventKind::Stage { name, state: StageState::Begun, .. } => open.push(name.as_str()),
+                EventKind::Stage { name, state: StageState::Ended, ms, .. } => {
+                    assert_eq!((open.pop(), ms), (Some(name.as_str()), &None), "{events:?}");
+                    steps.push(name.as_str());
+                }
+                EventKind::Timing { name, ms } => {
+                    assert!(*ms >= 0.0);
+                    // Where the tests ran before, the code is there already.
+                    times.push(if name == "cache" { "cc" } else { name });
+                }
+                _ => {}
+            }
+        }
+        assert!(open.is_empty(), "{events:?}");
+        assert!(steps.starts_with(&["frontend", "definition", "gtir", "oir"]), "{steps:?}");
+        let of_run: &[&str] = if backend == "debug" {
+            &["inputs", "run", "fields"]
+        } else {
+            &["inputs", "cc", "load", "run", "fields"]
+        };
+        assert!(steps.ends_with(of_run), "{steps:?}");
+        steps.push("total");
+        assert_eq!(times, steps);
+
+        let progress = events.iter().filter_map(|it| match it.what {
+            EventKind::Progress { done, total } => Some((done, total)),
+            _ => None,
+        });
+        let progress: Vec<_> = progress.collect();
+        assert!(progress.is_sorted() && progress.iter().all(|it| it.0 <= it.1), "{progress:?}");
+        assert!(progress.last().is_some_and(|it| it.0 == it.1), "{progress:?}");
+        let fields =
+            events.iter().filter(|it| matches!(&it.what, EventKind::Field { field } if field.name == "b"));
+        assert_eq!(fields.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn long_runs_tell_their_progress_while_they_work() {
+    let app = app();
+    let job = submit(&app, &run_of(&ENDLESS.replace("900000.0", "900.0"), "debug")).await;
+    let events = follow(&app, &job, None).await;
+    let progress = events.iter().filter(|it| matches!(it.what, EventKind::Progress { .. }));
+    let times: Vec<f64> = progress.map(|it| it.t_ms).collect();
+    assert!(times.len() > 2 && times.is_sorted(), "{events:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_stops_itself_tells_statement_and_cell() {
+    let app = app();
+    for backend in backends() {
+        let events = follow(&app, &submit(&app, &run_of(TRAPPED, backend)).await, None).await;
+        let trap = events.iter().find_map(|it| match &it.what {
+            EventKind::Trap { message, diagnostic, cell } => Some((message, diagnostic.as_ref(), *cell)),
+            _ => None,
+        });
+        let (message, diagnostic, cell) = trap.unwrap_or_else(|| panic!("{backend}: {events:?}"));
+        assert_eq!(cell, Some([1, 0, 0]), "{backend}");
+        assert!(message.contains("`while`"), "{message}");
+        let diagnostic = diagnostic.unwrap();
+        assert_eq!((diagnostic.code.as_str(), diagnostic.start.line), ("R01", 8), "{backend}");
+        let EventKind::Ended { reason: EndReason::Trap, problem: Some(problem) } =
+            &events.last().unwrap().what
+        else {
+            panic!("{events:?}");
+        };
+        assert_eq!((problem.code.as_str(), problem.status), ("run-trapped", 422));
+    }
+}
+
+#[tokio::test]
+async fn what_a_c_compiler_says_that_refuses_is_told() {
+    let broken = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("broken-cc");
+    std::fs::write(&broken, "#!/bin/sh\necho 'this compiler is broken' >&2\nexit 1\n").unwrap();
+    std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cc = Ok(CCompiler { program: broken, version: "broken 1.0".to_owned() });
+    let app = app_of(Limits::default(), Tools { cc, ..tools() });
+    let events = follow(&app, &submit(&app, &run_of(COPY, "openmp")).await, None).await;
+    assert!(
+        events.iter().any(|it| matches!(&it.what, EventKind::Log { text } if text.contains("is broken")))
+    );
+    let EventKind::Ended { reason: EndReason::Error, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(problem.code, "code-generation-failed");
+}
+
+#[tokio::test]
 async fn a_stencil_that_does_not_compile_ends_its_job_with_diagnostics() {
     let app = app();
     let job = submit(&app, &run_of(&COPY.replace("b = a\n", "b = nowhere\n"), "debug")).await;
@@ -373,6 +497,21 @@ async fn a_cancelled_job_ends_at_once_and_the_next_one_works() {
 }
 
 #[tokio::test]
+async fn one_job_too_many_is_refused_until_another_ends() {
+    let app = app_with(Limits { jobs_at_once: 1, jobs_waiting: 1, ..Limits::default() });
+    let long = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let waiting = submit(&app, &run_of(COPY, "debug")).await;
+    let answer = ask(&app, document("/v1/jobs", &run_of(COPY, "debug"))).await;
+    assert!(answer.headers().contains_key("retry-after"));
+    let refused = problem(answer).await;
+    assert_eq!((refused.status, refused.code.as_str()), (503, "overloaded"));
+    assert!(refused.retry_after_ms.is_some());
+    ask(&app, authorized("DELETE", &format!("/v1/jobs/{long}")).body(Body::empty()).unwrap()).await;
+    follow(&app, &waiting, None).await;
+    submit(&app, &run_of(COPY, "debug")).await;
+}
+
+#[tokio::test]
 async fn a_job_ends_at_its_time_limit_by_name() {
     let app = app_with(Limits { run_ms: 300, ..Limits::default() });
     let events = follow(&app, &submit(&app, &run_of(ENDLESS, "debug")).await, None).await;
@@ -407,6 +546,39 @@ async fn a_job_whose_process_is_killed_says_so_and_the_runner_lives() {
     assert!(problem.detail.contains("signal 9") && !problem.next.is_empty());
     let alive = ask(&app, request("GET", "/healthz").body(Body::empty()).unwrap()).await;
     assert_eq!(alive.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_job_has_a_folder_of_its_own_while_it_works() {
+    let temporary = tempfile::tempdir().unwrap();
+    let app = app_of(Limits::default(), Tools { temporary: temporary.path().to_owned(), ..tools() });
+    let folders =
+        || std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
+    let job = submit(&app, &run_of(ENDLESS, "debug")).await;
+    let mut seen = Vec::new();
+    for _ in 0..500 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        seen = folders();
+        let Some(worker) = worker_with(&job).filter(|_| !seen.is_empty()) else { continue };
+        // It starts in this folder, and knows nothing of the runner's environment.
+        assert_eq!(std::fs::read_link(format!("/proc/{worker}/cwd")).unwrap(), seen[0]);
+        let environment = std::fs::read(format!("/proc/{worker}/environ")).unwrap();
+        let names = String::from_utf8_lossy(&environment);
+        let mut names: Vec<&str> =
+            names.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["LC_ALL", "PATH", "TMPDIR"]);
+        break;
+    }
+    assert_eq!(seen.len(), 1);
+    assert_eq!(std::fs::metadata(&seen[0]).unwrap().permissions().mode() & 0o777, 0o700);
+    ask(&app, authorized("DELETE", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
+    follow(&app, &job, None).await;
+    assert!(folders().is_empty(), "it went with the job that was cancelled");
+    for backend in backends() {
+        follow(&app, &submit(&app, &run_of(COPY, backend)).await, None).await;
+        assert!(folders().is_empty(), "it went with the job that is over");
+    }
 }
 
 /// The process of a job, by the name that the runner gave it.

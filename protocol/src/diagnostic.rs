@@ -24,6 +24,25 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
 }
 
+impl Diagnostic {
+    /// An error that is not about a place of a text; `help` may be empty.
+    #[must_use]
+    pub fn without_place(code: &str, message: impl Into<String>, help: &str) -> Self {
+        Self {
+            code: code.to_owned(),
+            severity: diag::Severity::Error.name().to_owned(),
+            message: message.into(),
+            file: String::new(),
+            start: Position::default(),
+            end: Position::default(),
+            help: Some(help.to_owned()).filter(|it| !it.is_empty()),
+            notes: Vec::new(),
+            label: String::new(),
+            related: Vec::new(),
+        }
+    }
+}
+
 /// A position: line and column from 1, the column in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {

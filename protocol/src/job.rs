@@ -65,7 +65,7 @@ pub enum EventKind {
         position: u32,
         of: u32,
     },
-    /// A step of the work began or ended; `ms` stands on its end.
+    /// A step of the work began or ended. Its time is told as a `Timing`; `ms` stays empty.
     Stage {
         name: String,
         state: StageState,
@@ -75,12 +75,12 @@ pub enum EventKind {
     Diagnostic {
         diagnostic: Diagnostic,
     },
-    /// Steps of the run that are finished.
+    /// Parts of the run that are finished; the last one is told in any case.
     Progress {
         done: u64,
         total: u64,
     },
-    /// A time that was measured.
+    /// How long a step took, under its name; `cache` is a `cc` that was not needed, `total` the whole job.
     Timing {
         name: String,
         ms: f64,

@@ -25,11 +25,19 @@ pub struct Limits {
     pub upload_bytes: u64,
     pub job_memory_bytes: u64,
     pub jobs_at_once: u64,
+    /// Beyond those that work.
     pub jobs_waiting: u64,
     pub run_ms: u64,
     pub compile_ms: u64,
     /// All results that are kept, and as much again of uploads; the oldest give way.
     pub kept_bytes: u64,
+    pub connections: u64,
+    /// For the line and headers of a request; a connection that is silent for longer is closed.
+    pub head_ms: u64,
+    /// For the body of a JSON request.
+    pub body_ms: u64,
+    /// For an upload.
+    pub upload_ms: u64,
 }
 
 impl Default for Limits {
@@ -46,6 +54,10 @@ impl Default for Limits {
             run_ms: 600_000,
             compile_ms: 60_000,
             kept_bytes: 2048 * MIB,
+            connections: 256,
+            head_ms: 10_000,
+            body_ms: 30_000,
+            upload_ms: 600_000,
         }
     }
 }

@@ -28,6 +28,14 @@ pub struct Problem {
     pub report_id: Option<String>,
 }
 
+impl Problem {
+    /// The same, with the limit that was reached.
+    #[must_use]
+    pub fn with_limit(self, limit: LimitHit) -> Self {
+        Self { limit: Some(limit), ..self }
+    }
+}
+
 /// The limit that was reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitHit {
@@ -35,4 +43,17 @@ pub struct LimitHit {
     pub allowed: u64,
     pub asked: u64,
     pub unit: String,
+}
+
+impl LimitHit {
+    #[must_use]
+    pub fn new(name: &str, allowed: u64, asked: u64, unit: &str) -> Self {
+        Self { name: name.to_owned(), allowed, asked, unit: unit.to_owned() }
+    }
+
+    /// A time that ran out: nobody knows how much more would have been needed.
+    #[must_use]
+    pub fn of_time(name: &str, ms: u64) -> Self {
+        Self::new(name, ms, ms, "ms")
+    }
 }

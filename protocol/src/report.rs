@@ -1,5 +1,7 @@
 //! What the command line prints with `--format json`: one document, always with `diagnostics`.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Signature, StageText, StepTime};
@@ -43,6 +45,8 @@ pub struct RunReport {
     pub reason: EndReason,
     /// The fields that were written.
     pub fields: Vec<FieldInfo>,
+    /// Of each of them, halo included: the first 16 digits of the SHA-256 of its bytes.
+    pub hashes: BTreeMap<String, String>,
     /// Milliseconds per step of the work.
     pub timings: Vec<StepTime>,
     /// The file that holds the fields, where one was asked for.

@@ -11,6 +11,7 @@ use crate::cli::{CheckArgs, Format, Shared};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::Document;
+use crate::error::count;
 
 pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut report = CheckReport::default();
@@ -35,11 +36,10 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
             if !shown.is_empty() {
                 say(shown.trim_end());
             }
-            let count =
-                |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();
-            let (errors, warnings) = (count("error"), count("warning"));
+            let of = |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();
+            let (errors, warnings) = (of("error"), of("warning"));
             if errors + warnings > 0 {
-                say(&format!("{errors} errors, {warnings} warnings"));
+                say(&format!("\n{}, {}", count(errors, "error"), count(warnings, "warning")));
             }
         }
     }

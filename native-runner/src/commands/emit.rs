@@ -11,9 +11,13 @@ use crate::config::Environment;
 use crate::document::Document;
 
 pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if args.stage == ALL {
+        return emit_all(args, environment);
+    }
     let Some(stage) = Stage::from_name(&args.stage) else {
         let known: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
-        return Err(Usage::Wrong(format!("no stage `{}`: there are {}", args.stage, known.join(", "))));
+        let known = known.join(", ");
+        return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, and {ALL}", args.stage)));
     };
     let document = Document::read(args.file.as_deref(), &args.shared)?;
     let request = &document.request;
@@ -36,7 +40,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     let is_reached = !report.level.text.is_empty();
     let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
     if !is_reached && Outcome::of(&report.diagnostics) == Outcome::Fine {
-        report.diagnostics.push(compile::not_reached(stage));
+        report.diagnostics.push(match &report.stencil {
+            Some(_) => compile::not_reached(stage),
+            None => compile::no_stencil(request),
+        });
     }
     match args.shared.format {
         Format::Json => print_json(&report),
@@ -50,4 +57,33 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         }
     }
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}
+
+/// Instead of a stage.
+const ALL: &str = "all";
+
+/// Every level that was reached, each under its name. As JSON it is what `POST /v1/compile` answers.
+fn emit_all(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if args.after.is_some() {
+        return Err(Usage::Wrong("--after needs one stage".to_owned()));
+    }
+    let document = Document::read(args.file.as_deref(), &args.shared)?;
+    let request = &document.request;
+    let mut compiled = check::ask(request, &args.shared, environment)?;
+    if compiled.stencil.is_none() && Outcome::of(&compiled.diagnostics) == Outcome::Fine {
+        compiled.diagnostics.push(compile::no_stencil(request));
+    }
+    match args.shared.format {
+        Format::Json => print_json(&compiled),
+        Format::Human => {
+            let found = human::diagnostics(&compiled.diagnostics, request);
+            if !found.is_empty() {
+                say(found.trim_end());
+            }
+            let texts: Vec<String> =
+                compiled.stages.iter().map(|it| format!("==> {} <==\n{}", it.stage, it.text)).collect();
+            print(&texts.join("\n"));
+        }
+    }
+    Ok(Outcome::of(&compiled.diagnostics))
 }

@@ -1,76 +1,104 @@
 //! Diagnostics and tables for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use isobar_protocol::diagnostic::Diagnostic;
+use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
+use isobar_protocol::diagnostic::{Diagnostic, Position};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::request::Request;
 
-/// Diagnostics with the lines they are about.
+/// Diagnostics with the lines they are about, as the compiler shows them.
 pub(crate) fn diagnostics(found: &[Diagnostic], request: &Request) -> String {
-    let text = |file: &str| request.files.get(file).map_or("", String::as_str);
-    let mut out = String::new();
-    for it in found {
-        let _ = writeln!(out, "{}[{}]: {}", it.severity, it.code, it.message);
-        if !it.file.is_empty() {
-            let width =
-                if it.start.line == it.end.line { it.end.col.saturating_sub(it.start.col) } else { u32::MAX };
-            place(&mut out, &it.file, text(&it.file), (it.start.line, it.start.col), width, &it.label);
+    let files: Vec<(&str, &str)> =
+        request.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    found.iter().map(|it| one(it, &files) + "\n").collect()
+}
+
+fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
+    let label = |file: &str, start, end, text: &str| {
+        let at = files.iter().position(|(name, _)| *name == file)?;
+        let text_of_file = files[at].1;
+        let span = Span::new(
+            FileId(u16::try_from(at).ok()?),
+            offset(text_of_file, start),
+            offset(text_of_file, end),
+        );
+        Some(Label { span, text: text.to_owned() })
+    };
+    let related = found.related.iter();
+    let shown = diag::Diagnostic {
+        // Its first line is replaced below: of codes and severities the compiler knows only its own.
+        code: Code(""),
+        severity: diag::Severity::Error,
+        message: String::new(),
+        primary: label(&found.file, found.start, found.end, &found.label),
+        secondary: related.filter_map(|it| label(&it.file, it.start, it.end, &it.message)).collect(),
+        help: found.help.clone(),
+        notes: found.notes.clone(),
+    };
+    let file = |FileId(at): FileId| files.get(usize::from(at)).copied().unwrap_or_default();
+    let rendered = render::render(&shown, &file);
+    let below = rendered.split_once('\n').map_or("", |it| it.1);
+    format!("{}[{}]: {}\n{below}", found.severity, found.code, found.message)
+}
+
+/// The byte of a text that a position names.
+fn offset(text: &str, Position { line, col }: Position) -> u32 {
+    let before = (line as usize).saturating_sub(1);
+    let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
+    let line = text[start..].lines().next().unwrap_or_default();
+    let within = line.char_indices().nth((col as usize).saturating_sub(1)).map_or(line.len(), |it| it.0);
+    u32::try_from(start + within).unwrap_or(u32::MAX)
+}
+
+/// `3.7 TiB (4082402592000 bytes)`, `600 ms`.
+pub(crate) fn amount(n: u64, unit: &str) -> String {
+    let power = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")].into_iter().find(|it| n >> it.0 > 0);
+    match power {
+        Some((power, name)) if unit == "bytes" => {
+            format!("{:.1} {name} ({n} bytes)", n as f64 / (1_u64 << power) as f64)
         }
-        for related in &it.related {
-            let width = related.end.col.saturating_sub(related.start.col);
-            let start = (related.start.line, related.start.col);
-            place(&mut out, &related.file, text(&related.file), start, width, &related.message);
-        }
-        for note in &it.notes {
-            let _ = writeln!(out, "  = note: {note}");
-        }
-        if let Some(help) = &it.help {
-            let _ = writeln!(out, "  = help: {help}");
-        }
-        out.push('\n');
+        _ => format!("{n} {unit}"),
     }
-    out
 }
 
-fn place(out: &mut String, file: &str, text: &str, (line, col): (u32, u32), width: u32, label: &str) {
-    let _ = writeln!(out, "  --> {file}:{line}:{col}");
-    let Some(source) = text.lines().nth((line as usize).saturating_sub(1)) else { return };
-    let skipped = (col as usize).saturating_sub(1);
-    let number = line.to_string();
-    let indent = " ".repeat(number.len());
-    // Tabs keep their width in the line below, so that the marks stand under the text.
-    let before: String = source.chars().take(skipped).map(|it| if it == '\t' { it } else { ' ' }).collect();
-    let rest = source.trim_end().chars().count().saturating_sub(skipped).max(1);
-    let marks = "^".repeat((width.max(1) as usize).min(rest));
-    // A control character of the text must not reach the terminal as one.
-    let shown: String =
-        source.chars().map(|it| if it.is_control() && it != '\t' { '\u{fffd}' } else { it }).collect();
-    let line = format!("{indent} | {before}{marks} {label}");
-    let _ = writeln!(out, "{indent} |\n{number} | {shown}\n{}", line.trim_end());
-}
-
-/// A table of fields with their statistics.
-pub(crate) fn fields(fields: &[FieldInfo]) -> String {
-    let number = |it: Option<f64>| it.map_or_else(|| "-".to_owned(), |it| format!("{it:.6e}"));
-    let head = ["field", "type", "axes", "domain", "min", "max", "mean", "nan", "inf"].map(str::to_owned);
-    let mut rows = vec![head];
+/// A table of fields: their whole arrays with the hash of their bytes, and statistics of their compute domains.
+pub(crate) fn fields(fields: &[FieldInfo], hashes: &BTreeMap<String, String>) -> String {
+    let sizes = |it: &[u64]| it.iter().map(ToString::to_string).collect::<Vec<_>>().join("x");
+    let head = ["field", "type", "axes", "shape", "domain", "min", "max", "mean", "nan", "inf", "hash"];
+    let mut rows = vec![head.map(str::to_owned)];
     for it in fields {
-        let domain: Vec<String> = it.domain.iter().map(ToString::to_string).collect();
         let of = it.statistics;
         rows.push([
             it.name.clone(),
             it.dtype.clone(),
             it.axes.clone(),
-            domain.join("x"),
+            sizes(&it.shape),
+            sizes(&it.domain),
             number(of.min),
             number(of.max),
             number(of.mean),
             of.nan.to_string(),
             of.inf.to_string(),
+            hashes.get(&it.name).cloned().unwrap_or_default(),
         ]);
     }
     table(&rows)
+}
+
+/// Six digits that count.
+fn number(it: Option<f64>) -> String {
+    let Some(it) = it else { return "-".to_owned() };
+    let size = it.abs();
+    if size != 0.0 && !(1e-4..1e6).contains(&size) {
+        return format!("{it:.5e}");
+    }
+    let before_point = (0..=6).find(|&n| size < 10_f64.powi(n)).unwrap_or(6);
+    let leading_zeros = (1..=4).rev().find(|&n| size < 10_f64.powi(-n)).unwrap_or(0);
+    let digits = if size == 0.0 { 0 } else { 6 - before_point + leading_zeros };
+    let text = format!("{it:.0$}", usize::try_from(digits).unwrap_or(0));
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// Rows under each other, the first column to the left and the others to the right.
@@ -86,4 +114,51 @@ pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {
         let _ = writeln!(out, "{}", line.trim_end());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn diagnostics_look_as_those_of_the_compiler() {
+        let files = [("main.py".to_owned(), "é = 1\nb = né + é\n".to_owned())].into();
+        let request = Request { files, ..Request::default() };
+        let mut found = Diagnostic::without_place("E07", "nothing is named `né`", "assign it");
+        found.file = "main.py".to_owned();
+        (found.start, found.end) = (Position { line: 2, col: 5 }, Position { line: 2, col: 7 });
+        let expected = "\
+error[E07]: nothing is named `né`
+ --> main.py:2:5
+  |
+2 | b = né + é
+  |     ^^
+  |
+  = help: assign it
+
+";
+        assert_eq!(diagnostics(&[found], &request), expected);
+        let plain = Diagnostic::without_place("R09", "`a.py` has no stencil", "");
+        assert_eq!(diagnostics(&[plain], &request), "error[R09]: `a.py` has no stencil\n\n");
+    }
+
+    #[test]
+    fn numbers_are_short_and_lose_nothing_that_counts() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.5, "-0.5"),
+            (287.0, "287"),
+            (159.49, "159.49"),
+            (1.0 / 3.0, "0.333333"),
+            (0.001_234_567, "0.00123457"),
+            (999_999.5, "1000000"),
+            (123_456.7, "123457"),
+            (1e6, "1.00000e6"),
+            (-1.25e-9, "-1.25000e-9"),
+        ] {
+            assert_eq!(number(Some(value)), text, "{value}");
+        }
+        assert_eq!(amount(4_082_402_592_000, "bytes"), "3.7 TiB (4082402592000 bytes)");
+        assert_eq!((amount(600, "ms"), amount(5, "bytes")), ("600 ms".to_owned(), "5 bytes".to_owned()));
+    }
 }

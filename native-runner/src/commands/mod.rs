@@ -12,7 +12,9 @@ use std::io::Write;
 
 use isobar_protocol::diagnostic::Diagnostic;
 use serde::Serialize;
+use tracing_subscriber::EnvFilter;
 
+use crate::config::Environment;
 pub use crate::document::Usage;
 
 /// What came of a command that could be followed.
@@ -29,6 +31,16 @@ impl Outcome {
     pub fn of(diagnostics: &[Diagnostic]) -> Self {
         if diagnostics.iter().any(|it| it.severity == "error") { Outcome::Failed } else { Outcome::Fine }
     }
+}
+
+/// Sends what the runner notes to standard error, from `level` on, unless `ISOBAR_LOG` says otherwise.
+pub(crate) fn log(environment: &Environment, level: &str) {
+    let own = || EnvFilter::new(format!("isobar_runner={level}"));
+    let filter = match &environment.log {
+        Some(wanted) => EnvFilter::try_new(wanted).unwrap_or_else(|_| own()),
+        None => own(),
+    };
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
 
 /// Writes to standard output. That nobody reads it any more is no error of ours.

@@ -6,26 +6,33 @@ use std::path::{Path, PathBuf};
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, StageState, UploadTicket};
+use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
 use isobar_protocol::problem::Problem;
 use isobar_protocol::report::RunReport;
 use isobar_protocol::request::FieldsInput;
+use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use super::client::Client;
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::cli::{Format, RunArgs};
-use crate::compile;
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
 use crate::executors::Backend;
 use crate::jobs::child::{self, Bounds};
+use crate::jobs::folder;
 use crate::npz;
-use crate::wire::Order;
+use crate::wire::{Fields, Order};
 
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
-    let backend = Backend::of(&document.request).map_err(|it| Usage::Wrong(it.to_string()))?;
+    let backend = Backend::of(&document.request).map_err(|error| {
+        let next = error.problem().next.join("; or ");
+        Usage::Wrong(format!("{error}: {next}"))
+    })?;
+    if let Some(out) = &document.out {
+        check_writable(out)?;
+    }
     let fields = document.fields.take().map(|path| file(&path)).transpose()?;
     let mut seen = Seen::default();
     let (reason, problem) = match &args.shared.runner {
@@ -45,6 +52,7 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         diagnostics: seen.diagnostics,
         backend: backend.name().to_owned(),
         reason,
+        hashes: seen.fields.iter().map(|(info, bytes)| (info.name.clone(), hash(bytes))).collect(),
         fields: seen.fields.into_iter().map(|(info, _)| info).collect(),
         timings: seen.timings,
         out: document.out.as_deref().filter(|_| outcome == Outcome::Fine).map(shown),
@@ -89,11 +97,26 @@ fn file(path: &Path) -> Result<Vec<u8>, Usage> {
     std::fs::read(path).map_err(|error| Usage::Unreadable { path: shown(path), error })
 }
 
+/// Nobody wants to hear after a long run that its result has no place.
+fn check_writable(path: &Path) -> Result<(), Usage> {
+    let unwritable = |error| Usage::Unwritable { path: shown(path), error };
+    if path.is_dir() {
+        return Err(unwritable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = folder_of(path);
+    std::fs::metadata(folder).map_err(unwritable)?;
+    // A file without a name, which is gone at once.
+    tempfile::tempfile_in(folder).map(drop).map_err(unwritable)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
     let unwritable = |error| Usage::Unwritable { path: shown(path), error };
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Whole or not at all.
-    let mut made = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+    let mut made = tempfile::NamedTempFile::new_in(folder_of(path)).map_err(unwritable)?;
     let arrays = fields
         .iter()
         .map(|(it, bytes)| (it.name.as_str(), it.dtype.as_str(), it.shape.clone(), bytes.as_slice()));
@@ -118,8 +141,7 @@ impl Seen {
             EventKind::Diagnostic { diagnostic } | EventKind::Trap { diagnostic: Some(diagnostic), .. } => {
                 self.diagnostics.push(diagnostic);
             }
-            EventKind::Stage { name, state: StageState::Ended, ms: Some(ms), .. }
-            | EventKind::Timing { name, ms } => self.timings.push(StepTime { step: name, ms }),
+            EventKind::Timing { name, ms } => self.timings.push(StepTime { step: name, ms }),
             EventKind::Field { field } => self.fields.push((field, bytes)),
             EventKind::Log { text } => say(text.trim_end()),
             EventKind::Accepted { .. }
@@ -144,10 +166,12 @@ impl Seen {
             EndReason::Cancelled | EndReason::RunnerShutdown => "R04",
             EndReason::Ok | EndReason::Error => "R05",
         };
-        let mut diagnostic = compile::error(code, problem.detail.clone(), &problem.next.join("; or "));
+        let mut diagnostic =
+            Diagnostic::without_place(code, problem.detail.clone(), &problem.next.join("; or "));
         if let Some(limit) = &problem.limit {
-            let (name, unit) = (&limit.name, &limit.unit);
-            diagnostic.notes.push(format!("{name}: {} {unit} asked, {} allowed", limit.asked, limit.allowed));
+            let amount = |it: u64| human::amount(it, &limit.unit);
+            let (asked, allowed) = (amount(limit.asked), amount(limit.allowed));
+            diagnostic.notes.push(format!("{}: {asked} asked, {allowed} allowed", limit.name));
         }
         self.diagnostics.push(diagnostic);
     }
@@ -169,7 +193,8 @@ fn here(
     if let Err(limit) = crate::limits::check_sources(&document.request, &limits) {
         return Ok((EndReason::Limit, Some(crate::error::ApiError::TooLarge { limit }.problem())));
     }
-    let order = Order::new(document.request.clone(), fields.is_some(), &limits, &tools);
+    let fields = fields.map_or(Fields::None, Fields::Memory);
+    let order = Order::new(document.request.clone(), !fields.is_none(), &limits, &tools);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -179,16 +204,9 @@ fn here(
     let order = Order { processor_seconds: u64::MAX, ..order };
     let stop = watch::Sender::new(None);
     let job = format!("run-{}", std::process::id());
+    folder::clear(&tools.temporary);
     let sink = |event, bytes| seen.take(event, bytes);
-    Ok(runtime.block_on(child::drive(
-        &tools,
-        &job,
-        &order,
-        fields.unwrap_or_default(),
-        bounds,
-        stop.subscribe(),
-        sink,
-    )))
+    Ok(runtime.block_on(child::drive(&tools, &job, order, fields, bounds, stop.subscribe(), sink)))
 }
 
 /// Runs on another runner.
@@ -220,9 +238,8 @@ fn there(
         for line in answer.body.take(1 << 30).lines() {
             let Ok(line) = line else { break };
             let Some(data) = line.strip_prefix("data:") else { continue };
-            let event: Event = serde_json::from_str(data.trim_start()).map_err(|error| {
-                Usage::Wrong(format!("an event of the runner is not understood: {error}"))
-            })?;
+            // A later runner may tell of things that are not known here.
+            let Ok(event) = serde_json::from_str::<Event>(data.trim_start()) else { continue };
             next = event.seq;
             match event.what {
                 EventKind::Ended { reason, problem } => return Ok((reason, problem)),
@@ -238,6 +255,11 @@ fn there(
     Err(Usage::Wrong("the connection to the runner breaks off again and again".to_owned()))
 }
 
+/// Tells results apart at a glance.
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn tell(report: &RunReport, document: &Document) {
     let found = human::diagnostics(&report.diagnostics, &document.request);
     if !found.is_empty() {
@@ -246,7 +268,7 @@ fn tell(report: &RunReport, document: &Document) {
     if report.reason != EndReason::Ok {
         return;
     }
-    let mut text = human::fields(&report.fields);
+    let mut text = human::fields(&report.fields, &report.hashes);
     let mut rows = vec![["step", "ms"].map(str::to_owned)];
     rows.extend(report.timings.iter().map(|it| [it.step.clone(), format!("{:.3}", it.ms)]));
     text += "\n";

@@ -5,11 +5,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
+use tempfile::TempDir;
 
 use super::{Outcome, Usage, print, say};
 use crate::auth::{Auth, Hosts};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
+use crate::jobs::folder;
 use crate::state::AppState;
 
 /// How many ports after the wanted one are tried.
@@ -25,7 +27,7 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
             args.bind.ip()
         )));
     }
-    log(environment);
+    folder::clear(&environment.temporary);
     let limits = limits(args);
     let listener = listen(args.bind)?;
     let address = listener
@@ -44,9 +46,15 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
     say(
         "Open this address in a browser. Its token is for you alone and changes at each start; Ctrl+C ends the runner.",
     );
-    if args.open {
-        open(&url, environment);
+    for backend in state.backends.iter().filter(|it| !it.available) {
+        say(&format!("The back end {} cannot run here: {}.", backend.name, backend.detail));
     }
+    if !crate::assets::has_page() {
+        say(
+            "This program was built without the page: `cargo xtask play` builds both. The API works as it is.",
+        );
+    }
+    let _opened = args.open.then(|| open(&url, environment));
     let served = runtime.block_on(run(listener, state));
     runtime.shutdown_timeout(FAREWELL);
     served.map_err(|error| Usage::Wrong(format!("cannot serve: {error}")))?;
@@ -56,19 +64,19 @@ pub(crate) fn serve(args: &ServeArgs, environment: &Environment) -> Result<Outco
 async fn run(listener: TcpListener, state: AppState) -> std::io::Result<()> {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let app = crate::app(state.clone()).into_make_service_with_connect_info::<SocketAddr>();
+    let (app, limits) = (crate::app(state.clone()), state.limits);
     let (ended, mut is_ended) = tokio::sync::watch::channel(false);
     let farewell = async move {
         stop_asked().await;
         state.jobs.close().await;
         let _ = ended.send(true);
     };
-    let served = axum::serve(listener, app).with_graceful_shutdown(farewell);
     tokio::select! {
-        done = served.into_future() => done,
+        () = crate::server::serve(listener, app, limits, farewell) => {}
         // Connections that stay open must not keep the runner.
-        () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => Ok(()),
+        () = async { let _ = is_ended.wait_for(|it| *it).await; tokio::time::sleep(FAREWELL).await } => {}
     }
+    Ok(())
 }
 
 /// Ends when the user or the system asks the runner to end.
@@ -128,23 +136,35 @@ fn limits(args: &ServeArgs) -> Limits {
     limits
 }
 
-fn open(url: &str, environment: &Environment) {
+/// Opens `url` in a browser. Its token must not stand in the list of processes, so what the browser is told to
+/// open is a file that only its owner can read, and that leads there; it is removed when the answer is dropped.
+fn open(url: &str, environment: &Environment) -> Option<TempDir> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let started = std::process::Command::new(program)
-        .arg(url)
-        .env("PATH", &environment.path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    if let Err(error) = started {
-        say(&format!("no browser could be opened ({program}: {error}): open the address yourself"));
+    let started = folder::make(&environment.temporary).and_then(|folder| {
+        let file = folder.path().join("isobar.html");
+        std::fs::write(
+            &file,
+            format!(
+                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Isobar</title>\
+                 <meta name=\"referrer\" content=\"no-referrer\">\
+                 <meta http-equiv=\"refresh\" content=\"0; url={url}\">\
+                 <a href=\"{url}\">Isobar</a></html>\n"
+            ),
+        )?;
+        std::process::Command::new(program)
+            .arg(&file)
+            .env("PATH", &environment.path)
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()?;
+        Ok(folder)
+    });
+    match started {
+        Ok(folder) => Some(folder),
+        Err(error) => {
+            say(&format!("no browser could be opened ({program}: {error}): open the address yourself"));
+            None
+        }
     }
-}
-
-fn log(environment: &Environment) {
-    let filter = environment.log.as_deref().unwrap_or("isobar_runner=info");
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("isobar_runner=info"));
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }

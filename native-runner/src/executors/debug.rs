@@ -7,7 +7,8 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
 
-use super::{Executor, Failure, Sink, Work};
+use super::steps::{Sink, step};
+use super::{Executor, Failure, Work};
 use crate::compile;
 
 /// More often than this nobody wants to hear of progress.
@@ -22,7 +23,8 @@ struct Watch<'a> {
 
 impl Control for Watch<'_> {
     fn progress(&mut self, done: u64, total: u64) -> bool {
-        if self.told.elapsed() >= PROGRESS {
+        // The end is told, however short the way was.
+        if self.told.elapsed() >= PROGRESS || done == total {
             self.told = Instant::now();
             (self.sink)(EventKind::Progress { done, total });
         }
@@ -44,7 +46,8 @@ impl Executor for Debug {
         let (stencil, extents) = compile::oir(work.compilation)
             .ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
         let mut watch = Watch { sink: work.sink, told: Instant::now() };
-        match debug::run(stencil, extents, work.launch, &mut watch) {
+        let ran = step("run", work.sink, || debug::run(stencil, extents, work.launch, &mut watch));
+        match ran {
             Ok(()) => Ok(()),
             Err(Stop::Cancelled) => Err(Failure::Cancelled),
             Err(Stop::Trap(Trap { message, origin, cell })) => {

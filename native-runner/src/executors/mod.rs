@@ -3,16 +3,19 @@
 pub mod debug;
 pub mod openmp;
 
+pub(crate) mod steps;
+
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Request;
 
 use crate::config::Tools;
 use crate::error::ApiError;
 use crate::wire::Order;
+
+use steps::Sink;
 
 /// A back end of this runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +43,7 @@ impl Backend {
     pub fn of(request: &Request) -> Result<Self, ApiError> {
         let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
         let Some(name) = &request.backend else {
-            let known = known.join(", ");
-            return Err(ApiError::InvalidRequest(format!("`backend` is missing: choose one of {known}")));
+            return Err(ApiError::NoBackend { known });
         };
         let found = Self::ALL.into_iter().find(|it| it.name() == name);
         found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })
@@ -89,9 +91,6 @@ pub fn backends(tools: &Tools) -> Vec<isobar_protocol::job::Backend> {
     };
     Backend::ALL.into_iter().map(describe).collect()
 }
-
-/// Where events go while an executor works, from any thread.
-pub(crate) type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
 
 /// One run.
 pub(crate) struct Work<'a> {

@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, c_void};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
@@ -19,12 +19,14 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
 use isobar_compiler::types::math::{TAIL, tail_f64};
-use isobar_protocol::job::{EventKind, StageState};
+use isobar_protocol::job::EventKind;
+use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
 use super::debug::PROGRESS;
-use super::{Executor, Failure, Sink, Work};
-use crate::compile::{self, milliseconds};
+use super::steps::{Sink, Step, step};
+use super::{Executor, Failure, Work};
+use crate::compile;
 use crate::config::CCompiler;
 use crate::wire::Order;
 
@@ -32,10 +34,6 @@ pub(crate) struct Openmp;
 
 /// The machine, and a library instead of a program.
 const MACHINE_FLAGS: [&str; 3] = ["-march=native", "-shared", "-fPIC"];
-
-/// Folders in the cache where code is being made, and after which time nobody is at it any more.
-const BUILD: &str = "build-";
-const LEFT_OVER: Duration = Duration::from_secs(3600);
 
 /// The compiler that `CC` names, or `cc`; or why there is none.
 ///
@@ -52,6 +50,8 @@ pub(crate) fn find_compiler(named: Option<&str>, path: &OsStr) -> Result<CCompil
     let Some(program) = program else {
         return Err(format!("no C compiler: there is no program `{name}`; install gcc, or set CC"));
     };
+    // Jobs start it in a folder of their own.
+    let program = std::path::absolute(&program).unwrap_or(program);
     let said = Command::new(&program)
         .arg("--version")
         .env_clear()
@@ -83,92 +83,107 @@ impl Executor for Openmp {
         let artifact = compile::artifact(work.compilation).ok_or_else(missing)?;
         let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
         let library = library(&artifact.listing.text, work.order, work.sink)?;
-        (work.sink)(EventKind::Stage {
-            name: "run".to_owned(),
-            state: StageState::Begun,
-            ms: None,
-            cached: false,
-        });
-        let begun = Instant::now();
-        call(&library, artifact, signature, work.launch, work.order.threads, work.sink)?;
-        let ms = milliseconds(begun.elapsed());
-        (work.sink)(EventKind::Stage {
-            name: "run".to_owned(),
-            state: StageState::Ended,
-            ms: Some(ms),
-            cached: false,
-        });
-        Ok(())
+        let entry = step("load", work.sink, || load(&library, &artifact.entry))?;
+        step("run", work.sink, || {
+            call(entry, artifact, signature, work.launch, work.order.threads, work.sink)
+        })
     }
 }
 
 /// The compiled library: from the cache, where it is there and whole, else made.
 fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure> {
-    let machine = |what: &str, error: std::io::Error| Failure::Machine(format!("{what}: {error}"));
     let cc = order.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
-    let stage = |state, ms, cached| sink(EventKind::Stage { name: "cc".to_owned(), state, ms, cached });
-    stage(StageState::Begun, None, false);
-    let begun = Instant::now();
-
-    let folder = match &order.cache {
-        Some(cache) => cache.join("c"),
-        None => order.temporary.join("isobar-cache-none"),
+    let step = Step::begin("cc", sink);
+    let cache = order.cache.as_deref().and_then(|cache| match private(cache, &cache.join("c")) {
+        Ok(folder) => Some(folder),
+        Err(why) => {
+            sink(EventKind::Log { text: format!("compiled code is not kept: {why}") });
+            None
+        }
+    });
+    let entry = cache.map(|folder| Entry::of(folder, &key(text, cc)));
+    if let Some(entry) = entry.as_ref().filter(|it| it.is_whole()) {
+        step.end_cached();
+        return Ok(entry.library.clone());
+    }
+    let made = make(text, cc, &order.temporary)?;
+    let library = match entry {
+        Some(entry) => {
+            entry.keep(&made).map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+            entry.library
+        }
+        None => made,
     };
-    // Nobody else may put code here.
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .map_err(|it| machine("the cache", it))?;
-    let key = key(text, cc);
-    let (kept, proof) = (folder.join(format!("{key}.so")), folder.join(format!("{key}.sha256")));
-    let is_whole =
-        fs::read(&kept).is_ok_and(|it| fs::read_to_string(&proof).is_ok_and(|proof| proof == hash(&[&it])));
-    if is_whole {
-        stage(StageState::Ended, Some(milliseconds(begun.elapsed())), true);
-        return Ok(kept);
+    step.end();
+    Ok(library)
+}
+
+/// A folder below `root` in which nobody else can put code; made where it is missing.
+fn private(root: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let shown = folder.display();
+    let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    create.map_err(|error| format!("{shown} cannot be made: {error}"))?;
+    for path in [root, folder] {
+        // Of a link itself, not of what it leads to.
+        let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+        if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o022 != 0 {
+            return Err(format!(
+                "others can write to {0}; run `chmod 700 {0}`, or remove it",
+                path.display()
+            ));
+        }
+    }
+    Ok(folder.to_owned())
+}
+
+/// A library in the cache, and the hash that proves that it is whole.
+struct Entry {
+    folder: PathBuf,
+    library: PathBuf,
+    proof: PathBuf,
+}
+
+impl Entry {
+    fn of(folder: PathBuf, key: &str) -> Self {
+        let (library, proof) = (folder.join(format!("{key}.so")), folder.join(format!("{key}.sha256")));
+        Self { folder, library, proof }
     }
 
-    clear(&folder);
-    let here =
-        tempfile::Builder::new().prefix(BUILD).tempdir_in(&folder).map_err(|it| machine("the cache", it))?;
-    let (source, made) = (here.path().join("stencil.c"), here.path().join("stencil.so"));
-    fs::write(&source, text).map_err(|it| machine("the cache", it))?;
+    fn is_whole(&self) -> bool {
+        let Ok(code) = fs::read(&self.library) else { return false };
+        fs::read_to_string(&self.proof).is_ok_and(|proof| proof == hash(&[&code]))
+    }
+
+    /// Each file comes whole or not at all: others may read the same entry at this moment.
+    fn keep(&self, made: &Path) -> std::io::Result<()> {
+        let code = fs::read(made)?;
+        for (bytes, path) in [(&code[..], &self.library), (hash(&[&code]).as_bytes(), &self.proof)] {
+            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+            file.write_all(bytes)?;
+            file.persist(path).map_err(|it| it.error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
+fn make(text: &str, cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
+    const SOURCE: &str = "stencil.c";
+    const LIBRARY: &str = "stencil.so";
+    let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
+    fs::write(folder.join(SOURCE), text).map_err(machine)?;
     let said = Command::new(&cc.program)
         .args(c::FLAGS)
         .args(MACHINE_FLAGS)
-        .arg("-o")
-        .arg(&made)
-        .arg(&source)
-        .arg("-lm")
-        .current_dir(here.path())
+        .args(["-o", LIBRARY, SOURCE, "-lm"])
+        .current_dir(folder)
         .stdin(Stdio::null())
         .output()
-        .map_err(|it| machine("the C compiler", it))?;
+        .map_err(machine)?;
     if !said.status.success() {
         return Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()));
     }
-    let code = fs::read(&made).map_err(|it| machine("the C compiler's output", it))?;
-    // Whole or not at all: others may read the same entry at this moment.
-    let mut written = tempfile::NamedTempFile::new_in(&folder).map_err(|it| machine("the cache", it))?;
-    written.write_all(hash(&[&code]).as_bytes()).map_err(|it| machine("the cache", it))?;
-    fs::rename(&made, &kept).map_err(|it| machine("the cache", it))?;
-    written.persist(&proof).map_err(|it| machine("the cache", it.error))?;
-    stage(StageState::Ended, Some(milliseconds(begun.elapsed())), false);
-    Ok(kept)
-}
-
-/// Removes what jobs left that were ended while they compiled.
-fn clear(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let is_build = entry.file_name().to_string_lossy().starts_with(BUILD);
-        let age = entry.metadata().and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
-        if is_build && age.is_some_and(|it| it > LEFT_OVER) {
-            // Another job may be at it, too.
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
+    Ok(folder.join(LIBRARY))
 }
 
 /// All that decides the code.
@@ -235,7 +250,7 @@ static MATH: [CFunction; TAIL.len()] = [
 
 /// Calls the entry with the arrays of the launch and tells the progress meanwhile.
 fn call(
-    library: &Path,
+    entry: Code,
     artifact: &Artifact,
     signature: &Signature,
     launch: &mut Launch,
@@ -281,10 +296,10 @@ fn call(
     let is_over = AtomicBool::new(false);
     let status = std::thread::scope(|scope| {
         scope.spawn(|| watch(&progress, artifact.steps, &is_over, sink));
-        let status = enter(library, &artifact.entry, &call);
+        let status = enter(entry, &call);
         is_over.store(true, Ordering::SeqCst);
         status
-    })?;
+    });
     match status {
         0 => Ok(()),
         1 => Err(Failure::Trap {
@@ -311,6 +326,11 @@ fn watch(progress: &AtomicI64, total: u64, is_over: &AtomicBool, sink: Sink<'_>)
             sink(EventKind::Progress { done, total });
         }
     }
+    // The end is told, however short the way was.
+    let done = u64::try_from(progress.load(Ordering::Relaxed)).unwrap_or(0);
+    if done != told {
+        sink(EventKind::Progress { done, total });
+    }
 }
 
 /// The address of the element at `start`; `None` where there is no such element.
@@ -334,24 +354,64 @@ fn in_memory(value: Value) -> u64 {
     u64::from_ne_bytes(bytes)
 }
 
-/// Loads the library and calls its entry.
-#[expect(unsafe_code, reason = "this is where generated code is entered")]
-fn enter(library: &Path, entry: &str, call: &CCall) -> Result<i32, Failure> {
+/// The entry of generated code (`abi.h`).
+type Code = unsafe extern "C" fn(*const CCall) -> i32;
+
+/// Loads the library and finds its entry.
+#[expect(unsafe_code, reason = "this is where generated code comes in")]
+fn load(library: &Path, entry: &str) -> Result<Code, Failure> {
     let failed =
         |error: libloading::Error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
     // SAFETY: the file was compiled from text that our generator made, in a folder that only this
     // user can write, and its bytes are those that were recorded; it has no initialisers.
     let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
-    // SAFETY: the generator gives the entry this type (`abi.h`); `CCall` mirrors it field by field.
-    let entry: libloading::Symbol<'_, unsafe extern "C" fn(*const CCall) -> i32> =
-        unsafe { library.get(entry.as_bytes()) }.map_err(failed)?;
+    // SAFETY: the generator gives the entry this type; `CCall` mirrors its argument field by field.
+    let entry = *unsafe { library.get::<Code>(entry.as_bytes()) }.map_err(failed)?;
+    // The threads of OpenMP outlive a call and stand in code of the library's own dependencies:
+    // it stays loaded until the process ends, and so does the entry.
+    std::mem::forget(library);
+    Ok(entry)
+}
+
+#[expect(unsafe_code, reason = "this is where generated code is entered")]
+fn enter(entry: Code, call: &CCall) -> i32 {
     // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
     // checked by `bind`: each array holds every element that the domain and the stencil's extents
     // reach, from the start of the domain with these strides; run-time indices are guarded by the
     // code. Arrays are distinct, and nothing else touches them until the call returns.
-    let status = unsafe { entry(call) };
-    // The threads of OpenMP outlive the call and stand in code of the library's own dependencies:
-    // it stays loaded until the process ends.
-    std::mem::forget(library);
-    Ok(status)
+    unsafe { entry(call) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_that_others_can_write_to_is_not_used() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (root, folder) = (home.path().join("isobar"), home.path().join("isobar/c"));
+        assert_eq!(private(&root, &folder), Ok(folder.clone()));
+        assert_eq!(folder.metadata().expect("it was made").mode() & 0o777, 0o700);
+        for open in [&root, &folder] {
+            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+            assert!(private(&root, &folder).is_err_and(|it| it.contains("others can write")));
+            fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("it is ours");
+        }
+        fs::rename(&folder, home.path().join("elsewhere")).expect("it is ours");
+        std::os::unix::fs::symlink(home.path().join("elsewhere"), &folder).expect("a link");
+        assert!(private(&root, &folder).is_err());
+    }
+
+    #[test]
+    fn an_entry_is_whole_or_not_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = folder.path().join("made");
+        fs::write(&made, b"code").expect("it is ours");
+        let entry = Entry::of(folder.path().to_owned(), "key");
+        assert!(!entry.is_whole());
+        entry.keep(&made).expect("it is ours");
+        assert!(entry.is_whole());
+        fs::write(&entry.library, b"other code").expect("it is ours");
+        assert!(!entry.is_whole());
+    }
 }

@@ -3,8 +3,11 @@
 //! Whatever it does, the answer is an end with a reason: nothing that it says is trusted further
 //! than its length and form allow.
 
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::types::DType;
@@ -16,10 +19,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
+use super::folder;
 use super::lifecycle::stopped_problem;
 use crate::config::Tools;
 use crate::problems;
-use crate::wire::{self, Order, TooMuch};
+use crate::wire::{self, Fields, Order, TooMuch};
 
 /// What a job may take.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +32,9 @@ pub struct Bounds {
     /// All its results together.
     pub result_bytes: u64,
 }
+
+/// A file is read in parts of this size.
+const PART_BYTES: u64 = 1024 * 1024;
 
 /// The last words of a process that are kept.
 const STDERR_BYTES: u64 = 64 * 1024;
@@ -50,22 +57,27 @@ impl Drop for Group {
 pub async fn drive(
     tools: &Tools,
     job: &str,
-    order: &Order,
-    fields: Vec<u8>,
+    mut order: Order,
+    fields: Fields,
     bounds: Bounds,
     mut stop: watch::Receiver<Option<EndReason>>,
     mut sink: impl FnMut(EventKind, Vec<u8>),
 ) -> (EndReason, Option<Problem>) {
-    let mut frame = Vec::new();
-    let started = wire::write(&mut frame, order, &fields).and_then(|()| start(tools, job));
-    drop(fields);
-    let (mut child, stdin, mut stdout, stderr) = match started {
+    // It outlives the process, whatever ends that.
+    let folder = match folder::make(&tools.temporary) {
+        Ok(folder) => folder,
+        Err(error) => return not_started(&error),
+    };
+    folder.path().clone_into(&mut order.temporary);
+    let started = wire::head(&order, fields.size_bytes())
+        .and_then(|head| Ok((head, start(tools, job, folder.path())?)));
+    let (head, (mut child, stdin, mut stdout, stderr)) = match started {
         Ok(started) => started,
         Err(error) => return not_started(&error),
     };
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     // Standard input stays open: its end tells the process that the runner is gone.
-    let feeding = tokio::spawn(feed(stdin, frame));
+    let feeding = tokio::spawn(feed(stdin, head, fields));
     let last_words = tokio::spawn(listen(stderr));
 
     let mut left = bounds.result_bytes;
@@ -111,20 +123,29 @@ pub async fn drive(
     let last_words = last_words.ok().and_then(Result::ok).unwrap_or_default();
     match said {
         Some((EndReason::Ok, _)) => (EndReason::Ok, None),
-        Some(said) => said,
+        Some((reason, problem)) => {
+            if let Some(report) = problem.as_ref().and_then(|it| it.report_id.as_ref()) {
+                tracing::error!(report, last_words, "a job's process failed");
+            }
+            (reason, problem)
+        }
         None => died(status, &last_words, order.memory_bytes),
     }
 }
 
-fn start(tools: &Tools, job: &str) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
+fn start(
+    tools: &Tools,
+    job: &str,
+    folder: &Path,
+) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
     // An empty environment but for what a C compiler needs; a group of its own, to be ended as a whole.
     let mut child = Command::new(&tools.worker)
         .args(["worker", job])
         .env_clear()
         .env("PATH", &tools.path)
-        .env("TMPDIR", &tools.temporary)
+        .env("TMPDIR", folder)
         .env("LC_ALL", "C")
-        .current_dir("/")
+        .current_dir(folder)
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -137,12 +158,33 @@ fn start(tools: &Tools, job: &str) -> std::io::Result<(Child, ChildStdin, ChildS
     }
 }
 
-async fn feed(mut stdin: ChildStdin, frame: Vec<u8>) {
-    if stdin.write_all(&frame).await.is_ok() {
-        let _ = stdin.flush().await;
-        drop(frame);
+async fn feed(mut stdin: ChildStdin, head: Vec<u8>, fields: Fields) {
+    // Where it fails, the end of standard input comes too early, and the process ends.
+    if send(&mut stdin, head, fields).await.is_ok() {
         std::future::pending::<()>().await;
     }
+}
+
+async fn send(stdin: &mut ChildStdin, head: Vec<u8>, fields: Fields) -> std::io::Result<()> {
+    stdin.write_all(&head).await?;
+    match fields {
+        Fields::None => {}
+        Fields::Memory(bytes) => stdin.write_all(&bytes).await?,
+        Fields::File { file, bytes } => {
+            let mut at = 0;
+            while at < bytes {
+                let file = Arc::clone(&file);
+                let part = usize::try_from((bytes - at).min(PART_BYTES)).unwrap_or(0);
+                let read = tokio::task::spawn_blocking(move || {
+                    let mut data = vec![0; part];
+                    file.read_exact_at(&mut data, at).map(|()| data)
+                });
+                stdin.write_all(&read.await??).await?;
+                at += part as u64;
+            }
+        }
+    }
+    stdin.flush().await
 }
 
 /// The last of what it writes to standard error.
@@ -173,22 +215,16 @@ fn not_started(error: &std::io::Error) -> (EndReason, Option<Problem>) {
 
 fn too_many_results(bounds: Bounds, too_much: &TooMuch) -> Problem {
     let used = bounds.result_bytes - too_much.allowed;
-    let mut problem =
-        problems::DOMAIN_TOO_LARGE.problem("the written fields are larger than what the runner keeps");
-    problem.limit = Some(LimitHit {
-        name: "results".to_owned(),
-        allowed: bounds.result_bytes,
-        asked: used.saturating_add(too_much.asked),
-        unit: "bytes".to_owned(),
-    });
-    problem
+    let asked = used.saturating_add(too_much.asked);
+    problems::DOMAIN_TOO_LARGE
+        .problem("the written fields are larger than what the runner keeps")
+        .with_limit(LimitHit::new("results", bounds.result_bytes, asked, "bytes"))
 }
 
 fn out_of_time(run_ms: u64) -> Problem {
-    let mut problem = problems::TIME_LIMIT.problem(format!("the job worked for {run_ms} ms and was ended"));
-    problem.limit =
-        Some(LimitHit { name: "time".to_owned(), allowed: run_ms, asked: run_ms, unit: "ms".to_owned() });
-    problem
+    problems::TIME_LIMIT
+        .problem(format!("the job worked for {run_ms} ms and was ended"))
+        .with_limit(LimitHit::of_time("time", run_ms))
 }
 
 /// Why a process ended that did not say so itself.
@@ -196,14 +232,9 @@ fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason
     let signal = status.and_then(|it| it.signal());
     tracing::warn!(signal, last_words, "a job's process died");
     if last_words.contains("memory allocation of") {
-        let mut problem =
-            problems::DOMAIN_TOO_LARGE.problem("the job ran out of the memory that it may have");
-        problem.limit = Some(LimitHit {
-            name: "memory".to_owned(),
-            allowed: memory,
-            asked: memory,
-            unit: "bytes".to_owned(),
-        });
+        let problem = problems::DOMAIN_TOO_LARGE
+            .problem("the job ran out of the memory that it may have")
+            .with_limit(LimitHit::new("memory", memory, memory, "bytes"));
         return (EndReason::Limit, Some(problem));
     }
     if signal == Some(Signal::XCPU.as_raw()) {

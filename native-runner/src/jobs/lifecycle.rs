@@ -9,9 +9,9 @@ use super::child::{self, Bounds};
 use super::queue::Shared;
 use super::stream::Job;
 use crate::problems;
-use crate::wire::Order;
+use crate::wire::{Fields, Order};
 
-pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, fields: Vec<u8>) {
+pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, fields: Fields) {
     let mut stop = job.stop_asked();
     let permit = tokio::select! {
         permit = shared.slots.acquire() => permit.ok(),
@@ -26,8 +26,7 @@ pub(crate) async fn live(shared: Arc<Shared>, job: Arc<Job>, order: Order, field
             EventKind::Field { field } => job.keep(field, bytes),
             other => job.tell(other),
         };
-        let (reason, problem) =
-            child::drive(&shared.tools, &job.id, &order, fields, bounds, stop, sink).await;
+        let (reason, problem) = child::drive(&shared.tools, &job.id, order, fields, bounds, stop, sink).await;
         job.ends(reason, problem);
     } else {
         let reason = stopped.unwrap_or(EndReason::Cancelled);

@@ -1,6 +1,7 @@
 //! Jobs: who waits, who works, what they said, what they left behind.
 
 pub mod child;
+pub(crate) mod folder;
 pub mod lifecycle;
 pub mod queue;
 pub mod stream;

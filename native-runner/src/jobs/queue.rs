@@ -13,7 +13,7 @@ use super::lifecycle;
 use super::stream::Job;
 use crate::config::Tools;
 use crate::error::ApiError;
-use crate::wire::Order;
+use crate::wire::{Fields, Order};
 
 /// Jobs that are over and can still be asked about.
 const MOST_ENDED: usize = 200;
@@ -52,21 +52,23 @@ impl Jobs {
         }))
     }
 
-    /// Takes a job; `fields` is the `.npz` with its inputs, or nothing.
+    /// Takes a job; `fields` is the `.npz` with its inputs.
     ///
     /// # Errors
     ///
     /// When too many wait, or the runner ends.
-    pub fn admit(&self, order: Order, fields: Vec<u8>) -> Result<Arc<Job>, ApiError> {
+    pub fn admit(&self, order: Order, fields: Fields) -> Result<Arc<Job>, ApiError> {
         if self.is_closed() {
             return Err(ApiError::ShuttingDown);
         }
         let job = Arc::new(Job::new());
         {
             let mut table = self.0.table();
-            let waiting = table.waiting.len() as u64;
-            if waiting >= self.0.limits.jobs_waiting && self.0.slots.available_permits() == 0 {
-                return Err(ApiError::QueueFull { waiting });
+            // Those who wait and those who work together: a job that was just taken does not work yet.
+            let open = table.jobs.iter().filter(|it| !it.is_ended()).count() as u64;
+            let limits = &self.0.limits;
+            if open >= limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1)) {
+                return Err(ApiError::QueueFull { waiting: table.waiting.len() as u64 });
             }
             table.waiting.push_back(Arc::clone(&job));
             table.jobs.push_back(Arc::clone(&job));

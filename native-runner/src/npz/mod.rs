@@ -6,7 +6,7 @@
 mod npy;
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read, Write};
+use std::io::{Cursor, Write};
 
 use isobar_compiler::backend::array::Array;
 use zip::write::SimpleFileOptions;
@@ -17,41 +17,67 @@ pub use npy::{read as read_npy, write as write_npy};
 /// More arrays than any stencil has parameters.
 const MOST_ENTRIES: usize = 4096;
 
+/// Why an archive is not read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    /// A sentence that says what is wrong.
+    #[error("{0}")]
+    Damaged(String),
+    /// Its arrays are larger than what may be read.
+    #[error("its arrays need {asked} bytes, and at most {allowed} may be read")]
+    TooLarge { asked: u64, allowed: u64 },
+}
+
+impl From<String> for Unread {
+    fn from(why: String) -> Self {
+        Unread::Damaged(why)
+    }
+}
+
 /// The arrays of an archive, by name; at most `limit` bytes of them.
 ///
 /// # Errors
 ///
-/// A sentence that says what is wrong.
-pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, String> {
-    let mut archive =
-        ZipArchive::new(Cursor::new(bytes)).map_err(|it| format!("it is no zip archive: {it}"))?;
+/// What is wrong with it.
+pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| no_archive(bytes).to_owned())?;
     if archive.len() > MOST_ENTRIES {
-        return Err(format!("it has {} entries, and at most {MOST_ENTRIES} are read", archive.len()));
+        let n = archive.len();
+        return Err(format!("it has {n} entries, and at most {MOST_ENTRIES} are read").into());
     }
     let mut arrays = BTreeMap::new();
-    let mut left = limit;
+    let mut taken: u64 = 0;
     for at in 0..archive.len() {
-        let mut entry = archive.by_index(at).map_err(|it| format!("entry {at}: {it}"))?;
+        let mut entry = archive.by_index(at).map_err(|it| format!("entry {at} is damaged: {it}"))?;
         let Some(name) = entry.name().strip_suffix(".npy").map(str::to_owned) else {
-            return Err(format!("entry `{}` is no .npy file", entry.name()));
+            return Err(format!("entry `{}` is no .npy file", entry.name()).into());
         };
-        // What an entry says of its size may be a lie: only what comes out of it is counted.
-        let mut data = Vec::new();
-        let hint = entry.size().min(left).min(64 * 1024 * 1024);
-        data.reserve(usize::try_from(hint).unwrap_or(0));
-        let mut within = entry.by_ref().take(left.saturating_add(1));
-        within.read_to_end(&mut data).map_err(|it| format!("array `{name}`: {it}"))?;
-        let size = data.len() as u64;
-        if size > left {
-            return Err(format!("its arrays are larger than the {limit} bytes that may be read"));
-        }
-        left -= size;
-        let array = npy::read(&data).map_err(|it| format!("array `{name}`: {it}"))?;
+        // What the archive says of an entry's size may be a lie: its array says what it needs, and no more is read.
+        let (array, size) = npy::read_from(&mut entry, limit - taken).map_err(|it| match it {
+            Unread::Damaged(why) => Unread::Damaged(format!("array `{name}`: {why}")),
+            Unread::TooLarge { asked, .. } => {
+                Unread::TooLarge { asked: taken.saturating_add(asked), allowed: limit }
+            }
+        })?;
+        taken += size;
         if arrays.insert(name.clone(), array).is_some() {
-            return Err(format!("array `{name}` is there twice"));
+            return Err(format!("array `{name}` is there twice").into());
         }
     }
     Ok(arrays)
+}
+
+/// What a file is that is no archive.
+fn no_archive(bytes: &[u8]) -> &'static str {
+    if bytes.is_empty() {
+        "the file is empty"
+    } else if bytes.starts_with(npy::MAGIC) {
+        "it is a single array and no archive of them: write it with `numpy.savez(file, name=array)`"
+    } else if bytes.starts_with(b"PK") {
+        "it is a zip archive that breaks off, or its directory is damaged"
+    } else {
+        "it is no .npz file, which is a zip archive of arrays"
+    }
 }
 
 /// An archive of arrays, each as header and bytes of [`write_npy`]; the same arrays make the same bytes.
@@ -149,13 +175,32 @@ mod tests {
         let bytes = out.finish().expect("memory takes it").into_inner();
         assert!(bytes.len() < 100_000);
         assert!(read(&bytes, 9 << 20).is_ok());
-        assert!(read(&bytes, 1 << 20).expect_err("too large").contains("larger"));
+        // It is refused for what its header says, before its data is looked at.
+        let refused = read(&bytes, 1 << 20).expect_err("too large");
+        assert_eq!(refused, Unread::TooLarge { asked: 8 << 20, allowed: 1 << 20 });
+    }
+
+    #[test]
+    fn more_data_than_a_header_promises_is_not_read() {
+        let mut out = ZipWriter::new(Cursor::new(Vec::new()));
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        out.start_file("q.npy", options).expect("memory takes it");
+        out.write_all(&npy::header("float64", &[4])).expect("memory takes it");
+        for _ in 0..64 {
+            out.write_all(&[0; 128 * 1024]).expect("memory takes it");
+        }
+        let bytes = out.finish().expect("memory takes it").into_inner();
+        let why = read(&bytes, 1 << 30).expect_err("a lie").to_string();
+        assert!(why.contains("array `q`") && why.contains("more than the 32 bytes"), "{why}");
     }
 
     #[test]
     fn other_files_are_named() {
-        assert!(read(b"", 1 << 20).expect_err("empty").contains("zip"));
-        assert!(read(b"\x93NUMPY", 1 << 20).is_err());
+        let said = |bytes: &[u8]| read(bytes, 1 << 20).expect_err("no arrays").to_string();
+        assert!(said(b"").contains("empty"));
+        assert!(said(b"\x93NUMPY").contains("single array"));
+        assert!(said(b"PK\x03\x04 and so on").contains("breaks off"));
+        assert!(said(b"hello").contains("no .npz file"));
         let mut out = ZipWriter::new(Cursor::new(Vec::new()));
         out.start_file(
             "readme.txt",
@@ -163,7 +208,7 @@ mod tests {
         )
         .expect("memory takes it");
         let bytes = out.finish().expect("memory takes it").into_inner();
-        assert!(read(&bytes, 1 << 20).expect_err("no array").contains("readme.txt"));
+        assert!(said(&bytes).contains("readme.txt"));
         assert_eq!(Elements::zeros(DType::Bool, 1).len(), 1);
     }
 }

@@ -1,11 +1,17 @@
 //! One array: the format that NumPy's manual calls NPY, versions 1 to 3.
 
+use std::cmp::Ordering;
+use std::io::Read;
+
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::types::DType;
 
-const MAGIC: &[u8] = b"\x93NUMPY";
+use super::Unread;
+
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Much longer than any header of an array without a structure.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
+const CUT: &str = "it ends within its header";
 /// NumPy's own limit.
 const MOST_DIMENSIONS: usize = 64;
 
@@ -18,24 +24,42 @@ struct Header {
     shape: Vec<usize>,
 }
 
+/// Reads an array of at most `limit` bytes; also answers how many its data has.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(super) fn read_from(from: &mut impl Read, limit: u64) -> Result<(Array, u64), Unread> {
+    let header = parse(&text_of_header(from)?)?;
+    let points = header.shape.iter().try_fold(1_u64, |n, &size| n.checked_mul(size as u64));
+    let asked = points.and_then(|it| it.checked_mul(header.dtype.size_bytes() as u64)).unwrap_or(u64::MAX);
+    if asked > limit {
+        return Err(Unread::TooLarge { asked, allowed: limit });
+    }
+    let mut data = Vec::with_capacity(usize::try_from(asked).unwrap_or(0));
+    from.take(asked.saturating_add(1)).read_to_end(&mut data).map_err(|it| damaged(&it))?;
+    let promised = format!("its header promises the shape {:?} of {}", header.shape, header.dtype);
+    match (data.len() as u64).cmp(&asked) {
+        Ordering::Less => Err(format!("{promised}, and {} bytes of data follow", data.len()).into()),
+        Ordering::Equal => Ok((array(&header, &data)?, asked)),
+        Ordering::Greater => Err(format!("{promised}, and more than the {asked} bytes of it follow").into()),
+    }
+}
+
 /// Reads an array.
 ///
 /// # Errors
 ///
-/// A sentence that says what is wrong.
-pub fn read(bytes: &[u8]) -> Result<Array, String> {
-    let (header, data) = split(bytes)?;
-    let header = parse(header)?;
-    let points = header.shape.iter().try_fold(1_usize, |n, &size| n.checked_mul(size));
-    let wanted = points.and_then(|it| it.checked_mul(header.dtype.size_bytes()));
-    if wanted != Some(data.len()) {
-        return Err(format!(
-            "its header promises the shape {:?} of {}, and {} bytes of data follow",
-            header.shape,
-            header.dtype,
-            data.len()
-        ));
-    }
+/// What is wrong with it.
+pub fn read(mut bytes: &[u8]) -> Result<Array, Unread> {
+    read_from(&mut bytes, u64::MAX).map(|(array, _)| array)
+}
+
+fn damaged(error: &std::io::Error) -> String {
+    format!("it is damaged: {error}")
+}
+
+fn array(header: &Header, data: &[u8]) -> Result<Array, String> {
     let elements = if header.is_big_endian && header.dtype.size_bytes() > 1 {
         let turned: Vec<u8> =
             data.chunks(header.dtype.size_bytes()).flat_map(|it| it.iter().rev().copied()).collect();
@@ -90,27 +114,34 @@ pub fn write(array: &Array) -> Vec<u8> {
     out
 }
 
-/// The header's text and the data.
-fn split(bytes: &[u8]) -> Result<(&str, &[u8]), String> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy file")?;
-    let (&[major, _minor], rest) = rest.split_first_chunk::<2>().ok_or("it ends within its header")?;
-    let (length, rest) = match major {
-        1 => {
-            let (length, rest) = rest.split_first_chunk::<2>().ok_or("it ends within its header")?;
-            (usize::from(u16::from_le_bytes(*length)), rest)
-        }
-        2 | 3 => {
-            let (length, rest) = rest.split_first_chunk::<4>().ok_or("it ends within its header")?;
-            (usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX), rest)
-        }
-        _ => return Err(format!("its format is version {major}, and 1 to 3 are known")),
+/// The text of the header, which stands before the data.
+fn text_of_header(from: &mut impl Read) -> Result<String, String> {
+    let mut read = |length: usize| {
+        let mut bytes = Vec::new();
+        from.take(length as u64).read_to_end(&mut bytes).map_err(|it| damaged(&it))?;
+        Ok::<_, String>(bytes)
     };
-    if length > MOST_HEADER_BYTES || length > rest.len() {
-        return Err("it ends within its header".to_owned());
+    let start = read(MAGIC.len() + 2)?;
+    let Some(version) = start.strip_prefix(MAGIC) else { return Err("it is no .npy file".to_owned()) };
+    let length = match version.first() {
+        Some(1) => read(2)?,
+        Some(2 | 3) => read(4)?,
+        Some(other) => return Err(format!("its format is version {other}, and 1 to 3 are known")),
+        None => return Err(CUT.to_owned()),
+    };
+    let length = match *length.as_slice() {
+        [a, b] => usize::from(u16::from_le_bytes([a, b])),
+        [a, b, c, d] => usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX),
+        _ => return Err(CUT.to_owned()),
+    };
+    if length > MOST_HEADER_BYTES {
+        return Err(format!("its header is {length} bytes long, and at most {MOST_HEADER_BYTES} are read"));
     }
-    let (header, data) = rest.split_at(length);
-    let header = std::str::from_utf8(header).map_err(|_| "its header is no text")?;
-    Ok((header, data))
+    let header = read(length)?;
+    if header.len() != length {
+        return Err(CUT.to_owned());
+    }
+    String::from_utf8(header).map_err(|_| "its header is no text".to_owned())
 }
 
 /// Reads the header: a Python dictionary with three known keys.
@@ -249,8 +280,8 @@ mod tests {
     #[test]
     fn a_header_that_lies_is_refused_before_anything_is_allocated() {
         let all = [
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,)}", "shape"),
-            ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "shape"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846976,)}", "need"),
+            ("{'descr': '<f8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "need"),
             ("{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999999,)}", "understood"),
             ("{'descr': '<f2', 'fortran_order': False, 'shape': (4,)}", "`<f2`"),
             ("{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "`|O`"),
@@ -262,10 +293,12 @@ mod tests {
             ("", "understood"),
         ];
         for (header, word) in all {
-            let error = read(&file(header, &[0; 8])).expect_err(header);
+            let error =
+                read_from(&mut file(header, &[0; 8]).as_slice(), 1 << 20).expect_err(header).to_string();
             assert!(error.contains(word), "{header}: {error}");
         }
         assert!(read(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}").is_err());
-        assert!(read(b"\x93NUMPY\x09\x00\x00\x00").expect_err("version").contains("version 9"));
+        let version = read(b"\x93NUMPY\x09\x00\x00\x00").expect_err("version");
+        assert!(version.to_string().contains("version 9"));
     }
 }

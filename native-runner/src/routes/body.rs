@@ -2,31 +2,42 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream};
 use axum::http::{HeaderMap, header};
+use isobar_protocol::limits::Limits;
 use isobar_protocol::problem::LimitHit;
 use serde::de::DeserializeOwned;
+use tokio_stream::StreamExt;
 
+use crate::document::json::{self as document, Fault};
 use crate::error::ApiError;
 
-/// A document has to arrive within this time.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How much of a refused body is still taken, and for how long.
+const FORGOTTEN_BYTES: usize = 256 * 1024 * 1024;
+const FORGOTTEN: Duration = Duration::from_secs(5);
 
-/// Reads a JSON document of at most `limit` bytes.
+/// Reads a JSON document.
 pub(crate) async fn json<T: DeserializeOwned>(
     headers: &HeaderMap,
     body: Body,
-    limit: u64,
+    limits: &Limits,
 ) -> Result<T, ApiError> {
     check_type(headers, "application/json")?;
-    let bytes = tokio::time::timeout(PATIENCE, bytes(headers, body, limit)).await;
-    let bytes = bytes.map_err(|_| ApiError::SlowBody)??;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        // Its message ends with the place, which has a field of its own.
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        ApiError::BadJson { line: error.line(), column: error.column(), message }
+    let bytes = in_time(limits.body_ms, bytes(headers, body, limits.body_bytes)).await?;
+    document::read(&bytes).map_err(|Fault { line, column, message }| ApiError::BadJson {
+        line,
+        column,
+        message,
     })
+}
+
+/// Gives a body a limited time to arrive.
+pub(crate) async fn in_time<T>(
+    limit_ms: u64,
+    body: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    let arrived = tokio::time::timeout(Duration::from_millis(limit_ms), body).await;
+    arrived.unwrap_or(Err(ApiError::SlowBody { limit_ms }))
 }
 
 /// Checks the content type; parameters such as a charset are ignored.
@@ -36,22 +47,55 @@ pub(crate) fn check_type(headers: &HeaderMap, wanted: &'static str) -> Result<()
     if essence.eq_ignore_ascii_case(wanted) { Ok(()) } else { Err(ApiError::UnsupportedMediaType { wanted }) }
 }
 
-/// Refuses a body that says itself that it is too long.
-pub(crate) fn check_length(headers: &HeaderMap, limit: u64) -> Result<(), ApiError> {
+/// The parts of a body, unless it says itself that it is too long.
+pub(crate) fn parts(headers: &HeaderMap, body: Body, limit: u64) -> Result<BodyDataStream, ApiError> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
+    let parts = body.into_data_stream();
     match length {
-        Some(length) if length > limit => Err(too_large(limit, length)),
-        _ => Ok(()),
+        Some(length) if length > limit => {
+            // Who asks first whether to send need not send.
+            if !headers.contains_key(header::EXPECT) {
+                forget(parts);
+            }
+            Err(too_large(limit, length))
+        }
+        _ => Ok(parts),
     }
 }
 
-pub(crate) fn too_large(limit: u64, asked: u64) -> ApiError {
-    let name = "request body".to_owned();
-    ApiError::TooLarge { limit: LimitHit { name, allowed: limit, asked, unit: "bytes".to_owned() } }
+/// Takes what still comes of a refused body, and keeps nothing of it: a client that only listens once it has
+/// sent everything would otherwise see a broken connection, and not the reason.
+pub(crate) fn forget(mut parts: BodyDataStream) {
+    tokio::spawn(tokio::time::timeout(FORGOTTEN, async move {
+        let mut bytes = 0;
+        while let Some(Ok(part)) = parts.next().await {
+            bytes += part.len();
+            if bytes > FORGOTTEN_BYTES {
+                break;
+            }
+        }
+    }));
 }
 
-async fn bytes(headers: &HeaderMap, body: Body, limit: u64) -> Result<Bytes, ApiError> {
-    check_length(headers, limit)?;
-    let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    axum::body::to_bytes(body, most).await.map_err(|_| too_large(limit, limit.saturating_add(1)))
+pub(crate) fn too_large(limit: u64, asked: u64) -> ApiError {
+    ApiError::TooLarge { limit: LimitHit::new("request body", limit, asked, "bytes") }
+}
+
+pub(crate) fn broken_off() -> ApiError {
+    ApiError::InvalidRequest("the body broke off".to_owned())
+}
+
+async fn bytes(headers: &HeaderMap, body: Body, limit: u64) -> Result<Vec<u8>, ApiError> {
+    let mut parts = parts(headers, body, limit)?;
+    let mut bytes = Vec::new();
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|_| broken_off())?;
+        let asked = (bytes.len() + part.len()) as u64;
+        if asked > limit {
+            forget(parts);
+            return Err(too_large(limit, asked));
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
 }

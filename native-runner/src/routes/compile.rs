@@ -1,5 +1,7 @@
 //! Compiles and answers with every level.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -18,7 +20,7 @@ pub(crate) async fn compile(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Compiled>, ApiError> {
-    let request: Request = body::json(&headers, body, state.limits.body_bytes).await?;
+    let request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
-    Ok(Json(compiler::guarded(request, state.limits.compile_ms).await?))
+    Ok(Json(compiler::guarded(request, state.limits.compile_ms, Arc::clone(&state.compiling)).await?))
 }

@@ -13,7 +13,7 @@ use crate::error::ApiError;
 use crate::executors::Backend;
 use crate::limits;
 use crate::state::AppState;
-use crate::wire::Order;
+use crate::wire::{Fields, Order};
 
 /// `POST /v1/jobs` — queues a run and answers at once; the stencil is compiled in the job's process.
 ///
@@ -23,26 +23,24 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let mut request: Request = body::json(&headers, body, state.limits.body_bytes).await?;
+    let mut request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
     let backend = Backend::of(&request)?;
     backend.check(&state.tools)?;
     let fields = match request.fields.take() {
         Some(FieldsInput::Name(id)) => {
             let upload = state.uploads.get(&id);
-            let upload =
-                upload.ok_or_else(|| ApiError::NotFound("upload of this name; send it again".to_owned()))?;
-            let read = tokio::task::spawn_blocking(move || upload.read()).await;
-            let read = read.map_err(|error| ApiError::internal(&error))?;
-            Some(read.map_err(|error| ApiError::internal(&error))?)
+            upload
+                .ok_or_else(|| ApiError::NotFound("upload of this name; send it again".to_owned()))?
+                .fields()
         }
         inline => {
             request.fields = inline;
-            None
+            Fields::None
         }
     };
-    let order = Order::new(request, fields.is_some(), &state.limits, &state.tools);
-    let job = state.jobs.admit(order, fields.unwrap_or_default())?;
+    let order = Order::new(request, !fields.is_none(), &state.limits, &state.tools);
+    let job = state.jobs.admit(order, fields)?;
     let location = [(header::LOCATION, format!("/v1/jobs/{}", job.id))];
     Ok((StatusCode::CREATED, location, Json(JobTicket { job: job.id.clone() })).into_response())
 }

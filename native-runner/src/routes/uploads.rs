@@ -1,7 +1,7 @@
 //! Takes input fields.
 
 use axum::Json;
-use axum::body::Body;
+use axum::body::{Body, BodyDataStream};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use isobar_protocol::job::UploadTicket;
@@ -21,21 +21,28 @@ pub(crate) async fn upload(
     body: Body,
 ) -> Result<(StatusCode, Json<UploadTicket>), ApiError> {
     body::check_type(&headers, "application/octet-stream")?;
-    let limit = state.limits.upload_bytes;
-    body::check_length(&headers, limit)?;
+    let parts = body::parts(&headers, body, state.limits.upload_bytes)?;
+    // A few at a time: each may grow to the limit before it is kept, and only then do older ones give way.
+    let _permit = state.uploads.begin().await?;
+    let file = body::in_time(state.limits.upload_ms, receive(parts, state.limits.upload_bytes)).await?;
+    let (upload, bytes) = state.uploads.keep(file)?;
+    Ok((StatusCode::CREATED, Json(UploadTicket { upload, bytes })))
+}
+
+/// Writes what comes to a file without a name.
+async fn receive(mut parts: BodyDataStream, limit: u64) -> Result<std::fs::File, ApiError> {
     let file = tempfile::tempfile().map_err(|error| ApiError::internal(&error))?;
     let mut file = tokio::fs::File::from_std(file);
-    let mut parts = body.into_data_stream();
     let mut bytes: u64 = 0;
     while let Some(part) = parts.next().await {
-        let part = part.map_err(|_| ApiError::InvalidRequest("the body broke off".to_owned()))?;
+        let part = part.map_err(|_| body::broken_off())?;
         bytes += part.len() as u64;
         if bytes > limit {
+            body::forget(parts);
             return Err(body::too_large(limit, bytes));
         }
         file.write_all(&part).await.map_err(|error| ApiError::internal(&error))?;
     }
     file.flush().await.map_err(|error| ApiError::internal(&error))?;
-    let (upload, bytes) = state.uploads.keep(file.into_std().await)?;
-    Ok((StatusCode::CREATED, Json(UploadTicket { upload, bytes })))
+    Ok(file.into_std().await)
 }

@@ -1,5 +1,7 @@
 //! The request document as the command line makes it: options and files in, texts out.
 
+pub mod json;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,8 +17,8 @@ pub enum Usage {
     Unreadable { path: String, error: std::io::Error },
     #[error("cannot write {path}: {error}")]
     Unwritable { path: String, error: std::io::Error },
-    #[error("{path}: {error}")]
-    BadJson { path: String, error: serde_json::Error },
+    #[error("{path}:{}:{}: {}", fault.line, fault.column, fault.message)]
+    BadJson { path: String, fault: json::Fault },
     #[error("{0}")]
     Wrong(String),
 }
@@ -171,7 +173,7 @@ fn text(path: &Path) -> Result<String, Usage> {
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Usage> {
-    serde_json::from_str(&text(path)?).map_err(|error| Usage::BadJson { path: shown(path), error })
+    json::read(text(path)?.as_bytes()).map_err(|fault| Usage::BadJson { path: shown(path), fault })
 }
 
 /// A path as it is named in messages.

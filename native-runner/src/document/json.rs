@@ -1,0 +1,58 @@
+//! Reads JSON documents, and says where one is wrong.
+
+use serde::de::DeserializeOwned;
+
+/// What is wrong with a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Line and column from 1; 0 where the document ends too early in an empty line.
+    pub line: usize,
+    pub column: usize,
+    /// Names the entry, where it is one: `domain: invalid type ...`.
+    pub message: String,
+}
+
+/// The value of a document.
+///
+/// # Errors
+///
+/// The first fault.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Fault> {
+    let mut from = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut from).map_err(|error| {
+        let path = error.path().to_string();
+        let mut fault = fault(error.inner());
+        // A key that is not known is named by the message itself.
+        if path != "." && !error.inner().is_syntax() && !fault.message.starts_with("unknown field") {
+            fault.message = format!("`{path}`: {}", fault.message);
+        }
+        fault
+    })?;
+    from.end().map_err(|error| fault(&error))?;
+    Ok(value)
+}
+
+fn fault(error: &serde_json::Error) -> Fault {
+    // Its message ends with the place, which has fields of its own.
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    Fault { line: error.line(), column: error.column(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_protocol::request::Request;
+
+    #[test]
+    fn a_fault_has_its_place_and_its_entry() {
+        let fault = |text: &str| read::<Request>(text.as_bytes()).expect_err(text);
+        let broken = fault("{\"files\": {},\n \"main\": }");
+        assert_eq!((broken.line, broken.column, broken.message.as_str()), (2, 10, "expected value"));
+        assert!(fault("{\"domain\": \"x\"}").message.starts_with("`domain`: invalid type: string \"x\""));
+        assert!(fault("{\"origin\": {\"a\": 1}}").message.starts_with("`origin.a`: "));
+        assert!(fault("{\"filez\": {}}").message.starts_with("unknown field `filez`"));
+        assert!(fault("{} {}").message.starts_with("trailing"));
+        assert_eq!(fault("").message, "EOF while parsing a value");
+    }
+}

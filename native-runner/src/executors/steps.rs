@@ -1,0 +1,51 @@
+//! The steps of a job, as its readers hear of them: begun, ended, and how long each took.
+
+use std::time::Instant;
+
+use isobar_protocol::job::{EventKind, StageState};
+
+use crate::compile::milliseconds;
+
+/// Where events go while a job works, from any thread.
+pub(crate) type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
+
+/// A step that goes on.
+pub(crate) struct Step<'a> {
+    pub name: &'static str,
+    begun: Instant,
+    sink: Sink<'a>,
+}
+
+impl<'a> Step<'a> {
+    pub(crate) fn begin(name: &'static str, sink: Sink<'a>) -> Self {
+        stage(name, StageState::Begun, false, sink);
+        Self { name, begun: Instant::now(), sink }
+    }
+
+    /// Tells that it is over, and its time.
+    pub(crate) fn end(self) {
+        let ms = milliseconds(self.begun.elapsed());
+        stage(self.name, StageState::Ended, false, self.sink);
+        (self.sink)(EventKind::Timing { name: self.name.to_owned(), ms });
+    }
+
+    /// The same, where its result was there already. The time is that of looking it up, and has a name of
+    /// its own, so that nobody takes it for the time of the work.
+    pub(crate) fn end_cached(self) {
+        let ms = milliseconds(self.begun.elapsed());
+        stage(self.name, StageState::Ended, true, self.sink);
+        (self.sink)(EventKind::Timing { name: "cache".to_owned(), ms });
+    }
+}
+
+/// Does `work` as one step.
+pub(crate) fn step<T>(name: &'static str, sink: Sink<'_>, work: impl FnOnce() -> T) -> T {
+    let step = Step::begin(name, sink);
+    let done = work();
+    step.end();
+    done
+}
+
+fn stage(name: &str, state: StageState, cached: bool, sink: Sink<'_>) {
+    sink(EventKind::Stage { name: name.to_owned(), state, ms: None, cached });
+}
