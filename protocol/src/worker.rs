@@ -3,6 +3,8 @@
 //! Each message is a pair of JSON text and binary buffers; which buffers
 //! accompany it stands with the variant.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Compiled, StepTime};
@@ -125,7 +127,8 @@ pub struct Slice {
     pub height: u64,
 }
 
-/// What the run directives of the text say (`# @domain`, `# @plot`, ...).
+/// What a run takes where the request gives nothing: most of it stands in the text's run directives
+/// (`# @domain`, `# @plot`, ...).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Defaults {
@@ -134,6 +137,29 @@ pub struct Defaults {
     pub domain: Option<[i64; 3]>,
     /// What to look at first.
     pub plots: Vec<Plot>,
+    /// Generators by field, of the `# @input` lines.
+    pub inputs: BTreeMap<String, String>,
+    /// Values by name, of the `# @scalar` lines; in the form of a request.
+    pub scalars: BTreeMap<String, serde_json::Value>,
+    /// What the stencil and its functions import from `__externals__`, in the order of the text.
+    pub externals: Vec<DeclaredExternal>,
+}
+
+/// An external that the text asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeclaredExternal {
+    pub name: String,
+    /// What it is where the request says nothing, in the form of a request; `None` where it has no value then.
+    pub value: Option<GivenValue>,
+}
+
+/// A value, and who gives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenValue {
+    pub value: serde_json::Value,
+    /// By an `# @external` line; else the compiler knows the name, as it does `i_start`.
+    pub is_of_text: bool,
 }
 
 /// A field that is worth a look, and at which level.

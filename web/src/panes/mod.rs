@@ -5,6 +5,7 @@ pub mod compare;
 pub mod editor;
 pub mod field;
 pub mod highlight;
+pub mod inputs;
 pub mod notices;
 pub mod problems;
 pub mod result;

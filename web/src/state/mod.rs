@@ -5,6 +5,7 @@
 pub mod compilation;
 pub mod editor;
 pub mod gallery;
+pub mod inputs;
 pub mod layout;
 pub mod links;
 pub mod offsets;
@@ -13,6 +14,7 @@ pub mod run;
 pub mod runner;
 pub mod settings;
 pub mod sharing;
+pub mod values;
 pub mod view;
 
 use leptos::prelude::*;

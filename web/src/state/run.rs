@@ -322,7 +322,7 @@ impl App {
             return Err(Failure { message, next, ..Failure::default() }.into());
         }
         let worker = self.run.started_worker()?;
-        let request = self.project.run_request("debug", domain);
+        let request = self.run_request("debug", domain);
         let revision = self.project.revision.get_untracked();
         let since = page::now_ms();
         let said = self.reply(worker.ask(Ask::Run { request }, Vec::new()).await)?;
@@ -386,7 +386,7 @@ impl App {
         self.run.work("the runner is asked");
         self.connection.connect(&runner).await.map_err(lost)?;
         let domain = untrack(|| self.domain());
-        let request = self.project.run_request(backend, domain);
+        let request = self.run_request(backend, domain);
         let revision = self.project.revision.get_untracked();
         let ticket = runner.submit(&request).await.map_err(lost)?;
         self.run.job.set_value(Some(ticket.job.clone()));
