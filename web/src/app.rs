@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::panes::bar::Bar;
 use crate::panes::editor::EditorPane;
+use crate::panes::help::HelpDialog;
 use crate::panes::inputs::Inputs;
 use crate::panes::notices::Notices;
 use crate::panes::problems::Problems;
@@ -73,6 +74,7 @@ pub fn Page() -> impl IntoView {
                 />
             </nav>
             <ShareDialog />
+            <HelpDialog />
         </div>
     }
 }

@@ -186,6 +186,21 @@ mod tests {
     }
 
     #[test]
+    fn every_line_of_the_help_is_understood() {
+        let help = include_str!("../../../static/help.html");
+        let codes = || help.split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
+        let generators = help.split("class=\"generators\"").nth(1).and_then(|it| it.split("</ul>").next());
+        let inputs = generators.unwrap().split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
+        let inputs = inputs.enumerate().map(|(at, it)| format!("# @input f{at} {it}"));
+        let lines: Vec<String> =
+            codes().filter(|it| it.starts_with("# @")).map(str::to_owned).chain(inputs).collect();
+        assert!(lines.len() >= 16);
+        let (_, unread) =
+            isobar_compiler::inputs::directive::read(&lines.join("\n"), isobar_compiler::diag::FileId(0));
+        assert_eq!(unread, []);
+    }
+
+    #[test]
     fn externals_are_those_that_the_stencil_and_its_functions_import() {
         let text = "# @external order = 5\n# @external edge = I[-1] + 1\n# @external stranger = 1\n# @stencil first\n\
             @function\ndef f(q):\n    from __externals__ import order, missing\n    return q\n\

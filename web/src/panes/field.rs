@@ -240,13 +240,8 @@ fn Plane() -> impl IntoView {
     let points = Memo::new(move |_| app.shown_field().and_then(|it| points_along(&it, view.across.get())));
     let last = move || points.get().unwrap_or(1).saturating_sub(1);
     let at = move || view.at.get().min(last());
-    let on_key = move |event: leptos::ev::KeyboardEvent| match event.key().as_str() {
-        "[" => view.choose_at(at().saturating_sub(1)),
-        "]" => view.choose_at((at() + 1).min(last())),
-        _ => {}
-    };
     view! {
-        <div class="plane" on:keydown=on_key>
+        <div class="plane">
             <label class="control">
                 <span class="visually-hidden">"Plane"</span>
                 <select

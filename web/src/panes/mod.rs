@@ -4,6 +4,7 @@ pub mod bar;
 pub mod compare;
 pub mod editor;
 pub mod field;
+pub mod help;
 pub mod highlight;
 pub mod inputs;
 pub mod notices;

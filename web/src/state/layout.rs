@@ -93,6 +93,7 @@ pub struct Layout {
     pub tab: RwSignal<Tab>,
     /// Whether the inputs of a run are unfolded.
     pub inputs_open: RwSignal<bool>,
+    pub help_open: RwSignal<bool>,
     /// Parts of the width that editor and results have; the stages have the rest.
     pub editor_part: RwSignal<f64>,
     pub result_part: RwSignal<f64>,
@@ -107,6 +108,7 @@ impl Layout {
             open: RwSignal::default(),
             tab: RwSignal::default(),
             inputs_open: RwSignal::new(false),
+            help_open: RwSignal::new(false),
             editor_part: RwSignal::new(0.36),
             result_part: RwSignal::new(0.29),
         }

@@ -14,6 +14,7 @@ pub mod run;
 pub mod runner;
 pub mod settings;
 pub mod sharing;
+pub mod shortcuts;
 pub mod values;
 pub mod view;
 
@@ -66,6 +67,7 @@ impl App {
         app.start_compiling();
         app.follow_results();
         app.run.make_ready();
+        app.start_shortcuts();
         app
     }
 }
