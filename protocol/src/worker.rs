@@ -27,17 +27,18 @@ pub enum Ask {
     /// Answered by [`Said::Compiled`].
     Compile { request: Request },
     /// Runs `debug`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
+    /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
-    /// Keeps fields that were computed elsewhere as result B; one buffer for each, in the form of
+    /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of
     /// [`FieldInfo`]. Answered by [`Said::Stored`].
-    Store { fields: Vec<FieldInfo> },
+    Store { which: Which, fields: Vec<FieldInfo> },
     /// Answered by [`Said::Slice`].
     Slice { of: Which, field: String, plane: Plane },
     /// Compares A and B, field by field; answered by [`Said::Compared`].
     Compare,
 }
 
-/// One of the two results that the worker keeps, or their difference.
+/// One of the two results that a worker keeps, or their difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
@@ -90,6 +91,7 @@ pub enum Said {
         done: u64,
         total: u64,
     },
+    /// With one buffer for each field, in the form of its description.
     Ran {
         fields: Vec<FieldInfo>,
         timings: Vec<StepTime>,

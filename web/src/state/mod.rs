@@ -66,7 +66,7 @@ impl App {
         app.open_first();
         app.start_compiling();
         app.follow_results();
-        app.run.make_ready();
+        app.make_ready();
         app.start_shortcuts();
         app
     }

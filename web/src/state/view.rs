@@ -174,7 +174,7 @@ impl App {
                 self.view.shown.set(None);
                 return;
             };
-            let Some(worker) = self.run.worker() else { return };
+            let Some(worker) = self.run.keeper() else { return };
             let asked = self.view.asked.get_value() + 1;
             self.view.asked.set_value(asked);
             leptos::task::spawn_local(async move {
