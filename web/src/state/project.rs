@@ -206,8 +206,7 @@ impl App {
 
     fn open_kept(self) {
         let kept = |key| {
-            let json = storage::load(Shelf::Lasting, key)?;
-            serde_json::from_str::<State>(&json).ok().filter(|it| !it.files.is_empty())
+            share::read(storage::load(Shelf::Lasting, key)?.as_bytes()).ok().filter(|it| !it.files.is_empty())
         };
         let linked = kept(LINKED);
         self.project.is_linked.set(linked.is_some());
