@@ -201,6 +201,7 @@ fn Picturing() -> impl IntoView {
     };
     view! {
         <Plane />
+        {move || view.refused.get().map(|why| view! { <p class="warn" role="status">{why}</p> })}
         <div class="picture" class:waiting=move || shown.with(Option::is_none)>
             <SliceCanvas picture=picture label=label level=level cursor=cursor />
             <div class="axes" aria-hidden="true">
