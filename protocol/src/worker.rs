@@ -3,6 +3,8 @@
 //! Each message is a pair of JSON text and binary buffers; which buffers
 //! accompany it stands with the variant.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Compiled, StepTime};
@@ -25,17 +27,18 @@ pub enum Ask {
     /// Answered by [`Said::Compiled`].
     Compile { request: Request },
     /// Runs `debug`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
+    /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
-    /// Keeps fields that were computed elsewhere as result B; one buffer for each, in the form of
+    /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of
     /// [`FieldInfo`]. Answered by [`Said::Stored`].
-    Store { fields: Vec<FieldInfo> },
+    Store { which: Which, fields: Vec<FieldInfo> },
     /// Answered by [`Said::Slice`].
     Slice { of: Which, field: String, plane: Plane },
     /// Compares A and B, field by field; answered by [`Said::Compared`].
     Compare,
 }
 
-/// One of the two results that the worker keeps, or their difference.
+/// One of the two results that a worker keeps, or their difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
@@ -88,6 +91,7 @@ pub enum Said {
         done: u64,
         total: u64,
     },
+    /// With one buffer for each field, in the form of its description.
     Ran {
         fields: Vec<FieldInfo>,
         timings: Vec<StepTime>,
@@ -125,7 +129,8 @@ pub struct Slice {
     pub height: u64,
 }
 
-/// What the run directives of the text say (`# @domain`, `# @plot`, ...).
+/// What a run takes where the request gives nothing: most of it stands in the text's run directives
+/// (`# @domain`, `# @plot`, ...).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Defaults {
@@ -134,6 +139,29 @@ pub struct Defaults {
     pub domain: Option<[i64; 3]>,
     /// What to look at first.
     pub plots: Vec<Plot>,
+    /// Generators by field, of the `# @input` lines.
+    pub inputs: BTreeMap<String, String>,
+    /// Values by name, of the `# @scalar` lines; in the form of a request.
+    pub scalars: BTreeMap<String, serde_json::Value>,
+    /// What the stencil and its functions import from `__externals__`, in the order of the text.
+    pub externals: Vec<DeclaredExternal>,
+}
+
+/// An external that the text asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeclaredExternal {
+    pub name: String,
+    /// What it is where the request says nothing, in the form of a request; `None` where it has no value then.
+    pub value: Option<GivenValue>,
+}
+
+/// A value, and who gives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GivenValue {
+    pub value: serde_json::Value,
+    /// By an `# @external` line; else the compiler knows the name, as it does `i_start`.
+    pub is_of_text: bool,
 }
 
 /// A field that is worth a look, and at which level.

@@ -21,6 +21,56 @@ scenario("a job on the runner can be cancelled", async (t) => {
   await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
 });
 
+scenario("a run that is stopped leaves what ran before, of both sides", async (t) => {
+  await t.pick("column_physics");
+  await t.size(16, 16, 16);
+  await t.get("compare").click();
+  await t.ran("done");
+  const seen = await t.hash();
+  const which = (name) => t.get("which").getByRole("button", { name, exact: true });
+
+  await t.size(200, 200, 80);
+  await t.get("run-debug").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "debug" });
+  await t.get("cancel").click();
+  await t.ran("cancelled");
+  await t.shot("stopped");
+  assert.equal(await t.hash(), seen);
+  await t.see("compare-result");
+  for (const name of ["A−B", "A", "A−B", "B"]) {
+    assert.ok(await which(name).isEnabled(), `${name} is lost`);
+    await which(name).click();
+    await t.page.waitForFunction(
+      ({ seen, isSame }) => (document.querySelector('[data-testid="field-canvas"]').dataset.hash === seen) === isSame,
+      { seen, isSame: name !== "A−B" },
+    );
+  }
+  // The worker that was ended has a successor.
+  await t.size(8, 8, 16);
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+});
+
+scenario("workers that could not be loaded are told of, and started again", async (t) => {
+  const context = await t.browser.newContext({ viewport: { width: 1440, height: 900 } });
+  t.contexts.push(context);
+  // The compiler's worker is the first to ask for the program; those for runs come after it.
+  let asked = 0;
+  let isCut = true;
+  await context.route("**/worker.js", (route) => (isCut && asked++ > 0 ? route.abort() : route.continue()));
+  const page = await context.newPage();
+  await page.goto(t.runner.url);
+  await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
+  await t.get("gallery-select", page).selectOption("copy_scale");
+  await t.settled(page);
+  await t.get("run-debug", page).click();
+  await t.see("run-result", { "data-state": "failed" }, page);
+  assert.match(await t.get("run-error", page).textContent(), /worker/);
+  isCut = false;
+  await t.get("run-debug", page).click();
+  await t.see("run-result", { "data-state": "done" }, page);
+});
+
 scenario("a runner that is killed at work is reported, and the tab works on", async (t) => {
   await enlarge(t);
   await t.toEnd();

@@ -4,6 +4,8 @@ use leptos::prelude::*;
 
 use crate::panes::bar::Bar;
 use crate::panes::editor::EditorPane;
+use crate::panes::help::HelpDialog;
+use crate::panes::inputs::Inputs;
 use crate::panes::notices::Notices;
 use crate::panes::problems::Problems;
 use crate::panes::result::ResultPane;
@@ -50,6 +52,7 @@ pub fn Page() -> impl IntoView {
             <main class="columns" style:grid-template-columns=columns>
                 <div class="column column-code">
                     <EditorPane />
+                    <Inputs />
                     <Problems />
                 </div>
                 <Handle label="Width of the editor" on_move=move |by| app.layout.move_editor_edge(by) />
@@ -71,6 +74,7 @@ pub fn Page() -> impl IntoView {
                 />
             </nav>
             <ShareDialog />
+            <HelpDialog />
         </div>
     }
 }

@@ -1,5 +1,7 @@
 //! The compiler as the worker uses it: requests in, wire types out.
 
+mod defaults;
+
 use std::sync::Arc;
 
 use isobar_compiler::backend::debug::{self, Control, Stop};
@@ -11,7 +13,7 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Defaults, Plot, Said};
+use isobar_protocol::worker::{Defaults, Said};
 
 use crate::fields::{self, Kept};
 
@@ -24,6 +26,7 @@ const REPORT_MS: f64 = 60.0;
 #[derive(Debug, Default)]
 pub struct Compiler {
     session: Session,
+    imports: defaults::Imports,
 }
 
 impl Compiler {
@@ -31,7 +34,8 @@ impl Compiler {
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
         let mut timer = Timer::new(clock);
         let compilation = self.compilation(request, &mut timer);
-        (Compiled::new(&compilation, timer.times), defaults(&compilation.directives))
+        let defaults = defaults::of(&compilation, &project(request), &mut self.imports);
+        (Compiled::new(&compilation, timer.times), defaults)
     }
 
     /// Runs `debug` on inputs that the text's directives describe.
@@ -99,28 +103,14 @@ impl Compiler {
     }
 
     fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
-        let main = request.main_file().unwrap_or_default().to_owned();
         // The directives of the text are the compiler's own matter.
-        let config = request.config(&Directives::default());
-        self.session.compile(
-            &Project { files: request.files.clone(), main, stencil: request.stencil.clone() },
-            &config,
-            hook,
-        )
+        self.session.compile(&project(request), &request.config(&Directives::default()), hook)
     }
 }
 
-fn defaults(directives: &Directives) -> Defaults {
-    Defaults {
-        title: directives.title.clone().unwrap_or_default(),
-        about: directives.about.join(" "),
-        domain: directives.domain,
-        plots: directives
-            .plots
-            .iter()
-            .map(|it| Plot { field: it.field.clone(), k: it.k.and_then(|k| u64::try_from(k).ok()) })
-            .collect(),
-    }
+fn project(request: &Request) -> Project {
+    let main = request.main_file().unwrap_or_default().to_owned();
+    Project { files: request.files.clone(), main, stencil: request.stencil.clone() }
 }
 
 /// Measures each step with the caller's clock.

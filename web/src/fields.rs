@@ -71,6 +71,12 @@ impl Kept {
         Ok(Self { info, array })
     }
 
+    /// The elements as [`from_bytes`](Self::from_bytes) takes them.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.array.to_c_order_le_bytes()
+    }
+
     /// A plane of the compute domain, as f64. A field without the axis across is the same at every position.
     ///
     /// # Errors
@@ -359,7 +365,7 @@ mod tests {
     #[test]
     fn data_that_do_not_fit_their_description_are_refused() {
         let q = field(&[2], vec![0], vec![2], vec![0.0, 1.0]);
-        let bytes = q.array.to_c_order_le_bytes();
+        let bytes = q.to_bytes();
         let back = Kept::from_bytes(q.info.clone(), &bytes).unwrap();
         assert_eq!(difference(&q, &back).unwrap().differing, 0);
         assert!(Kept::from_bytes(q.info.clone(), &bytes[1..]).is_err());

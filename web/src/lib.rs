@@ -1,4 +1,4 @@
-//! The playground: one page, one worker.
+//! The playground: one page, and the program of its workers.
 //!
 //! Data goes round in one direction: the editor's text to `state`, through
 //! `bridge` to the worker or the runner, back to `state`, and to the panes.

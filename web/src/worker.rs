@@ -1,4 +1,7 @@
 //! The worker: a loop around the compiler, and the keeper of the fields.
+//!
+//! The page starts this program three times: one compiles, one runs, one keeps the fields. So a run can be ended
+//! in its midst, by ending its worker, and what ran before stays.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -65,17 +68,16 @@ impl Memory {
                 let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
                 Said::Compiled { compiled: Box::new(compiled), defaults }
             }
-            Ask::Run { request } => {
-                self.a.clear();
-                match self.compiler.run(&request, &now_ms, progress) {
-                    Ok((fields, timings)) => {
-                        self.a = fields;
-                        Said::Ran { fields: self.a.iter().map(|it| it.info.clone()).collect(), timings }
-                    }
-                    Err(ended) => ended,
+            Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
+                Ok((fields, timings)) => {
+                    let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
+                    let buffers = fields.iter().map(bytes).collect();
+                    let fields = fields.into_iter().map(|it| it.info).collect();
+                    return (Said::Ran { fields, timings }, buffers);
                 }
-            }
-            Ask::Store { fields } => self.store(fields, buffers),
+                Err(ended) => ended,
+            },
+            Ask::Store { which, fields } => self.store(which, fields, buffers),
             Ask::Slice { of, field, plane } => match self.plane(of, &field, plane) {
                 Ok((dtype, Values { width, height, values })) => {
                     let (width, height) = (width as u64, height as u64);
@@ -89,11 +91,13 @@ impl Memory {
         (said, Vec::new())
     }
 
-    fn store(&mut self, fields: Vec<FieldInfo>, buffers: &[ArrayBuffer]) -> Said {
-        self.b.clear();
+    fn store(&mut self, which: Which, fields: Vec<FieldInfo>, buffers: &[ArrayBuffer]) -> Said {
+        let slot = if which == Which::B { &mut self.b } else { &mut self.a };
+        // Those before go first: there may be no memory for both.
+        slot.clear();
         for (info, buffer) in fields.into_iter().zip(buffers) {
             match Kept::from_bytes(info, &Uint8Array::new(buffer).to_vec()) {
-                Ok(kept) => self.b.push(kept),
+                Ok(kept) => slot.push(kept),
                 Err(NotThere(message)) => return Said::Failed { message },
             }
         }

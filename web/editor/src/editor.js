@@ -11,7 +11,7 @@ import { python } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, EditorState, Prec, Transaction } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, Transaction } from "@codemirror/state";
 import {
   EditorView,
   drawSelection,
@@ -41,7 +41,6 @@ const label =
  * @param {string} [options.doc] the first text
  * @param {(text: string) => void} [options.onChange] after each edit of the user (not after `setDoc`)
  * @param {(offset: number, line: number) => void} [options.onCursor] when the caret moves, and after each edit
- * @param {() => void} [options.onRun] on Mod-Enter
  * @returns {Editor}
  */
 export function createEditor(parent, options = {}) {
@@ -52,11 +51,7 @@ export class Editor {
   #view;
   #appearance = new Compartment();
 
-  constructor(parent, { doc = "", onChange, onCursor, onRun }) {
-    const run = () => {
-      onRun?.();
-      return true;
-    };
+  constructor(parent, { doc = "", onChange, onCursor }) {
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
     root.replaceChildren();
     // For tests and the console: what is drawn is not the whole text.
@@ -75,7 +70,6 @@ export class Editor {
       state: EditorState.create({
         doc,
         extensions: [
-          Prec.highest(keymap.of([{ key: "Mod-Enter", run, preventDefault: true }])),
           lineNumbers(),
           lintGutter(),
           highlightSpecialChars(),

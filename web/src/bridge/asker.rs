@@ -1,4 +1,4 @@
-//! Questions to a worker that are awaited one by one.
+//! Questions to a worker that are awaited one by one, and what became of the worker.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -16,6 +16,8 @@ use super::worker::Worker;
 pub enum Gone {
     /// The worker was stopped on purpose.
     Stopped,
+    /// Its program did not start, with this message.
+    NotLoaded(String),
     /// It fell over, with this message.
     Crashed(String),
 }
@@ -47,6 +49,8 @@ pub struct Asker {
     worker: RefCell<Option<Worker>>,
     waiting: Queue,
     asked: Cell<u64>,
+    /// Why there will be no more answers: it may have fallen over before anybody asked.
+    gone: Rc<RefCell<Option<Gone>>>,
 }
 
 impl Asker {
@@ -58,7 +62,10 @@ impl Asker {
     pub fn start(on_progress: impl Fn(u64, u64) + 'static) -> Result<Rc<Self>, String> {
         let waiting = Queue::default();
         let (answered, crashed) = (waiting.clone(), waiting.clone());
+        let has_started = Rc::new(Cell::new(false));
+        let starts = has_started.clone();
         let on_answer = move |Answer { revision, said }, buffers| match said {
+            Said::Ready => starts.set(true),
             Said::Progress { done, total } => on_progress(done, total),
             said => {
                 let waiting = answered.borrow_mut().remove(&revision);
@@ -67,9 +74,21 @@ impl Asker {
                 }
             }
         };
-        let on_crash = move |message: String| settle_all(&crashed, &Gone::Crashed(message));
+        let gone = Rc::new(RefCell::new(None));
+        let remembered = gone.clone();
+        let on_crash = move |message: String| {
+            let why = if has_started.get() { Gone::Crashed(message) } else { Gone::NotLoaded(message) };
+            remembered.replace(Some(why.clone()));
+            settle_all(&crashed, &why);
+        };
         let worker = RefCell::new(Some(Worker::start(on_answer, on_crash)?));
-        Ok(Rc::new(Self { worker, waiting, asked: Cell::new(0) }))
+        Ok(Rc::new(Self { worker, waiting, asked: Cell::new(0), gone }))
+    }
+
+    /// Whether it will not answer any more: another one is to be started.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.gone.borrow().is_some()
     }
 
     /// Asks and waits; the buffers are handed over.
@@ -78,6 +97,10 @@ impl Asker {
     ///
     /// When the worker ends before it answers.
     pub async fn ask(&self, ask: Ask, buffers: Vec<ArrayBuffer>) -> Reply {
+        let gone = self.gone.borrow().clone();
+        if let Some(gone) = gone {
+            return Err(gone);
+        }
         let revision = self.asked.get() + 1;
         self.asked.set(revision);
         let waiting = Rc::new(Waiting::default());
@@ -97,6 +120,7 @@ impl Asker {
     /// Ends the worker in the midst of whatever it does.
     pub fn stop(&self) {
         self.worker.replace(None);
+        self.gone.replace(Some(Gone::Stopped));
         settle_all(&self.waiting, &Gone::Stopped);
     }
 }

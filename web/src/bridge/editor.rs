@@ -42,8 +42,6 @@ pub struct Listeners {
     pub on_change: Box<dyn Fn(String)>,
     /// The offset of the caret, when it moves.
     pub on_cursor: Box<dyn Fn(usize)>,
-    /// Ctrl+Enter or Cmd+Enter.
-    pub on_run: Box<dyn Fn()>,
 }
 
 impl std::fmt::Debug for Listeners {
@@ -80,7 +78,7 @@ impl Editor {
     /// Makes an editor with `text` inside `parent`.
     #[must_use]
     pub fn new(parent: &HtmlElement, text: &str, listeners: Listeners) -> Self {
-        let Listeners { on_change, on_cursor, on_run } = listeners;
+        let Listeners { on_change, on_cursor } = listeners;
         let options = Object::new();
         put(&options, "doc", &text.into());
         // Offsets are whole numbers far below 2^53.
@@ -88,7 +86,6 @@ impl Editor {
         let on_cursor = move |offset: f64| on_cursor(offset as usize);
         put(&options, "onChange", &Closure::<dyn Fn(String)>::new(on_change).into_js_value());
         put(&options, "onCursor", &Closure::<dyn Fn(f64)>::new(on_cursor).into_js_value());
-        put(&options, "onRun", &Closure::<dyn Fn()>::new(on_run).into_js_value());
         let inner = create_editor(parent, &options);
         // For the end-to-end tests, who read the whole text: CodeMirror draws only what can be seen.
         put(parent, "editor", &inner);

@@ -2,6 +2,7 @@
 
 pub mod asker;
 pub mod editor;
+pub mod keys;
 pub mod page;
 pub mod runner;
 pub mod sse;

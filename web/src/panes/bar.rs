@@ -10,11 +10,10 @@ use crate::state::use_app;
 #[component]
 pub fn Bar() -> impl IntoView {
     let app = use_app();
-    let theme = app.settings.theme;
     view! {
         <header class="bar">
             <h1 class="brand">"Isobar"</h1>
-            <label class="control">
+            <label class="control control-gallery">
                 <span class="visually-hidden">"Example"</span>
                 <select
                     data-testid="gallery-select"
@@ -41,8 +40,50 @@ pub fn Bar() -> impl IntoView {
             <Domain />
             <div class="bar-actions">
                 <Actions />
-                <button type="button" data-testid="share" on:click=move |_| app.share()>"Share"</button>
-                <label class="control control-theme">
+            </div>
+            <More />
+        </header>
+    }
+}
+
+/// What is not needed for a run: in the bar where it has room, behind a button where it has not.
+#[component]
+fn More() -> impl IntoView {
+    let app = use_app();
+    let theme = app.settings.theme;
+    let is_open = RwSignal::new(false);
+    let close_on_escape = move |event: leptos::ev::KeyboardEvent| {
+        if event.key() == "Escape" {
+            is_open.set(false);
+        }
+    };
+    view! {
+        <div class="more" data-open=move || is_open.get().then_some("true") on:keydown=close_on_escape>
+            <button
+                type="button"
+                class="more-toggle"
+                data-testid="more"
+                aria-label="More"
+                aria-expanded=move || if is_open.get() { "true" } else { "false" }
+                aria-controls="more-items"
+                on:click=move |_| is_open.update(|it| *it = !*it)
+            >
+                "⋯"
+            </button>
+            <div class="more-shade" on:click=move |_| is_open.set(false)></div>
+            <div class="more-items" id="more-items">
+                <button
+                    type="button"
+                    data-testid="share"
+                    title="A link to this text and its settings"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        app.share();
+                    }
+                >
+                    "Share"
+                </button>
+                <label class="control">
                     <span class="visually-hidden">"Theme"</span>
                     <select
                         data-testid="theme-select"
@@ -57,8 +98,19 @@ pub fn Bar() -> impl IntoView {
                         <option value="dark">"Dark"</option>
                     </select>
                 </label>
+                <button
+                    type="button"
+                    data-testid="help"
+                    title="Keys, language, and lines that describe a run (?)"
+                    on:click=move |_| {
+                        is_open.set(false);
+                        app.layout.help_open.set(true);
+                    }
+                >
+                    "Help"
+                </button>
             </div>
-        </header>
+        </div>
     }
 }
 
@@ -164,8 +216,9 @@ fn Actions() -> impl IntoView {
         <button
             type="button"
             class="primary"
+            class:working=is_working
             data-testid="run-debug"
-            title="debug, in this tab (Ctrl+Enter)"
+            title="Computes with debug, in this tab (Ctrl+Enter)"
             disabled=move || is_working() || has_errors()
             on:click=move |_| app.run_debug()
         >
@@ -180,7 +233,8 @@ fn Actions() -> impl IntoView {
                 disabled=move || is_working() || has_errors() || !is_remote()
                 on:click=move |_| app.run_on_runner()
             >
-                "Run on this runner"
+                <span class="when-wide">"Run on this runner"</span>
+                <span class="when-narrow">"On runner"</span>
             </button>
             <select
                 aria-label="Back end of the runner"

@@ -23,8 +23,8 @@ pub fn Comparison() -> impl IntoView {
                         <thead>
                             <tr>
                                 <th scope="col">"field"</th>
-                                <th scope="col">"cells"</th>
-                                <th scope="col">"differ"</th>
+                                <th scope="col" class="number">"cells"</th>
+                                <th scope="col" class="number">"differ"</th>
                                 <th scope="col">"largest"</th>
                                 <th scope="col">"where, A and B"</th>
                             </tr>

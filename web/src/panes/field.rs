@@ -201,6 +201,7 @@ fn Picturing() -> impl IntoView {
     };
     view! {
         <Plane />
+        {move || view.refused.get().map(|why| view! { <p class="warn" role="status">{why}</p> })}
         <div class="picture" class:waiting=move || shown.with(Option::is_none)>
             <SliceCanvas picture=picture label=label level=level cursor=cursor />
             <div class="axes" aria-hidden="true">
@@ -240,13 +241,8 @@ fn Plane() -> impl IntoView {
     let points = Memo::new(move |_| app.shown_field().and_then(|it| points_along(&it, view.across.get())));
     let last = move || points.get().unwrap_or(1).saturating_sub(1);
     let at = move || view.at.get().min(last());
-    let on_key = move |event: leptos::ev::KeyboardEvent| match event.key().as_str() {
-        "[" => view.choose_at(at().saturating_sub(1)),
-        "]" => view.choose_at((at() + 1).min(last())),
-        _ => {}
-    };
     view! {
-        <div class="plane" on:keydown=on_key>
+        <div class="plane">
             <label class="control">
                 <span class="visually-hidden">"Plane"</span>
                 <select

@@ -33,6 +33,7 @@ pub fn ResultPane() -> impl IntoView {
         <section
             class="pane pane-result"
             aria-label="Result"
+            tabindex="-1"
             data-testid="run-result"
             data-state=state
             data-backend=backend

@@ -43,7 +43,7 @@ pub fn ShareDialog() -> impl IntoView {
         Some(false) => "The browser refused: copy the marked text by hand.",
     };
     view! {
-        <dialog class="share" node_ref=dialog aria-labelledby="share-title" on:close=move |_| link.set(None)>
+        <dialog class="dialog share" node_ref=dialog aria-labelledby="share-title" on:close=move |_| link.set(None)>
             <h2 id="share-title">"Share"</h2>
             <label class="share-label">
                 "Link to this text, its run settings and views"

@@ -81,13 +81,18 @@ fn engine() -> GeneralPurpose {
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true))
 }
 
-fn read(json: &[u8]) -> Result<State, Broken> {
-    if let Ok(state) = serde_json::from_slice(json) {
+/// Reads a state as far as its parts are what they should be.
+///
+/// # Errors
+///
+/// When it is no JSON object.
+pub fn read(json: &[u8]) -> Result<State, Broken> {
+    let document: serde_json::Value = serde_json::from_slice(json).map_err(|_| Broken::NotJson)?;
+    if let Ok(state) = serde_json::from_value(document.clone()) {
         return Ok(state);
     }
     // One part may be of another kind than expected: what remains is opened without it.
-    let parts: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_slice(json).map_err(|_| Broken::NotJson)?;
+    let serde_json::Value::Object(parts) = document else { return Err(Broken::NotJson) };
     let mut kept = serde_json::Map::new();
     for (key, value) in parts {
         let alone = serde_json::Value::Object([(key.clone(), value.clone())].into_iter().collect());

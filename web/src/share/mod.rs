@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use isobar_protocol::worker::{Across, Which};
 use serde::{Deserialize, Serialize};
 
-pub use decode::decode;
+pub use decode::{decode, read};
 pub use encode::encode;
 
 /// The version that this page writes.

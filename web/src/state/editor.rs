@@ -40,7 +40,6 @@ impl App {
         let listeners = Listeners {
             on_change: Box::new(move |text| self.edit(text)),
             on_cursor: Box::new(move |offset| self.caret_moved(offset)),
-            on_run: Box::new(move || self.run_debug()),
         };
         let editor = Editor::new(parent, &self.project.text.get_untracked(), listeners);
         self.editor.editor.set_value(Some(editor));

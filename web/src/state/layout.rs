@@ -91,6 +91,9 @@ impl Open {
 pub struct Layout {
     pub open: RwSignal<Open>,
     pub tab: RwSignal<Tab>,
+    /// Whether the inputs of a run are unfolded.
+    pub inputs_open: RwSignal<bool>,
+    pub help_open: RwSignal<bool>,
     /// Parts of the width that editor and results have; the stages have the rest.
     pub editor_part: RwSignal<f64>,
     pub result_part: RwSignal<f64>,
@@ -104,6 +107,8 @@ impl Layout {
         Self {
             open: RwSignal::default(),
             tab: RwSignal::default(),
+            inputs_open: RwSignal::new(false),
+            help_open: RwSignal::new(false),
             editor_part: RwSignal::new(0.36),
             result_part: RwSignal::new(0.29),
         }

@@ -5,6 +5,7 @@
 pub mod compilation;
 pub mod editor;
 pub mod gallery;
+pub mod inputs;
 pub mod layout;
 pub mod links;
 pub mod offsets;
@@ -13,6 +14,8 @@ pub mod run;
 pub mod runner;
 pub mod settings;
 pub mod sharing;
+pub mod shortcuts;
+pub mod values;
 pub mod view;
 
 use leptos::prelude::*;
@@ -63,7 +66,8 @@ impl App {
         app.open_first();
         app.start_compiling();
         app.follow_results();
-        app.run.make_ready();
+        app.make_ready();
+        app.start_shortcuts();
         app
     }
 }

@@ -6,8 +6,7 @@ use isobar_protocol::request::Request;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::App;
-use super::gallery;
+use super::{App, gallery, values};
 use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf};
 use crate::share::{self, State};
@@ -68,22 +67,15 @@ impl Project {
             files,
             main: Some(self.main()),
             stencil: self.stencil.get(),
-            externals: self.externals.get(),
+            // What nobody can read is shown as such, and the text's own value holds meanwhile.
+            externals: self.externals.with(|it| {
+                let readable =
+                    it.iter().filter(|(_, value)| values::external(&values::spelled(value)).is_ok());
+                readable.map(|(name, value)| (name.clone(), value.clone())).collect()
+            }),
             // 64 is what the text says by itself.
             precision: (self.precision.get() != 64).then(|| self.precision.get()),
             ..Request::default()
-        }
-    }
-
-    /// All that decides a run: inputs are made from the text's directives.
-    #[must_use]
-    pub fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
-        Request {
-            backend: Some(backend.to_owned()),
-            domain: Some(domain),
-            scalars: self.scalars.get_untracked(),
-            init: Some(BTreeMap::new()),
-            ..untrack(|| self.request())
         }
     }
 
@@ -164,6 +156,17 @@ impl App {
         self.project.revision.update(|it| *it += 1);
     }
 
+    /// All that decides a run: fields are made from the text's directives, and so is what the user leaves alone.
+    pub(super) fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
+        Request {
+            backend: Some(backend.to_owned()),
+            domain: Some(domain),
+            scalars: self.usable_scalars(),
+            init: Some(BTreeMap::new()),
+            ..untrack(|| self.project.request())
+        }
+    }
+
     /// The domain of the next run: the user's, the text's, or a small one.
     #[must_use]
     pub fn domain(self) -> [i64; 3] {
@@ -203,8 +206,7 @@ impl App {
 
     fn open_kept(self) {
         let kept = |key| {
-            let json = storage::load(Shelf::Lasting, key)?;
-            serde_json::from_str::<State>(&json).ok().filter(|it| !it.files.is_empty())
+            share::read(storage::load(Shelf::Lasting, key)?.as_bytes()).ok().filter(|it| !it.files.is_empty())
         };
         let linked = kept(LINKED);
         self.project.is_linked.set(linked.is_some());

@@ -1,4 +1,7 @@
 //! Runs: `debug` in a worker of this tab, other back ends on the runner, and the comparison of both.
+//!
+//! One worker runs, and is ended when the user stops it; another one keeps the last two results, which a run that
+//! ends without one leaves as they were.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,6 +12,7 @@ use isobar_protocol::job::{EndReason, EventKind, StageState};
 use isobar_protocol::limits::TAB_POINTS;
 use isobar_protocol::problem::Problem;
 use isobar_protocol::worker::{Ask, Said, Which};
+use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
@@ -102,8 +106,11 @@ pub struct Run {
     pub generation: RwSignal<u64>,
     /// Whether the user asked for the end.
     pub is_stopping: RwSignal<bool>,
-    worker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    runner: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    keeper: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     job: StoredValue<Option<String>>,
+    /// The times of the result that is shown, until the present run has one.
+    timings_before: StoredValue<Vec<Timing>>,
 }
 
 impl Run {
@@ -119,8 +126,10 @@ impl Run {
             differences: RwSignal::default(),
             generation: RwSignal::default(),
             is_stopping: RwSignal::default(),
-            worker: StoredValue::new_local(None),
+            runner: StoredValue::new_local(None),
+            keeper: StoredValue::new_local(None),
             job: StoredValue::new(None),
+            timings_before: StoredValue::new(Vec::new()),
         }
     }
 
@@ -140,40 +149,29 @@ impl Run {
         self.status.set(text.into());
     }
 
-    /// The worker that keeps the fields, if one was started.
-    pub(super) fn worker(self) -> Option<Rc<Asker>> {
-        self.worker.get_value()
+    /// The worker that keeps the fields, if there is one.
+    pub(super) fn keeper(self) -> Option<Rc<Asker>> {
+        self.keeper.get_value().filter(|it| !it.is_gone())
     }
 
-    fn started_worker(self) -> Result<Rc<Asker>, Failure> {
-        if let Some(worker) = self.worker() {
-            return Ok(worker);
-        }
-        let on_progress = move |done: u64, total: u64| {
+    fn started_keeper(self) -> Result<Rc<Asker>, Failure> {
+        started(self.keeper, |_, _| {})
+    }
+
+    fn started_runner(self) -> Result<Rc<Asker>, Failure> {
+        started(self.runner, move |done, total| {
             if self.is_busy() {
                 let text = "debug runs in this tab".to_owned();
                 self.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
-        };
-        let worker = Asker::start(on_progress).map_err(Failure::new)?;
-        self.worker.set_value(Some(worker.clone()));
-        Ok(worker)
+        })
     }
 
-    /// Ends the worker, and with it the fields that it keeps.
-    fn drop_worker(self) {
-        if let Some(worker) = self.worker() {
-            worker.stop();
-        }
-        self.worker.set_value(None);
-        self.clear();
-        self.make_ready();
-    }
-
-    /// Starts the worker before it is needed: whoever served it may be gone by then.
+    /// Starts the workers before they are needed: whoever served them may be gone by then.
     pub(super) fn make_ready(self) {
-        // A browser that refuses now is asked again, and told of, at the next run.
-        drop(self.started_worker());
+        // One that the browser refuses now is asked for again, and told of, at the next run.
+        drop(self.started_runner());
+        drop(self.started_keeper());
     }
 
     fn clear(self) {
@@ -185,8 +183,8 @@ impl Run {
 
     fn begin(self, backend: &str) {
         self.failure.set(None);
+        self.timings_before.set_value(self.timings.get_untracked());
         self.timings.set(Vec::new());
-        self.differences.set(None);
         self.is_stopping.set(false);
         self.progress.set(Some(Progress { text: format!("{backend}: begins"), steps: None }));
         self.phase.set(Phase::Working(backend.to_owned()));
@@ -210,6 +208,8 @@ impl Run {
             }
             Err(Ended::Cancelled) => {
                 self.work("stopped");
+                // What is still shown is what ran before.
+                self.timings.set(self.timings_before.get_value());
                 self.say("Stopped.");
                 self.phase.set(Phase::Cancelled);
             }
@@ -224,6 +224,19 @@ impl Run {
 }
 
 impl App {
+    /// Starts the workers of runs as soon as the compiler, for whom the user waits, has answered.
+    pub(super) fn make_ready(self) {
+        Effect::new(move |was_ready: Option<bool>| {
+            let has_answered =
+                self.compilation.revision.get() > 0 || self.compilation.trouble.with(Option::is_some);
+            let is_ready = was_ready == Some(true);
+            if has_answered && !is_ready {
+                self.run.make_ready();
+            }
+            has_answered || is_ready
+        });
+    }
+
     /// Forgets results that belong to another text.
     pub(super) fn forget_results(self) {
         if self.run.is_busy() {
@@ -285,7 +298,12 @@ impl App {
                     self.connection.note(&error);
                 }
             }),
-            _ if backend == "debug" => self.run.drop_worker(),
+            _ if backend == "debug" => {
+                if let Some(worker) = self.run.runner.get_value() {
+                    worker.stop();
+                }
+                self.run.make_ready();
+            }
             // The runner has not given the job a name yet: it is asked to stop when it has.
             _ => {}
         }
@@ -297,8 +315,8 @@ impl App {
         self.run.say(format!("{backend} runs …"));
         self.remote(backend).await?;
         self.run.work("the two results are compared");
-        let worker = self.run.started_worker()?;
-        let differences = match self.reply(worker.ask(Ask::Compare, Vec::new()).await)? {
+        let keeper = self.run.started_keeper()?;
+        let differences = match self.kept(keeper.ask(Ask::Compare, Vec::new()).await)? {
             Said::Compared { differences } => differences,
             Said::Failed { message } => return Err(Failure::new(message).into()),
             _ => return Err(unexpected().into()),
@@ -321,29 +339,25 @@ impl App {
             let next = vec!["choose a smaller domain, or run on a runner".to_owned()];
             return Err(Failure { message, next, ..Failure::default() }.into());
         }
-        let worker = self.run.started_worker()?;
-        let request = self.project.run_request("debug", domain);
+        let worker = self.run.started_runner()?;
+        let request = self.run_request("debug", domain);
         let revision = self.project.revision.get_untracked();
+        let precision = self.project.precision.get_untracked();
         let since = page::now_ms();
-        let said = self.reply(worker.ask(Ask::Run { request }, Vec::new()).await)?;
+        let (said, buffers) = match worker.ask(Ask::Run { request }, Vec::new()).await {
+            Ok(answer) => answer,
+            Err(Gone::Stopped) => return Err(Ended::Cancelled),
+            Err(gone) => return Err(self.lost_worker(gone, "change the domain or the text")),
+        };
         match said {
             Said::Ran { fields, timings } => {
                 for step in timings {
                     self.run.time(step.step, step.ms);
                 }
                 self.run.say(format!("debug ran in {:.0} ms.", page::now_ms() - since));
-                self.run.a.set(Some(Arc::new(Outcome {
-                    backend: "debug".to_owned(),
-                    machine: "this tab".to_owned(),
-                    precision: self.project.precision.get_untracked(),
-                    domain,
-                    revision,
-                    fields: fields.clone(),
-                })));
-                self.look_at_result(Which::A, &fields);
-                self.run.generation.update(|it| *it += 1);
-                self.seen().await;
-                Ok(())
+                let (backend, machine) = ("debug".to_owned(), "this tab".to_owned());
+                let outcome = Outcome { backend, machine, precision, domain, revision, fields };
+                self.keep_result(Which::A, outcome, buffers).await
             }
             Said::RunEnded { message, diagnostics, cell } => {
                 let message = match cell {
@@ -357,20 +371,57 @@ impl App {
         }
     }
 
-    fn reply<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
-        match reply {
-            Ok((said, _)) => Ok(said),
-            Err(Gone::Stopped) => Err(Ended::Cancelled),
-            Err(Gone::Crashed(message)) => {
-                self.run.drop_worker();
-                Err(Failure {
-                    message: format!("the run crashed its worker: {message}"),
-                    next: vec!["your source is safe; change the domain or the text and run again".to_owned()],
-                    ..Failure::default()
-                }
-                .into())
-            }
+    /// Puts a result into the picture in place of the one before, and waits until it can be seen.
+    async fn keep_result(
+        self,
+        which: Which,
+        outcome: Outcome,
+        buffers: Vec<ArrayBuffer>,
+    ) -> Result<(), Ended> {
+        let keeper = self.run.started_keeper()?;
+        let ask = Ask::Store { which, fields: outcome.fields.clone() };
+        match self.kept(keeper.ask(ask, buffers).await)? {
+            Said::Stored => {}
+            Said::Failed { message } => return Err(Failure::new(message).into()),
+            _ => return Err(unexpected().into()),
         }
+        // They were of the result that is gone.
+        self.run.differences.set(None);
+        self.look_at_result(which, &outcome.fields);
+        let slot = if which == Which::B { self.run.b } else { self.run.a };
+        slot.set(Some(Arc::new(outcome)));
+        self.run.generation.update(|it| *it += 1);
+        self.seen().await;
+        Ok(())
+    }
+
+    /// What the keeper answers; the results go with it when it falls over.
+    fn kept<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
+        reply.map(|(said, _)| said).map_err(|gone| {
+            self.run.clear();
+            self.lost_worker(gone, "choose a smaller domain")
+        })
+    }
+
+    /// How a run ends whose worker is gone; another one is made ready.
+    fn lost_worker(self, gone: Gone, advice: &str) -> Ended {
+        let (message, next) = match gone {
+            Gone::Stopped => return Ended::Cancelled,
+            Gone::Crashed(message) => {
+                self.run.make_ready();
+                let message = format!("the worker of this tab fell over: {message}");
+                (message, format!("your source is safe; {advice} and run again"))
+            }
+            // It is started once more by the next run, and not over and over.
+            Gone::NotLoaded(message) => {
+                let message = format!("the worker of this tab could not be started: {message}");
+                (
+                    message,
+                    "your source is safe; run again, or reload the page when its server is back".to_owned(),
+                )
+            }
+        };
+        Failure { message, next: vec![next], ..Failure::default() }.into()
     }
 
     async fn remote(self, backend: &str) -> Result<(), Ended> {
@@ -386,8 +437,9 @@ impl App {
         self.run.work("the runner is asked");
         self.connection.connect(&runner).await.map_err(lost)?;
         let domain = untrack(|| self.domain());
-        let request = self.project.run_request(backend, domain);
+        let request = self.run_request(backend, domain);
         let revision = self.project.revision.get_untracked();
+        let precision = self.project.precision.get_untracked();
         let ticket = runner.submit(&request).await.map_err(lost)?;
         self.run.job.set_value(Some(ticket.job.clone()));
         if self.run.is_stopping.get_untracked() {
@@ -418,28 +470,24 @@ impl App {
             None => return Err(unexpected().into()),
         }
 
-        self.fetch(&runner, &ticket.job, &fields).await?;
+        let buffers = self.fetch(&runner, &ticket.job, &fields).await?;
         let machine = self.connection.link.with_untracked(|it| match it {
             Link::Connected(found) => format!("runner, {} cores", found.cores),
             Link::None | Link::Idle | Link::Lost => "runner".to_owned(),
         });
-        self.run.b.set(Some(Arc::new(Outcome {
-            backend: backend.to_owned(),
-            machine,
-            precision: self.project.precision.get_untracked(),
-            domain,
-            revision,
-            fields: fields.clone(),
-        })));
-        self.look_at_result(Which::B, &fields);
-        self.run.generation.update(|it| *it += 1);
-        self.seen().await;
+        let outcome = Outcome { backend: backend.to_owned(), machine, precision, domain, revision, fields };
+        self.keep_result(Which::B, outcome, buffers).await?;
         self.run.say(format!("{backend} ran on the runner."));
         Ok(())
     }
 
-    /// Brings the written fields into the worker.
-    async fn fetch(self, runner: &Runner, job: &str, fields: &[FieldInfo]) -> Result<(), Ended> {
+    /// The elements of the written fields.
+    async fn fetch(
+        self,
+        runner: &Runner,
+        job: &str,
+        fields: &[FieldInfo],
+    ) -> Result<Vec<ArrayBuffer>, Ended> {
         let mut buffers = Vec::with_capacity(fields.len());
         for field in fields {
             self.run.work(format!("`{}` is fetched", field.name));
@@ -449,12 +497,7 @@ impl App {
             })?;
             buffers.push(buffer);
         }
-        let worker = self.run.started_worker()?;
-        match self.reply(worker.ask(Ask::Store { fields: fields.to_vec() }, buffers).await)? {
-            Said::Stored => Ok(()),
-            Said::Failed { message } => Err(Failure::new(message).into()),
-            _ => Err(unexpected().into()),
-        }
+        Ok(buffers)
     }
 
     /// Shows how a job goes on.
@@ -484,6 +527,19 @@ impl App {
             | EventKind::Ended { .. } => {}
         }
     }
+}
+
+/// The worker in `slot`; another one where there is none, or none any more.
+fn started(
+    slot: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    on_progress: impl Fn(u64, u64) + 'static,
+) -> Result<Rc<Asker>, Failure> {
+    if let Some(worker) = slot.get_value().filter(|it| !it.is_gone()) {
+        return Ok(worker);
+    }
+    let worker = Asker::start(on_progress).map_err(Failure::new)?;
+    slot.set_value(Some(worker.clone()));
+    Ok(worker)
 }
 
 fn unexpected() -> Failure {

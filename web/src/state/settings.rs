@@ -1,4 +1,4 @@
-//! Light or dark.
+//! Choices about the page itself: light or dark, and keys.
 
 use leptos::prelude::*;
 
@@ -6,6 +6,7 @@ use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf};
 
 const KEY: &str = "isobar.theme";
+const LETTERS_KEY: &str = "isobar.letters";
 
 /// The user's choice of a theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Settings {
     pub theme: RwSignal<Theme>,
     /// What is shown: the choice, or what the system asks for.
     pub is_dark: Memo<bool>,
+    /// Whether single letters are shortcuts, outside of text.
+    pub letters: RwSignal<bool>,
 }
 
 impl Settings {
@@ -56,13 +59,20 @@ impl Settings {
             Theme::Light => false,
             Theme::Dark => true,
         });
-        Self { theme, is_dark }
+        let letters = RwSignal::new(storage::load(Shelf::Lasting, LETTERS_KEY).as_deref() != Some("off"));
+        Self { theme, is_dark, letters }
     }
 
     pub fn choose_theme(self, theme: Theme) {
         self.theme.set(theme);
         // Lost at the next visit where nothing is kept, which the project warns about.
         let _ = storage::save(Shelf::Lasting, KEY, theme.name());
+    }
+
+    pub fn choose_letters(self, are_on: bool) {
+        self.letters.set(are_on);
+        // As with the theme.
+        let _ = storage::save(Shelf::Lasting, LETTERS_KEY, if are_on { "on" } else { "off" });
     }
 
     pub(super) fn follow_system(self) {

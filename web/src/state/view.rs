@@ -40,6 +40,8 @@ pub struct FieldView {
     pub at: RwSignal<u64>,
     pub span: RwSignal<Span>,
     pub shown: RwSignal<Option<Arc<Shown>>>,
+    /// Why there is nothing to show of what is looked at.
+    pub refused: RwSignal<Option<String>>,
     /// The count of results for which a plane was shown last.
     drawn: StoredValue<u64>,
     /// Counts the questions, so that a late plane is dropped.
@@ -57,6 +59,7 @@ impl FieldView {
             at: RwSignal::default(),
             span: RwSignal::default(),
             shown: RwSignal::default(),
+            refused: RwSignal::default(),
             drawn: StoredValue::new(0),
             asked: StoredValue::new(0),
             is_chosen: StoredValue::new(false),
@@ -174,7 +177,7 @@ impl App {
                 self.view.shown.set(None);
                 return;
             };
-            let Some(worker) = self.run.worker() else { return };
+            let Some(worker) = self.run.keeper() else { return };
             let asked = self.view.asked.get_value() + 1;
             self.view.asked.set_value(asked);
             leptos::task::spawn_local(async move {
@@ -182,14 +185,16 @@ impl App {
                 if self.view.asked.get_value() != asked {
                     return;
                 }
-                let shown = match answer {
+                let (shown, refused) = match answer {
                     Ok((Said::Slice { slice }, buffers)) => {
                         let values = buffers.first().map(values_of).unwrap_or_default();
-                        Some(Arc::new(Shown { slice, values }))
+                        (Some(Arc::new(Shown { slice, values })), None)
                     }
-                    _ => None,
+                    Ok((Said::Failed { message }, _)) => (None, Some(message)),
+                    _ => (None, None),
                 };
                 self.view.shown.set(shown);
+                self.view.refused.set(refused);
                 self.view.drawn.set_value(results);
             });
         });

@@ -1,0 +1,94 @@
+// The keyboard, the help, and the page on a phone.
+
+import assert from "node:assert/strict";
+import { scenario } from "./harness.mjs";
+
+const focusIsIn = (t, selector) =>
+  t.page.waitForFunction((it) => document.activeElement?.closest(it) !== null, selector);
+
+scenario("the help opens with a key, and single letters act outside of text only", async (t) => {
+  await t.pick("copy_scale");
+  await t.toEnd();
+  const before = await t.text();
+  await t.page.keyboard.type("  # n?");
+  assert.equal(await t.text(), before.replace(/(\n*)$/, "  # n?$1"), "a letter that is typed does something else");
+  assert.equal(await t.get("help-dialog").isVisible(), false);
+  await t.settled();
+
+  await t.get("stage-tab-oir").click();
+  await t.page.keyboard.press("n");
+  assert.equal(await t.get("stage-tab-tree").getAttribute("aria-selected"), "true");
+  await t.page.keyboard.press("p");
+  assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true");
+
+  await t.page.keyboard.press("?");
+  await t.get("help-dialog").waitFor();
+  assert.match(await t.get("help-dialog").textContent(), /# @domain/);
+  await t.shot("help");
+  await t.get("letters").uncheck();
+  await t.page.keyboard.press("Escape");
+  await t.get("help-dialog").waitFor({ state: "hidden" });
+  await t.page.keyboard.press("n");
+  assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true", "single letters are turned off");
+  await t.get("help").click();
+  await t.get("help-dialog").waitFor();
+  await t.get("help-close").click();
+  await t.get("help-dialog").waitFor({ state: "hidden" });
+});
+
+scenario("everything that a run needs is on the keyboard", async (t) => {
+  await t.pick("copy_scale");
+  await t.size(16, 16, 8);
+  await t.toEnd();
+  await t.page.keyboard.press("Control+Alt+Enter");
+  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+  await t.page.keyboard.press("Control+Shift+Enter");
+  await t.see("compare-result");
+  await t.ran("done");
+
+  await t.page.keyboard.press("F6");
+  await focusIsIn(t, ".column-stages");
+  await t.page.keyboard.press("F6");
+  await focusIsIn(t, ".column-result");
+  const level = await t.get("field-canvas").getAttribute("data-k");
+  await t.page.keyboard.press("[");
+  await t.page.waitForFunction((old) => {
+    return document.querySelector('[data-testid="field-canvas"]').dataset.k !== old;
+  }, level);
+  await t.page.keyboard.press("Shift+F6");
+  await focusIsIn(t, ".column-stages");
+  await t.page.keyboard.press("e");
+  await focusIsIn(t, ".column-code");
+
+  await t.page.keyboard.press("Control+Alt+s");
+  await t.see("share-link");
+  await t.page.keyboard.press("Escape");
+  await t.page.keyboard.type(" + nowhere");
+  await t.see("problem", { "data-severity": "error" });
+  await t.page.keyboard.press("Control+Home");
+  await t.page.keyboard.press("F8");
+  await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
+});
+
+scenario("a phone has everything, one view at a time", async (t) => {
+  await t.page.setViewportSize({ width: 360, height: 640 });
+  await t.pick("copy_scale");
+  await t.shot("code");
+  await t.get("more").click();
+  await t.get("theme-select").selectOption("dark");
+  assert.equal(await t.page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await t.shot("menu");
+  await t.get("help").click();
+  await t.get("help-dialog").waitFor();
+  await t.shot("help");
+  await t.get("help-close").click();
+  const overflow = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  assert.ok(overflow <= 0, `the page is ${overflow} pixels wider than the phone`);
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  await t.page.getByRole("tab", { name: "Result" }).click();
+  await t.get("field-canvas").waitFor();
+  await t.shot("result");
+  await t.page.getByRole("tab", { name: "Stages" }).click();
+  await t.shot("stages");
+});

@@ -1,0 +1,268 @@
+//! What a run takes where the request gives nothing: the text's directives, and the externals that it imports.
+
+use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::config::External;
+use isobar_compiler::diag::Diagnostics;
+use isobar_compiler::frontend::program::{for_each_function, is_stencil};
+use isobar_compiler::frontend::syntax::{Stmt, StmtKind};
+use isobar_compiler::frontend::{self, Program};
+use isobar_compiler::inputs::Directives;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Axis;
+use isobar_compiler::types::Value;
+use isobar_protocol::worker::{DeclaredExternal, Defaults, GivenValue, Plot};
+use serde_json::{Map, json};
+
+/// The imports that were looked for last: most edits are followed by a question for the same text.
+#[derive(Debug, Default)]
+pub(super) struct Imports {
+    of: Project,
+    names: Vec<String>,
+}
+
+/// What the text says of a run.
+pub(super) fn of(compilation: &Compilation, project: &Project, imports: &mut Imports) -> Defaults {
+    let directives = &compilation.directives;
+    let scalars = directives.scalars.iter().map(|it| {
+        let value = match it.value {
+            ScalarInput::Typed(value) => typed(value),
+            ScalarInput::Bool(value) => value.into(),
+            ScalarInput::Int(value) => value.into(),
+            ScalarInput::Float(value) => number(value),
+        };
+        (it.name.clone(), value)
+    });
+    let names = imports.of(project, compilation.stencil.as_deref());
+    Defaults {
+        title: directives.title.clone().unwrap_or_default(),
+        about: directives.about.join(" "),
+        domain: directives.domain,
+        plots: directives
+            .plots
+            .iter()
+            .map(|it| Plot { field: it.field.clone(), k: it.k.and_then(|k| u64::try_from(k).ok()) })
+            .collect(),
+        inputs: directives.inputs.iter().map(|it| (it.field.clone(), it.generator.to_string())).collect(),
+        scalars: scalars.collect(),
+        externals: names
+            .iter()
+            .map(|name| DeclaredExternal { name: name.clone(), value: own_value(name, directives) })
+            .collect(),
+    }
+}
+
+impl Imports {
+    fn of(&mut self, project: &Project, stencil: Option<&str>) -> &[String] {
+        if self.of != *project {
+            self.of = project.clone();
+            // A text without the word imports none, and needs no second parse to tell.
+            let has_some = project.files.values().any(|it| it.contains("__externals__"));
+            self.names = if has_some {
+                names(&frontend::parse(project, &mut Diagnostics::default()), stencil)
+            } else {
+                Vec::new()
+            };
+        }
+        &self.names
+    }
+}
+
+/// What is imported from `__externals__` anywhere but in the stencils that were not compiled.
+fn names(program: &Program, stencil: Option<&str>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in &program.files {
+        for_each_function(&file.syntax.body, &mut |function| {
+            if !is_stencil(function) || stencil.is_none_or(|it| it == function.name.name) {
+                imported(&function.body, &mut found);
+            }
+        });
+    }
+    found
+}
+
+fn imported(body: &[Stmt], found: &mut Vec<String>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::ImportFrom { level: 0, module, names }
+                if module.rsplit('.').next() == Some("__externals__") =>
+            {
+                for alias in names {
+                    if !found.contains(&alias.name.name) {
+                        found.push(alias.name.name.clone());
+                    }
+                }
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                imported(then, found);
+                imported(otherwise, found);
+            }
+            StmtKind::While { body, .. } | StmtKind::With { body, .. } => imported(body, found),
+            _ => {}
+        }
+    }
+}
+
+/// The value that the text gives, or that the compiler knows by itself.
+fn own_value(name: &str, directives: &Directives) -> Option<GivenValue> {
+    let line = directives.externals.iter().find(|it| it.name == name);
+    if let Some(line) = line {
+        return Some(GivenValue { value: external(&line.value), is_of_text: true });
+    }
+    let (axis, index) = match name {
+        "i_start" | "local_is" => (Axis::I, 0),
+        "i_end" | "local_ie" => (Axis::I, -1),
+        "j_start" | "local_js" => (Axis::J, 0),
+        "j_end" | "local_je" => (Axis::J, -1),
+        _ => return None,
+    };
+    let value = external(&External::Axis { axis, index: Some(index), offset: 0 });
+    Some(GivenValue { value, is_of_text: false })
+}
+
+/// As a request document has it; the way back is `Request::config`.
+fn external(value: &External) -> serde_json::Value {
+    match value {
+        External::Bool(it) => (*it).into(),
+        External::Int(it) => (*it).into(),
+        External::Float(it) => number(*it),
+        External::Typed(it) => typed(*it),
+        External::None => serde_json::Value::Null,
+        External::Function(it) => json!({ "function": it }),
+        External::Member { enumeration, member } => json!({ "enum": enumeration, "member": member }),
+        External::Namespace(members) => {
+            let members: Map<_, _> = members.iter().map(|(name, it)| (name.clone(), external(it))).collect();
+            json!({ "namespace": members })
+        }
+        External::Axis { axis, index: Some(index), offset } => {
+            json!({ "axis": axis.name(), "index": index, "offset": offset })
+        }
+        External::Axis { axis, index: None, .. } => json!({ "axis": axis.name() }),
+        External::Unsupported(what) => what.as_str().into(),
+    }
+}
+
+fn typed(value: Value) -> serde_json::Value {
+    let number = match value {
+        Value::Bool(it) => it.into(),
+        Value::Float32(_) | Value::Float64(_) => number(value.as_f64()),
+        Value::Int8(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) => value.as_i64().into(),
+    };
+    json!({ "dtype": value.dtype().to_string(), "value": number })
+}
+
+/// What JSON has no number for is spelled.
+fn number(value: f64) -> serde_json::Value {
+    serde_json::Number::from_f64(value).map_or_else(
+        || {
+            let sign = if value < 0.0 { "-" } else { "" };
+            if value.is_nan() { "nan".into() } else { format!("{sign}inf").into() }
+        },
+        serde_json::Value::Number,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Compiler;
+    use super::*;
+    use isobar_protocol::request::Request;
+
+    fn defaults(text: &str) -> Defaults {
+        let files = [("main.py".to_owned(), text.to_owned())].into();
+        Compiler::default().compile(&Request { files, ..Request::default() }, &|| 0.0).1
+    }
+
+    fn given(of: &Defaults, name: &str) -> Option<GivenValue> {
+        of.externals.iter().find(|it| it.name == name).expect("it is imported").value.clone()
+    }
+
+    #[test]
+    fn inputs_and_scalars_are_those_of_the_lines() {
+        let found =
+            defaults("# @input q bell(at_i=0.4)\n# @scalar a = 0.5\n# @scalar n = 3\n# @scalar b = true\n");
+        assert_eq!(found.inputs["q"], "bell(low=0.0, high=1.0, at_i=0.4, width=0.15)");
+        assert_eq!(serde_json::to_string(&found.scalars).unwrap(), r#"{"a":0.5,"b":true,"n":3}"#);
+    }
+
+    #[test]
+    fn every_line_of_the_help_is_understood() {
+        let help = include_str!("../../../static/help.html");
+        let codes = || help.split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
+        let generators = help.split("class=\"generators\"").nth(1).and_then(|it| it.split("</ul>").next());
+        let inputs = generators.unwrap().split("<code>").skip(1).filter_map(|it| it.split("</code>").next());
+        let inputs = inputs.enumerate().map(|(at, it)| format!("# @input f{at} {it}"));
+        let lines: Vec<String> =
+            codes().filter(|it| it.starts_with("# @")).map(str::to_owned).chain(inputs).collect();
+        assert!(lines.len() >= 16);
+        let (_, unread) =
+            isobar_compiler::inputs::directive::read(&lines.join("\n"), isobar_compiler::diag::FileId(0));
+        assert_eq!(unread, []);
+    }
+
+    #[test]
+    fn externals_are_those_that_the_stencil_and_its_functions_import() {
+        let text = "# @external order = 5\n# @external edge = I[-1] + 1\n# @external stranger = 1\n# @stencil first\n\
+            @function\ndef f(q):\n    from __externals__ import order, missing\n    return q\n\
+            def first(q: FloatField):\n    with computation(PARALLEL), interval(...):\n        \
+            if order > 3:\n            from __externals__ import edge, i_start, order\n        q = f(q)\n\
+            def second(q: FloatField):\n    from __externals__ import other\n    \
+            with computation(PARALLEL), interval(...):\n        q = 0\n";
+        let found = defaults(text);
+        let names: Vec<_> = found.externals.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(names, ["order", "missing", "edge", "i_start"]);
+        assert_eq!(given(&found, "order"), Some(GivenValue { value: 5.into(), is_of_text: true }));
+        assert_eq!(given(&found, "missing"), None);
+        let edge = json!({ "axis": "I", "index": -1, "offset": 1 });
+        assert_eq!(given(&found, "edge"), Some(GivenValue { value: edge, is_of_text: true }));
+        let start = json!({ "axis": "I", "index": 0, "offset": 0 });
+        assert_eq!(given(&found, "i_start"), Some(GivenValue { value: start, is_of_text: false }));
+    }
+
+    #[test]
+    fn the_names_that_need_no_value_are_those_of_the_compiler() {
+        for name in [
+            "i_start", "i_end", "j_start", "j_end", "local_is", "local_ie", "local_js", "local_je", "k_start",
+        ] {
+            let text = format!(
+                "from ndsl.dsl.gt4py import PARALLEL, computation, interval, horizontal, region\n\
+                 from ndsl.dsl.typing import FloatField\n\
+                 def s(q: FloatField):\n    from __externals__ import {name}\n    \
+                 with computation(PARALLEL), interval(...):\n        \
+                 with horizontal(region[{axis}]):\n            q = 1.0\n",
+                axis = if name.starts_with('j') || name.contains("_j") {
+                    format!(":, {name}")
+                } else {
+                    format!("{name}, :")
+                },
+            );
+            let files = [("main.py".to_owned(), text)].into();
+            let (compiled, found) =
+                Compiler::default().compile(&Request { files, ..Request::default() }, &|| 0.0);
+            let has_value = given(&found, name).is_some();
+            assert_eq!(has_value, compiled.diagnostics.is_empty(), "{name}: {:?}", compiled.diagnostics);
+        }
+    }
+
+    #[test]
+    fn what_is_written_for_a_request_reads_back() {
+        let all = [
+            External::Bool(true),
+            External::Int(-3),
+            External::Float(3.0),
+            External::Float(f64::INFINITY),
+            External::Typed(Value::Float32(0.5)),
+            External::None,
+            External::Function("corners.fill".to_owned()),
+            External::Member { enumeration: "E".to_owned(), member: "A".to_owned() },
+            External::Namespace([("x".to_owned(), External::Int(1))].into()),
+            External::Axis { axis: Axis::J, index: Some(-1), offset: 2 },
+            External::Axis { axis: Axis::K, index: None, offset: 0 },
+        ];
+        for value in all {
+            let externals = [("x".to_owned(), external(&value))].into();
+            let request = Request { externals, ..Request::default() };
+            assert_eq!(request.config(&Directives::default()).externals["x"], value);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The dialog that explains keys, language and directives.
+
+use leptos::html::Dialog;
+use leptos::prelude::*;
+
+use crate::state::shortcuts::SHORTCUTS;
+use crate::state::use_app;
+
+/// The language, and the comment lines that describe a run: a document like any other.
+const LANGUAGE: &str = include_str!("../../../static/help.html");
+
+/// What the editor and the pictures do with keys of their own.
+const OTHER_KEYS: [(&str, &str); 5] = [
+    ("Esc, then Tab", "leave the editor, where Tab indents"),
+    ("Ctrl F", "find and replace in the text"),
+    ("Ctrl /", "comment out and in"),
+    ("Alt ↑, Alt ↓", "move the line"),
+    ("Arrows", "in a picture: from cell to cell"),
+];
+
+/// Opens with `?` and with the button of the bar. Reads the table of shortcuts; turns single keys off and on.
+#[component]
+pub fn HelpDialog() -> impl IntoView {
+    let app = use_app();
+    let dialog = NodeRef::<Dialog>::new();
+    let is_open = app.layout.help_open;
+    Effect::new(move |_| {
+        let Some(dialog) = dialog.get() else { return };
+        if is_open.get() {
+            // Refused while it is open already.
+            let _ = dialog.show_modal();
+        } else {
+            dialog.close();
+        }
+    });
+    let letters = app.settings.letters;
+    view! {
+        <dialog
+            class="dialog help"
+            data-testid="help-dialog"
+            node_ref=dialog
+            aria-labelledby="help-title"
+            on:close=move |_| is_open.set(false)
+        >
+            <header class="dialog-head">
+                <h2 id="help-title">"Help"</h2>
+                <button type="button" data-testid="help-close" on:click=move |_| is_open.set(false)>"Close"</button>
+            </header>
+            <div class="help-body">
+                <section>
+                    <h3>"Keys"</h3>
+                    <dl class="keys" data-letters=move || (!letters.get()).then_some("off") inner_html=keys()></dl>
+                    <label class="control">
+                        <input
+                            type="checkbox"
+                            data-testid="letters"
+                            prop:checked=move || letters.get()
+                            on:change:target=move |event| app.settings.choose_letters(event.target().checked())
+                        />
+                        "Single letters act, outside of text"
+                    </label>
+                </section>
+                <section inner_html=LANGUAGE></section>
+            </div>
+        </dialog>
+    }
+}
+
+/// The rows of the table of keys; none of their texts has signs that HTML would read.
+fn keys() -> String {
+    let row = |class: &str, keys: &str, title: &str| {
+        format!("<div class=\"{class}\"><dt>{keys}</dt><dd>{title}</dd></div>")
+    };
+    let key = |it: &str| format!("<kbd>{it}</kbd>");
+    let ours = SHORTCUTS.iter().map(|it| {
+        let keys: String = it.keys().into_iter().map(key).collect();
+        row(if it.is_single() { "single" } else { "" }, &keys, it.title)
+    });
+    let others = OTHER_KEYS.iter().map(|(keys, title)| row("", &key(keys), title));
+    ours.chain(others).collect()
+}

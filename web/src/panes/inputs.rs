@@ -1,0 +1,281 @@
+//! What the next run takes: scalars, externals, fields.
+
+use isobar_protocol::compile::FieldParam;
+use leptos::prelude::*;
+
+use crate::state::inputs::{FieldInput, Origin, Source, Valued};
+use crate::state::use_app;
+
+/// Scalars or externals: they are shown alike, and changed by other actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Scalar,
+    External,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Scalar => "scalar",
+            Kind::External => "external",
+        }
+    }
+}
+
+/// A section below the editor that opens on demand. Reads signature, directives and the user's values; changes those.
+#[component]
+pub fn Inputs() -> impl IntoView {
+    let app = use_app();
+    let is_open = app.layout.inputs_open;
+    let scalars = Memo::new(move |_| app.scalars());
+    let externals = Memo::new(move |_| app.externals());
+    let fields = Memo::new(move |_| app.field_inputs());
+    let count = |of: &[Valued]| of.iter().filter(|it| it.is_taken).count();
+    let summary = move || {
+        let counts = [
+            (fields.with(Vec::len), "field"),
+            (scalars.with(|it| count(it)), "scalar"),
+            (externals.with(|it| count(it)), "external"),
+        ];
+        let words = counts.into_iter().filter(|(n, _)| *n > 0);
+        words
+            .map(|(n, what)| format!("{n} {what}{}", if n == 1 { "" } else { "s" }))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let of_both = move |test: fn(&Valued) -> bool| {
+        let count = |of: &Vec<Valued>| of.iter().filter(|it| test(it)).count();
+        scalars.with(count) + externals.with(count)
+    };
+    let changed = move || of_both(Valued::is_changed);
+    let missing = move || {
+        let n_fields = fields.with(|it| it.iter().filter(|it| it.source == Source::Missing).count());
+        of_both(Valued::is_missing) + n_fields
+    };
+    view! {
+        <section class="pane pane-inputs" aria-label="Inputs" data-testid="inputs">
+            <h2 class="pane-head">
+                <button
+                    type="button"
+                    class="quiet disclosure"
+                    data-testid="inputs-toggle"
+                    aria-expanded=move || if is_open.get() { "true" } else { "false" }
+                    aria-controls="inputs-body"
+                    on:click=move |_| is_open.update(|it| *it = !*it)
+                >
+                    <span class="disclosure-sign" aria-hidden="true">{move || if is_open.get() { "▾" } else { "▸" }}</span>
+                    "Inputs"
+                </button>
+                <span class="muted head-note">{summary}</span>
+                {move || (changed() > 0).then(|| view! { <span class="mark">{changed()}" changed"</span> })}
+                {move || (missing() > 0).then(|| view! { <span class="mark mark-warn">{missing()}" missing"</span> })}
+            </h2>
+            <div class="inputs" id="inputs-body" hidden=move || !is_open.get()>
+                <ValueList title="Scalars" kind=Kind::Scalar rows=scalars />
+                <ValueList title="Externals" kind=Kind::External rows=externals />
+                <FieldTable rows=fields />
+                <p class="muted inputs-none" hidden=move || !summary().is_empty()>
+                    "What the stencil takes stands here once it compiles."
+                </p>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn ValueList(title: &'static str, kind: Kind, rows: Memo<Vec<Valued>>) -> impl IntoView {
+    let names = Memo::new(move |_| rows.with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<_>>()));
+    view! {
+        <Show when=move || !names.with(Vec::is_empty)>
+            <h3>{title}</h3>
+            <ul class="values">
+                // Keyed, so that an answer of the compiler leaves alone what is being typed.
+                <For each=move || names.get() key=Clone::clone let:name>
+                    <ValueRow kind=kind name=name rows=rows />
+                </For>
+            </ul>
+        </Show>
+    }
+}
+
+/// One value with its message. What is typed and cannot be read stays here until it is put right or taken back.
+#[component]
+fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView {
+    let app = use_app();
+    let wanted = name.clone();
+    let row = Memo::new(move |_| {
+        rows.with(|it| it.iter().find(|it| it.name == wanted).cloned()).unwrap_or_default()
+    });
+    let refused = RwSignal::new(None::<(String, String)>);
+    let text = move || {
+        refused
+            .with(|it| it.as_ref().map(|(text, _)| text.clone()))
+            .unwrap_or_else(|| row.with(Valued::shown))
+    };
+    let problem = move || {
+        refused
+            .with(|it| it.as_ref().map(|(_, why)| why.clone()))
+            .or_else(|| row.with(|it| it.problem.clone()))
+    };
+    let choose = move |text: String| {
+        let row = row.get_untracked();
+        let is_chosen = match kind {
+            Kind::Scalar => app.choose_scalar(&row, &text),
+            Kind::External => app.choose_external(&row, &text),
+        };
+        refused.set(is_chosen.err().map(|why| (text, why)));
+    };
+    let reset = move |_| {
+        refused.set(None);
+        let name = row.with_untracked(|it| it.name.clone());
+        match kind {
+            Kind::Scalar => app.reset_scalar(&name),
+            Kind::External => app.reset_external(&name),
+        }
+    };
+    let is_taken = move || row.with(|it| it.is_taken);
+    let is_changed = move || row.with(Valued::is_changed) || refused.with(Option::is_some);
+    let id = format!("{}-{name}", kind.name());
+    let note_id = format!("note-{id}");
+    let note = move || {
+        row.with(|row| {
+            if !row.is_taken {
+                return "set here, and no longer in the text: not used".to_owned();
+            }
+            let own = row.own.as_ref().map(|(value, origin)| {
+                let of = match origin {
+                    Origin::Line => "the text",
+                    Origin::Default => "the default",
+                    Origin::Compiler => "the compiler",
+                };
+                (value, of)
+            });
+            match (own, row.chosen.is_some()) {
+                (None, false) => {
+                    format!("has no value: give one here or in a line `# @{} {} = …`", kind.name(), row.name)
+                }
+                (None, true) => "set here".to_owned(),
+                (Some((_, of)), false) => format!("from {of}"),
+                (Some((value, of)), true) => format!("set here; {of} says {value}"),
+            }
+        })
+    };
+    view! {
+        <li class="value" class:value-left=move || !is_taken()>
+            <label class="value-name" for=id.clone()>
+                <code>{name.clone()}</code>
+                <span class="muted">{move || row.with(|it| it.dtype.clone())}</span>
+            </label>
+            <input
+                id=id.clone()
+                type="text"
+                class="value-text"
+                spellcheck="false"
+                autocomplete="off"
+                autocapitalize="off"
+                data-testid=format!("input-{id}")
+                prop:value=text
+                disabled=move || !is_taken()
+                aria-invalid=move || problem().is_some().then_some("true")
+                aria-describedby=note_id.clone()
+                on:change:target=move |event| {
+                    choose(event.target().value());
+                    // As it is spelled everywhere, where it could be read.
+                    event.target().set_value(&untrack(text));
+                }
+            />
+            <button
+                type="button"
+                class="quiet"
+                data-testid=format!("reset-{id}")
+                title="Back to the text's own value"
+                aria-label=format!("Back to the text's own value of {name}")
+                hidden=move || !is_changed()
+                on:click=reset
+            >
+                {move || if is_taken() { "Reset" } else { "Remove" }}
+            </button>
+            <span class="value-note" id=note_id>
+                {move || match problem() {
+                    Some(why) => {
+                        view! { <span class="value-problem" role="alert" data-testid=format!("problem-{id}")>{why}</span> }.into_any()
+                    }
+                    None => view! { <span class="muted">{note}</span> }.into_any(),
+                }}
+            </span>
+        </li>
+    }
+}
+
+#[component]
+fn FieldTable(rows: Memo<Vec<FieldInput>>) -> impl IntoView {
+    view! {
+        <Show when=move || !rows.with(Vec::is_empty)>
+            <h3>"Fields"</h3>
+            <ul class="values">{move || rows.get().into_iter().map(field).collect_view()}</ul>
+        </Show>
+    }
+}
+
+fn field(row: FieldInput) -> impl IntoView {
+    let app = use_app();
+    let FieldInput { param, source } = row;
+    let extent = extent(&param);
+    let source = match source {
+        Source::Line(generator) => view! { <code class="generator">{generator}</code> }.into_any(),
+        Source::Zeros => {
+            view! { <span class="muted">"written by the stencil; begins with zeros"</span> }.into_any()
+        }
+        Source::Unused => view! { <span class="muted">"not used"</span> }.into_any(),
+        Source::Missing => {
+            let (name, param) = (param.name.clone(), param.clone());
+            view! {
+                <span class="value-problem">"has no values: it needs a line "<code>"# @input "{name}" …"</code></span>
+                " "
+                <button type="button" on:click=move |_| app.add_input_line(&param)>"Add one"</button>
+            }
+            .into_any()
+        }
+    };
+    view! {
+        <li class="field-input" data-testid=format!("input-field-{}", param.name)>
+            <span class="value-name">
+                <code>{param.name.clone()}</code>
+                <span class="muted">{param.dtype.clone()}" "{param.axes.clone()}", "{param.access.clone()}</span>
+            </span>
+            <span class="muted" title="How far beyond the compute domain the stencil reaches">{extent}</span>
+            <span class="field-source">{source}</span>
+        </li>
+    }
+}
+
+/// How far beyond the domain a field is touched: `i −2 +3, j −1`.
+fn extent(param: &FieldParam) -> String {
+    let sides = ["I", "J", "K"].into_iter().zip(param.boundary).filter(|(axis, _)| param.axes.contains(axis));
+    let beyond = sides.filter_map(|(axis, [lo, hi])| {
+        let before = (lo < 0).then(|| format!(" −{}", lo.unsigned_abs()));
+        let after = (hi > 0).then(|| format!(" +{hi}"));
+        let reach = [before, after].into_iter().flatten().collect::<String>();
+        (!reach.is_empty()).then(|| format!("{}{reach}", axis.to_lowercase()))
+    });
+    let all = beyond.collect::<Vec<_>>().join(", ");
+    if all.is_empty() { "no halo".to_owned() } else { format!("halo {all}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_extent_names_the_sides_that_reach_out() {
+        let param = |axes: &str, boundary| FieldParam {
+            name: "q".to_owned(),
+            dtype: "float64".to_owned(),
+            axes: axes.to_owned(),
+            access: "read".to_owned(),
+            boundary,
+        };
+        assert_eq!(extent(&param("IJK", [[-2, 3], [0, 1], [1, 0]])), "halo i −2 +3, j +1");
+        assert_eq!(extent(&param("K", [[-2, 3], [0, 1], [0, 0]])), "no halo");
+    }
+}

@@ -1,0 +1,317 @@
+//! What a run takes: scalars, externals and fields of the stencil, and who gives them their values.
+
+use std::collections::BTreeMap;
+
+use isobar_protocol::compile::{FieldParam, ScalarParam};
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::{App, values};
+
+/// A scalar or an external, as it is shown and changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Valued {
+    pub name: String,
+    /// The type of a scalar; externals have none of their own.
+    pub dtype: Option<String>,
+    /// What it is unless the user says otherwise, and where that stands.
+    pub own: Option<(String, Origin)>,
+    /// What the user says, where that can be used.
+    pub chosen: Option<String>,
+    /// Why what the user or a link says cannot be used.
+    pub problem: Option<String>,
+    /// Whether the stencil takes it: else it is left of an earlier text, and no run hears of it.
+    pub is_taken: bool,
+}
+
+/// Who gives a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A `# @scalar` or `# @external` line.
+    Line,
+    /// The `def` of the stencil.
+    Default,
+    /// The compiler, which knows some externals by name.
+    Compiler,
+}
+
+/// Where the values of a field come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The generator of an `# @input` line.
+    Line(String),
+    /// It is written before it is read.
+    Zeros,
+    /// It is read, and nothing gives it values.
+    Missing,
+    /// Nothing uses it.
+    Unused,
+}
+
+/// A field parameter, as it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldInput {
+    pub param: FieldParam,
+    pub source: Source,
+}
+
+impl Valued {
+    /// The value that a run takes.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.chosen.clone().or_else(|| self.own.as_ref().map(|(value, _)| value.clone())).unwrap_or_default()
+    }
+
+    /// Whether a run would ask for it in vain.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.is_taken && self.own.is_none() && self.chosen.is_none()
+    }
+
+    /// Whether there is something to take back.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.chosen.is_some() || self.problem.is_some()
+    }
+}
+
+/// The scalars of a signature, then those that the user set for an earlier text.
+fn scalars(
+    params: &[ScalarParam],
+    of_lines: &BTreeMap<String, Value>,
+    chosen: &BTreeMap<String, Value>,
+) -> Vec<Valued> {
+    let taken = params.iter().map(|param| {
+        let line = of_lines.get(&param.name).map(|it| (values::spelled(it), Origin::Line));
+        let default = || Some((values::spelled(param.default.as_ref()?), Origin::Default));
+        Valued {
+            name: param.name.clone(),
+            dtype: Some(param.dtype.clone()),
+            own: line.or_else(default),
+            is_taken: true,
+            ..said(chosen.get(&param.name), |text| values::scalar(text, &param.dtype))
+        }
+    });
+    let is_left = |name: &str| params.iter().all(|it| it.name != name);
+    taken.chain(left(chosen, is_left)).collect()
+}
+
+/// What the user says of one, as far as it can be read.
+fn said(chosen: Option<&Value>, read: impl Fn(&str) -> Result<Value, String>) -> Valued {
+    let text = chosen.map(values::spelled);
+    let problem = text.as_deref().and_then(|it| read(it).err());
+    Valued { chosen: text.filter(|_| problem.is_none()), problem, ..Valued::default() }
+}
+
+/// Values that were set for names which the text does not have any more.
+fn left(chosen: &BTreeMap<String, Value>, is_left: impl Fn(&str) -> bool) -> impl Iterator<Item = Valued> {
+    chosen.iter().filter(move |(name, _)| is_left(name)).map(|(name, value)| Valued {
+        name: name.clone(),
+        chosen: Some(values::spelled(value)),
+        ..Valued::default()
+    })
+}
+
+/// Those of the user's scalars that a run can use.
+fn usable(params: &[ScalarParam], chosen: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let read = |param: &ScalarParam| {
+        let value = values::scalar(&values::spelled(chosen.get(&param.name)?), &param.dtype).ok()?;
+        Some((param.name.clone(), value))
+    };
+    params.iter().filter_map(read).collect()
+}
+
+impl App {
+    /// The scalars of the stencil, and those that are left of an earlier text.
+    #[must_use]
+    pub fn scalars(self) -> Vec<Valued> {
+        self.compilation.signature.with(|signature| {
+            // Before the first answer nothing is known to be left over.
+            let Some(signature) = signature else { return Vec::new() };
+            let lines = self.compilation.defaults.with(|it| it.scalars.clone());
+            self.project.scalars.with(|chosen| scalars(&signature.scalars, &lines, chosen))
+        })
+    }
+
+    /// The externals that the text imports, and those that are left of an earlier text.
+    #[must_use]
+    pub fn externals(self) -> Vec<Valued> {
+        if self.compilation.revision.get() == 0 {
+            return Vec::new();
+        }
+        let declared = self.compilation.defaults.with(|it| it.externals.clone());
+        self.project.externals.with(|chosen| {
+            let taken = declared.iter().map(|it| Valued {
+                name: it.name.clone(),
+                own: it.value.as_ref().map(|given| {
+                    let origin = if given.is_of_text { Origin::Line } else { Origin::Compiler };
+                    (values::spelled(&given.value), origin)
+                }),
+                is_taken: true,
+                ..said(chosen.get(&it.name), values::external)
+            });
+            let is_left = |name: &str| declared.iter().all(|it| it.name != name);
+            taken.chain(left(chosen, is_left)).collect()
+        })
+    }
+
+    /// The fields of the stencil.
+    #[must_use]
+    pub fn field_inputs(self) -> Vec<FieldInput> {
+        let fields = self.compilation.signature.with(|it| it.as_ref().map(|it| it.fields.clone()));
+        self.compilation.defaults.with(|defaults| {
+            let fields = fields.unwrap_or_default().into_iter();
+            let source = |param: &FieldParam| match (defaults.inputs.get(&param.name), param.access.as_str())
+            {
+                (_, "none") => Source::Unused,
+                (Some(generator), _) => Source::Line(generator.clone()),
+                (None, "write") => Source::Zeros,
+                (None, _) => Source::Missing,
+            };
+            fields.map(|param| FieldInput { source: source(&param), param }).collect()
+        })
+    }
+
+    /// The scalars that a run request carries: no others than the stencil takes, and none that it would refuse.
+    pub(super) fn usable_scalars(self) -> BTreeMap<String, Value> {
+        untrack(|| {
+            self.compilation.signature.with(|signature| {
+                let params = signature.as_ref().map(|it| it.scalars.as_slice()).unwrap_or_default();
+                self.project.scalars.with(|chosen| usable(params, chosen))
+            })
+        })
+    }
+
+    /// Sets a scalar; its own value takes the user's back.
+    ///
+    /// # Errors
+    ///
+    /// What is expected instead; the run is left as it was.
+    pub fn choose_scalar(self, scalar: &Valued, text: &str) -> Result<(), String> {
+        let value = values::scalar(text, scalar.dtype.as_deref().unwrap_or_default())?;
+        let dtype = scalar.dtype.as_deref().unwrap_or_default();
+        let is_own =
+            scalar.own.as_ref().is_some_and(|(own, _)| values::scalar(own, dtype).as_ref() == Ok(&value));
+        self.project.scalars.update(|it| {
+            it.remove(&scalar.name);
+            if !is_own {
+                it.insert(scalar.name.clone(), value);
+            }
+        });
+        Ok(())
+    }
+
+    /// Sets an external and compiles with it; its own value takes the user's back.
+    ///
+    /// # Errors
+    ///
+    /// What is expected instead; everything is left as it was.
+    pub fn choose_external(self, external: &Valued, text: &str) -> Result<(), String> {
+        let value = values::external(text)?;
+        let is_own =
+            external.own.as_ref().is_some_and(|(own, _)| values::external(own).as_ref() == Ok(&value));
+        let name = external.name.clone();
+        self.change_externals(move |it| {
+            it.remove(&name);
+            if !is_own {
+                it.insert(name, value);
+            }
+        });
+        Ok(())
+    }
+
+    /// Takes back what the user said of a scalar.
+    pub fn reset_scalar(self, name: &str) {
+        self.project.scalars.update(|it| drop(it.remove(name)));
+    }
+
+    /// Takes back what the user said of an external.
+    pub fn reset_external(self, name: &str) {
+        self.change_externals(|it| drop(it.remove(name)));
+    }
+
+    fn change_externals(self, change: impl FnOnce(&mut BTreeMap<String, Value>)) {
+        let before = self.project.externals.get_untracked();
+        let mut after = before.clone();
+        change(&mut after);
+        if after != before {
+            self.project.externals.set(after);
+            self.project.revision.update(|it| *it += 1);
+        }
+    }
+
+    /// Writes an `# @input` line for a field that has none into the text, below the other lines of a run.
+    pub fn add_input_line(self, field: &FieldParam) {
+        let generator = match field.axes.as_str() {
+            "K" => "linear(low=0, high=1, along=k)",
+            _ => "bell(low=0, high=1, at_i=0.5, at_j=0.5, width=0.15)",
+        };
+        let text = self.project.text.get_untracked();
+        let text = with_line(&text, &format!("# @input {} {generator}", field.name));
+        self.editor.show(&text);
+        self.edit(text);
+    }
+}
+
+/// The text with a further line of a run: below the others, or at its top.
+fn with_line(text: &str, line: &str) -> String {
+    let is_of_run =
+        |it: &str| it.trim_start().strip_prefix('#').is_some_and(|it| it.trim_start().starts_with('@'));
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let head = lines.iter().take_while(|it| it.trim().is_empty() || it.trim_start().starts_with('#'));
+    let at = head.enumerate().filter(|(_, it)| is_of_run(it)).last().map_or(0, |(at, _)| at + 1);
+    let (before, after) = (lines[..at].concat(), lines[at..].concat());
+    let edge = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+    format!("{before}{edge}{line}\n{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn param(name: &str, dtype: &str, default: Option<Value>) -> ScalarParam {
+        ScalarParam { name: name.to_owned(), dtype: dtype.to_owned(), access: "read".to_owned(), default }
+    }
+
+    fn map(entries: &[(&str, Value)]) -> BTreeMap<String, Value> {
+        entries.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    #[test]
+    fn a_line_goes_before_a_default_and_the_user_before_both() {
+        let params = [
+            param("a", "float64", Some(json!(1.0))),
+            param("b", "int32", Some(json!(2))),
+            param("c", "bool", None),
+        ];
+        let found = scalars(&params, &map(&[("a", json!(0.5))]), &map(&[("b", json!(7))]));
+        assert_eq!(found[0].own, Some(("0.5".to_owned(), Origin::Line)));
+        assert_eq!(
+            (found[1].own.clone(), found[1].shown()),
+            (Some(("2".to_owned(), Origin::Default)), "7".to_owned())
+        );
+        assert!(found[2].is_missing() && !found[2].is_changed());
+    }
+
+    #[test]
+    fn what_the_stencil_does_not_take_is_shown_and_never_sent() {
+        let params = [param("n", "int32", None)];
+        let chosen = map(&[("n", json!(0.5)), ("gone", json!(1))]);
+        let found = scalars(&params, &BTreeMap::new(), &chosen);
+        assert!(found[0].problem.is_some() && found[0].is_missing());
+        assert!(!found[1].is_taken && found[1].shown() == "1");
+        assert_eq!(usable(&params, &chosen), BTreeMap::new());
+        assert_eq!(usable(&params, &map(&[("n", json!(3)), ("gone", json!(1))])), map(&[("n", json!(3))]));
+    }
+
+    #[test]
+    fn a_line_of_a_run_is_added_below_the_others() {
+        assert_eq!(with_line("x = 1\n", "# @input q 1"), "# @input q 1\nx = 1\n");
+        assert_eq!(
+            with_line("# @title t\n# other\n\nx = 1 # @no\n", "# L"),
+            "# @title t\n# L\n# other\n\nx = 1 # @no\n"
+        );
+        assert_eq!(with_line("# @title t", "# L"), "# @title t\n# L\n");
+    }
+}
