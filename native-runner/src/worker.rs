@@ -18,6 +18,7 @@ use isobar_protocol::problem::{LimitHit, Problem};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
+use rustix::thread::set_no_new_privs;
 use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
@@ -66,6 +67,8 @@ pub fn main() -> ExitCode {
 
 /// Limits that hold for this process and all that it starts.
 fn confine(order: &Order) {
+    // No program that is started from here gets rights that this one has not.
+    let _ = set_no_new_privs(true);
     let threads = u64::from(order.threads).saturating_mul(THREAD_BYTES);
     let memory = order.memory_bytes.saturating_add(OWN_BYTES).saturating_add(threads);
     for (resource, most) in [

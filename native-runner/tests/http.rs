@@ -555,7 +555,7 @@ async fn a_job_has_a_folder_of_its_own_while_it_works() {
     let folders =
         || std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path()).collect::<Vec<_>>();
     let job = submit(&app, &run_of(ENDLESS, "debug")).await;
-    let mut seen = Vec::new();
+    let (mut seen, mut is_confined) = (Vec::new(), false);
     for _ in 0..500 {
         tokio::time::sleep(Duration::from_millis(10)).await;
         seen = folders();
@@ -568,9 +568,14 @@ async fn a_job_has_a_folder_of_its_own_while_it_works() {
             names.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
         names.sort_unstable();
         assert_eq!(names, ["LC_ALL", "PATH", "TMPDIR"]);
-        break;
+        let status = std::fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
+        // At first it has not yet read what it is to do.
+        is_confined = status.contains("NoNewPrivs:\t1");
+        if is_confined {
+            break;
+        }
     }
-    assert_eq!(seen.len(), 1);
+    assert!(is_confined && seen.len() == 1, "{seen:?}");
     assert_eq!(std::fs::metadata(&seen[0]).unwrap().permissions().mode() & 0o777, 0o700);
     ask(&app, authorized("DELETE", &format!("/v1/jobs/{job}")).body(Body::empty()).unwrap()).await;
     follow(&app, &job, None).await;

@@ -125,7 +125,7 @@ pub async fn drive(
         Some((EndReason::Ok, _)) => (EndReason::Ok, None),
         Some((reason, problem)) => {
             if let Some(report) = problem.as_ref().and_then(|it| it.report_id.as_ref()) {
-                tracing::error!(report, last_words, "a job's process failed");
+                tracing::error!(report, "a job's process failed: {}", in_short(&last_words));
             }
             (reason, problem)
         }
@@ -227,10 +227,16 @@ fn out_of_time(run_ms: u64) -> Problem {
         .with_limit(LimitHit::of_time("time", run_ms))
 }
 
+/// The beginning of what a process said, in a line: what follows is the user's stencil, which no log needs.
+fn in_short(last_words: &str) -> String {
+    let lines = last_words.lines().map(str::trim).filter(|it| !it.is_empty());
+    lines.take(3).collect::<Vec<_>>().join(" ").chars().filter(|it| !it.is_control()).take(300).collect()
+}
+
 /// Why a process ended that did not say so itself.
 fn died(status: Option<ExitStatus>, last_words: &str, memory: u64) -> (EndReason, Option<Problem>) {
     let signal = status.and_then(|it| it.signal());
-    tracing::warn!(signal, last_words, "a job's process died");
+    tracing::warn!(signal, "a job's process died: {}", in_short(last_words));
     if last_words.contains("memory allocation of") {
         let problem = problems::DOMAIN_TOO_LARGE
             .problem("the job ran out of the memory that it may have")
