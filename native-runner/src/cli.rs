@@ -60,7 +60,8 @@ Examples:
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
   isobar run --request request.json --runner http://127.0.0.1:8787
 
-Prints each written field with the hash of its bytes, and the time of each step in milliseconds.
+Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
+each input once and each output once, whatever the code moves.
 Equal hashes are equal bits: all back ends give the same.";
 
 const SERVE_EXAMPLES: &str = "\

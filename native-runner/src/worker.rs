@@ -60,7 +60,7 @@ pub fn main() -> ExitCode {
         problem.report_id = Some(report);
         End(EndReason::Error, Some(problem))
     });
-    tell(EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()) }, &[]);
+    tell(EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()), bytes: None }, &[]);
     tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, &[]);
     ExitCode::SUCCESS
 }

@@ -65,11 +65,10 @@ pub enum EventKind {
         position: u32,
         of: u32,
     },
-    /// A step of the work began or ended. Its time is told as a `Timing`; `ms` stays empty.
+    /// A step of the work began or ended. Its time is told as a `Timing`.
     Stage {
         name: String,
         state: StageState,
-        ms: Option<f64>,
         cached: bool,
     },
     Diagnostic {
@@ -84,6 +83,9 @@ pub enum EventKind {
     Timing {
         name: String,
         ms: f64,
+        /// What a `run` has to move at least: each input read once, each output written once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes: Option<u64>,
     },
     /// A written field is ready to be fetched.
     Field {
@@ -98,7 +100,6 @@ pub enum EventKind {
     Log {
         text: String,
     },
-    Heartbeat,
     Ended {
         reason: EndReason,
         problem: Option<Problem>,

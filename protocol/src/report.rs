@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compile::{Signature, StageText, StepTime};
+use crate::compile::{Signature, StageText};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::job::{Backend, EndReason};
@@ -47,10 +47,20 @@ pub struct RunReport {
     pub fields: Vec<FieldInfo>,
     /// Of each of them, halo included: the first 16 digits of the SHA-256 of its bytes.
     pub hashes: BTreeMap<String, String>,
-    /// Milliseconds per step of the work.
-    pub timings: Vec<StepTime>,
+    /// Of each step of the work.
+    pub timings: Vec<MeasuredStep>,
     /// The file that holds the fields, where one was asked for.
     pub out: Option<String>,
+}
+
+/// How long a step of a run took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredStep {
+    pub step: String,
+    pub ms: f64,
+    /// What it had to move at least, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
 }
 
 /// `isobar backends`

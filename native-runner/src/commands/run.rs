@@ -3,12 +3,11 @@
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-use isobar_protocol::compile::StepTime;
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
 use isobar_protocol::problem::Problem;
-use isobar_protocol::report::RunReport;
+use isobar_protocol::report::{MeasuredStep, RunReport};
 use isobar_protocol::request::FieldsInput;
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
@@ -132,7 +131,7 @@ fn write(path: &Path, fields: &[(FieldInfo, Vec<u8>)]) -> Result<(), Usage> {
 struct Seen {
     diagnostics: Vec<Diagnostic>,
     fields: Vec<(FieldInfo, Vec<u8>)>,
-    timings: Vec<StepTime>,
+    timings: Vec<MeasuredStep>,
 }
 
 impl Seen {
@@ -141,7 +140,9 @@ impl Seen {
             EventKind::Diagnostic { diagnostic } | EventKind::Trap { diagnostic: Some(diagnostic), .. } => {
                 self.diagnostics.push(diagnostic);
             }
-            EventKind::Timing { name, ms } => self.timings.push(StepTime { step: name, ms }),
+            EventKind::Timing { name, ms, bytes } => {
+                self.timings.push(MeasuredStep { step: name, ms, bytes });
+            }
             EventKind::Field { field } => self.fields.push((field, bytes)),
             EventKind::Log { text } => say(text.trim_end()),
             EventKind::Accepted { .. }
@@ -149,7 +150,6 @@ impl Seen {
             | EventKind::Stage { .. }
             | EventKind::Progress { .. }
             | EventKind::Trap { .. }
-            | EventKind::Heartbeat
             | EventKind::Ended { .. } => {}
         }
     }
@@ -269,8 +269,11 @@ fn tell(report: &RunReport, document: &Document) {
         return;
     }
     let mut text = human::fields(&report.fields, &report.hashes);
-    let mut rows = vec![["step", "ms"].map(str::to_owned)];
-    rows.extend(report.timings.iter().map(|it| [it.step.clone(), format!("{:.3}", it.ms)]));
+    let mut rows = vec![["step", "ms", "GB/s"].map(str::to_owned)];
+    rows.extend(report.timings.iter().map(|it| {
+        let rate = it.bytes.map(|bytes| format!("{:.2}", bytes as f64 / (it.ms * 1e6)));
+        [it.step.clone(), format!("{:.3}", it.ms), rate.unwrap_or_default()]
+    }));
     text += "\n";
     text += &human::table(&rows);
     if let Some(out) = &report.out {

@@ -7,7 +7,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
 
-use super::steps::{Sink, step};
+use super::steps::{self, Sink};
 use super::{Executor, Failure, Work};
 use crate::compile;
 
@@ -46,7 +46,9 @@ impl Executor for Debug {
         let (stencil, extents) = compile::oir(work.compilation)
             .ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
         let mut watch = Watch { sink: work.sink, told: Instant::now() };
-        let ran = step("run", work.sink, || debug::run(stencil, extents, work.launch, &mut watch));
+        let ran = steps::run(work.traffic_bytes(), work.sink, || {
+            debug::run(stencil, extents, work.launch, &mut watch)
+        });
         match ran {
             Ok(()) => Ok(()),
             Err(Stop::Cancelled) => Err(Failure::Cancelled),

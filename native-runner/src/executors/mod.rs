@@ -6,6 +6,7 @@ pub mod openmp;
 pub(crate) mod steps;
 
 use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
@@ -98,6 +99,24 @@ pub(crate) struct Work<'a> {
     pub launch: &'a mut Launch,
     pub order: &'a Order,
     pub sink: Sink<'a>,
+}
+
+impl Work<'_> {
+    /// What the run has to move at least: within the compute domain, each field that is read once, and
+    /// each that is written once.
+    pub(crate) fn traffic_bytes(&self) -> u64 {
+        let Some(signature) = &self.compilation.signature else { return 0 };
+        let domain = self.launch.domain;
+        let of = |param: &Param| match &param.kind {
+            ParamKind::Field { axes, dtype, .. } => {
+                let times = u64::from(param.access.is_read()) + u64::from(param.access.is_written());
+                let points = axes.iter().map(|axis| u64::try_from(domain.along(axis)).unwrap_or(0));
+                points.fold(times * dtype.size_bytes() as u64, u64::saturating_mul)
+            }
+            ParamKind::Scalar { .. } => 0,
+        };
+        signature.params.iter().map(of).fold(0, u64::saturating_add)
+    }
 }
 
 /// Why a run ended before its end.

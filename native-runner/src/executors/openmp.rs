@@ -24,7 +24,7 @@ use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
 use super::debug::PROGRESS;
-use super::steps::{Sink, Step, step};
+use super::steps::{self, Sink, Step, step};
 use super::{Executor, Failure, Work};
 use crate::compile;
 use crate::config::CCompiler;
@@ -84,7 +84,8 @@ impl Executor for Openmp {
         let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
         let library = library(&artifact.listing.text, work.order, work.sink)?;
         let entry = step("load", work.sink, || load(&library, &artifact.entry))?;
-        step("run", work.sink, || {
+        let bytes = work.traffic_bytes();
+        steps::run(bytes, work.sink, || {
             call(entry, artifact, signature, work.launch, work.order.threads, work.sink)
         })
     }

@@ -24,9 +24,18 @@ impl<'a> Step<'a> {
 
     /// Tells that it is over, and its time.
     pub(crate) fn end(self) {
+        self.over(None);
+    }
+
+    /// The same, of a step that had to move at least so many bytes.
+    pub(crate) fn end_having_moved(self, bytes: u64) {
+        self.over(Some(bytes));
+    }
+
+    fn over(self, bytes: Option<u64>) {
         let ms = milliseconds(self.begun.elapsed());
         stage(self.name, StageState::Ended, false, self.sink);
-        (self.sink)(EventKind::Timing { name: self.name.to_owned(), ms });
+        (self.sink)(EventKind::Timing { name: self.name.to_owned(), ms, bytes });
     }
 
     /// The same, where its result was there already. The time is that of looking it up, and has a name of
@@ -34,7 +43,7 @@ impl<'a> Step<'a> {
     pub(crate) fn end_cached(self) {
         let ms = milliseconds(self.begun.elapsed());
         stage(self.name, StageState::Ended, true, self.sink);
-        (self.sink)(EventKind::Timing { name: "cache".to_owned(), ms });
+        (self.sink)(EventKind::Timing { name: "cache".to_owned(), ms, bytes: None });
     }
 }
 
@@ -46,6 +55,19 @@ pub(crate) fn step<T>(name: &'static str, sink: Sink<'_>, work: impl FnOnce() ->
     done
 }
 
+/// Runs the stencil as the step `run`.
+pub(crate) fn run<T, E>(bytes: u64, sink: Sink<'_>, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    let step = Step::begin("run", sink);
+    let done = work();
+    // Who stopped on the way has moved less.
+    if done.is_ok() {
+        step.end_having_moved(bytes)
+    } else {
+        step.end()
+    }
+    done
+}
+
 fn stage(name: &str, state: StageState, cached: bool, sink: Sink<'_>) {
-    sink(EventKind::Stage { name: name.to_owned(), state, ms: None, cached });
+    sink(EventKind::Stage { name: name.to_owned(), state, cached });
 }

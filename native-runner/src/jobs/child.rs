@@ -90,7 +90,7 @@ pub async fn drive(
                     sink(EventKind::Field { field }, bytes);
                 }
                 // These are the runner's to say.
-                Ok((EventKind::Accepted { .. } | EventKind::Queued { .. } | EventKind::Heartbeat, _)) => {}
+                Ok((EventKind::Accepted { .. } | EventKind::Queued { .. }, _)) => {}
                 Ok((EventKind::Field { .. }, _)) => return None,
                 Ok((event, _)) => sink(event, Vec::new()),
                 Err(error) => {

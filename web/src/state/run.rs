@@ -507,20 +507,14 @@ impl App {
                 self.run.work(format!("waits for its turn: {position} of {of}"));
             }
             EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
-            EventKind::Stage { name, state: StageState::Ended, ms, cached } => {
-                if let Some(ms) = ms {
-                    let name = if cached { format!("{name} (from the cache)") } else { name };
-                    self.run.time(name, ms);
-                }
-            }
-            EventKind::Timing { name, ms } => self.run.time(name, ms),
+            EventKind::Timing { name, ms, .. } => self.run.time(name, ms),
             EventKind::Progress { done, total } => {
                 let text = "the runner works".to_owned();
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
             EventKind::Log { text } => self.run.say(text),
             EventKind::Accepted { .. }
-            | EventKind::Heartbeat
+            | EventKind::Stage { .. }
             | EventKind::Field { .. }
             | EventKind::Trap { .. }
             | EventKind::Diagnostic { .. }
