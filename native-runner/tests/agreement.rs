@@ -1,6 +1,7 @@
 //! `debug` and `openmp` give the same bits for the stencils of the gallery, at the size of a real tile.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -200,10 +200,36 @@ fn the_gallery_has_the_bits_of_the_interpreter() {
     }
 }
 
+#[test]
+fn fields_and_temporaries_may_be_called_as_positions_and_sizes_are() {
+    if !has_compiler() {
+        println!("skipped: there is no C compiler `cc`");
+        return;
+    }
+    let text = "
+# @input I random(seed=1)
+# @input i random(seed=2)
+# @input k_ random(seed=3)
+# @scalar j = 0.5
+from gt4py.cartesian.gtscript import *
+
+def places(I: Field[float], i: Field[float], k_: Field[float], K: Field[float], j: float):
+    with computation(FORWARD), interval(...):
+        k = I[1, 0, 0] + i
+        J = k[-1, 0, 0] * k_
+        K = J + k * j
+";
+    compare_python("places", text, 64, Domain::new(5, 4, 3));
+}
+
 fn compare_gallery(name: &str, bits: u32, domain: Domain) {
     let path = format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(path).expect("the gallery is there");
-    let project = Project::of_one("main.py", &text);
+    compare_python(name, &std::fs::read_to_string(path).expect("the gallery is there"), bits, domain);
+}
+
+/// The inputs are those that the text itself describes.
+fn compare_python(name: &str, text: &str, bits: u32, domain: Domain) {
+    let project = Project::of_one("main.py", text);
     let compilation =
         pipeline::route::compile(&project, &Config::with_precision(bits), &mut pipeline::NoHook);
     assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
@@ -252,6 +278,72 @@ fn a_loop_that_does_not_end_is_reported_with_its_place() {
     }
 }
 
+#[test]
+fn a_field_may_have_any_name_that_the_generated_file_uses() {
+    if !has_compiler() {
+        println!("skipped: there is no C compiler `cc`");
+        return;
+    }
+    // Everything that a file can hold: loops that may be endless, mathematics, integers, regions, temporaries.
+    let every = "
+stencil every
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary n: int32[IJK]
+forward [start, end)
+  t = exp(a) ** 1.5
+  n = int32(t) % 3int32
+  region i[start, start+1) j[, )
+    t = floor(t)
+  while t > 2.0
+    t = t * 0.5
+parallel [start, end)
+  b = t[1,0,0] + float64(n)
+";
+    let domain = Domain::new(4, 3, 2);
+    let (_, artifact) = prepared(&stencil(every), domain, Order::Fortran, Passes::All);
+    let text: String = artifact
+        .listing
+        .text
+        .split("/*")
+        .map(|it| it.split_once("*/").map_or(it, |(_, code)| code))
+        .collect();
+    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    // The text's own names, and those that mean something between lines of a level.
+    let own = [
+        "a", "b", "t", "n", "every", "exp", "floor", "while", "if", "else", "for", "pass", "true", "false",
+        "and", "or", "not", "in", "I", "J", "K",
+    ];
+    let mut names: Vec<&str> = text
+        .split(|it| !is_part(it))
+        .filter(|it| it.starts_with(|it: char| it.is_ascii_alphabetic()) && !own.contains(it))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() > 80, "{names:?}");
+    for names in names.chunks(8) {
+        let mut text = every.to_owned();
+        for name in names {
+            text = text.replace("temporary t:", &format!("field {name}: float64[IJK]\ntemporary t:"));
+            text.push_str(&format!("  b = b + {name}[1,0,0]\n"));
+        }
+        compare_once(&text, domain);
+    }
+}
+
+/// As [`compare`] does, in one way only and not optimised.
+fn compare_once(text: &str, domain: Domain) {
+    let stencil = stencil(text);
+    let (fresh, artifact) = prepared(&stencil, domain, Order::Fortran, Passes::All);
+    let mut expected = fresh.clone();
+    run(&stencil, &extents(&stencil), &mut expected, &mut NoControl).expect("it ends");
+    let output = execute(&compile(&artifact, &["-O0"]), &artifact, &fresh, 2);
+    let expected: Vec<Vec<u8>> = fields(&expected).map(|it| it.array.elements.to_le_bytes()).collect();
+    assert_eq!(output.said, "0 0 0 0 0", "{text}");
+    assert!(output.fields == expected, "{text}\n{}", artifact.listing.text);
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passes {
     All,
@@ -285,7 +377,7 @@ fn compare(text: &str, domain: Domain, passes: Passes) {
 }
 
 fn stencil(text: &str) -> Stencil {
-    let typed = gtir::parse::parse(text).expect("the text is GTIR");
+    let typed = gtir::parse::parse(text).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mut diagnostics = Diagnostics::default();
     oir::from_gtir::lower(&typed, &mut diagnostics).expect("the stencil is legal")
 }

@@ -8,6 +8,7 @@ pub mod region;
 pub mod parse;
 pub mod affine;
 pub mod domain;
+pub mod names;
 
 pub use affine::{Affine, Size, Symbol};
 pub use axis::{Axis, AxisSet};

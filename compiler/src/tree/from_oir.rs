@@ -16,7 +16,7 @@ use crate::expr::ExprKind;
 use crate::oir::analysis::definite_assignment::{Undefined, reads_undefined};
 use crate::oir::analysis::extents::Extents;
 use crate::oir::nodes as oir;
-use crate::space::{Affine, Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Reach, Size};
+use crate::space::{Affine, Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Reach, Size, names};
 use crate::types::Value;
 
 /// The stencil as loops over containers. Parameters that no statement uses get no container.
@@ -68,7 +68,8 @@ impl<'a> Lowering<'a> {
                 oir::ParamKind::Field(field) => self.declare_field(field, &uses, &levels),
                 oir::ParamKind::Scalar(scalar) => {
                     if uses.scalars.contains(&scalar) {
-                        let oir::Scalar { name, dtype, span } = self.stencil.scalars[scalar].clone();
+                        let oir::Scalar { ref name, dtype, span } = self.stencil.scalars[scalar];
+                        let name = names::of_container(name);
                         let (axes, kind) = (crate::space::AxisSet::of(&[]), ContainerKind::Scalar);
                         let container =
                             Container { name, dtype, kind, axes, shape: vec![], shift: vec![], span };
@@ -83,7 +84,8 @@ impl<'a> Lowering<'a> {
             }
         }
         for (local, it) in self.stencil.locals.iter() {
-            let oir::Local { name, dtype, span } = it.clone();
+            let oir::Local { ref name, dtype, span } = *it;
+            let name = names::of_container(name);
             let (axes, kind) = (crate::space::AxisSet::of(&[]), ContainerKind::Local);
             let container = Container { name, dtype, kind, axes, shape: vec![], shift: vec![], span };
             self.locals.insert(local, self.tree.containers.push(container));
@@ -124,7 +126,7 @@ impl<'a> Lowering<'a> {
             ContainerKind::Field { is_read, is_written }
         };
         let container = Container {
-            name: it.name.clone(),
+            name: names::of_container(&it.name),
             dtype: it.dtype,
             kind,
             axes: it.axes,

@@ -22,7 +22,7 @@ pub struct Tree {
 /// Something that holds values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
-    /// Unique within the tree.
+    /// Unique within the tree, and no letter of a position or a size (`space::names`).
     pub name: String,
     pub dtype: DType,
     pub kind: ContainerKind,

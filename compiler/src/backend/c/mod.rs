@@ -14,7 +14,7 @@ mod print;
 
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage};
-use crate::space::{AxisSet, Domain, Size};
+use crate::space::{AxisSet, Domain, Size, names};
 use crate::types::DType;
 
 /// The function that a runner calls; its type stands in the text itself.
@@ -63,6 +63,7 @@ pub struct Artifact {
 /// An argument of the stencil.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
+    /// As the stencil calls it.
     pub name: String,
     pub dtype: DType,
     pub kind: ArgumentKind,
@@ -120,7 +121,7 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
             }
             ContainerKind::Scalar | ContainerKind::Temporary | ContainerKind::Local => ArgumentKind::Scalar,
         };
-        Argument { name: it.name.clone(), dtype: it.dtype, kind }
+        Argument { name: names::of_stencil(&it.name).to_owned(), dtype: it.dtype, kind }
     };
     Artifact {
         listing,

@@ -1,0 +1,38 @@
+//! Names beside positions and sizes: from the Tree IR on, `i` and `I` mean places, whatever a stencil calls its fields.
+
+/// What a container is called that holds what the stencil calls `name`.
+///
+/// It is the same name, but for the letters of positions and sizes: these, and what follows them in this way,
+/// get one underscore more. [`of_stencil`] is the way back.
+#[must_use]
+pub fn of_container(name: &str) -> String {
+    if is_letter(name.trim_end_matches('_')) { format!("{name}_") } else { name.to_owned() }
+}
+
+/// What the stencil calls the thing that a container holds.
+#[must_use]
+pub fn of_stencil(container: &str) -> &str {
+    match container.strip_suffix('_') {
+        Some(name) if is_letter(name.trim_end_matches('_')) => name,
+        _ => container,
+    }
+}
+
+fn is_letter(name: &str) -> bool {
+    matches!(name, "i" | "j" | "k" | "I" | "J" | "K")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_letters_of_places_change_and_all_come_back() {
+        for name in ["q", "i", "i_", "K__", "ii", "j_x", "_", "k0", "_i"] {
+            let container = of_container(name);
+            assert!(!is_letter(&container));
+            assert_eq!(of_stencil(&container), name);
+        }
+        assert_eq!((of_container("flux"), of_container("k")), ("flux".to_owned(), "k_".to_owned()));
+    }
+}
