@@ -4,14 +4,17 @@ use super::{Expr, ExprKind};
 
 impl<A, T> Expr<A, T> {
     /// The operands, in the order in which they are written.
-    pub fn operands(&self) -> Vec<&Expr<A, T>> {
-        match &self.kind {
-            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => Vec::new(),
-            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => vec![operand],
-            ExprKind::Binary(_, left, right) => vec![left, right],
-            ExprKind::Ternary { condition, then, otherwise } => vec![then, condition, otherwise],
-            ExprKind::Call(_, arguments) => arguments.iter().collect(),
-        }
+    pub fn operands(&self) -> impl Iterator<Item = &Expr<A, T>> {
+        let (named, listed): ([Option<&Self>; 3], &[Self]) = match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => ([None; 3], &[]),
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => ([Some(operand), None, None], &[]),
+            ExprKind::Binary(_, left, right) => ([Some(left), Some(right), None], &[]),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                ([Some(then), Some(condition), Some(otherwise)], &[])
+            }
+            ExprKind::Call(_, arguments) => ([None; 3], arguments),
+        };
+        named.into_iter().flatten().chain(listed)
     }
 
     /// Calls `each` for this expression and every one below it, outermost first.

@@ -1,6 +1,7 @@
 //! Arrays and scalars for a call, made from directives.
 
-use super::{Directives, Generator, value_at};
+use super::generate::Sampled;
+use super::{Directives, Generator};
 use crate::backend::array::Array;
 use crate::backend::launch::Call;
 use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
@@ -66,13 +67,20 @@ pub fn fill(
     domain: Domain,
 ) -> Array {
     let mut array = Array::zeros(dtype, shape);
-    for index in array.indices() {
-        let mut point = [0; 3];
-        for (axis, &at) in axes.iter().zip(&index) {
-            point[axis.index()] = i64::try_from(at).unwrap_or(i64::MAX) - origin[axis.index()];
+    let (mut points, mut strides) = (Axis::ALL.map(|_| 0..1), [0; 3]);
+    for ((axis, &size), &stride) in axes.iter().zip(shape).zip(&array.strides) {
+        let start = -origin[axis.index()];
+        points[axis.index()] = start..start.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
+        strides[axis.index()] = stride;
+    }
+    let sampled = Sampled::new(generator, &points, domain);
+    let [i, j, k] = &points;
+    for (k, from_k) in k.clone().zip((0..).step_by(strides[2].max(1))) {
+        for (j, from_j) in j.clone().zip((from_k..).step_by(strides[1].max(1))) {
+            for (i, position) in i.clone().zip((from_j..).step_by(strides[0].max(1))) {
+                array.elements.set(position, Value::Float64(sampled.at([i, j, k])).cast(dtype));
+            }
         }
-        let position = array.position(&index);
-        array.elements.set(position, Value::Float64(value_at(generator, point, domain)).cast(dtype));
     }
     array
 }

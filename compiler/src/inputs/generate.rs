@@ -1,6 +1,7 @@
 //! From a formula to numbers: the same bits on every machine.
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 use super::Generator;
 use crate::space::{Axis, Domain};
@@ -40,6 +41,89 @@ pub fn value_at(generator: &Generator, point: [i64; 3], domain: Domain) -> f64 {
         }
         Generator::Sum(parts) => parts.iter().map(|it| value_at(it, point, domain)).sum(),
         Generator::Product(parts) => parts.iter().map(|it| value_at(it, point, domain)).product(),
+    }
+}
+
+/// A generator over a box of points: what does not vary along an axis is computed once for that axis.
+pub(super) enum Sampled<'g> {
+    /// Another value at each point.
+    Each(&'g Generator, Domain),
+    Shared(Table),
+    Sum(Vec<Sampled<'g>>),
+    Product(Vec<Sampled<'g>>),
+}
+
+/// Values by point, with the stride 0 along axes without a say.
+pub(super) struct Table {
+    start: [i64; 3],
+    strides: [usize; 3],
+    values: Vec<f64>,
+}
+
+impl<'g> Sampled<'g> {
+    /// `points` along I, J and K.
+    pub(super) fn new(generator: &'g Generator, points: &[Range<i64>; 3], domain: Domain) -> Self {
+        let all = |parts: &'g [Generator]| parts.iter().map(|it| Self::new(it, points, domain)).collect();
+        match generator {
+            Generator::Sum(parts) => Sampled::Sum(all(parts)),
+            Generator::Product(parts) => Sampled::Product(all(parts)),
+            _ if varies(generator) == [true; 3] => Sampled::Each(generator, domain),
+            _ => Sampled::Shared(Table::new(generator, points, domain)),
+        }
+    }
+
+    /// As [`value_at`].
+    pub(super) fn at(&self, point: [i64; 3]) -> f64 {
+        match self {
+            Sampled::Each(generator, domain) => value_at(generator, point, *domain),
+            Sampled::Shared(table) => table.at(point),
+            Sampled::Sum(parts) => parts.iter().map(|it| it.at(point)).sum(),
+            Sampled::Product(parts) => parts.iter().map(|it| it.at(point)).product(),
+        }
+    }
+}
+
+impl Table {
+    fn new(generator: &Generator, points: &[Range<i64>; 3], domain: Domain) -> Self {
+        let varies = varies(generator);
+        let start = Axis::ALL.map(|axis| points[axis.index()].start);
+        let [i, j, k] = Axis::ALL.map(|axis| {
+            let points = &points[axis.index()];
+            if varies[axis.index()] {
+                points.clone()
+            } else {
+                points.start..(points.start + 1).min(points.end)
+            }
+        });
+        let size = |along: &Range<i64>| usize::try_from(along.end - along.start).unwrap_or(0);
+        let packed = [1, size(&i), size(&i) * size(&j)];
+        let strides = Axis::ALL.map(|it| if varies[it.index()] { packed[it.index()] } else { 0 });
+        let mut values = Vec::with_capacity(size(&i) * size(&j) * size(&k));
+        for k in k {
+            for j in j.clone() {
+                values.extend(i.clone().map(|i| value_at(generator, [i, j, k], domain)));
+            }
+        }
+        Self { start, strides, values }
+    }
+
+    fn at(&self, point: [i64; 3]) -> f64 {
+        let along = |axis: usize| {
+            usize::try_from(point[axis] - self.start[axis]).map_or(0, |it| it * self.strides[axis])
+        };
+        self.values[along(0) + along(1) + along(2)]
+    }
+}
+
+/// Along which axes the values can differ.
+fn varies(generator: &Generator) -> [bool; 3] {
+    match generator {
+        Generator::Constant(_) => [false; 3],
+        Generator::Linear { along, .. } => Axis::ALL.map(|axis| axis == *along),
+        Generator::Wave { cycles, .. } => cycles.map(|it| it != 0.0),
+        Generator::Bell { at, .. } => at.map(|it| it.is_some()),
+        Generator::Checker { .. } => [true, true, false],
+        Generator::Random { .. } | Generator::Sum(_) | Generator::Product(_) => [true; 3],
     }
 }
 
@@ -122,6 +206,29 @@ mod tests {
         let row = |j| [-1, 0, 1, 2, 3, 4].map(|i| at("checker(low=0, high=1, cells=4)", [i, j, 5]));
         assert_eq!(row(0), [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
         assert_eq!(row(-1), [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_box_of_points_has_the_values_of_its_points() {
+        let points = [-1..5, 2..4, -2..9];
+        for text in [
+            "constant(3)",
+            "linear(low=0, high=8, along=k)",
+            "wave(low=-3, high=5, i=2, k=0.3)",
+            "wave(low=-3, high=5, i=1, j=2, k=3)",
+            "bell(low=1, high=3, at_j=0.5, width=0.2)",
+            "random(low=-1, high=3, seed=7)",
+            "checker(low=0, high=1, cells=4)",
+            "sum(product(random(low=0, high=1, seed=2), linear(low=0, high=8, along=j)), bell(low=1, high=3, at_i=0.1, width=0.2))",
+        ] {
+            let generator = parse::generator(text).unwrap();
+            let domain = Domain::new(4, 5, 8);
+            let sampled = Sampled::new(&generator, &points, domain);
+            for point in [[-1, 2, -2], [4, 3, 8], [0, 2, 5], [3, 3, 0]] {
+                let (found, expected) = (sampled.at(point), value_at(&generator, point, domain));
+                assert_eq!(found.to_bits(), expected.to_bits(), "{text} at {point:?}");
+            }
+        }
     }
 
     #[test]

@@ -42,32 +42,45 @@ impl HorizontalExecution {
     #[must_use]
     pub fn touches(&self) -> Vec<Touch<'_>> {
         let mut found = Vec::new();
-        self.body.iter().for_each(|it| it.collect_touches(Scope::default(), &mut found));
+        self.each_touch(&mut |touch| found.push(touch));
         found
+    }
+
+    /// Calls `each` for what [`touches`](Self::touches) gives, in the same order.
+    pub fn each_touch<'a>(&'a self, each: &mut impl FnMut(Touch<'a>)) {
+        self.body.iter().for_each(|it| it.each_touch(Scope::default(), each));
+    }
+
+    /// Whether anything of it reads or writes `what`.
+    #[must_use]
+    pub fn uses(&self, what: Target) -> bool {
+        let mut is_used = false;
+        self.each_touch(&mut |touch| is_used |= touch.what == what);
+        is_used
     }
 }
 
 impl Stmt {
-    fn collect_touches<'a>(&'a self, scope: Scope, found: &mut Vec<Touch<'a>>) {
+    fn each_touch<'a>(&'a self, scope: Scope, each: &mut impl FnMut(Touch<'a>)) {
         let inner = Scope { is_conditional: true, ..scope };
         let origin = &self.origin;
         match &self.kind {
             StmtKind::Assign { target, value, .. } => {
-                collect_reads(value, scope, origin, found);
+                each_read(value, scope, origin, each);
                 let (offset, span) = (Offset::CENTRE, origin.span());
-                found.push(Touch { what: *target, offset, is_write: true, span, scope, origin });
+                each(Touch { what: *target, offset, is_write: true, span, scope, origin });
             }
             StmtKind::If { condition, then, otherwise } => {
-                collect_reads(condition, scope, origin, found);
-                then.iter().chain(otherwise).for_each(|it| it.collect_touches(inner, found));
+                each_read(condition, scope, origin, each);
+                then.iter().chain(otherwise).for_each(|it| it.each_touch(inner, each));
             }
             StmtKind::While { condition, body } => {
-                collect_reads(condition, scope, origin, found);
-                body.iter().for_each(|it| it.collect_touches(inner, found));
+                each_read(condition, scope, origin, each);
+                body.iter().for_each(|it| it.each_touch(inner, each));
             }
             StmtKind::Region { region, body } => {
                 let inner = Scope { region: Some(*region), ..inner };
-                body.iter().for_each(|it| it.collect_touches(inner, found));
+                body.iter().for_each(|it| it.each_touch(inner, each));
             }
         }
     }
@@ -135,7 +148,7 @@ impl Stencil {
     }
 }
 
-fn collect_reads<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, found: &mut Vec<Touch<'a>>) {
+fn each_read<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, each: &mut impl FnMut(Touch<'a>)) {
     expr.walk(&mut |it| {
         let ExprKind::Access(access) = it.kind else { return };
         let Some(what) = access.target() else { return };
@@ -143,6 +156,6 @@ fn collect_reads<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, found: &mut 
             Access::Field { offset, .. } => offset,
             Access::Scalar(_) | Access::Local(_) => Offset::CENTRE,
         };
-        found.push(Touch { what, offset, is_write: false, span: it.span, scope, origin });
+        each(Touch { what, offset, is_write: false, span: it.span, scope, origin });
     });
 }

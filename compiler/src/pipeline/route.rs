@@ -88,9 +88,11 @@ impl Trip<'_> {
         let definition =
             watched(self.hook, "definition", || defir::from_syntax::build(program, wanted, config, found))?;
         self.compilation.stencil = Some(definition.name.clone());
-        self.arrive(Stage::Definition, &defir::validate::validate(&definition), || {
-            defir::print::listing(&definition)
-        });
+        self.arrive(
+            Stage::Definition,
+            || defir::validate::validate(&definition),
+            || defir::print::listing(&definition),
+        );
         self.compilation.levels.definition = Some(definition);
         if self.found.has_errors() {
             return None;
@@ -99,14 +101,16 @@ impl Trip<'_> {
         let definition = self.compilation.levels.definition.as_ref()?;
         let found = &mut self.found;
         let typed = watched(self.hook, "gtir", || gtir::from_defir::lower(definition, config, found))?;
-        self.arrive(Stage::Gtir, &gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+        self.arrive(Stage::Gtir, || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
 
         let found = &mut self.found;
         let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(&typed, found))?;
         let extents = oir::analysis::extents::extents(&lowered);
-        self.arrive(Stage::Oir, &oir::validate::validate(&lowered), || {
-            oir::print::listing_with_extents(&lowered, &extents)
-        });
+        self.arrive(
+            Stage::Oir,
+            || oir::validate::validate(&lowered),
+            || oir::print::listing_with_extents(&lowered, &extents),
+        );
         self.compilation.signature = Some(signature(&typed, &lowered, &extents));
         let is_sound = !self.found.has_errors();
         self.compilation.levels.gtir = Some(typed);
@@ -120,13 +124,13 @@ impl Trip<'_> {
         let extents = oir::analysis::extents::extents(&optimized);
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(&optimized, &extents));
         self.compilation.levels.optimized = Some(optimized);
-        self.arrive(Stage::Tree, &tree::validate::validate(&explicit), || tree::print::listing(&explicit));
+        self.arrive(Stage::Tree, || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
 
         let scheduled = self.scheduled(&explicit)?;
         self.compilation.levels.tree = Some(explicit);
 
         let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(&scheduled));
-        self.arrive(Stage::Sdfg, &sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        self.arrive(Stage::Sdfg, || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
         let artifact = watched(self.hook, "c", || c::generate(&flow, &c::COptions::default()));
         self.compilation.listings.insert(Stage::C, artifact.listing.clone());
         self.compilation.levels.schedule = Some(scheduled);
@@ -142,9 +146,11 @@ impl Trip<'_> {
         let mut is_stopped = false;
         for pass in oir::passes::PASSES {
             watched(self.hook, pass.name, || (pass.run)(&mut stencil, &mut cx));
-            check(pass.name, &oir::validate::validate(&stencil), || {
-                oir::print::listing_with_extents(&stencil, &cx.extents)
-            });
+            check(
+                pass.name,
+                || oir::validate::validate(&stencil),
+                || oir::print::listing_with_extents(&stencil, &cx.extents),
+            );
             is_stopped = self.stop_after == Some(pass.name);
             if is_stopped {
                 break;
@@ -159,14 +165,20 @@ impl Trip<'_> {
     /// The schedule tree after all passes.
     fn scheduled(&mut self, explicit: &tree::Tree) -> Option<schedule::Tree> {
         let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(explicit));
-        check("schedule", &schedule::validate::validate(&scheduled), || schedule::print::listing(&scheduled));
+        check(
+            "schedule",
+            || schedule::validate::validate(&scheduled),
+            || schedule::print::listing(&scheduled),
+        );
         let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
         let mut is_stopped = false;
         for pass in schedule::passes::PASSES {
             watched(self.hook, pass.name, || (pass.run)(&mut scheduled, &mut cx));
-            check(pass.name, &schedule::validate::validate(&scheduled), || {
-                schedule::print::listing(&scheduled)
-            });
+            check(
+                pass.name,
+                || schedule::validate::validate(&scheduled),
+                || schedule::print::listing(&scheduled),
+            );
             is_stopped = self.stop_after == Some(pass.name);
             if is_stopped {
                 break;
@@ -177,18 +189,26 @@ impl Trip<'_> {
         (!is_stopped).then_some(scheduled)
     }
 
-    fn arrive(&mut self, stage: Stage, violations: &[String], listing: impl Fn() -> Listing) {
+    fn arrive(
+        &mut self,
+        stage: Stage,
+        violations: impl FnOnce() -> Vec<String>,
+        listing: impl Fn() -> Listing,
+    ) {
         check(stage.name(), violations, &listing);
         self.compilation.listings.insert(stage, listing());
     }
 }
 
-/// What a validator finds is a fault of ours: loud where we test, and never the user's.
-fn check(step: &str, violations: &[String], listing: impl Fn() -> Listing) {
-    debug_assert!(
-        violations.is_empty(),
-        "invalid IR after {step}:\n{}\n\n{}",
-        violations.join("\n"),
-        listing().text
-    );
+/// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
+fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listing: impl Fn() -> Listing) {
+    if cfg!(debug_assertions) {
+        let violations = violations();
+        assert!(
+            violations.is_empty(),
+            "invalid IR after {step}:\n{}\n\n{}",
+            violations.join("\n"),
+            listing().text
+        );
+    }
 }

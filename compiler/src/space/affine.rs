@@ -1,9 +1,10 @@
 //! Sums of symbols: sizes of loops and arrays, and indices into them.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
 
 /// A named integer: the size of an axis, or the variable of a loop.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +31,8 @@ impl fmt::Display for Symbol {
 /// `constant + Σ factor · symbol`; no factor is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Affine {
-    terms: BTreeMap<Symbol, i64>,
+    /// In order of name, each once. Most sums have one, and there are many sums.
+    terms: SmallVec<[(Symbol, i64); 2]>,
     constant: i64,
 }
 
@@ -38,25 +40,29 @@ impl Affine {
     /// A number.
     #[must_use]
     pub fn constant(constant: i64) -> Self {
-        Self { terms: BTreeMap::new(), constant }
+        Self { terms: SmallVec::new(), constant }
     }
 
     /// A symbol.
     #[must_use]
     pub fn symbol(symbol: &Symbol) -> Self {
-        Self { terms: BTreeMap::from([(symbol.clone(), 1)]), constant: 0 }
+        Self::beside(symbol, 0)
     }
 
     /// A symbol and a distance from it: `i + 1`.
     #[must_use]
     pub fn beside(symbol: &Symbol, distance: i64) -> Self {
-        Self { terms: BTreeMap::from([(symbol.clone(), 1)]), constant: distance }
+        Self { terms: smallvec![(symbol.clone(), 1)], constant: distance }
     }
 
     /// Symbols with their factors, and a number; a factor of zero leaves its symbol out.
     #[must_use]
     pub fn of(terms: impl IntoIterator<Item = (Symbol, i64)>, constant: i64) -> Self {
-        Self { terms: terms.into_iter().filter(|&(_, factor)| factor != 0).collect(), constant }
+        let mut sum = Self::constant(constant);
+        for (symbol, factor) in terms {
+            sum.put(&symbol, factor);
+        }
+        sum
     }
 
     /// The number that is added to the symbols.
@@ -68,12 +74,12 @@ impl Affine {
     /// The factor of `symbol`, 0 where it does not occur.
     #[must_use]
     pub fn factor(&self, symbol: &Symbol) -> i64 {
-        self.terms.get(symbol).copied().unwrap_or(0)
+        self.position(symbol).map_or(0, |at| self.terms[at].1)
     }
 
     /// The symbols with their factors, in order of name.
     pub fn terms(&self) -> impl Iterator<Item = (&Symbol, i64)> {
-        self.terms.iter().map(|(symbol, &factor)| (symbol, factor))
+        self.terms.iter().map(|(symbol, factor)| (symbol, *factor))
     }
 
     /// The number, where there is no symbol.
@@ -90,7 +96,7 @@ impl Affine {
             return self.clone();
         }
         let mut rest = self.clone();
-        rest.terms.remove(symbol);
+        rest.put(symbol, 0);
         (0..factor.unsigned_abs()).fold(rest, |sum, _| if factor > 0 { &sum + by } else { &sum - by })
     }
 
@@ -102,16 +108,27 @@ impl Affine {
     }
 
     fn combined(&self, other: &Self, sign: i64) -> Self {
-        let mut terms = self.terms.clone();
+        let mut sum = self.clone();
+        sum.constant += sign * other.constant;
         for (symbol, factor) in &other.terms {
-            let sum = terms.get(symbol).copied().unwrap_or(0) + sign * factor;
-            if sum == 0 {
-                terms.remove(symbol);
-            } else {
-                terms.insert(symbol.clone(), sum);
-            }
+            sum.put(symbol, self.factor(symbol) + sign * factor);
         }
-        Self { terms, constant: self.constant + sign * other.constant }
+        sum
+    }
+
+    /// Where the term of `symbol` is, else where it would be.
+    fn position(&self, symbol: &Symbol) -> Result<usize, usize> {
+        self.terms.binary_search_by(|(it, _)| it.cmp(symbol))
+    }
+
+    /// Gives `symbol` this factor; 0 takes it away.
+    fn put(&mut self, symbol: &Symbol, factor: i64) {
+        match self.position(symbol) {
+            Ok(at) if factor == 0 => drop(self.terms.remove(at)),
+            Ok(at) => self.terms[at].1 = factor,
+            Err(_) if factor == 0 => {}
+            Err(at) => self.terms.insert(at, (symbol.clone(), factor)),
+        }
     }
 }
 
@@ -132,7 +149,7 @@ impl Sub for &Affine {
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut is_first = true;
-        for (symbol, &factor) in &self.terms {
+        for &(ref symbol, factor) in &self.terms {
             let sign = match (is_first, factor < 0) {
                 (true, false) => "",
                 (true, true) => "-",

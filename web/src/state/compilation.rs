@@ -14,9 +14,6 @@ use super::links::{self, Links};
 use crate::bridge::page;
 use crate::bridge::worker::Worker;
 
-/// Rest after a key press before the text is compiled: short, since a newer text is asked for as soon as the answer
-/// to an older one is there.
-const REST: Duration = Duration::from_millis(10);
 /// A compilation that takes longer than this is given up.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -200,7 +197,8 @@ impl App {
             if let Some(waiting) = later.get_value() {
                 waiting.clear();
             }
-            later.set_value(set_timeout_with_handle(move || self.compile(), REST).ok());
+            // When the editor has drawn the key: a newer text waits for the answer to an older one anyway.
+            later.set_value(set_timeout_with_handle(move || self.compile(), Duration::ZERO).ok());
         });
     }
 

@@ -128,15 +128,13 @@ impl<'a> Check<'a> {
 
     /// E23: a temporary that one block alone uses is not read at another level there.
     fn single_blocks(&mut self) {
+        let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
+        let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
         for (field, declared) in self.stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
-            let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
-            let mut users = blocks.filter_map(|block| {
-                let touches: Vec<Touch> =
-                    block.touches().into_iter().filter(|it| it.field == field).collect();
-                (!touches.is_empty()).then_some(touches)
-            });
+            let mut users = blocks.iter().filter(|it| it.iter().any(|it| it.field == field));
             if let (Some(only), None) = (users.next(), users.next())
-                && let Some(read) = only.iter().find(|it| !it.is_write && it.offset.k != 0)
+                && let Some(read) =
+                    only.iter().find(|it| it.field == field && !it.is_write && it.offset.k != 0)
             {
                 self.refuse(rules::used_in_one_statement(&declared.name, read.offset, read.span));
             }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::super::nodes::{Access, Field, Scalar, Stencil, Stmt, Target};
+use super::super::nodes::{Access, Field, HorizontalExecution, Scalar, Stencil, Stmt, Target};
+use super::super::visit::Touch;
 use super::extents::Extents;
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
@@ -37,8 +38,12 @@ impl fmt::Display for AccessKind {
 #[must_use]
 pub fn access_kinds(stencil: &Stencil, extents: &Extents) -> SideTable<Field, AccessKind> {
     let mut kinds = SideTable::default();
+    let mut touches = SideTable::default();
+    for (execution, it) in stencil.executions.iter() {
+        touches.insert(execution, it.touches());
+    }
     for field in stencil.fields.handles() {
-        kinds.insert(field, access_kind(stencil, extents, field));
+        kinds.insert(field, access_kind(stencil, &touches, extents, field));
     }
     kinds
 }
@@ -66,7 +71,12 @@ pub fn used_scalars(stencil: &Stencil) -> SideTable<Scalar, bool> {
     used
 }
 
-fn access_kind(stencil: &Stencil, extents: &Extents, field: Handle<Field>) -> AccessKind {
+fn access_kind(
+    stencil: &Stencil,
+    touches: &SideTable<HorizontalExecution, Vec<Touch<'_>>>,
+    extents: &Extents,
+    field: Handle<Field>,
+) -> AccessKind {
     let has_levels = stencil.fields[field].axes.has(crate::space::Axis::K);
     let is_whole_plane =
         stencil.fields[field].axes == AxisSet::IJK || stencil.fields[field].axes == AxisSet::IJ;
@@ -78,7 +88,7 @@ fn access_kind(stencil: &Stencil, extents: &Extents, field: Handle<Field>) -> Ac
         let interval = if has_levels { section.interval } else { Interval::FULL };
         // A level that the sweep has left behind has seen all writes of the section.
         let mut behind = written.clone();
-        let all = section.executions.iter().flat_map(|it| stencil.executions[*it].touches());
+        let all = section.executions.iter().flat_map(|&it| &touches[it]);
         if all
             .into_iter()
             .any(|it| it.is_write && !it.scope.is_conditional && it.what == Target::Field(field))
@@ -86,7 +96,7 @@ fn access_kind(stencil: &Stencil, extents: &Extents, field: Handle<Field>) -> Ac
             behind.add(interval);
         }
         for &execution in &section.executions {
-            for touch in stencil.executions[execution].touches() {
+            for touch in &touches[execution] {
                 if touch.what != Target::Field(field) || !extents.meets(execution, touch.scope.region) {
                     continue;
                 }

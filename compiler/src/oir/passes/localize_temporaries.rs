@@ -73,10 +73,7 @@ impl fmt::Display for Blocked {
 /// The reason why there is none.
 pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<HorizontalExecution>, Blocked> {
     let what = Target::Field(field);
-    let mut users = stencil
-        .placed()
-        .map(|it| it.execution)
-        .filter(|&it| stencil.executions[it].touches().iter().any(|touch| touch.what == what));
+    let mut users = stencil.placed().map(|it| it.execution).filter(|&it| stencil.executions[it].uses(what));
     let execution = users.next().ok_or(Blocked::Unused)?;
     if users.next().is_some() {
         return Err(Blocked::Shared);

@@ -111,7 +111,7 @@ impl StateBuilder {
 
     fn add_map(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, outermost: &Loop) {
         let context = graph.context;
-        let effects = Effects::of_loop(context.tree, &context.uses, outermost).merged();
+        let effects = Effects::of_loop(context, outermost).merged();
         let (params, innermost) = perfect_nest(outermost);
         let map = Map { params, schedule: lowered(outermost.placement) };
         let entry = self.push(scope.entry, NodeKind::MapEntry(map.clone()));
@@ -226,7 +226,7 @@ impl StateBuilder {
 
     /// Adds the body of `it` as a graph of its own, which gets whole containers.
     fn add_nested(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, it: &Loop) {
-        let effects = Effects::of_all(graph.context.tree, &graph.context.uses, &it.children);
+        let effects = Effects::of_all(graph.context, &it.children);
         let nested = graph.nested(it, &effects);
         let (inputs, outputs) = (nested.inputs.clone(), nested.outputs.clone());
         let whole = |name: &String| {

@@ -1,7 +1,10 @@
 //! What a part of the schedule tree reads and writes, and what that orders.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
+use super::Context;
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Tree};
 use crate::sdfg::nodes::Range;
@@ -24,36 +27,58 @@ pub(super) struct Effects {
     certain: BTreeSet<usize>,
 }
 
+/// Effects that were asked for before: a node is asked for once by each scope around it.
+///
+/// Nodes are told apart by where they lie, since the tree stays as it is meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Memo(RefCell<BTreeMap<*const Node, Rc<Effects>>>);
+
+impl Memo {
+    pub(super) fn get_or(&self, node: &Node, compute: impl FnOnce() -> Effects) -> Rc<Effects> {
+        let key = std::ptr::from_ref(node);
+        if let Some(known) = self.0.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let effects = Rc::new(compute());
+        self.0.borrow_mut().insert(key, Rc::clone(&effects));
+        effects
+    }
+}
+
 impl Effects {
     /// The effects of nodes that run one after the other.
-    pub(super) fn of_all(tree: &Tree, uses: &Uses, nodes: &[Node]) -> Self {
+    pub(super) fn of_all(cx: &Context<'_>, nodes: &[Node]) -> Self {
         let mut all = Self::default();
         for node in nodes {
-            all.then(Self::of(tree, uses, node), Certainty::Always);
+            all.then(&Self::of(cx, node), Certainty::Always);
         }
         all
     }
 
     /// The effects of one node.
-    pub(super) fn of(tree: &Tree, uses: &Uses, node: &Node) -> Self {
+    pub(super) fn of(cx: &Context<'_>, node: &Node) -> Rc<Self> {
+        cx.effects.get_or(node, || Self::computed(cx, node))
+    }
+
+    fn computed(cx: &Context<'_>, node: &Node) -> Self {
         let mut effects = Self::default();
         match node {
             Node::Assign(assign) => {
                 effects.read(&assign.value);
                 effects.write(&assign.target);
             }
-            Node::Loop(it) => effects = Self::of_loop(tree, uses, it),
+            Node::Loop(it) => effects = Self::of_loop(cx, it),
             Node::If(it) => {
                 effects.read(&it.condition);
-                let then = Self::of_all(tree, uses, &it.then);
-                let otherwise = Self::of_all(tree, uses, &it.otherwise);
+                let then = Self::of_all(cx, &it.then);
+                let otherwise = Self::of_all(cx, &it.otherwise);
                 let in_both: Vec<Touched> =
                     then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
                 // Neither branch sees what the other wrote.
                 let before = effects.clone();
-                effects.then(then, Certainty::Perhaps);
+                effects.then(&then, Certainty::Perhaps);
                 let mut other = before;
-                other.then(otherwise, Certainty::Perhaps);
+                other.then(&otherwise, Certainty::Perhaps);
                 effects.reads.extend(other.reads);
                 effects.writes.extend(other.writes);
                 for touched in in_both {
@@ -63,17 +88,18 @@ impl Effects {
             }
             Node::While(it) => {
                 effects.read(&it.condition);
-                effects.then(Self::of_all(tree, uses, &it.body), Certainty::Perhaps);
+                effects.then(&Self::of_all(cx, &it.body), Certainty::Perhaps);
             }
-            Node::Region(it) => effects.then(Self::of_all(tree, uses, &it.children), Certainty::Perhaps),
+            Node::Region(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
         }
         effects
     }
 
     /// The effects of all iterations, without what only one iteration sees.
-    pub(super) fn of_loop(tree: &Tree, uses: &Uses, it: &Loop) -> Self {
+    pub(super) fn of_loop(cx: &Context<'_>, it: &Loop) -> Self {
+        let Context { tree, uses, .. } = cx;
         let mut effects = Self::default();
-        let body = Self::of_all(tree, uses, &it.children);
+        let body = Self::of_all(cx, &it.children);
         let over = Range::new(it.start.clone(), it.end.clone());
         let inside = Uses::of_all(&it.children);
         let spread = |touched: &Touched| Touched {
@@ -111,17 +137,17 @@ impl Effects {
         self.writes.push(Touched::element(target));
     }
 
-    fn then(&mut self, next: Self, certainty: Certainty) {
-        for touched in next.reads {
-            if !self.covers(&touched) {
-                self.reads.push(touched);
+    fn then(&mut self, next: &Self, certainty: Certainty) {
+        for touched in &next.reads {
+            if !self.covers(touched) {
+                self.reads.push(touched.clone());
             }
         }
-        for (at, touched) in next.writes.into_iter().enumerate() {
+        for (at, touched) in next.writes.iter().enumerate() {
             if certainty == Certainty::Always && next.certain.contains(&at) {
                 self.certain.insert(self.writes.len());
             }
-            self.writes.push(touched);
+            self.writes.push(touched.clone());
         }
     }
 
@@ -249,14 +275,14 @@ pub(super) struct Order {
 
 #[derive(Debug)]
 struct Ordered {
-    effects: Effects,
+    effects: Rc<Effects>,
     /// Elements that data reaches this one from, over any number of steps.
     ancestors: BTreeSet<usize>,
 }
 
 impl Order {
     /// Adds an element behind the others, if data flow puts it behind every one that it conflicts with.
-    pub(super) fn admit(&mut self, effects: Effects) -> bool {
+    pub(super) fn admit(&mut self, effects: Rc<Effects>) -> bool {
         let mut ancestors = BTreeSet::new();
         for read in &effects.reads {
             let overlaps = |it: &Ordered| it.effects.writes.iter().any(|it| it.conflicts(read));

@@ -8,9 +8,10 @@ mod dataflow;
 mod effects;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use self::dataflow::StateBuilder;
-use self::effects::{Effects, Order, Uses};
+use self::effects::{Effects, Memo, Order, Uses};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
     LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
@@ -27,7 +28,7 @@ use crate::types::{BinaryOp, DType};
 #[must_use]
 pub fn lower(tree: &Tree) -> Sdfg {
     let uses = Uses::of_all(&tree.children);
-    let context = Context { tree, uses };
+    let context = Context { tree, uses, effects: Memo::default(), merged: Memo::default() };
     let mut graph = Graph::new(&context, Vec::new());
     let own = context.own(&tree.children);
     // Arguments that no statement touches stay: they are part of the signature.
@@ -47,13 +48,18 @@ pub fn lower(tree: &Tree) -> Sdfg {
 struct Context<'t> {
     tree: &'t Tree,
     uses: Uses,
+    effects: Memo,
+    /// The same with one subset per container.
+    merged: Memo,
 }
 
 impl Context<'_> {
     /// What a node of a state does, as data flow around it sees it.
-    fn effects(&self, node: &Node) -> Effects {
-        let effects = Effects::of(self.tree, &self.uses, node);
-        if matches!(node, Node::Assign(_)) { effects } else { effects.merged() }
+    fn effects(&self, node: &Node) -> Rc<Effects> {
+        match node {
+            Node::Assign(_) => Effects::of(self, node),
+            _ => self.merged.get_or(node, || Effects::of(self, node).merged()),
+        }
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
@@ -197,7 +203,7 @@ impl<'c> Graph<'c> {
             if is_dataflow(node) {
                 let effects = self.context.effects(node);
                 if let Some((state, order)) = &mut open
-                    && order.admit(effects.clone())
+                    && order.admit(Rc::clone(&effects))
                 {
                     state.add(self, node);
                     continue;
