@@ -76,3 +76,18 @@ pub enum External {
     /// Something that a stencil cannot use; the text says what it was. An error only where it is used.
     Unsupported(String),
 }
+
+impl External {
+    /// What the axis offset of that name is on a single tile; `None` for any other name.
+    #[must_use]
+    pub fn of_single_tile(name: &str) -> Option<Self> {
+        let (axis, index) = match name {
+            "i_start" | "local_is" => (Axis::I, 0),
+            "i_end" | "local_ie" => (Axis::I, -1),
+            "j_start" | "local_js" => (Axis::J, 0),
+            "j_end" | "local_je" => (Axis::J, -1),
+            _ => return None,
+        };
+        Some(External::Axis { axis, index: Some(index), offset: 0 })
+    }
+}

@@ -26,7 +26,6 @@ const REPORT_MS: f64 = 60.0;
 #[derive(Debug, Default)]
 pub struct Compiler {
     session: Session,
-    imports: defaults::Imports,
 }
 
 impl Compiler {
@@ -34,7 +33,7 @@ impl Compiler {
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
         let mut timer = Timer::new(clock);
         let compilation = self.compilation(request, &mut timer);
-        let defaults = defaults::of(&compilation, &project(request), &mut self.imports);
+        let defaults = defaults::of(&compilation);
         (Compiled::new(&compilation, timer.times), defaults)
     }
 

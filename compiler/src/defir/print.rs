@@ -1,5 +1,7 @@
 //! The Definition IR as text.
 
+use std::fmt;
+
 use super::nodes::{Access, Expr, Field, ParamDefault, ParamKind, Stencil};
 use crate::diag::{Listing, ListingWriter};
 use crate::entity::Handle;
@@ -10,19 +12,20 @@ use crate::expr::statement::print::StmtPrinter;
 /// axes that a field has. The type of a temporary stands where it is declared.
 #[must_use]
 pub fn listing(stencil: &Stencil) -> Listing {
-    let target = |&field: &Handle<Field>| stencil.fields[field].name.clone();
-    let access = |leaf: &Access| access(stencil, leaf);
+    let target =
+        |&field: &Handle<Field>, f: &mut fmt::Formatter<'_>| f.write_str(&stencil.fields[field].name);
+    let access = |leaf: &Access, f: &mut fmt::Formatter<'_>| access(f, stencil, leaf);
     let mut stmts = StmtPrinter::new(&target, &access);
     let mut out = ListingWriter::new();
     out.open(stencil.name.clone(), "stencil", []);
-    out.line(format!("stencil {}({})", stencil.name, signature(stencil)));
+    out.line(format_args!("stencil {}({})", stencil.name, signature(stencil)));
     out.indented(|out| {
         for (_, field) in stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
             out.line(temporary(field));
         }
         for (position, computation) in stencil.computations.iter().enumerate() {
             out.open(format!("computation{position}"), "computation", []);
-            out.line(format!("computation {} {}", computation.order, computation.interval));
+            out.line(format_args!("computation {} {}", computation.order, computation.interval));
             stmts.body(&computation.body, out);
             out.close();
         }
@@ -68,15 +71,15 @@ fn temporary(field: &Field) -> String {
 /// An expression of `stencil` in the language's own notation.
 #[must_use]
 pub fn text(stencil: &Stencil, expr: &Expr) -> String {
-    print::text(expr, &|leaf| access(stencil, leaf))
+    print::text(expr, &|leaf, f| access(f, stencil, leaf)).to_string()
 }
 
-fn access(stencil: &Stencil, leaf: &Access) -> String {
+fn access(f: &mut fmt::Formatter<'_>, stencil: &Stencil, leaf: &Access) -> fmt::Result {
     match *leaf {
-        Access::Scalar(scalar) => stencil.scalars[scalar].name.clone(),
+        Access::Scalar(scalar) => f.write_str(&stencil.scalars[scalar].name),
         Access::Field { field, offset } => {
             let Field { name, axes, .. } = &stencil.fields[field];
-            format!("{name}{}", offset.along_axes(*axes))
+            write!(f, "{name}{}", offset.along_axes(*axes))
         }
     }
 }

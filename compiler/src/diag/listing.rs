@@ -1,5 +1,6 @@
 //! A level as text whose lines know their nodes, and whose nodes know their source.
 
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use super::{Origin, Span, StmtId};
@@ -80,16 +81,20 @@ impl ListingWriter {
     }
 
     /// Writes one line at the present indent; an empty one is not indented.
-    pub fn line(&mut self, text: impl AsRef<str>) {
-        let text = text.as_ref();
-        debug_assert!(!text.contains('\n'), "one line at a time");
-        if !text.is_empty() {
-            for _ in 0..self.indent {
-                self.listing.text.push_str("  ");
-            }
-            self.listing.text.push_str(text);
+    pub fn line(&mut self, text: impl fmt::Display) {
+        let all = &mut self.listing.text;
+        let line = all.len();
+        for _ in 0..self.indent {
+            all.push_str("  ");
         }
-        self.listing.text.push('\n');
+        let start = all.len();
+        // A string takes all that it is given.
+        let _ = write!(all, "{text}");
+        debug_assert!(!all[start..].contains('\n'), "one line at a time");
+        if all.len() == start {
+            all.truncate(line);
+        }
+        all.push('\n');
         self.lines += 1;
     }
 

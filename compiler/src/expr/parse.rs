@@ -1,5 +1,7 @@
 //! Typed expressions read back from their text, for tests that go from text to text.
 
+use std::fmt;
+
 use super::{Expr, ExprKind};
 use crate::diag::Span;
 use crate::space::parse::affine;
@@ -15,10 +17,10 @@ const RESERVED: [&str; 13] =
 
 /// A name as listings spell it: with a `$` before it where it would be read as something else.
 #[must_use]
-pub fn spelled(name: &str) -> String {
+pub fn spelled(name: &str) -> impl fmt::Display + '_ {
     let is_reserved = RESERVED.contains(&name)
         || (name.starts_with("inf") || name.starts_with("NaN")) && number(name).is_some();
-    if is_reserved { format!("${name}") } else { name.to_owned() }
+    fmt::from_fn(move |f| write!(f, "{}{name}", if is_reserved { "$" } else { "" }))
 }
 
 /// Reads an expression that [`print::text`](super::print::text) wrote.
@@ -282,7 +284,8 @@ mod tests {
             Ok((format!("{}{index}", spelled(name)), dtype))
         };
         let expr = parse(text, Span::default(), &mut leaf).expect(text);
-        assert_eq!(crate::expr::print::text(&expr, &String::clone), text);
+        let leaf = |it: &String, f: &mut fmt::Formatter<'_>| f.write_str(it);
+        assert_eq!(crate::expr::print::text(&expr, &leaf).to_string(), text);
     }
 
     #[test]

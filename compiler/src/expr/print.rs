@@ -1,5 +1,9 @@
 //! Expressions as text, with the fewest parentheses that read back to the same tree.
 
+use std::fmt::{self, Display};
+
+use itertools::Itertools;
+
 use super::parse::spelled;
 use super::{Expr, ExprKind};
 use crate::space::Affine;
@@ -10,46 +14,41 @@ const NOT: u8 = 4;
 const SIGN: u8 = 8;
 const ATOM: u8 = 10;
 
+/// How a level spells a leaf of its expressions.
+pub type Spell<'a, A> = dyn Fn(&A, &mut fmt::Formatter<'_>) -> fmt::Result + 'a;
+
 /// The expression in the language's own notation; casts are written `float32(x)`.
-/// `access` spells a leaf.
-pub fn text<A, T>(expr: &Expr<A, T>, access: &dyn Fn(&A) -> String) -> String {
-    print(expr, access).0
+pub fn text<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+    operand(expr, spell, 0)
 }
 
-/// An element as `q[i + 1, j, k]`; a name alone where there is no index.
-#[must_use]
-pub fn element(name: &str, index: &[Affine]) -> String {
-    if index.is_empty() {
-        return spelled(name);
-    }
-    let index: Vec<String> = index.iter().map(ToString::to_string).collect();
-    format!("{}[{}]", spelled(name), index.join(", "))
-}
-
-/// The text and how tightly its outermost operator binds.
-fn print<A, T>(expr: &Expr<A, T>, access: &dyn Fn(&A) -> String) -> (String, u8) {
-    let at_least = |operand: &Expr<A, T>, needed: u8| {
-        let (text, binding) = print(operand, access);
-        if binding < needed { format!("({text})") } else { text }
-    };
-    match &expr.kind {
-        ExprKind::Literal(value) => {
-            let text = value.to_string();
-            let binding = if text.starts_with('-') { SIGN } else { ATOM };
-            (text, binding)
+/// In parentheses where its outermost operator binds less tightly than `needed`.
+fn operand<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>, needed: u8) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        if binding(expr) < needed {
+            f.write_str("(")?;
+            bare(f, expr, spell)?;
+            f.write_str(")")
+        } else {
+            bare(f, expr, spell)
         }
-        ExprKind::Access(leaf) => (access(leaf), ATOM),
-        ExprKind::Position(axis) => (axis.name().to_owned(), ATOM),
-        ExprKind::Unary(op, operand) => {
-            let binding = if *op == UnaryOp::Not { NOT } else { SIGN };
+    })
+}
+
+fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A>) -> fmt::Result {
+    match &expr.kind {
+        ExprKind::Literal(value) => write!(f, "{value}"),
+        ExprKind::Access(leaf) => spell(leaf, f),
+        ExprKind::Position(axis) => f.write_str(axis.name()),
+        ExprKind::Unary(op, it) => {
             // `- -x` needs no parentheses in the grammar, yet `--x` reads badly.
             // And a sign before a bare number would read back as part of it.
-            let needed = match (op, &operand.kind) {
+            let needed = match (op, &it.kind) {
                 (UnaryOp::Not, _) => NOT,
                 (UnaryOp::Minus, ExprKind::Literal(_)) => ATOM + 1,
                 _ => SIGN + 1,
             };
-            (format!("{}{}", op.symbol(), at_least(operand, needed)), binding)
+            write!(f, "{}{}", op.symbol(), operand(it, spell, needed))
         }
         ExprKind::Binary(op, left, right) => {
             let binding = op.precedence();
@@ -59,16 +58,39 @@ fn print<A, T>(expr: &Expr<A, T>, access: &dyn Fn(&A) -> String) -> (String, u8)
                 it if it.is_comparison() => (binding + 1, binding + 1),
                 _ => (binding, binding + 1),
             };
-            (format!("{} {op} {}", at_least(left, left_needs), at_least(right, right_needs)), binding)
+            write!(f, "{} {op} {}", operand(left, spell, left_needs), operand(right, spell, right_needs))
         }
         ExprKind::Ternary { condition, then, otherwise } => {
-            let (then, condition) = (at_least(then, TERNARY + 1), at_least(condition, TERNARY + 1));
-            (format!("{then} if {condition} else {}", at_least(otherwise, TERNARY)), TERNARY)
+            let [then, condition] = [then, condition].map(|it| operand(it, spell, TERNARY + 1));
+            write!(f, "{then} if {condition} else {}", operand(otherwise, spell, TERNARY))
         }
         ExprKind::Call(function, arguments) => {
-            let arguments: Vec<String> = arguments.iter().map(|it| print(it, access).0).collect();
-            (format!("{function}({})", arguments.join(", ")), ATOM)
+            write!(f, "{function}({})", arguments.iter().map(|it| text(it, spell)).format(", "))
         }
-        ExprKind::Cast(to, operand) => (format!("{to}({})", print(operand, access).0), ATOM),
+        ExprKind::Cast(to, it) => write!(f, "{to}({})", text(it, spell)),
     }
+}
+
+/// How tightly the outermost operator binds.
+fn binding<A, T>(expr: &Expr<A, T>) -> u8 {
+    match &expr.kind {
+        ExprKind::Literal(value) if value.has_sign() => SIGN,
+        ExprKind::Literal(_)
+        | ExprKind::Access(_)
+        | ExprKind::Position(_)
+        | ExprKind::Call(..)
+        | ExprKind::Cast(..) => ATOM,
+        ExprKind::Unary(UnaryOp::Not, _) => NOT,
+        ExprKind::Unary(..) => SIGN,
+        ExprKind::Binary(op, ..) => op.precedence(),
+        ExprKind::Ternary { .. } => TERNARY,
+    }
+}
+
+/// An element as `q[i + 1, j, k]`; a name alone where there is no index.
+pub fn element<'a>(name: &'a str, index: &'a [Affine]) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        spelled(name).fmt(f)?;
+        if index.is_empty() { Ok(()) } else { write!(f, "[{}]", index.iter().format(", ")) }
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::limits::MAX_FILES;
 use super::parse as parser;
-use super::syntax::{ExprKind, FunctionDef, Module, Stmt, StmtKind};
+use super::syntax::{Alias, ExprKind, FunctionDef, Module, Stmt, StmtKind};
 use crate::diag::catalog::syntax as catalog;
 use crate::diag::{Diagnostics, FileId, Span};
 use crate::project::Project;
@@ -79,6 +79,50 @@ impl Program {
             }
         });
         found
+    }
+
+    /// What the files import from `__externals__`, each name once, in order of the text;
+    /// of all stencils only what the one called `stencil` imports, if there is one.
+    #[must_use]
+    pub fn imported_externals(&self, stencil: Option<&str>) -> Vec<String> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            for_each_function(&file.syntax.body, &mut |function| {
+                if is_stencil(function) && stencil.is_some_and(|it| it != function.name.name) {
+                    return;
+                }
+                for_each_external(&function.body, &mut |alias, _| {
+                    if !found.contains(&alias.name.name) {
+                        found.push(alias.name.name.clone());
+                    }
+                });
+            });
+        }
+        found
+    }
+}
+
+/// Whether the module is where externals come from.
+#[must_use]
+pub fn is_externals(module: &str) -> bool {
+    module == "__externals__" || module.ends_with(".__externals__")
+}
+
+/// Calls `each` for every name that the body of a function imports from `__externals__`,
+/// wherever the import stands, with the place of the import.
+pub fn for_each_external<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Alias, Span)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::ImportFrom { level: 0, module, names } if is_externals(module) => {
+                names.iter().for_each(|alias| each(alias, stmt.span));
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                for_each_external(then, each);
+                for_each_external(otherwise, each);
+            }
+            StmtKind::While { body, .. } | StmtKind::With { body, .. } => for_each_external(body, each),
+            _ => {}
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Statements have the ids `s0`, `s1`, ... that they have at every level, vertical loops `v0`, `v1`, ...
 
+use std::fmt::{self, Display};
+
 use super::nodes::{Access, Field, ParamKind, Stencil};
 use crate::diag::{Listing, ListingWriter};
 use crate::entity::Handle;
@@ -12,22 +14,22 @@ use crate::expr::statement::print::StmtPrinter;
 /// The whole stencil; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(stencil: &Stencil) -> Listing {
-    let target = |&field: &Handle<Field>| spelled(&stencil.fields[field].name);
-    let access = |leaf: &Access| match *leaf {
+    let name = |field: Handle<Field>| spelled(&stencil.fields[field].name);
+    let target = |&field: &Handle<Field>, f: &mut fmt::Formatter<'_>| name(field).fmt(f);
+    let access = |leaf: &Access, f: &mut fmt::Formatter<'_>| match *leaf {
         Access::Field { field, offset } => {
-            let field = &stencil.fields[field];
-            format!("{}{}", spelled(&field.name), offset.along_axes(field.axes))
+            write!(f, "{}{}", name(field), offset.along_axes(stencil.fields[field].axes))
         }
-        Access::Scalar(scalar) => spelled(&stencil.scalars[scalar].name),
+        Access::Scalar(scalar) => spelled(&stencil.scalars[scalar].name).fmt(f),
     };
     let mut stmts = StmtPrinter::new(&target, &access);
     let mut out = ListingWriter::new();
     out.open("stencil", "stencil", []);
-    declarations(stencil).iter().for_each(|it| out.line(it.to_string()));
+    declarations(stencil).iter().for_each(|it| out.line(it));
     for (at, vertical_loop) in stencil.vertical_loops.iter().enumerate() {
         out.line("");
         out.open(format!("v{at}"), "vertical-loop", []);
-        out.line(format!("{} {}", vertical_loop.order, vertical_loop.interval));
+        out.line(format_args!("{} {}", vertical_loop.order, vertical_loop.interval));
         stmts.body(&vertical_loop.body, &mut out);
         out.close();
     }

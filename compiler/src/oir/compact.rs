@@ -34,16 +34,10 @@ impl Stencil {
     fn renumber(&mut self) {
         let (mut used_fields, mut used_locals) = (SideTable::default(), SideTable::default());
         for (_, execution) in self.executions.iter() {
-            for touch in execution.touches() {
-                match touch.what {
-                    Target::Field(field) => {
-                        used_fields.insert(field, ());
-                    }
-                    Target::Local(local) => {
-                        used_locals.insert(local, ());
-                    }
-                }
-            }
+            execution.each_touch(&mut |touch| match touch.what {
+                Target::Field(field) => drop(used_fields.insert(field, ())),
+                Target::Local(local) => drop(used_locals.insert(local, ())),
+            });
         }
         let mut fields: Arena<Field> = Arena::default();
         let mut new_fields: SideTable<Field, Handle<Field>> = SideTable::default();

@@ -102,6 +102,17 @@ pub enum Target {
     Local(Handle<Local>),
 }
 
+impl Target {
+    /// The field, where it is one.
+    #[must_use]
+    pub fn field(self) -> Option<Handle<Field>> {
+        match self {
+            Target::Field(field) => Some(field),
+            Target::Local(_) => None,
+        }
+    }
+}
+
 /// A typed expression.
 pub type Expr = expr::Expr<Access>;
 

@@ -3,6 +3,8 @@
 //! Statements have the ids `s0`, `s1`, ... that they have at every level, executions their
 //! handles `x0`, `x1`, ..., vertical loops and sections `v0`, `v0.1`, ...
 
+use std::fmt::{self, Display};
+
 use super::analysis::extents::Extents;
 use super::nodes::{Access, Field, Local, ParamKind, Section, Stencil, Target};
 use crate::diag::{Listing, ListingWriter};
@@ -23,19 +25,17 @@ pub fn listing_with_extents(stencil: &Stencil, extents: &Extents) -> Listing {
 }
 
 fn print(stencil: &Stencil, extents: Option<&Extents>) -> Listing {
-    let target = |target: &Target| {
-        spelled(match *target {
-            Target::Field(field) => &stencil.fields[field].name,
-            Target::Local(local) => &stencil.locals[local].name,
-        })
+    let target = |target: &Target, f: &mut fmt::Formatter<'_>| match *target {
+        Target::Field(field) => spelled(&stencil.fields[field].name).fmt(f),
+        Target::Local(local) => spelled(&stencil.locals[local].name).fmt(f),
     };
-    let access = |leaf: &Access| match *leaf {
+    let access = |leaf: &Access, f: &mut fmt::Formatter<'_>| match *leaf {
         Access::Field { field, offset } => {
             let field = &stencil.fields[field];
-            format!("{}{}", spelled(&field.name), offset.along_axes(field.axes))
+            write!(f, "{}{}", spelled(&field.name), offset.along_axes(field.axes))
         }
-        Access::Local(local) => spelled(&stencil.locals[local].name),
-        Access::Scalar(scalar) => spelled(&stencil.scalars[scalar].name),
+        Access::Local(local) => spelled(&stencil.locals[local].name).fmt(f),
+        Access::Scalar(scalar) => spelled(&stencil.scalars[scalar].name).fmt(f),
     };
     let stmts = StmtPrinter::new(&target, &access);
     let mut printer = Printer { stencil, extents, stmts, out: ListingWriter::new() };
@@ -54,12 +54,12 @@ impl Printer<'_> {
     fn stencil(&mut self) {
         self.out.open("stencil", "stencil", []);
         for declaration in declarations(self.stencil) {
-            self.out.line(declaration.to_string());
+            self.out.line(declaration);
         }
         for (at, vertical_loop) in self.stencil.vertical_loops.iter().enumerate() {
             self.out.line("");
             self.out.open(format!("v{at}"), "vertical-loop", []);
-            self.out.line(vertical_loop.order.to_string());
+            self.out.line(vertical_loop.order);
             self.out.indent();
             for (section_at, section) in vertical_loop.sections.iter().enumerate() {
                 self.out.open(format!("v{at}.{section_at}"), "section", []);
@@ -73,12 +73,15 @@ impl Printer<'_> {
     }
 
     fn section(&mut self, section: &Section) {
-        self.out.line(section.interval.to_string());
+        self.out.line(section.interval);
         self.out.indent();
         for &execution in &section.executions {
             self.out.open(execution.to_string(), "horizontal-execution", []);
             let extent = self.extents.and_then(|it| it.executions.get(execution));
-            self.out.line(extent.map_or(execution.to_string(), |it| format!("{execution} on {it}")));
+            match extent {
+                Some(extent) => self.out.line(format_args!("{execution} on {extent}")),
+                None => self.out.line(execution),
+            }
             self.stmts.body(&self.stencil.executions[execution].body, &mut self.out);
             self.out.close();
         }

@@ -21,6 +21,8 @@ pub struct Compilation {
     pub stencils: Vec<(String, Span)>,
     /// The one that was compiled.
     pub stencil: Option<String>,
+    /// The names that it and the functions of the text import from `__externals__`, in order of the text.
+    pub externals: Vec<String>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
     pub remarks: Vec<Remark>,

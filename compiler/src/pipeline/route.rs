@@ -53,6 +53,7 @@ fn travel(project: &Project, config: &Config, hook: &mut dyn Hook, stop_after: O
         at.levels(&program, wanted.as_deref(), &config);
     }
     let Trip { found, mut compilation, .. } = at;
+    compilation.externals = program.imported_externals(compilation.stencil.as_deref());
     compilation.stencils = stencils;
     compilation.diagnostics = found.sorted();
     compilation

@@ -297,14 +297,14 @@ impl Range {
     /// The one index `at`.
     #[must_use]
     pub fn point(at: &Affine) -> Self {
-        Self { start: at.clone().into(), end: (at + &Affine::constant(1)).into() }
+        Self { start: at.clone().into(), end: at.clone().moved(1).into() }
     }
 
     /// The one index that it holds, where it can be seen to hold one.
     #[must_use]
     pub fn as_point(&self) -> Option<&Affine> {
         let (Size::Affine(start), Size::Affine(end)) = (&self.start, &self.end) else { return None };
-        ((end - start).as_constant() == Some(1)).then_some(start)
+        (end.distance_from(start) == Some(1)).then_some(start)
     }
 }
 

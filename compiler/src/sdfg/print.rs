@@ -1,8 +1,12 @@
 //! The SDFG as text: blocks and scopes as indentation, tasklets with the elements that their memlets move.
 
+use std::fmt::{self, Display};
+
+use itertools::Itertools;
+
 use super::nodes::{
-    BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Input, LoopOrder, Map, Memlet,
-    NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Tasklet,
+    BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Input, LoopOrder, Map,
+    MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Tasklet,
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::entity::{Arena, Handle};
@@ -15,7 +19,7 @@ pub fn listing(sdfg: &Sdfg) -> Listing {
     let mut printer = Printer { writer: ListingWriter::new(), n_listed: 0 };
     printer.open("sdfg", []);
     let arguments: Vec<&str> = sdfg.arguments.iter().map(|&it| sdfg.containers[it].name.as_str()).collect();
-    printer.writer.line(format!("sdfg {}({})", sdfg.name, arguments.join(", ")));
+    printer.writer.line(format_args!("sdfg {}({})", sdfg.name, arguments.join(", ")));
     printer.writer.indent();
     printer.containers(sdfg, |_| true);
     printer.region(sdfg, &sdfg.region);
@@ -49,7 +53,7 @@ impl Printer {
             };
             let shape: Vec<String> = it.shape.iter().map(ToString::to_string).collect();
             let shape = if shape.is_empty() { String::new() } else { format!("[{}]", shape.join(", ")) };
-            self.writer.line(format!("{kind} {}: {}{shape}", it.name, it.dtype));
+            self.writer.line(format_args!("{kind} {}: {}{shape}", it.name, it.dtype));
         }
     }
 
@@ -59,7 +63,7 @@ impl Printer {
             match &block.kind {
                 BlockKind::State(state) => {
                     let id = self.open("state", []);
-                    self.writer.line(format!("{id}: state {label}"));
+                    self.writer.line(format_args!("{id}: state {label}"));
                     self.writer.indent();
                     self.scope(sdfg, state, None);
                     self.writer.dedent();
@@ -72,14 +76,15 @@ impl Printer {
                         LoopOrder::Descending => "descending",
                     };
                     let (variable, start, end) = (&it.variable, &it.start, &it.end);
-                    self.writer.line(format!("{id}: loop {label}: {variable} in [{start}:{end}] {order}"));
+                    self.writer
+                        .line(format_args!("{id}: loop {label}: {variable} in [{start}:{end}] {order}"));
                     self.body(sdfg, &it.body);
                     self.writer.close();
                 }
                 BlockKind::While(it) => {
                     let id = self.open("while", [&it.origin]);
                     let condition = condition(&it.condition, &sdfg.containers);
-                    self.writer.line(format!("{id}: while {label}: {condition}"));
+                    self.writer.line(format_args!("{id}: while {label}: {condition}"));
                     self.body(sdfg, &it.body);
                     self.writer.close();
                 }
@@ -89,7 +94,7 @@ impl Printer {
                         let keyword = if at == 0 { format!("{id}: if {label}:") } else { "elif".to_owned() };
                         let condition = condition(&branch.condition, &sdfg.containers);
                         self.open("branch", [&branch.origin]);
-                        self.writer.line(format!("{keyword} {condition}"));
+                        self.writer.line(format_args!("{keyword} {condition}"));
                         self.body(sdfg, &branch.body);
                         self.writer.close();
                     }
@@ -126,55 +131,55 @@ impl Printer {
 
     fn tasklet(&mut self, sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) {
         let id = self.open("tasklet", [&tasklet.origin]);
-        let input = |name: &str| {
-            let edge = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
-            let memlet = edge.and_then(|it| it.memlet.as_ref());
-            memlet.map_or_else(|| name.to_owned(), |it| moved(it, &sdfg.containers))
-        };
-        let code = text(&tasklet.code, &|it: &Input| match it {
-            Input::Connector(at) => {
-                tasklet.inputs.get(*at).map_or_else(|| "?".to_owned(), |it| input(&it.name))
+        let edges: Vec<_> = state.edges_into(node).collect();
+        let input = |at: usize, f: &mut fmt::Formatter<'_>| {
+            let Some(Connector { name, .. }) = tasklet.inputs.get(at) else { return f.write_str("?") };
+            let edge = edges.iter().find(|it| it.target_connector.as_ref() == Some(name));
+            match edge.and_then(|it| it.memlet.as_ref()) {
+                Some(memlet) => moved(memlet, &sdfg.containers).fmt(f),
+                None => f.write_str(name),
             }
-            Input::Symbolic(sum) => spelled(sum),
-        });
-        let out =
-            state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
-        let target = out
-            .and_then(|it| it.memlet.as_ref())
-            .map_or_else(|| tasklet.output.name.clone(), |it| moved(it, &sdfg.containers));
-        self.writer.line(format!("{id}: {target} = {code}"));
+        };
+        let leaf = |it: &Input, f: &mut fmt::Formatter<'_>| match it {
+            Input::Connector(at) => input(*at, f),
+            Input::Symbolic(sum) => spelled(sum).fmt(f),
+        };
+        let code = text(&tasklet.code, &leaf);
+        let name = &tasklet.output.name;
+        let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(name));
+        match out.and_then(|it| it.memlet.as_ref()) {
+            Some(memlet) => {
+                self.writer.line(format_args!("{id}: {} = {code}", moved(memlet, &sdfg.containers)));
+            }
+            None => self.writer.line(format_args!("{id}: {name} = {code}")),
+        }
         self.writer.close();
     }
 
     fn map(&mut self, sdfg: &Sdfg, state: &State, entry: Handle<Node>, map: &Map) {
         let id = self.open("map", []);
-        let params: Vec<String> =
-            map.params.iter().map(|it| format!("{} in {}", it.symbol, range(&it.range))).collect();
+        let param = |it: &MapParam| {
+            let MapParam { symbol, range: Range { start, end }, .. } = it;
+            format!("{symbol} in [{start}:{end}]")
+        };
         let schedule = match map.schedule {
             Schedule::Sequential => "",
             Schedule::Threads => ", threads",
             Schedule::Simd => ", simd",
         };
-        self.writer.line(format!("{id}: map {}{schedule}", params.join(", ")));
+        self.writer.line(format_args!("{id}: map {}{schedule}", map.params.iter().map(param).format(", ")));
         self.writer.indent();
         let exit = state
             .nodes
             .handles()
             .find(|&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry));
-        let reads: Vec<String> = state
-            .edges_into(entry)
-            .filter_map(|it| it.memlet.as_ref())
-            .map(|it| moved(it, &sdfg.containers))
-            .collect();
-        let writes: Vec<String> = exit
-            .into_iter()
-            .flat_map(|exit| state.edges_out_of(exit))
-            .filter_map(|it| it.memlet.as_ref())
-            .map(|it| moved(it, &sdfg.containers))
-            .collect();
+        let reads: Vec<&Memlet> = state.edges_into(entry).filter_map(|it| it.memlet.as_ref()).collect();
+        let out = exit.into_iter().flat_map(|exit| state.edges_out_of(exit));
+        let writes: Vec<&Memlet> = out.filter_map(|it| it.memlet.as_ref()).collect();
         for (word, memlets) in [("reads", reads), ("writes", writes)] {
             if !memlets.is_empty() {
-                self.writer.line(format!("{word} {}", memlets.join(", ")));
+                let memlets = memlets.iter().map(|it| moved(it, &sdfg.containers));
+                self.writer.line(format_args!("{word} {}", memlets.format(", ")));
             }
         }
         self.scope(sdfg, state, Some(entry));
@@ -185,7 +190,7 @@ impl Printer {
     fn nested(&mut self, it: &NestedSdfg) {
         let id = self.open("nested-sdfg", []);
         let (inputs, outputs) = (it.inputs.join(", "), it.outputs.join(", "));
-        self.writer.line(format!("{id}: nested {}({inputs}) -> ({outputs})", it.sdfg.name));
+        self.writer.line(format_args!("{id}: nested {}({inputs}) -> ({outputs})", it.sdfg.name));
         self.writer.indent();
         self.containers(&it.sdfg, |it| it.is_transient);
         self.region(&it.sdfg, &it.sdfg.region);
@@ -197,34 +202,37 @@ impl Printer {
 /// A condition in the notation of the language, elements with their indices.
 #[must_use]
 pub fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
-    text(condition, &|it: &Operand| match it {
-        Operand::Element { container, index } => moved(&Memlet::element(*container, index), containers),
-        Operand::Symbolic(sum) => spelled(sum),
-    })
+    let leaf = |it: &Operand, f: &mut fmt::Formatter<'_>| match it {
+        Operand::Element { container, index } => {
+            moved(&Memlet::element(*container, index), containers).fmt(f)
+        }
+        Operand::Symbolic(sum) => spelled(sum).fmt(f),
+    };
+    text(condition, &leaf).to_string()
 }
 
 /// A sum, in parentheses where it has more than one term.
-fn spelled(sum: &Affine) -> String {
+fn spelled(sum: &Affine) -> impl fmt::Display {
     let text = sum.to_string();
-    if text.contains(' ') || text.contains('*') { format!("({text})") } else { text }
+    let is_bare = !text.contains([' ', '*']);
+    fmt::from_fn(move |f| if is_bare { f.write_str(&text) } else { write!(f, "({text})") })
 }
 
 /// The elements that a memlet moves: `q[0:I, j + 1, k]`.
-fn moved(memlet: &Memlet, containers: &Arena<Container>) -> String {
-    let name = containers.get(memlet.data).map_or("?", |it| it.name.as_str());
-    if memlet.subset.is_empty() {
-        return name.to_owned();
-    }
-    let ranges: Vec<String> = memlet
-        .subset
-        .iter()
-        .map(|it| it.as_point().map_or_else(|| format!("{}:{}", it.start, it.end), ToString::to_string))
-        .collect();
-    format!("{name}[{}]", ranges.join(", "))
-}
-
-fn range(range: &Range) -> String {
-    format!("[{}:{}]", range.start, range.end)
+fn moved<'a>(memlet: &'a Memlet, containers: &'a Arena<Container>) -> impl fmt::Display + 'a {
+    let range = |it: &'a Range| {
+        fmt::from_fn(|f| match it.as_point() {
+            Some(at) => at.fmt(f),
+            None => write!(f, "{}:{}", it.start, it.end),
+        })
+    };
+    fmt::from_fn(move |f| {
+        f.write_str(containers.get(memlet.data).map_or("?", |it| it.name.as_str()))?;
+        if memlet.subset.is_empty() {
+            return Ok(());
+        }
+        write!(f, "[{}]", memlet.subset.iter().map(range).format(", "))
+    })
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub fn mentions(size: &Size, symbol: &Symbol) -> bool {
 #[must_use]
 pub fn moved(size: &Size, distance: i64) -> Size {
     match size {
-        Size::Affine(sum) => Size::Affine(sum + &Affine::constant(distance)),
+        Size::Affine(sum) => Size::Affine(sum.clone().moved(distance)),
         Size::Min(parts) => Size::Min(parts.iter().map(|it| moved(it, distance)).collect()),
         Size::Max(parts) => Size::Max(parts.iter().map(|it| moved(it, distance)).collect()),
     }
@@ -173,7 +173,7 @@ pub fn is_at_most(left: &Size, right: &Size) -> bool {
         (Size::Min(parts), _) => parts.iter().any(|it| is_at_most(it, right)),
         (_, Size::Max(parts)) => parts.iter().any(|it| is_at_most(left, it)),
         (Size::Affine(left), Size::Affine(right)) => {
-            (right - left).as_constant().is_some_and(|difference| difference >= 0)
+            right.distance_from(left).is_some_and(|distance| distance >= 0)
         }
     }
 }

@@ -107,9 +107,21 @@ impl Affine {
         })
     }
 
+    /// The same sum with a number added.
+    #[must_use]
+    pub fn moved(mut self, distance: i64) -> Self {
+        self.constant += distance;
+        self
+    }
+
+    /// `self - other`, where that is a number whatever the symbols are.
+    #[must_use]
+    pub fn distance_from(&self, other: &Self) -> Option<i64> {
+        (self.terms == other.terms).then(|| self.constant - other.constant)
+    }
+
     fn combined(&self, other: &Self, sign: i64) -> Self {
-        let mut sum = self.clone();
-        sum.constant += sign * other.constant;
+        let mut sum = self.clone().moved(sign * other.constant);
         for (symbol, factor) in &other.terms {
             sum.put(symbol, self.factor(symbol) + sign * factor);
         }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use itertools::Itertools;
+
 use super::{Affine, Axis, AxisSet};
 
 /// How far from the point a field is read, per axis; 0 along an axis that the field lacks.
@@ -29,12 +31,13 @@ impl Offset {
 
     /// The components along these axes as the language writes them, `[1,0]`; nothing at the centre.
     #[must_use]
-    pub fn along_axes(self, axes: AxisSet) -> String {
-        if self == Self::CENTRE {
-            return String::new();
-        }
-        let components: Vec<String> = axes.iter().map(|axis| self.along(axis).to_string()).collect();
-        format!("[{}]", components.join(","))
+    pub fn along_axes(self, axes: AxisSet) -> impl fmt::Display {
+        fmt::from_fn(move |f| {
+            if self == Self::CENTRE {
+                return Ok(());
+            }
+            write!(f, "[{}]", axes.iter().map(|axis| self.along(axis)).format(","))
+        })
     }
 
     /// The offset with one number for each of these axes, or at the centre where none is given.

@@ -2,6 +2,8 @@
 //!
 //! Ids are `n1`, `n2`, ... in order of the text.
 
+use std::fmt::{self, Display};
+
 use super::nodes::{Access, Container, ContainerKind, Expr, Node, Tree};
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::print;
@@ -11,7 +13,7 @@ use crate::expr::print;
 pub fn listing(tree: &Tree) -> Listing {
     let mut printer = Printer { tree, writer: ListingWriter::new(), n_nodes: 0 };
     printer.writer.open("tree", "tree", []);
-    printer.writer.line(format!("tree {}", tree.name));
+    printer.writer.line(format_args!("tree {}", tree.name));
     for (_, container) in tree.containers.iter() {
         printer.writer.line(declaration(container));
     }
@@ -65,13 +67,13 @@ impl Printer<'_> {
         match node {
             Node::VerticalLoop(it) => {
                 self.open("vertical-loop", []);
-                self.writer.line(format!("{} k in [{}, {}):", it.order, it.start, it.end));
+                self.writer.line(format_args!("{} k in [{}, {}):", it.order, it.start, it.end));
                 self.block(&it.children);
             }
             Node::HorizontalLoop(it) => {
                 self.open("horizontal-loop", []);
                 let ((i, ni), (j, nj)) = (&it.i, &it.j);
-                self.writer.line(format!("for j in [{j}, {nj}), i in [{i}, {ni}):"));
+                self.writer.line(format_args!("for j in [{j}, {nj}), i in [{i}, {ni}):"));
                 self.block(&it.children);
             }
             Node::If(it) => {
@@ -80,19 +82,19 @@ impl Printer<'_> {
             }
             Node::While(it) => {
                 self.open("while", [&it.origin]);
-                let condition = self.expression(&it.condition);
-                self.writer.line(format!("while {condition}:"));
+                let condition = expression(self.tree, &it.condition);
+                self.writer.line(format_args!("while {condition}:"));
                 self.block(&it.body);
             }
             Node::Region(it) => {
                 self.open("region", [&it.origin]);
-                self.writer.line(format!("region {}:", it.region));
+                self.writer.line(format_args!("region {}:", it.region));
                 self.block(&it.children);
             }
             Node::Assign(it) => {
                 self.open("assign", [&it.origin]);
-                let line = format!("{} = {}", self.access(&it.target), self.expression(&it.value));
-                self.writer.line(line);
+                let (target, value) = (access(self.tree, &it.target), expression(self.tree, &it.value));
+                self.writer.line(format_args!("{target} = {value}"));
             }
         }
         self.writer.close();
@@ -100,8 +102,8 @@ impl Printer<'_> {
 
     /// `if`, then an `if` alone in `else` as `elif`.
     fn branches(&mut self, it: &super::nodes::If, keyword: &str) {
-        let condition = self.expression(&it.condition);
-        self.writer.line(format!("{keyword} {condition}:"));
+        let condition = expression(self.tree, &it.condition);
+        self.writer.line(format_args!("{keyword} {condition}:"));
         self.block(&it.then);
         match it.otherwise.as_slice() {
             [] => {}
@@ -116,12 +118,12 @@ impl Printer<'_> {
             }
         }
     }
+}
 
-    fn expression(&self, expr: &Expr) -> String {
-        print::text(expr, &|access| self.access(access))
-    }
+fn expression<'a>(tree: &'a Tree, expr: &'a Expr) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| print::text(expr, &|it, f| access(tree, it).fmt(f)).fmt(f))
+}
 
-    fn access(&self, access: &Access) -> String {
-        print::element(&self.tree.containers[access.container].name, &access.index)
-    }
+fn access<'a>(tree: &'a Tree, access: &'a Access) -> impl fmt::Display + 'a {
+    print::element(&tree.containers[access.container].name, &access.index)
 }

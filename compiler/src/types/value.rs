@@ -105,6 +105,16 @@ impl Value {
         }
     }
 
+    /// Whether it is spelled with a minus.
+    #[must_use]
+    pub fn has_sign(self) -> bool {
+        match self {
+            Value::Float32(it) => it.is_sign_negative() && !it.is_nan(),
+            Value::Float64(it) => it.is_sign_negative() && !it.is_nan(),
+            other => other.as_i64() < 0,
+        }
+    }
+
     /// The bits, widened with zeros.
     #[must_use]
     #[expect(clippy::cast_sign_loss, reason = "bits are what is asked for")]

@@ -2,27 +2,14 @@
 
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::config::External;
-use isobar_compiler::diag::Diagnostics;
-use isobar_compiler::frontend::program::{for_each_function, is_stencil};
-use isobar_compiler::frontend::syntax::{Stmt, StmtKind};
-use isobar_compiler::frontend::{self, Program};
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::project::Project;
-use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;
 use isobar_protocol::worker::{DeclaredExternal, Defaults, GivenValue, Plot};
 use serde_json::{Map, json};
 
-/// The imports that were looked for last: most edits are followed by a question for the same text.
-#[derive(Debug, Default)]
-pub(super) struct Imports {
-    of: Project,
-    names: Vec<String>,
-}
-
 /// What the text says of a run.
-pub(super) fn of(compilation: &Compilation, project: &Project, imports: &mut Imports) -> Defaults {
+pub(super) fn of(compilation: &Compilation) -> Defaults {
     let directives = &compilation.directives;
     let scalars = directives.scalars.iter().map(|it| {
         let value = match it.value {
@@ -33,7 +20,6 @@ pub(super) fn of(compilation: &Compilation, project: &Project, imports: &mut Imp
         };
         (it.name.clone(), value)
     });
-    let names = imports.of(project, compilation.stencil.as_deref());
     Defaults {
         title: directives.title.clone().unwrap_or_default(),
         about: directives.about.join(" "),
@@ -45,61 +31,11 @@ pub(super) fn of(compilation: &Compilation, project: &Project, imports: &mut Imp
             .collect(),
         inputs: directives.inputs.iter().map(|it| (it.field.clone(), it.generator.to_string())).collect(),
         scalars: scalars.collect(),
-        externals: names
+        externals: compilation
+            .externals
             .iter()
             .map(|name| DeclaredExternal { name: name.clone(), value: own_value(name, directives) })
             .collect(),
-    }
-}
-
-impl Imports {
-    fn of(&mut self, project: &Project, stencil: Option<&str>) -> &[String] {
-        if self.of != *project {
-            self.of = project.clone();
-            // A text without the word imports none, and needs no second parse to tell.
-            let has_some = project.files.values().any(|it| it.contains("__externals__"));
-            self.names = if has_some {
-                names(&frontend::parse(project, &mut Diagnostics::default()), stencil)
-            } else {
-                Vec::new()
-            };
-        }
-        &self.names
-    }
-}
-
-/// What is imported from `__externals__` anywhere but in the stencils that were not compiled.
-fn names(program: &Program, stencil: Option<&str>) -> Vec<String> {
-    let mut found = Vec::new();
-    for file in &program.files {
-        for_each_function(&file.syntax.body, &mut |function| {
-            if !is_stencil(function) || stencil.is_none_or(|it| it == function.name.name) {
-                imported(&function.body, &mut found);
-            }
-        });
-    }
-    found
-}
-
-fn imported(body: &[Stmt], found: &mut Vec<String>) {
-    for stmt in body {
-        match &stmt.kind {
-            StmtKind::ImportFrom { level: 0, module, names }
-                if module.rsplit('.').next() == Some("__externals__") =>
-            {
-                for alias in names {
-                    if !found.contains(&alias.name.name) {
-                        found.push(alias.name.name.clone());
-                    }
-                }
-            }
-            StmtKind::If { then, otherwise, .. } => {
-                imported(then, found);
-                imported(otherwise, found);
-            }
-            StmtKind::While { body, .. } | StmtKind::With { body, .. } => imported(body, found),
-            _ => {}
-        }
     }
 }
 
@@ -109,14 +45,7 @@ fn own_value(name: &str, directives: &Directives) -> Option<GivenValue> {
     if let Some(line) = line {
         return Some(GivenValue { value: external(&line.value), is_of_text: true });
     }
-    let (axis, index) = match name {
-        "i_start" | "local_is" => (Axis::I, 0),
-        "i_end" | "local_ie" => (Axis::I, -1),
-        "j_start" | "local_js" => (Axis::J, 0),
-        "j_end" | "local_je" => (Axis::J, -1),
-        _ => return None,
-    };
-    let value = external(&External::Axis { axis, index: Some(index), offset: 0 });
+    let value = external(&External::of_single_tile(name)?);
     Some(GivenValue { value, is_of_text: false })
 }
 
@@ -166,6 +95,7 @@ fn number(value: f64) -> serde_json::Value {
 mod tests {
     use super::super::Compiler;
     use super::*;
+    use isobar_compiler::space::Axis;
     use isobar_protocol::request::Request;
 
     fn defaults(text: &str) -> Defaults {
@@ -217,31 +147,6 @@ mod tests {
         assert_eq!(given(&found, "edge"), Some(GivenValue { value: edge, is_of_text: true }));
         let start = json!({ "axis": "I", "index": 0, "offset": 0 });
         assert_eq!(given(&found, "i_start"), Some(GivenValue { value: start, is_of_text: false }));
-    }
-
-    #[test]
-    fn the_names_that_need_no_value_are_those_of_the_compiler() {
-        for name in [
-            "i_start", "i_end", "j_start", "j_end", "local_is", "local_ie", "local_js", "local_je", "k_start",
-        ] {
-            let text = format!(
-                "from ndsl.dsl.gt4py import PARALLEL, computation, interval, horizontal, region\n\
-                 from ndsl.dsl.typing import FloatField\n\
-                 def s(q: FloatField):\n    from __externals__ import {name}\n    \
-                 with computation(PARALLEL), interval(...):\n        \
-                 with horizontal(region[{axis}]):\n            q = 1.0\n",
-                axis = if name.starts_with('j') || name.contains("_j") {
-                    format!(":, {name}")
-                } else {
-                    format!("{name}, :")
-                },
-            );
-            let files = [("main.py".to_owned(), text)].into();
-            let (compiled, found) =
-                Compiler::default().compile(&Request { files, ..Request::default() }, &|| 0.0);
-            let has_value = given(&found, name).is_some();
-            assert_eq!(has_value, compiled.diagnostics.is_empty(), "{name}: {:?}", compiled.diagnostics);
-        }
     }
 
     #[test]

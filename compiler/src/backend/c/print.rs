@@ -234,15 +234,15 @@ impl File<'_> {
             let Some(name) = self.program.names[handle.index()].clone() else { continue };
             let ctype = c_element_type(it.dtype);
             if it.is_scalar() && it.storage == Storage::Caller {
-                self.writer.line(format!("{} {name};", c_type(it.dtype)));
+                self.writer.line(format_args!("{} {name};", c_type(it.dtype)));
                 continue;
             }
             let qualifier = if is_written(it) { "" } else { "const " };
-            self.writer.line(format!("{qualifier}{ctype} *{name};"));
+            self.writer.line(format_args!("{qualifier}{ctype} *{name};"));
             let strides: Vec<String> =
                 Self::stride_axes(it).map(|(_, axis)| format!("{name}_{}", axis.position_name())).collect();
             if !strides.is_empty() {
-                self.writer.line(format!("int64_t {};", strides.join(", ")));
+                self.writer.line(format_args!("int64_t {};", strides.join(", ")));
             }
         }
         self.writer.dedent();
@@ -253,11 +253,11 @@ impl File<'_> {
         let is_step = self.program.steps.iter().find(|(name, _)| *name == function.name);
         let positions: String = function.positions.iter().map(|it| format!(", const int64_t {it}")).collect();
         self.writer.line("");
-        self.writer.line(format!("/* {} */", function.about));
+        self.writer.line(format_args!("/* {} */", function.about));
         // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
         let is_copied = !matches!(is_step, Some((_, true)));
         let linkage = if is_copied { "static inline __attribute__((always_inline))" } else { "static" };
-        self.writer.line(format!(
+        self.writer.line(format_args!(
             "{linkage} void {}(const struct run *run, const bool is_unit{positions})",
             function.name
         ));
@@ -275,7 +275,7 @@ impl File<'_> {
             unused.push("is_unit");
         }
         for name in unused {
-            self.writer.line(format!("(void){name};"));
+            self.writer.line(format_args!("(void){name};"));
         }
         self.items(&function.body);
         self.writer.dedent();
@@ -290,19 +290,19 @@ impl File<'_> {
             .map(|axis| format!("{axis} = run->{axis}"))
             .collect();
         if !sizes.is_empty() {
-            self.writer.line(format!("const int64_t {};", sizes.join(", ")));
+            self.writer.line(format_args!("const int64_t {};", sizes.join(", ")));
         }
         let mut needs_unit = false;
         for &at in &uses.containers {
             let it = &self.sdfg.containers[crate::entity::Handle::new(at)];
             let name = self.name(at).to_owned();
             if it.is_scalar() && it.storage == Storage::Caller {
-                self.writer.line(format!("const {} {name} = run->{name};", c_type(it.dtype)));
+                self.writer.line(format_args!("const {} {name} = run->{name};", c_type(it.dtype)));
                 continue;
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            self.writer.line(format!("{qualifier}{ctype} *restrict const {name} = run->{name};"));
+            self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name};"));
             let strides: Vec<String> = Self::stride_axes(it)
                 .filter(|(_, axis)| uses.strides.contains(&(at, *axis)))
                 .map(|(_, axis)| {
@@ -314,7 +314,7 @@ impl File<'_> {
                 })
                 .collect();
             if !strides.is_empty() {
-                self.writer.line(format!("const int64_t {};", strides.join(", ")));
+                self.writer.line(format_args!("const int64_t {};", strides.join(", ")));
             }
         }
         needs_unit
@@ -350,7 +350,7 @@ impl File<'_> {
                         self.statement(&format!("{declared} = {value};"));
                         self.writer.close();
                     }
-                    None => self.writer.line(format!("{declared} = 0;")),
+                    None => self.writer.line(format_args!("{declared} = 0;")),
                 }
             }
             Item::For(it) => {
@@ -375,11 +375,11 @@ impl File<'_> {
                 } else {
                     String::new()
                 };
-                self.writer.line(format!(
+                self.writer.line(format_args!(
                     "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
                 ));
                 for [variable, start, end] in &it.positions {
-                    self.writer.line(format!(
+                    self.writer.line(format_args!(
                         "for (int64_t {variable} = {start}; {variable} < {end}; ++{variable})"
                     ));
                 }
@@ -387,8 +387,8 @@ impl File<'_> {
                 let arguments: String = all.map(|it| format!(", {it}")).collect();
                 let name = &it.function;
                 self.writer.indent();
-                self.writer.line(format!("if (is_unit) {name}(run, true{arguments});"));
-                self.writer.line(format!("else {name}(run, false{arguments});"));
+                self.writer.line(format_args!("if (is_unit) {name}(run, true{arguments});"));
+                self.writer.line(format_args!("else {name}(run, false{arguments});"));
                 self.writer.dedent();
                 self.writer.close();
             }
@@ -413,8 +413,8 @@ impl File<'_> {
                 self.writer.indent();
                 let [i, j, k] = &it.cell;
                 let statement = it.origin.stmt.0;
-                self.writer.line(format!("if ({counter} == {limit}u) {{"));
-                self.writer.line(format!("  isobar_raise(run->raised, {statement}, {i}, {j}, {k});"));
+                self.writer.line(format_args!("if ({counter} == {limit}u) {{"));
+                self.writer.line(format_args!("  isobar_raise(run->raised, {statement}, {i}, {j}, {k});"));
                 self.writer.line("  break;");
                 self.writer.line("}");
                 self.items(&it.body);
@@ -483,20 +483,20 @@ impl File<'_> {
             let name = self.name(handle.index()).to_owned();
             let ctype = c_element_type(it.dtype);
             if matches!(it.kind, ContainerKind::Field { .. }) {
-                self.writer.line(format!("run.{name} = call->fields[{n_fields}].data;"));
+                self.writer.line(format_args!("run.{name} = call->fields[{n_fields}].data;"));
                 for (_, axis) in Self::stride_axes(it) {
                     let stride = format!("run.{name}_{}", axis.position_name());
                     self.writer
-                        .line(format!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
+                        .line(format_args!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
                     if axis == Axis::I {
-                        self.writer.line(format!("run.is_unit = run.is_unit && {stride} == 1;"));
+                        self.writer.line(format_args!("run.is_unit = run.is_unit && {stride} == 1;"));
                     }
                 }
                 n_fields += 1;
             } else {
                 let truth = if ctype == c_type(it.dtype) { "" } else { " != 0" };
                 self.writer
-                    .line(format!("run.{name} = *(const {ctype} *)call->scalars[{n_scalars}]{truth};"));
+                    .line(format_args!("run.{name} = *(const {ctype} *)call->scalars[{n_scalars}]{truth};"));
                 n_scalars += 1;
             }
         }
@@ -518,7 +518,7 @@ impl File<'_> {
             let ctype = c_element_type(it.dtype);
             let mut lengths: Vec<String> = it.shape.iter().map(|it| size(it, &mut spell).0).collect();
             lengths.resize(3, "1".to_owned());
-            self.writer.line(format!(
+            self.writer.line(format_args!(
                 "const uint64_t {name}_at = isobar_reserve(&size, {}, sizeof({ctype}));",
                 lengths.join(", ")
             ));
@@ -537,7 +537,7 @@ impl File<'_> {
                     let length = size(&it.shape[dimension - 1], &mut spell);
                     let factor = super::expression::at_least(length, super::expression::ATOM);
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
-                    self.writer.line(format!("{own} = {value};"));
+                    self.writer.line(format_args!("{own} = {value};"));
                     stride = Some(own);
                 }
                 match (it.shift[dimension], &stride) {
@@ -547,7 +547,7 @@ impl File<'_> {
                 }
             }
             let start: String = start.iter().map(|it| format!(" + {it}")).collect();
-            self.writer.line(format!("run.{name} = ({ctype} *)(void *)(workspace + {name}_at){start};"));
+            self.writer.line(format_args!("run.{name} = ({ctype} *)(void *)(workspace + {name}_at){start};"));
         }
     }
 
@@ -557,16 +557,16 @@ impl File<'_> {
         self.writer.line("int32_t status = 0;");
         let total = self.program.steps.len();
         for (at, (name, is_spread)) in self.program.steps.iter().enumerate() {
-            self.writer.line(format!("/* Step {} of {total} */", at + 1));
+            self.writer.line(format_args!("/* Step {} of {total} */", at + 1));
             self.writer.line("if (call->cancel != NULL && *call->cancel != 0) {");
             self.writer.line("  status = 3;");
             self.writer.line("  goto end;");
             self.writer.line("}");
             if *is_spread {
-                self.writer.line(format!("{name}(&run, run.is_unit);"));
+                self.writer.line(format_args!("{name}(&run, run.is_unit);"));
             } else {
-                self.writer.line(format!("if (run.is_unit) {name}(&run, true);"));
-                self.writer.line(format!("else {name}(&run, false);"));
+                self.writer.line(format_args!("if (run.is_unit) {name}(&run, true);"));
+                self.writer.line(format_args!("else {name}(&run, false);"));
             }
             if self.has_traps() {
                 self.writer.line("if (raised.is_raised) {");
@@ -575,7 +575,7 @@ impl File<'_> {
                 self.writer.line("  goto end;");
                 self.writer.line("}");
             }
-            self.writer.line(format!("if (call->progress != NULL) *call->progress = {};", at + 1));
+            self.writer.line(format_args!("if (call->progress != NULL) *call->progress = {};", at + 1));
         }
         if total > 0 {
             self.writer.dedent();

@@ -1,13 +1,14 @@
 //! The top level of a stencil: computations and their intervals.
 
 use super::Builder;
-use super::scope::{Local, is_externals};
+use super::scope::Local;
 use super::types::{Declared, PythonTypes};
 use crate::defir::nodes::{Computation, Expr, Stmt, StmtKind};
 use crate::diag::Span;
 use crate::diag::catalog::{compile_time, computations as catalog, names};
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
+use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind, Keyword, WithItem};
 use crate::space::{Axis, AxisSet, Bound, Interval, Level, LoopOrder};
 

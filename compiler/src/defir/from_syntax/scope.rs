@@ -12,8 +12,8 @@ use crate::entity::Handle;
 use crate::frontend::constants::{Evaluated, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionInfo, ScopeId};
+use crate::frontend::program::for_each_external;
 use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
-use crate::space::Axis;
 
 /// A name of a body.
 #[derive(Clone, Debug)]
@@ -111,30 +111,18 @@ pub(super) fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>
 impl<'p> Builder<'_, 'p> {
     /// Binds what the body imports from `__externals__`, wherever the import stands.
     pub(super) fn import_externals(&mut self, body: &'p [Stmt]) {
-        for stmt in body {
-            match &stmt.kind {
-                StmtKind::ImportFrom { level: 0, module, names } if is_externals(module) => {
-                    for alias in names {
-                        let name = &alias.name;
-                        if alias.alias.is_some() {
-                            self.report(catalog::renamed_external(&name.name, stmt.span));
-                        }
-                        let local = match self.external(&name.name, name.span) {
-                            Some(value) => Local::Known(value),
-                            None => Local::Missing { imported: name.span },
-                        };
-                        let bound = alias.alias.as_ref().unwrap_or(name);
-                        self.frame_mut().locals.insert(bound.name.clone(), local);
-                    }
-                }
-                StmtKind::If { then, otherwise, .. } => {
-                    self.import_externals(then);
-                    self.import_externals(otherwise);
-                }
-                StmtKind::While { body, .. } | StmtKind::With { body, .. } => self.import_externals(body),
-                _ => {}
+        for_each_external(body, &mut |alias, import| {
+            let name = &alias.name;
+            if alias.alias.is_some() {
+                self.report(catalog::renamed_external(&name.name, import));
             }
-        }
+            let local = match self.external(&name.name, name.span) {
+                Some(value) => Local::Known(value),
+                None => Local::Missing { imported: name.span },
+            };
+            let bound = alias.alias.as_ref().unwrap_or(name);
+            self.frame_mut().locals.insert(bound.name.clone(), local);
+        });
     }
 
     /// The external of that name: as given, or one of the axis offsets of a single tile.
@@ -142,14 +130,7 @@ impl<'p> Builder<'_, 'p> {
         if let Some(given) = self.config.externals.get(name) {
             return Some(self.names.external(given, span));
         }
-        let (axis, index) = match name {
-            "i_start" | "local_is" => (Axis::I, 0),
-            "i_end" | "local_ie" => (Axis::I, -1),
-            "j_start" | "local_js" => (Axis::J, 0),
-            "j_end" | "local_je" => (Axis::J, -1),
-            _ => return None,
-        };
-        Some(self.names.external(&External::Axis { axis, index: Some(index), offset: 0 }, span))
+        Some(self.names.external(&External::of_single_tile(name)?, span))
     }
 
     /// The compile-time value of an expression of the present body.
@@ -197,11 +178,6 @@ impl<'p> Builder<'_, 'p> {
             .min()
             .map(|(_, it)| it.to_owned())
     }
-}
-
-/// Whether the module is where externals come from.
-pub(super) fn is_externals(module: &str) -> bool {
-    module == "__externals__" || module.ends_with(".__externals__")
 }
 
 /// How many letters must be inserted, removed or replaced; at most 9.

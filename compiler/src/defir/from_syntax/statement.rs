@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::{Call, first_line_of};
-use super::scope::{Local, is_externals};
+use super::scope::Local;
 use super::types::{Declared, PythonTypes};
 use crate::defir::nodes::{Access, Expr, Field, Stmt, StmtKind};
 use crate::diag::catalog::{compile_time, computations, functions, names, statements as catalog};
@@ -10,6 +10,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::entity::Handle;
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::evaluate::truth;
+use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind};
 use crate::space::{Axis, AxisSet, LoopOrder, Offset};
 use crate::types::DType;

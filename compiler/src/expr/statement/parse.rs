@@ -124,7 +124,8 @@ mod tests {
 ";
         let body = read(text).expect(text);
         let mut out = ListingWriter::new();
-        StmtPrinter::new(&String::clone, &String::clone).body(&body, &mut out);
+        let name = |it: &String, f: &mut std::fmt::Formatter<'_>| f.write_str(it);
+        StmtPrinter::new(&name, &name).body(&body, &mut out);
         let listing = out.finish();
         assert_eq!(listing.text, text);
         let names: Vec<&str> = listing.nodes.iter().map(|it| it.id.as_str()).collect();

@@ -1,15 +1,17 @@
 //! Statements as text, one to a line.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::{Stmt, StmtKind};
 use crate::diag::{ListingWriter, StmtId};
-use crate::expr::{Expr, print};
+use crate::expr::Expr;
+use crate::expr::print::{self, Spell};
 
 /// Writes statements; what they are called is the level's to say.
 pub struct StmtPrinter<'a, T, A> {
-    target: &'a dyn Fn(&T) -> String,
-    access: &'a dyn Fn(&A) -> String,
+    target: &'a Spell<'a, T>,
+    access: &'a Spell<'a, A>,
     /// How often each statement was met: one that was copied has several nodes.
     seen: BTreeMap<StmtId, u32>,
 }
@@ -22,7 +24,7 @@ impl<T, A> std::fmt::Debug for StmtPrinter<'_, T, A> {
 
 impl<'a, T, A> StmtPrinter<'a, T, A> {
     /// `target` and `access` spell what is assigned and read.
-    pub fn new(target: &'a dyn Fn(&T) -> String, access: &'a dyn Fn(&A) -> String) -> Self {
+    pub fn new(target: &'a Spell<'a, T>, access: &'a Spell<'a, A>) -> Self {
         Self { target, access, seen: BTreeMap::new() }
     }
 
@@ -51,10 +53,11 @@ impl<'a, T, A> StmtPrinter<'a, T, A> {
         out.open(id, kind, [&stmt.origin]);
         match &stmt.kind {
             StmtKind::Assign { target, value, .. } => {
-                out.line(format!("{} = {}", (self.target)(target), self.expr(value)));
+                let target = fmt::from_fn(|f| (self.target)(target, f));
+                out.line(format_args!("{target} = {}", self.expr(value)));
             }
             StmtKind::If { condition, then, otherwise } => {
-                out.line(format!("{el}if {}", self.expr(condition)));
+                out.line(format_args!("{el}if {}", self.expr(condition)));
                 self.body(then, out);
                 match otherwise.as_slice() {
                     [] => {}
@@ -66,18 +69,21 @@ impl<'a, T, A> StmtPrinter<'a, T, A> {
                 }
             }
             StmtKind::While { condition, body } => {
-                out.line(format!("while {}", self.expr(condition)));
+                out.line(format_args!("while {}", self.expr(condition)));
                 self.body(body, out);
             }
             StmtKind::Region { region, body } => {
-                out.line(format!("region {region}"));
+                out.line(format_args!("region {region}"));
                 self.body(body, out);
             }
         }
         out.close();
     }
 
-    fn expr<D>(&self, expr: &Expr<A, D>) -> String {
+    fn expr<'e, D>(&self, expr: &'e Expr<A, D>) -> impl fmt::Display + 'e
+    where
+        'a: 'e,
+    {
         print::text(expr, self.access)
     }
 }

@@ -69,49 +69,41 @@ struct Written {
 impl<'a> Progress<'a> {
     fn section(&mut self, order: LoopOrder, section: &Section) {
         let n_before = self.written.len();
-        let own: Vec<Written> = section.executions.iter().flat_map(|&it| self.writes(it, section)).collect();
+        let mut reads = Vec::new();
         for &execution in &section.executions {
-            for read in Walk::over(&self.stencil.executions[execution].body).reads {
-                // A sweep has been to the levels behind it in all of its executions, and to those ahead in none.
-                let cover = match (order, read.offset.k.signum()) {
-                    (LoopOrder::Parallel, _) | (_, 0) => self.cover(&self.written, section, execution, &read),
-                    (LoopOrder::Forward, -1) | (LoopOrder::Backward, 1) => {
-                        let written = [&self.written[..n_before], &own].concat();
-                        self.cover(&written, section, execution, &read)
-                    }
-                    _ => self.cover(&self.written[..n_before], section, execution, &read),
-                };
-                self.note(&read, cover);
+            let walk = Walk::over(&self.stencil.executions[execution].body);
+            let n_so_far = self.written.len();
+            reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
+            let (extent, levels) = (self.extents.executions[execution], section.interval);
+            let fields = walk.assigned.into_iter().filter_map(Target::field);
+            self.written.extend(fields.map(|field| Written { field, extent, levels }));
+        }
+        for (execution, n_so_far, read) in reads {
+            let Some(field) = read.what.field() else { continue };
+            if !self.stencil.fields[field].is_temporary {
+                continue;
             }
-            let writes = self.writes(execution, section);
-            self.written.extend(writes);
+            // A sweep has been to the levels behind it in all of its executions, and to those ahead in none.
+            let n_visible = match (order, read.offset.k.signum()) {
+                (LoopOrder::Parallel, _) | (_, 0) => n_so_far,
+                (LoopOrder::Forward, -1) | (LoopOrder::Backward, 1) => self.written.len(),
+                _ => n_before,
+            };
+            let cover = self.cover(&self.written[..n_visible], section, execution, field, &read);
+            self.note(field, &read, cover);
         }
     }
 
-    fn note(&mut self, read: &Read<'a>, cover: Cover) {
-        let Target::Field(field) = read.what else { return };
+    fn note(&mut self, field: Handle<Field>, read: &Read<'a>, cover: Cover) {
         let written = match cover {
             Cover::Columns(extent) => Some(extent),
             Cover::Nothing => None,
             Cover::Whole => return,
         };
-        if !self.stencil.fields[field].is_temporary {
-            return;
-        }
         match self.found.iter_mut().find(|it| it.field == field) {
             Some(it) => it.written = it.written.zip(written).map(|(one, other)| one.intersection(other)),
             None => self.found.push(Undefined { field, origin: read.origin, written }),
         }
-    }
-
-    fn writes(&self, execution: Handle<HorizontalExecution>, section: &Section) -> Vec<Written> {
-        let (extent, levels) = (self.extents.executions[execution], section.interval);
-        let assigned = Walk::over(&self.stencil.executions[execution].body).assigned;
-        let fields = assigned.into_iter().filter_map(|it| match it {
-            Target::Field(field) => Some(field),
-            Target::Local(_) => None,
-        });
-        fields.map(|field| Written { field, extent, levels }).collect()
     }
 
     /// How much of what `read` can touch is among `written`.
@@ -120,9 +112,9 @@ impl<'a> Progress<'a> {
         written: &[Written],
         section: &Section,
         execution: Handle<HorizontalExecution>,
+        field: Handle<Field>,
         read: &Read<'_>,
     ) -> Cover {
-        let Target::Field(field) = read.what else { return Cover::Whole };
         let block = self.extents.executions[execution];
         let Some(needed) = true_contribution(block, read.offset, read.region) else { return Cover::Whole };
         let moved = |bound: Bound| Bound { offset: bound.offset.saturating_add(read.offset.k), ..bound };

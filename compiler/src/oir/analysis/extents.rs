@@ -8,8 +8,7 @@
 
 use std::ops::Range;
 
-use super::super::nodes::{Field, HorizontalExecution, Stencil, Target};
-use super::super::visit::Touch;
+use super::super::nodes::{Field, HorizontalExecution, Stencil};
 use crate::entity::{Handle, SideTable};
 use crate::space::{Axis, Bound, Domain, Extent, Level, Offset, Reach, Region, Side};
 
@@ -40,7 +39,7 @@ pub fn extents(stencil: &Stencil) -> Extents {
     for placed in stencil.placed().rev() {
         let touches = stencil.executions[placed.execution].touches();
         let mut block = Extent::ZERO;
-        for field in touches.iter().filter(|it| it.is_write).filter_map(field_of) {
+        for field in touches.iter().filter(|it| it.is_write).filter_map(|it| it.what.field()) {
             if found.fields.get(field).is_none() {
                 found.fields.insert(field, Extent::ZERO);
             }
@@ -48,7 +47,7 @@ pub fn extents(stencil: &Stencil) -> Extents {
         }
         found.executions.insert(placed.execution, block);
         for touch in &touches {
-            let Some(field) = field_of(touch) else { continue };
+            let Some(field) = touch.what.field() else { continue };
             if let Some(extent) = contribution(block, touch.offset, touch.scope.region) {
                 include(&mut found.fields, field, extent);
             }
@@ -78,7 +77,7 @@ pub fn touched(stencil: &Stencil, extents: &Extents, domain: Domain) -> SideTabl
         let levels =
             placed.interval.start.at(domain.k).max(0)..placed.interval.end.at(domain.k).min(domain.k);
         for touch in stencil.executions[placed.execution].touches() {
-            let Some(field) = field_of(&touch) else { continue };
+            let Some(field) = touch.what.field() else { continue };
             let region = touch.scope.region.unwrap_or_default();
             let along = |axis: Axis| clipped(extent.along(axis), region.along(axis), domain.along(axis));
             let range = [along(Axis::I), along(Axis::J), levels.clone()];
@@ -114,13 +113,6 @@ pub fn clipped(reach: Reach, side: Side, size: i64) -> Range<i64> {
 #[must_use]
 pub fn never_meets(block: Extent, region: Region) -> bool {
     true_contribution(block, Offset::CENTRE, Some(region)).is_none()
-}
-
-fn field_of(touch: &Touch<'_>) -> Option<Handle<Field>> {
-    match touch.what {
-        Target::Field(field) => Some(field),
-        Target::Local(_) => None,
-    }
 }
 
 fn include(table: &mut SideTable<Field, Extent>, field: Handle<Field>, extent: Extent) {

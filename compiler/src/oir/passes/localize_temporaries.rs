@@ -6,6 +6,7 @@ use super::PassCx;
 use crate::entity::Handle;
 use crate::oir::analysis::definite_assignment::reads_unassigned;
 use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
+use crate::space::Offset;
 
 pub const NAME: &str = "oir/localize-temporaries";
 
@@ -79,7 +80,9 @@ pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<Horizontal
         return Err(Blocked::Shared);
     }
     let body = &stencil.executions[execution];
-    if body.touches().iter().any(|it| it.what == what && it.offset != crate::space::Offset::CENTRE) {
+    let mut is_read_elsewhere = false;
+    body.each_touch(&mut |it| is_read_elsewhere |= it.what == what && it.offset != Offset::CENTRE);
+    if is_read_elsewhere {
         return Err(Blocked::ReadElsewhere);
     }
     // Also keeps a plane that accumulates over the levels of a sweep.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::PassCx;
 use crate::entity::Handle;
-use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Target};
+use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil};
 use crate::oir::visit::Touch;
 use crate::space::LoopOrder;
 
@@ -114,9 +114,9 @@ fn read_elsewhere(order: LoopOrder, readers: &[Touch<'_>], writers: &[Touch<'_>]
     readers.iter().filter(|it| !it.is_write).find_map(|read| {
         let is_elsewhere =
             read.offset.is_horizontal() || (order == LoopOrder::Parallel && read.offset.k != 0);
-        let Target::Field(field) = read.what else { return None };
-        let is_written = writers.iter().any(|it| it.is_write && it.what == read.what);
-        (is_elsewhere && is_written).then_some(field)
+        let field = read.what.field()?;
+        let is_written = || writers.iter().any(|it| it.is_write && it.what == read.what);
+        (is_elsewhere && is_written()).then_some(field)
     })
 }
 

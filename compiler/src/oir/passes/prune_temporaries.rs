@@ -1,5 +1,7 @@
 //! Drops the assignments of temporaries that nothing reads.
 
+use std::collections::BTreeSet;
+
 use super::PassCx;
 use crate::entity::Handle;
 use crate::oir::nodes::{Field, Stencil, Stmt, StmtKind, Target};
@@ -10,10 +12,10 @@ pub const NAME: &str = "oir/prune-temporaries";
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer statements and temporaries; extents may shrink.
-/// - **Legality**: [`is_dead`]. A `while` stays even if its body becomes empty: whether it ends is part of the meaning.
+/// - **Legality**: [`first_dead`]. A `while` stays even if its body becomes empty: whether it ends is part of the meaning.
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
-    while let Some(field) = stencil.fields.handles().find(|&it| is_dead(stencil, it)) {
+    while let Some(field) = first_dead(stencil) {
         let name = stencil.fields[field].name.clone();
         let mut dropped = Vec::new();
         for (_, execution) in stencil.executions.iter_mut() {
@@ -26,13 +28,17 @@ pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     cx.changed(stencil);
 }
 
-/// Whether `field` is a temporary that is written, and never read.
-fn is_dead(stencil: &Stencil, field: Handle<Field>) -> bool {
-    let touches = || {
-        let executions = stencil.executions.iter().map(|(_, it)| it);
-        executions.flat_map(|it| it.touches()).filter(|it| it.what == Target::Field(field))
-    };
-    stencil.fields[field].is_temporary && touches().next().is_some() && touches().all(|it| it.is_write)
+/// The first temporary that is written, and never read.
+fn first_dead(stencil: &Stencil) -> Option<Handle<Field>> {
+    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
+    for (_, execution) in stencil.executions.iter() {
+        execution.each_touch(&mut |touch| {
+            if let Some(field) = touch.what.field() {
+                if touch.is_write { &mut written } else { &mut read }.insert(field);
+            }
+        });
+    }
+    written.difference(&read).copied().find(|&it| stencil.fields[it].is_temporary)
 }
 
 fn drop_assignments(body: &mut Vec<Stmt>, field: Handle<Field>, dropped: &mut Vec<Stmt>) {

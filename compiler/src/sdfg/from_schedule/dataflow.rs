@@ -63,7 +63,10 @@ impl StateBuilder {
     fn add_to(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, node: &schedule::Node) {
         match node {
             schedule::Node::Assign(it) => self.add_tasklet(scope, graph, it),
-            schedule::Node::Loop(it) => self.add_map(scope, graph, it),
+            schedule::Node::Loop(it) => {
+                let effects = graph.context.effects(node);
+                self.add_map(scope, graph, it, &effects);
+            }
             schedule::Node::If(_) | schedule::Node::While(_) | schedule::Node::Region(_) => {
                 unreachable!("control flow is a block, not a node")
             }
@@ -109,9 +112,9 @@ impl StateBuilder {
         scope.written.push(Written { memlet: memlet(&assign.target), node, connector: name, access: None });
     }
 
-    fn add_map(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, outermost: &Loop) {
+    /// `effects` are those of all iterations.
+    fn add_map(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, outermost: &Loop, effects: &Effects) {
         let context = graph.context;
-        let effects = Effects::of_loop(context, outermost).merged();
         let (params, innermost) = perfect_nest(outermost);
         let map = Map { params, schedule: lowered(outermost.placement) };
         let entry = self.push(scope.entry, NodeKind::MapEntry(map.clone()));
@@ -127,8 +130,8 @@ impl StateBuilder {
         }
         graph.variables.truncate(n_variables);
         let exit = self.push(scope.entry, NodeKind::MapExit { entry });
-        self.close_inputs(scope, &inner, graph, &effects, &map, entry);
-        self.close_outputs(scope, inner, graph, &effects, &map, exit);
+        self.close_inputs(scope, &inner, graph, effects, &map, entry);
+        self.close_outputs(scope, inner, graph, effects, &map, exit);
         self.order_loose_ends(entry, exit);
     }
 
@@ -146,7 +149,7 @@ impl StateBuilder {
             let data = graph.container(touched.container);
             let Some(volume) = inner.through_entry.get(&data) else { continue };
             let volume = volume_over(volume, &map.params);
-            let memlet = Memlet { data, subset: touched.subset.clone(), volume };
+            let memlet = Memlet { data, subset: touched.subset.to_vec(), volume };
             let source = self.source(scope, graph, &memlet);
             let connector = format!("IN_{}", graph.containers()[data].name);
             self.connect(source, (entry, Some(connector)), Some(memlet));
@@ -191,7 +194,7 @@ impl StateBuilder {
             }
             let Some(volume) = volume else { continue };
             let memlet =
-                Memlet { data, subset: touched.subset.clone(), volume: volume_over(&volume, &map.params) };
+                Memlet { data, subset: touched.subset.to_vec(), volume: volume_over(&volume, &map.params) };
             scope.written.push(Written {
                 memlet,
                 node: exit,

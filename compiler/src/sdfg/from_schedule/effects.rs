@@ -14,7 +14,8 @@ use crate::sdfg::subset::{are_disjoint, clipped, holds, propagated, union};
 #[derive(Clone, Debug)]
 pub(super) struct Touched {
     pub(super) container: Handle<Container>,
-    pub(super) subset: Vec<Range>,
+    /// Shared, since each scope around has it too.
+    pub(super) subset: Rc<[Range]>,
 }
 
 /// What a node needs from before, and what it leaves behind.
@@ -96,7 +97,7 @@ impl Effects {
     }
 
     /// The effects of all iterations, without what only one iteration sees.
-    pub(super) fn of_loop(cx: &Context<'_>, it: &Loop) -> Self {
+    fn of_loop(cx: &Context<'_>, it: &Loop) -> Self {
         let Context { tree, uses, .. } = cx;
         let mut effects = Self::default();
         let body = Self::of_all(cx, &it.children);
@@ -183,12 +184,16 @@ enum Certainty {
 }
 
 fn united(parts: &[Touched]) -> Vec<Touched> {
-    let mut by_container = BTreeMap::<_, Vec<Range>>::new();
+    let mut by_container = BTreeMap::<_, Rc<[Range]>>::new();
     for part in parts {
         by_container
             .entry(part.container)
-            .and_modify(|all| *all = union(all, &part.subset))
-            .or_insert_with(|| part.subset.clone());
+            .and_modify(|all| {
+                if !holds(all, &part.subset) {
+                    *all = union(all, &part.subset).into();
+                }
+            })
+            .or_insert_with(|| Rc::clone(&part.subset));
     }
     by_container.into_iter().map(|(container, subset)| Touched { container, subset }).collect()
 }

@@ -115,6 +115,32 @@ def s(a: FloatField, out: FloatField, top: float):
 }
 
 #[test]
+fn the_axis_offsets_are_those_of_a_single_tile() {
+    let text = "
+def s(q: FloatField):
+    from __externals__ import i_start, i_end, j_start, j_end, local_is, local_ie, local_js, local_je
+    with computation(PARALLEL), interval(...):
+        with horizontal(region[i_start, j_start], region[i_end, j_end]):
+            q = 1.0
+        with horizontal(region[local_is + 1, local_js + 1], region[local_ie - 1, local_je - 1]):
+            q = 2.0
+";
+    let expected = expect![[r#"
+        stencil s(q: float64[IJK])
+          computation parallel [start, end)
+            region i[start, start+1) j[start, start+1)
+              q = 1.0
+            region i[end-1, end) j[end-1, end)
+              q = 1.0
+            region i[start+1, start+2) j[start+1, start+2)
+              q = 2.0
+            region i[end-2, end-1) j[end-2, end-1)
+              q = 2.0
+    "#]];
+    check(text, &expected);
+}
+
+#[test]
 fn externals_decide_branches_and_regions() {
     let source = "
 def s(a: FloatField, out: FloatField, extra: FloatField = None):
