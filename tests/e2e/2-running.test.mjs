@@ -47,10 +47,7 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
   await t.see("progress");
   await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
   await t.see("connection", { "data-state": "connected" });
-  const names = await t
-    .get("timings")
-    .locator('[data-testid="timing"]')
-    .evaluateAll((rows) => rows.map((it) => ({ name: it.dataset.name, ms: Number(it.dataset.ms) })));
+  const names = await t.timings();
   assert.ok(names.length >= 2, `timings: ${JSON.stringify(names)}`);
   for (const { name, ms } of names) assert.ok(name && ms >= 0, `timings: ${JSON.stringify(names)}`);
   assert.equal(await t.hash(), inTab, "the two pictures differ");

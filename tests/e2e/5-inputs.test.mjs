@@ -3,18 +3,6 @@
 import assert from "node:assert/strict";
 import { scenario } from "./harness.mjs";
 
-/** Types a value into one of the inputs, and leaves it. */
-async function give(t, what, value, page = t.page) {
-  const input = t.get(`input-${what}`, page);
-  await input.fill(value);
-  await input.press("Enter");
-}
-
-async function unfold(t, page = t.page) {
-  const toggle = t.get("inputs-toggle", page);
-  if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.click();
-}
-
 /** Replaces a part of the text, as a user who pastes all of it. */
 async function replace(t, from, to) {
   const text = await t.text();
@@ -36,17 +24,17 @@ scenario("a scalar that is changed changes the run, and goes back to the text's 
   await t.ran("done", "debug");
   const before = await t.hash();
 
-  await unfold(t);
+  await t.unfold();
   const alpha = t.get("input-scalar-alpha");
   assert.equal(await alpha.inputValue(), "0.025");
-  await give(t, "scalar-alpha", "0.01");
+  await t.give("scalar-alpha", "0.01");
   await t.get("run-debug").click();
   await t.ran("done", "debug");
   const after = await t.hash();
   assert.notEqual(after, before);
   await t.shot("changed");
 
-  await give(t, "scalar-alpha", "a lot");
+  await t.give("scalar-alpha", "a lot");
   assert.match(await (await t.see("problem-scalar-alpha")).textContent(), /float64/);
   assert.equal(await alpha.inputValue(), "a lot", "what was typed is taken away");
   await t.get("run-debug").click();
@@ -63,27 +51,25 @@ scenario("a scalar that is changed changes the run, and goes back to the text's 
 
 scenario("an external that is changed compiles anew, and travels with the link", async (t) => {
   await t.pick("ppm_transport");
-  await unfold(t);
+  await t.unfold();
   const c = () => t.get("stage-pane-c").textContent();
   assert.equal(await t.get("input-external-iord").inputValue(), "3");
   const before = await c();
-  await give(t, "external-iord", "2");
+  await t.give("external-iord", "2");
   await t.settled();
   assert.notEqual(await c(), before);
 
   // A value that cannot be read is told of here, and one that the stencil refuses among the problems.
-  await give(t, "external-iord", "I[");
+  await t.give("external-iord", "I[");
   await t.see("problem-external-iord");
-  await give(t, "external-iord", "7");
+  await t.give("external-iord", "7");
   await t.see("problem", { "data-severity": "error" });
   await t.shot("refused");
-  await give(t, "external-iord", "1");
+  await t.give("external-iord", "1");
   await t.settled();
-  await t.get("share").click();
-  const link = await (await t.see("share-link")).inputValue();
-  const other = await t.open(link);
+  const other = await t.open(await t.link());
   await t.settled(other);
-  await unfold(t, other);
+  await t.unfold(other);
   assert.equal(await t.get("input-external-iord", other).inputValue(), "1");
   assert.equal(await t.get("stage-pane-c", other).textContent(), await c());
   await t.get("reset-external-iord", other).click();
@@ -95,8 +81,8 @@ scenario("an external that is changed compiles anew, and travels with the link",
 scenario("a value whose name leaves the text is shown as unused, and the run goes on", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.size(16, 16, 4);
-  await unfold(t);
-  await give(t, "scalar-alpha", "0.01");
+  await t.unfold();
+  await t.give("scalar-alpha", "0.01");
   await replace(t, "alpha", "beta");
   assert.ok(await t.get("input-scalar-alpha").isDisabled());
   await t.get("run-debug").click();
@@ -112,7 +98,7 @@ scenario("a field without values is pointed out, and gets a line that gives it s
   const line = (await t.text()).match(/^# @input .*\n/m)[0];
   const [, , name] = line.split(" ");
   await replace(t, line, "");
-  await unfold(t);
+  await t.unfold();
   const field = t.get(`input-field-${name}`);
   assert.match(await field.textContent(), /# @input/);
   await t.shot("missing");

@@ -22,6 +22,23 @@ export function scenario(name, tell) {
   scenarios.push({ name, tell });
 }
 
+/**
+ * For `open` and `visit`: stands between the page and its workers.
+ *
+ * Where the page's `onQuestion(ask, worker, pass)` returns true, the worker does not get the question, unless somebody
+ * calls `pass`. `crash(worker)` is what the page hears of a worker that falls over.
+ */
+export function betweenWorkers() {
+  const { Worker } = window;
+  window.Worker = class extends Worker {
+    postMessage(message, transfer) {
+      const pass = () => super.postMessage(message, transfer);
+      if (!window.onQuestion?.(JSON.parse(message[0]).ask, this, pass)) pass();
+    }
+  };
+  window.crash = (worker) => worker.dispatchEvent(new ErrorEvent("error", { message: "unreachable executed" }));
+}
+
 /** What a scenario acts with. */
 export class Scene {
   /** What the page logged that it must not: exceptions, panics, refusals of its policy. */
@@ -42,9 +59,17 @@ export class Scene {
   }
 
   /** Opens `url` as another person would: nothing stored, nothing known. Waits until the compiler answers. */
-  async open(url) {
+  async open(url, ...prepare) {
+    const page = await this.visit(url, ...prepare);
+    await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
+    return page;
+  }
+
+  /** The same without the waiting; each `prepare` runs in the page before any script of its own. */
+  async visit(url, ...prepare) {
     const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 } });
     this.contexts.push(context);
+    for (const script of prepare) await context.addInitScript(script);
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     page.on("pageerror", (error) => this.complaints.push(`exception: ${error.message}`));
@@ -60,7 +85,6 @@ export class Scene {
       }
     });
     await page.goto(url);
-    await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
     return page;
   }
 
@@ -91,6 +115,33 @@ export class Scene {
   async pick(entry) {
     await this.get("gallery-select").selectOption(entry);
     await this.settled();
+  }
+
+  /** Types a value into one of the inputs of a run, and leaves it. */
+  async give(what, value) {
+    const input = this.get(`input-${what}`);
+    await input.fill(value);
+    await input.press("Enter");
+  }
+
+  /** Unfolds the inputs of a run. */
+  async unfold(page = this.page) {
+    const toggle = this.get("inputs-toggle", page);
+    if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.click();
+  }
+
+  /** A link to what the page shows. */
+  async link() {
+    await this.get("share").click();
+    const link = await (await this.see("share-link")).inputValue();
+    await this.page.keyboard.press("Escape");
+    return link;
+  }
+
+  /** Name and milliseconds of each step that a run tells of. */
+  async timings() {
+    const rows = this.get("timings").locator('[data-testid="timing"]');
+    return rows.evaluateAll((all) => all.map((it) => ({ name: it.dataset.name, ms: Number(it.dataset.ms) })));
   }
 
   /** Sets the domain of the next run, as many of its axes as are given. */
