@@ -78,6 +78,30 @@ scenario("an external that is changed compiles anew, and travels with the link",
   assert.equal(await t.get("stage-pane-c", other).textContent(), before);
 });
 
+scenario("a run by key takes the values that are still being typed", async (t) => {
+  await t.pick("horizontal_diffusion");
+  await t.size(16, 16);
+  await t.get("domain-k").fill("6");
+  await t.page.keyboard.press("Control+Enter");
+  await t.ran("done", "debug");
+  assert.match(await t.get("provenance").textContent(), /16×16×6/);
+  const before = await t.hash();
+
+  await t.unfold();
+  await t.get("input-scalar-alpha").fill("0.01");
+  await t.page.keyboard.press("Control+Enter");
+  await t.ran("done", "debug");
+  assert.notEqual(await t.hash(), before);
+
+  // The compiler has a say first in what an external is.
+  await t.pick("ppm_transport");
+  await t.size(16, 16, 6);
+  await t.get("input-external-iord").fill("7");
+  await t.page.keyboard.press("Control+Enter");
+  await t.ran("failed");
+  await t.see("problem", { "data-severity": "error" });
+});
+
 scenario("a value whose name leaves the text is shown as unused, and the run goes on", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.size(16, 16, 4);

@@ -1,7 +1,7 @@
 //! The keyboard, wherever the focus is.
 
 use wasm_bindgen::prelude::*;
-use web_sys::{Element, HtmlElement, KeyboardEvent};
+use web_sys::{Element, Event, HtmlElement, HtmlInputElement, KeyboardEvent};
 
 /// A key that was pressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,11 +18,10 @@ pub fn on_press(heard: impl Fn(Press) -> bool + 'static) {
     let Some(window) = web_sys::window() else { return };
     let has_command_key = has_command_key();
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
-        let is_composing = event.is_composing() || event.get_modifier_state("AltGraph");
-        if is_composing || is_dialog_open() {
+        if event.is_composing() || is_dialog_open() {
             return;
         }
-        if let Some(chord) = chord(&event, has_command_key)
+        if let Some(chord) = chord(&event.key(), &event.code(), Modifiers::of(&event, has_command_key))
             && heard(Press { chord, is_in_text: is_in_text(&event) })
         {
             event.prevent_default();
@@ -56,6 +55,18 @@ pub fn focus(selector: &str) {
     }
 }
 
+/// Takes what is being typed into a field of the page for its value, as leaving the field would.
+pub fn commit_typed() {
+    let active = web_sys::window().and_then(|it| it.document()).and_then(|it| it.active_element());
+    let Some(input) = active.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) else { return };
+    if takes_text(&input)
+        && let Ok(change) = Event::new("change")
+    {
+        // Refused for an event that is on its way already, which this one is not.
+        let _ = input.dispatch_event(&change);
+    }
+}
+
 /// The position of the first selector that finds what has the keyboard, or something around it.
 #[must_use]
 pub fn focused_among(selectors: &[&str]) -> Option<usize> {
@@ -68,31 +79,55 @@ fn is_dialog_open() -> bool {
     document.is_some_and(|it| it.query_selector("dialog[open]").is_ok_and(|it| it.is_some()))
 }
 
-fn chord(event: &KeyboardEvent, has_command_key: bool) -> Option<String> {
-    let is_mod = if has_command_key { event.meta_key() } else { event.ctrl_key() };
-    let is_other = if has_command_key { event.ctrl_key() } else { event.meta_key() };
-    let key = event.key();
-    if is_other || matches!(key.as_str(), "Control" | "Shift" | "Alt" | "Meta") {
+/// What is held down beside a key.
+#[derive(Clone, Copy, Debug, Default)]
+struct Modifiers {
+    /// Command on a Mac, Control elsewhere; and the one of the two that no shortcut has.
+    is_mod: bool,
+    is_other: bool,
+    is_alt: bool,
+    is_shift: bool,
+    /// AltGr, or what the browser takes for it: to Firefox on Windows, Control+Alt is AltGr as well.
+    is_alt_graph: bool,
+}
+
+impl Modifiers {
+    fn of(event: &KeyboardEvent, has_command_key: bool) -> Self {
+        let (control, command) = (event.ctrl_key(), event.meta_key());
+        let (is_mod, is_other) = if has_command_key { (command, control) } else { (control, command) };
+        Self {
+            is_mod,
+            is_other,
+            is_alt: event.alt_key(),
+            is_shift: event.shift_key(),
+            // Such a keyboard has Option in its place, which Firefox reports as both.
+            is_alt_graph: !has_command_key && event.get_modifier_state("AltGraph"),
+        }
+    }
+}
+
+fn chord(key: &str, code: &str, held: Modifiers) -> Option<String> {
+    let Modifiers { is_mod, is_other, is_alt, is_shift, is_alt_graph } = held;
+    if is_other || matches!(key, "Control" | "Shift" | "Alt" | "AltGraph" | "Meta") {
         return None;
     }
+    let is_chord = is_mod || is_alt;
     let is_sign = key.chars().count() == 1;
-    let code = event.code();
-    let name = match code.strip_prefix("Key").or_else(|| code.strip_prefix("Digit")) {
-        Some(place) if is_mod || event.alt_key() => place.to_owned(),
-        _ => key,
-    };
+    let place = code.strip_prefix("Key").or_else(|| code.strip_prefix("Digit"));
+    // AltGr types the third sign of a key: that is text, and no chord of the key's own letter.
+    if is_chord && is_alt_graph && is_sign && place.is_none_or(|it| !it.eq_ignore_ascii_case(key)) {
+        return None;
+    }
     let mut chord = String::new();
-    for (is_down, modifier) in [
-        (is_mod, "Mod+"),
-        (event.alt_key(), "Alt+"),
-        // A sign has its Shift in it.
-        (event.shift_key() && (!is_sign || is_mod || event.alt_key()), "Shift+"),
-    ] {
+    // A sign has its Shift in it.
+    for (is_down, modifier) in
+        [(is_mod, "Mod+"), (is_alt, "Alt+"), (is_shift && (!is_sign || is_chord), "Shift+")]
+    {
         if is_down {
             chord.push_str(modifier);
         }
     }
-    chord.push_str(&name);
+    chord.push_str(place.filter(|_| is_chord).unwrap_or(key));
     Some(chord)
 }
 
@@ -101,7 +136,45 @@ fn is_in_text(event: &KeyboardEvent) -> bool {
     let Ok(target) = event.composed_path().get(0).dyn_into::<Element>() else { return false };
     match target.tag_name().as_str() {
         "TEXTAREA" | "SELECT" => true,
-        "INPUT" => !matches!(target.get_attribute("type").as_deref(), Some("range" | "checkbox" | "button")),
+        "INPUT" => takes_text(&target),
         _ => target.dyn_ref::<HtmlElement>().is_some_and(HtmlElement::is_content_editable),
+    }
+}
+
+fn takes_text(input: &Element) -> bool {
+    !matches!(input.get_attribute("type").as_deref(), Some("range" | "checkbox" | "button"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOD_ALT: Modifiers =
+        Modifiers { is_mod: true, is_other: false, is_alt: true, is_shift: false, is_alt_graph: false };
+    const ALT_GRAPH: Modifiers = Modifiers { is_alt_graph: true, ..MOD_ALT };
+
+    #[test]
+    fn a_letter_with_a_modifier_is_the_key_in_its_place() {
+        assert_eq!(chord("ß", "KeyS", MOD_ALT).as_deref(), Some("Mod+Alt+S"));
+        assert_eq!(chord("Enter", "Enter", MOD_ALT).as_deref(), Some("Mod+Alt+Enter"));
+        let shift = Modifiers { is_shift: true, ..Modifiers::default() };
+        assert_eq!(chord("?", "Slash", shift).as_deref(), Some("?"));
+        assert_eq!(chord("F8", "F8", shift).as_deref(), Some("Shift+F8"));
+    }
+
+    #[test]
+    fn a_chord_that_the_browser_takes_for_alt_graph_is_one() {
+        assert_eq!(chord("s", "KeyS", ALT_GRAPH).as_deref(), Some("Mod+Alt+S"));
+        assert_eq!(chord("1", "Digit1", ALT_GRAPH).as_deref(), Some("Mod+Alt+1"));
+        assert_eq!(chord("Enter", "Enter", ALT_GRAPH).as_deref(), Some("Mod+Alt+Enter"));
+    }
+
+    #[test]
+    fn a_sign_that_alt_graph_types_is_text() {
+        for (key, code) in [("ś", "KeyS"), ("²", "Digit2"), ("\\", "Minus")] {
+            assert_eq!(chord(key, code, ALT_GRAPH), None, "{key}");
+        }
+        let alone = Modifiers { is_alt_graph: true, ..Modifiers::default() };
+        assert_eq!(chord("[", "Digit8", alone).as_deref(), Some("["));
     }
 }

@@ -127,7 +127,7 @@ fn Provenance() -> impl IntoView {
     };
     let is_old = move || app.outcome().is_some_and(|it| it.revision != app.project.revision.get());
     view! {
-        <p class="muted provenance">
+        <p class="muted provenance" data-testid="provenance">
             {text}
             <Show when=is_old><span class="stage-note">" from before your edit"</span></Show>
         </p>

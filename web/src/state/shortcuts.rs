@@ -90,15 +90,18 @@ impl App {
         keys::on_press(move |press| {
             let found = SHORTCUTS.iter().find(|it| it.chord == press.chord);
             let Some(found) = found else { return false };
-            let is_off = found.is_single() && (press.is_in_text || !self.settings.letters.get_untracked());
-            !is_off
-                && match found.act {
-                    Act::Always(act) => {
-                        act(self);
-                        true
-                    }
-                    Act::Perhaps(act) => act(self),
+            if found.is_single() && (press.is_in_text || !self.settings.letters.get_untracked()) {
+                return false;
+            }
+            // A run takes what its field shows.
+            keys::commit_typed();
+            match found.act {
+                Act::Always(act) => {
+                    act(self);
+                    true
                 }
+                Act::Perhaps(act) => act(self),
+            }
         });
     }
 
