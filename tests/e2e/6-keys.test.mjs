@@ -70,6 +70,17 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await t.page.waitForFunction(() => !/^Ln 1 /.test(document.querySelector(".caret-place").textContent));
 });
 
+scenario("on a Mac, the page names the keys of a Mac", async (t) => {
+  t.page = await t.open(t.runner.url, () => {
+    Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });
+  });
+  assert.match(await t.get("run-debug").getAttribute("title"), /⌘/);
+  await t.get("help").click();
+  const text = await t.get("help-dialog").textContent();
+  assert.match(text, /⌘F/);
+  assert.doesNotMatch(text, /Ctrl/);
+});
+
 scenario("a phone has everything, one view at a time", async (t) => {
   await t.page.setViewportSize({ width: 360, height: 640 });
   await t.pick("copy_scale");

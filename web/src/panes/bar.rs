@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::gallery;
 use crate::state::settings::Theme;
+use crate::state::shortcuts::spelled;
 use crate::state::use_app;
 
 /// Gallery, choices of the run, and the actions. Reads and changes the project; starts runs.
@@ -218,7 +219,7 @@ fn Actions() -> impl IntoView {
             class="primary"
             class:working=is_working
             data-testid="run-debug"
-            title="Computes with debug, in this tab (Ctrl+Enter)"
+            title=format!("Computes with debug, in this tab ({})", spelled("Mod+Enter").join("+"))
             disabled=move || is_working() || has_errors()
             on:click=move |_| app.run_debug()
         >

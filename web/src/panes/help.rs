@@ -3,18 +3,18 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use crate::state::shortcuts::SHORTCUTS;
+use crate::state::shortcuts::{SHORTCUTS, spelled};
 use crate::state::use_app;
 
 /// The language, and the comment lines that describe a run: a document like any other.
 const LANGUAGE: &str = include_str!("../../../static/help.html");
 
-/// What the editor and the pictures do with keys of their own.
+/// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
 const OTHER_KEYS: [(&str, &str); 5] = [
     ("Esc, then Tab", "leave the editor, where Tab indents"),
-    ("Ctrl F", "find and replace in the text"),
-    ("Ctrl /", "comment out and in"),
-    ("Alt ↑, Alt ↓", "move the line"),
+    ("Mod+F", "find and replace in the text"),
+    ("Mod+/", "comment out and in"),
+    ("Alt+↑", "move the line up; with ↓ down"),
     ("Arrows", "in a picture: from cell to cell"),
 ];
 
@@ -68,14 +68,11 @@ pub fn HelpDialog() -> impl IntoView {
 
 /// The rows of the table of keys; none of their texts has signs that HTML would read.
 fn keys() -> String {
-    let row = |class: &str, keys: &str, title: &str| {
+    let row = |class: &str, chord: &'static str, title: &str| {
+        let keys: String = spelled(chord).into_iter().map(|it| format!("<kbd>{it}</kbd>")).collect();
         format!("<div class=\"{class}\"><dt>{keys}</dt><dd>{title}</dd></div>")
     };
-    let key = |it: &str| format!("<kbd>{it}</kbd>");
-    let ours = SHORTCUTS.iter().map(|it| {
-        let keys: String = it.keys().into_iter().map(key).collect();
-        row(if it.is_single() { "single" } else { "" }, &keys, it.title)
-    });
-    let others = OTHER_KEYS.iter().map(|(keys, title)| row("", &key(keys), title));
+    let ours = SHORTCUTS.iter().map(|it| row(if it.is_single() { "single" } else { "" }, it.chord, it.title));
+    let others = OTHER_KEYS.iter().map(|(chord, title)| row("", chord, title));
     ours.chain(others).collect()
 }

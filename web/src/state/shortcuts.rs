@@ -74,14 +74,13 @@ impl Shortcut {
     pub fn is_single(&self) -> bool {
         self.chord.chars().count() == 1
     }
+}
 
-    /// As this machine's keyboard has it.
-    #[must_use]
-    pub fn keys(&self) -> Vec<&'static str> {
-        let has_command_key = keys::has_command_key();
-        let parts = self.chord.split('+');
-        parts.map(|it| if it == "Mod" { if has_command_key { "⌘" } else { "Ctrl" } } else { it }).collect()
-    }
+/// The keys of a chord, as this machine's keyboard has them.
+#[must_use]
+pub fn spelled(chord: &'static str) -> Vec<&'static str> {
+    let modifier = if keys::has_command_key() { "⌘" } else { "Ctrl" };
+    chord.split('+').map(|it| if it == "Mod" { modifier } else { it }).collect()
 }
 
 impl App {
