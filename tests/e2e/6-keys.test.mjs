@@ -81,6 +81,36 @@ scenario("on a Mac, the page names the keys of a Mac", async (t) => {
   assert.doesNotMatch(text, /Ctrl/);
 });
 
+scenario("the menu of a narrow page gives the focus back", async (t) => {
+  await t.page.setViewportSize({ width: 800, height: 700 });
+  await t.pick("copy_scale");
+  const toggle = t.get("more");
+  await toggle.press("Enter");
+  await t.page.keyboard.press("Tab");
+  await focusIsIn(t, '[data-testid="share"]');
+  await t.page.keyboard.press("Escape");
+  await t.see("more", { "aria-expanded": "false" });
+  await focusIsIn(t, '[data-testid="more"]');
+
+  for (const [item, dialog] of [
+    ["share", "share-link"],
+    ["help", "help-close"],
+  ]) {
+    await toggle.press("Enter");
+    await t.get(item).press("Enter");
+    await t.get(dialog).waitFor();
+    await t.page.keyboard.press("Escape");
+    await t.get(dialog).waitFor({ state: "hidden" });
+    await focusIsIn(t, '[data-testid="more"]');
+  }
+
+  await toggle.press("Enter");
+  await t.see("more", { "aria-expanded": "true" });
+  // Past all that the menu has, and one further.
+  for (let step = 0; step < 4; step++) await t.page.keyboard.press("Tab");
+  await t.see("more", { "aria-expanded": "false" });
+});
+
 scenario("a phone has everything, one view at a time", async (t) => {
   await t.page.setViewportSize({ width: 360, height: 640 });
   await t.pick("copy_scale");

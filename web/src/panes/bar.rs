@@ -1,6 +1,10 @@
 //! The bar at the top: what is open, and what can be done with it.
 
+use leptos::ev::{FocusEvent, KeyboardEvent};
+use leptos::html::{Button, Div};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::Node;
 
 use crate::state::gallery;
 use crate::state::settings::Theme;
@@ -53,15 +57,39 @@ fn More() -> impl IntoView {
     let app = use_app();
     let theme = app.settings.theme;
     let is_open = RwSignal::new(false);
-    let close_on_escape = move |event: leptos::ev::KeyboardEvent| {
+    let (menu, toggle) = (NodeRef::<Div>::new(), NodeRef::<Button>::new());
+    // The focus goes back to the button before what has it is hidden; a dialog returns it there when it closes.
+    let close = move || {
+        if let Some(toggle) = toggle.get_untracked().filter(|_| is_open.get_untracked()) {
+            // Refused by a button that is hidden, which has opened nothing.
+            let _ = toggle.focus();
+        }
+        is_open.set(false);
+    };
+    let close_on_escape = move |event: KeyboardEvent| {
         if event.key() == "Escape" {
+            close();
+        }
+    };
+    let close_behind = move |event: FocusEvent| {
+        // Without a next element it is a click, or another window: the menu waits.
+        let next = event.related_target().and_then(|it| it.dyn_into::<Node>().ok());
+        let is_outside = |next: Node| menu.get_untracked().is_some_and(|it| !it.contains(Some(&next)));
+        if next.is_some_and(is_outside) {
             is_open.set(false);
         }
     };
     view! {
-        <div class="more" data-open=move || is_open.get().then_some("true") on:keydown=close_on_escape>
+        <div
+            class="more"
+            node_ref=menu
+            data-open=move || is_open.get().then_some("true")
+            on:keydown=close_on_escape
+            on:focusout=close_behind
+        >
             <button
                 type="button"
+                node_ref=toggle
                 class="more-toggle"
                 data-testid="more"
                 aria-label="More"
@@ -71,14 +99,14 @@ fn More() -> impl IntoView {
             >
                 "⋯"
             </button>
-            <div class="more-shade" on:click=move |_| is_open.set(false)></div>
+            <div class="more-shade" on:click=move |_| close()></div>
             <div class="more-items" id="more-items">
                 <button
                     type="button"
                     data-testid="share"
                     title="A link to this text and its settings"
                     on:click=move |_| {
-                        is_open.set(false);
+                        close();
                         app.share();
                     }
                 >
@@ -104,7 +132,7 @@ fn More() -> impl IntoView {
                     data-testid="help"
                     title="Keys, language, and lines that describe a run (?)"
                     on:click=move |_| {
-                        is_open.set(false);
+                        close();
                         app.layout.help_open.set(true);
                     }
                 >
