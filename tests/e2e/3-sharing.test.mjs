@@ -29,6 +29,30 @@ scenario("a link opens in another window with everything restored", async (t) =>
   await t.shot("opened", other);
 });
 
+scenario("what is changed in a link's text is there after a reload", async (t) => {
+  for (const [entry, id, value] of [
+    ["vertical_advection", "input-scalar-dt", "30.5"],
+    ["vertical_advection", "domain-i", "24"],
+    ["vertical_advection", "precision-select", "32"],
+    ["ppm_transport", "input-external-iord", "2"],
+  ]) {
+    await t.pick(entry);
+    const page = await t.open(await t.link());
+    await t.unfold(page);
+    if (id.endsWith("select")) {
+      await t.get(id, page).selectOption(value);
+    } else {
+      await t.get(id, page).fill(value);
+      await t.get(id, page).press("Enter");
+    }
+    await page.reload();
+    await t.settled(page);
+    await t.unfold(page);
+    assert.equal(await t.get(id, page).inputValue(), value, id);
+    assert.ok(await t.get("leave-link", page).isVisible(), "the user's own text is replaced");
+  }
+});
+
 for (const [what, fragment] of [
   ["is cut in the middle", "s=1eJyrVkrLz1eyUkpK"],
   ["has signs that no link has", "s=1%00%FF<script>!!"],

@@ -127,31 +127,36 @@ impl App {
         if signal.with_untracked(|it| *it == text) {
             return;
         }
-        // The address of a link would bring the text back as it was.
+        self.changed();
+        signal.set(text);
+        revision.update(|it| *it += 1);
+    }
+
+    /// Lets go of the address's link, now that the workspace is another: at the next load it would bring back what
+    /// it holds.
+    pub(super) fn changed(self) {
         if page::fragment().contains("s=") {
             page::set_fragment("");
         }
-        signal.set(text);
-        revision.update(|it| *it += 1);
     }
 
     /// Opens a stencil of the gallery in place of the text.
     pub fn open_gallery(self, name: &str) {
         let Some(entry) = gallery::entry(name) else { return };
-        if page::fragment().contains("s=") {
-            page::set_fragment("");
-        }
+        self.changed();
         self.project.open_entry(entry);
         self.editor.show(&self.project.text.get_untracked());
         self.forget_results();
     }
 
     pub fn choose_stencil(self, name: String) {
+        self.changed();
         self.project.stencil.set(Some(name).filter(|it| !it.is_empty()));
         self.project.revision.update(|it| *it += 1);
     }
 
     pub fn choose_precision(self, bits: u32) {
+        self.changed();
         self.project.precision.set(bits);
         self.project.revision.update(|it| *it += 1);
     }
@@ -179,6 +184,7 @@ impl App {
         if let Some(slot) = domain.get_mut(axis) {
             *slot = points;
         }
+        self.changed();
         self.project.domain.set(Some(domain));
     }
 
