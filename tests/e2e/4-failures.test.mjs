@@ -51,6 +51,37 @@ scenario("a run that is stopped leaves what ran before, of both sides", async (t
   await t.ran("done", "debug");
 });
 
+scenario("a run that another stencil interrupts leaves nothing behind", async (t) => {
+  await t.pick("column_physics");
+  await t.size(16, 16, 16);
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  assert.notDeepEqual(await t.timings(), []);
+  await t.size(200, 200, 80);
+  await t.get("run-debug").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "debug" });
+  await t.pick("copy_scale");
+  await t.get("status").getByText("Stopped").waitFor();
+  await t.see("run-result", { "data-state": "empty" });
+  assert.deepEqual(await t.timings(), []);
+});
+
+scenario("a comparison that is stopped on the runner shows the times of what ran in the tab", async (t) => {
+  await t.pick("column_physics");
+  await t.size(16, 16, 16);
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  const { length } = await t.timings();
+  await t.size(24, 24, 40);
+  await t.get("compare").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "openmp" });
+  const inTab = (await t.timings()).slice(0, length);
+  await t.get("cancel").click();
+  await t.ran("cancelled");
+  assert.match(await t.get("provenance").textContent(), /24×24×40/);
+  assert.deepEqual(await t.timings(), inTab);
+});
+
 scenario("workers that could not be loaded are told of, and started again", async (t) => {
   const context = await t.browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.contexts.push(context);

@@ -1,7 +1,7 @@
 // What a run takes: values of the text, values of the user, and values that are none.
 
 import assert from "node:assert/strict";
-import { scenario } from "./harness.mjs";
+import { betweenWorkers, scenario } from "./harness.mjs";
 
 /** Replaces a part of the text, as a user who pastes all of it. */
 async function replace(t, from, to) {
@@ -100,6 +100,32 @@ scenario("a run by key takes the values that are still being typed", async (t) =
   await t.page.keyboard.press("Control+Enter");
   await t.ran("failed");
   await t.see("problem", { "data-severity": "error" });
+});
+
+scenario("a run before the compiler's first answer takes what the link and its text say", async (t) => {
+  await t.pick("horizontal_diffusion");
+  await t.unfold();
+  await t.give("scalar-alpha", "0.01");
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  const wanted = [await t.get("provenance").textContent(), await t.hash()];
+
+  t.page = await t.visit(await t.link(), betweenWorkers, () => {
+    const held = [];
+    window.onQuestion = (ask, _, pass) => Boolean(ask.compile) && held.push(pass) > 0;
+    window.release = () => {
+      window.onQuestion = undefined;
+      held.forEach((pass) => pass());
+    };
+  });
+  await t.get("run-debug").click();
+  await t.see("run-result", { "data-state": "working" });
+  await t.get("cancel").click();
+  await t.ran("cancelled");
+  await t.get("run-debug").click();
+  await t.page.evaluate(() => window.release());
+  await t.ran("done", "debug");
+  assert.deepEqual([await t.get("provenance").textContent(), await t.hash()], wanted);
 });
 
 scenario("a value whose name leaves the text is shown as unused, and the run goes on", async (t) => {

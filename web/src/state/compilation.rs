@@ -222,6 +222,13 @@ impl App {
         }
     }
 
+    /// Whether the compiler has spoken on the newest text, or will not.
+    pub(super) fn is_answered(self) -> bool {
+        let is_newest = self.compilation.revision.get_untracked() == self.project.revision.get_untracked();
+        let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
+        is_newest || !is_asked && self.compilation.trouble.with_untracked(Option::is_some)
+    }
+
     fn compile(self) {
         let text = self.project.text.get_untracked();
         let revision = self.project.revision.get_untracked();

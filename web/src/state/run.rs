@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
@@ -109,6 +110,8 @@ pub struct Run {
     runner: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     keeper: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     job: StoredValue<Option<String>>,
+    /// Counts the runs, so that a late end is dropped.
+    begun: StoredValue<u64>,
     /// The times of the result that is shown, until the present run has one.
     timings_before: StoredValue<Vec<Timing>>,
 }
@@ -129,6 +132,7 @@ impl Run {
             runner: StoredValue::new_local(None),
             keeper: StoredValue::new_local(None),
             job: StoredValue::new(None),
+            begun: StoredValue::new(0),
             timings_before: StoredValue::new(Vec::new()),
         }
     }
@@ -178,10 +182,12 @@ impl Run {
         self.a.set(None);
         self.b.set(None);
         self.differences.set(None);
+        self.timings_before.set_value(Vec::new());
         self.generation.update(|it| *it += 1);
     }
 
-    fn begin(self, backend: &str) {
+    /// The number of the run that begins.
+    fn begin(self, backend: &str) -> u64 {
         self.failure.set(None);
         self.timings_before.set_value(self.timings.get_untracked());
         self.timings.set(Vec::new());
@@ -189,6 +195,8 @@ impl Run {
         self.progress.set(Some(Progress { text: format!("{backend}: begins"), steps: None }));
         self.phase.set(Phase::Working(backend.to_owned()));
         self.say(format!("{backend} runs …"));
+        self.begun.update_value(|it| *it += 1);
+        self.begun.get_value()
     }
 
     fn work(self, text: impl Into<String>) {
@@ -242,6 +250,8 @@ impl App {
         if self.run.is_busy() {
             self.stop();
         }
+        // Whatever comes of it, nobody hears.
+        self.run.begun.update_value(|it| *it += 1);
         self.run.clear();
         self.run.phase.set(Phase::Empty);
         self.run.progress.set(None);
@@ -251,40 +261,52 @@ impl App {
 
     /// Runs `debug` in this tab.
     pub fn run_debug(self) {
-        if self.run.is_busy() {
-            return;
-        }
-        self.run.begin("debug");
-        spawn_local(async move {
-            let result = self.debug().await;
-            self.run.end(result.map(|()| "debug".to_owned()));
-        });
+        let backend = "debug".to_owned();
+        self.start_run(backend.clone(), async move { self.debug().await.map(|()| backend) });
     }
 
     /// Runs the chosen back end on the runner.
     pub fn run_on_runner(self) {
-        if self.run.is_busy() {
-            return;
-        }
         let backend = self.connection.backend.get_untracked();
-        self.run.begin(&backend);
-        spawn_local(async move {
-            let result = self.remote(&backend).await;
-            self.run.end(result.map(|()| backend));
-        });
+        self.start_run(backend.clone(), async move { self.remote(&backend).await.map(|()| backend) });
     }
 
     /// Runs both and compares all fields, bit by bit.
     pub fn compare(self) {
+        let backend = self.connection.backend.get_untracked();
+        self.start_run("debug".to_owned(), async move { self.compared(&backend).await.map(|()| backend) });
+    }
+
+    /// Starts a run that begins on `backend`, unless one goes on.
+    fn start_run(self, backend: String, work: impl Future<Output = Result<String, Ended>> + 'static) {
         if self.run.is_busy() {
             return;
         }
-        let backend = self.connection.backend.get_untracked();
-        self.run.begin("debug");
+        let number = self.run.begin(&backend);
         spawn_local(async move {
-            let result = self.compared(&backend).await;
-            self.run.end(result.map(|()| backend));
+            let result = match self.answered(number).await {
+                Ok(()) => work.await,
+                Err(ended) => Err(ended),
+            };
+            if self.run.begun.get_value() == number {
+                self.run.end(result);
+            } else if !self.run.is_busy() {
+                self.run.say("Stopped.");
+            }
         });
+    }
+
+    /// Waits for the compiler's word on the newest text, which tells what a run takes.
+    async fn answered(self, number: u64) -> Result<(), Ended> {
+        loop {
+            if self.run.is_stopping.get_untracked() || self.run.begun.get_value() != number {
+                return Err(Ended::Cancelled);
+            }
+            if self.is_answered() {
+                return Ok(());
+            }
+            page::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     /// Ends what runs.
@@ -390,6 +412,7 @@ impl App {
         self.look_at_result(which, &outcome.fields);
         let slot = if which == Which::B { self.run.b } else { self.run.a };
         slot.set(Some(Arc::new(outcome)));
+        self.run.timings_before.set_value(self.run.timings.get_untracked());
         self.run.generation.update(|it| *it += 1);
         self.seen().await;
         Ok(())
