@@ -128,6 +128,16 @@ scenario("a run before the compiler's first answer takes what the link and its t
   assert.deepEqual([await t.get("provenance").textContent(), await t.hash()], wanted);
 });
 
+scenario("a value that is refused stays with its stencil", async (t) => {
+  await t.pick("vertical_advection");
+  await t.unfold();
+  await t.give("scalar-dt", "abc");
+  await t.see("problem-scalar-dt");
+  await t.pick("column_physics");
+  assert.equal(await t.get("input-scalar-dt").inputValue(), "300");
+  assert.equal(await t.get("problem-scalar-dt").count(), 0);
+});
+
 scenario("a value whose name leaves the text is shown as unused, and the run goes on", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.size(16, 16, 4);

@@ -84,13 +84,17 @@ pub fn Inputs() -> impl IntoView {
 
 #[component]
 fn ValueList(title: &'static str, kind: Kind, rows: Memo<Vec<Valued>>) -> impl IntoView {
-    let names = Memo::new(move |_| rows.with(|it| it.iter().map(|it| it.name.clone()).collect::<Vec<_>>()));
+    let opened = use_app().project.opened;
+    let names = Memo::new(move |_| {
+        let opened = opened.get();
+        rows.with(|it| it.iter().map(|it| (opened, it.name.clone())).collect::<Vec<_>>())
+    });
     view! {
         <Show when=move || !names.with(Vec::is_empty)>
             <h3>{title}</h3>
             <ul class="values">
-                // Keyed, so that an answer of the compiler leaves alone what is being typed.
-                <For each=move || names.get() key=Clone::clone let:name>
+                // Keyed, so that an answer of the compiler leaves alone what is being typed, and another stencil does not.
+                <For each=move || names.get() key=Clone::clone let((_, name))>
                     <ValueRow kind=kind name=name rows=rows />
                 </For>
             </ul>

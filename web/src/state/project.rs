@@ -24,6 +24,8 @@ pub struct Project {
     pub text: RwSignal<String>,
     /// Counts the edits; answers carry the number they were made for.
     pub revision: RwSignal<u64>,
+    /// Counts the stencils that were opened: what is half typed for one is not meant for the next.
+    pub opened: RwSignal<u64>,
     /// The gallery entry that the text began as.
     pub gallery: RwSignal<Option<String>>,
     /// Which stencil, where the text has several and the user chose.
@@ -46,6 +48,7 @@ impl Project {
         Self {
             text: RwSignal::new(String::new()),
             revision: RwSignal::new(1),
+            opened: RwSignal::new(0),
             gallery: RwSignal::new(None),
             stencil: RwSignal::new(None),
             precision: RwSignal::new(64),
@@ -112,6 +115,7 @@ impl Project {
         self.carried.set(State { main, ..state });
         self.text.set(text);
         self.revision.update(|it| *it += 1);
+        self.opened.update(|it| *it += 1);
     }
 
     fn open_entry(self, entry: gallery::Entry) {
@@ -152,6 +156,7 @@ impl App {
     pub fn choose_stencil(self, name: String) {
         self.changed();
         self.project.stencil.set(Some(name).filter(|it| !it.is_empty()));
+        self.project.opened.update(|it| *it += 1);
         self.project.revision.update(|it| *it += 1);
     }
 
