@@ -1,7 +1,7 @@
 // What goes wrong costs a job, never the text.
 
 import assert from "node:assert/strict";
-import { scenario } from "./harness.mjs";
+import { betweenWorkers, scenario } from "./harness.mjs";
 
 /** Makes the next job long enough to be caught at work. */
 async function enlarge(t) {
@@ -80,6 +80,29 @@ scenario("a comparison that is stopped on the runner shows the times of what ran
   await t.ran("cancelled");
   assert.match(await t.get("provenance").textContent(), /24×24×40/);
   assert.deepEqual(await t.timings(), inTab);
+});
+
+scenario("results whose worker falls over are told of, and can be computed again", async (t) => {
+  t.page = await t.open(t.runner.url, betweenWorkers);
+  await t.pick("copy_scale");
+  await t.size(16, 16, 8);
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  await t.page.evaluate(() => {
+    window.onQuestion = (ask, worker) => {
+      if (!ask.slice) return false;
+      window.onQuestion = undefined;
+      setTimeout(() => window.crash(worker));
+      return true;
+    };
+  });
+  await t.get("k-slider").fill("1");
+  await t.see("run-result", { "data-state": "failed" });
+  assert.match(await t.get("run-error").textContent(), /worker/);
+  await t.shot("lost");
+  await t.get("run-debug").click();
+  await t.ran("done", "debug");
+  assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
 });
 
 scenario("workers that could not be loaded are told of, and started again", async (t) => {

@@ -401,20 +401,27 @@ impl App {
         buffers: Vec<ArrayBuffer>,
     ) -> Result<(), Ended> {
         let keeper = self.run.started_keeper()?;
+        let slot = if which == Which::B { self.run.b } else { self.run.a };
         let ask = Ask::Store { which, fields: outcome.fields.clone() };
-        match self.kept(keeper.ask(ask, buffers).await)? {
+        let said = self.kept(keeper.ask(ask, buffers).await)?;
+        // The result before is gone, whatever came of this one.
+        slot.set(None);
+        self.run.differences.set(None);
+        self.run.generation.update(|it| *it += 1);
+        match said {
             Said::Stored => {}
             Said::Failed { message } => return Err(Failure::new(message).into()),
             _ => return Err(unexpected().into()),
         }
-        // They were of the result that is gone.
-        self.run.differences.set(None);
         self.look_at_result(which, &outcome.fields);
-        let slot = if which == Which::B { self.run.b } else { self.run.a };
         slot.set(Some(Arc::new(outcome)));
         self.run.timings_before.set_value(self.run.timings.get_untracked());
-        self.run.generation.update(|it| *it += 1);
         self.seen().await;
+        if slot.with_untracked(Option::is_none) {
+            let message = "the worker of this tab fell over when the result was to be drawn".to_owned();
+            let next = vec!["your source is safe; choose a smaller domain and run again".to_owned()];
+            return Err(Failure { message, next, ..Failure::default() }.into());
+        }
         Ok(())
     }
 
@@ -424,6 +431,20 @@ impl App {
             self.run.clear();
             self.lost_worker(gone, "choose a smaller domain")
         })
+    }
+
+    /// Takes note that the keeper fell over while it was looked at: the results went with it.
+    pub(super) fn lose_results(self, gone: Gone) {
+        self.run.clear();
+        let Ended::Failed(failure) = self.lost_worker(gone, "choose a smaller domain") else { return };
+        // A run that goes on has a result of its own to show.
+        if !self.run.is_busy() {
+            self.run.timings.set(Vec::new());
+            self.run.progress.set(None);
+            self.run.say("The results are lost.");
+            self.run.failure.set(Some(*failure));
+            self.run.phase.set(Phase::Failed);
+        }
     }
 
     /// How a run ends whose worker is gone; another one is made ready.

@@ -191,7 +191,11 @@ impl App {
                         (Some(Arc::new(Shown { slice, values })), None)
                     }
                     Ok((Said::Failed { message }, _)) => (None, Some(message)),
-                    _ => (None, None),
+                    Ok(_) => (None, None),
+                    Err(gone) => {
+                        self.lose_results(gone);
+                        (None, None)
+                    }
                 };
                 self.view.shown.set(shown);
                 self.view.refused.set(refused);
