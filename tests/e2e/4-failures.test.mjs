@@ -105,6 +105,28 @@ scenario("results whose worker falls over are told of, and can be computed again
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
 });
 
+scenario("an external that the compiler falls over can be taken back", async (t) => {
+  t.page = await t.open(t.runner.url, betweenWorkers);
+  await t.pick("ppm_transport");
+  await t.unfold();
+  const before = await t.get("stage-pane-c").textContent();
+  await t.page.evaluate(() => {
+    window.onQuestion = (ask, worker) => {
+      if (ask.compile?.request.externals?.iord !== 2) return false;
+      setTimeout(() => window.crash(worker));
+      return true;
+    };
+  });
+  await t.give("external-iord", "2");
+  const notice = t.page.getByRole("alert").filter({ hasText: "crashed" });
+  await notice.waitFor();
+  await t.shot("crashed");
+  await t.get("reset-external-iord").click();
+  await t.settled();
+  assert.equal(await t.get("stage-pane-c").textContent(), before);
+  await notice.waitFor({ state: "detached" });
+});
+
 scenario("workers that could not be loaded are told of, and started again", async (t) => {
   const context = await t.browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.contexts.push(context);

@@ -13,10 +13,10 @@ pub fn Notices() -> impl IntoView {
         let trouble = app.compilation.trouble.get()?;
         let text = match &trouble {
             Trouble::Crashed(_) => {
-                "The compiler crashed. Your source is safe. It is compiled again when you edit it.".to_owned()
+                "The compiler crashed. Your source is safe. It is compiled again when you change it or an external.".to_owned()
             }
             Trouble::TookTooLong => {
-                "The compiler took too long and was stopped. Your source is safe. It is compiled again when you edit it."
+                "The compiler took too long and was stopped. Your source is safe. It is compiled again when you change it or an external."
                     .to_owned()
             }
             Trouble::NotLoaded(why) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Remark, Signature, StageText, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, Position};
+use isobar_protocol::request::Request;
 use isobar_protocol::worker::{Answer, Ask, Defaults, Question, Said};
 use leptos::prelude::*;
 
@@ -93,12 +94,28 @@ pub struct Compilation {
 struct Engine {
     worker: Option<Worker>,
     has_answered: bool,
-    /// The edit it works on, and since when.
-    asked: Option<(u64, f64)>,
+    asked: Option<Asked>,
     /// Whether an edit came meanwhile.
     is_due: bool,
-    /// A text that it fell over: not tried again until it is edited.
-    crashed_on: Option<String>,
+    /// What it fell over: not tried again until something of it is changed.
+    crashed_on: Option<Request>,
+}
+
+/// What the worker works on.
+#[derive(Debug)]
+struct Asked {
+    revision: u64,
+    request: Request,
+    since_ms: f64,
+}
+
+impl Engine {
+    /// Ends the worker over what it was asked last; tells whether something else is to be compiled.
+    fn end_worker(&mut self) -> bool {
+        self.worker = None;
+        self.crashed_on = self.asked.take().map(|it| it.request);
+        std::mem::take(&mut self.is_due)
+    }
 }
 
 impl Compilation {
@@ -230,24 +247,20 @@ impl App {
     }
 
     fn compile(self) {
-        let text = self.project.text.get_untracked();
+        let request = untrack(|| self.project.request());
         let revision = self.project.revision.get_untracked();
-        let is_known_to_crash =
-            self.compilation.engine.with_value(|it| it.crashed_on.as_ref().is_some_and(|it| *it == text));
-        if is_known_to_crash {
+        if self.compilation.engine.with_value(|it| it.crashed_on.as_ref() == Some(&request)) {
             return;
         }
         if self.compilation.engine.with_value(|it| it.worker.is_none()) {
             self.start_worker();
         }
-        let question =
-            Question { revision, ask: Ask::Compile { request: untrack(|| self.project.request()) } };
         let mut is_asked = false;
         self.compilation.engine.update_value(|engine| {
             engine.is_due = engine.asked.is_some();
-            if let (None, Some(worker)) = (engine.asked, &engine.worker) {
-                worker.ask(&question, &[]);
-                engine.asked = Some((revision, page::now_ms()));
+            if let (None, Some(worker)) = (&engine.asked, &engine.worker) {
+                worker.ask(&Question { revision, ask: Ask::Compile { request: request.clone() } }, &[]);
+                engine.asked = Some(Asked { revision, request, since_ms: page::now_ms() });
                 is_asked = true;
             }
         });
@@ -264,7 +277,8 @@ impl App {
         let mut elapsed = None;
         self.compilation.engine.update_value(|engine| {
             engine.has_answered = true;
-            elapsed = engine.asked.take().map(|(_, since)| page::now_ms() - since);
+            engine.crashed_on = None;
+            elapsed = engine.asked.take().map(|it| page::now_ms() - it.since_ms);
             is_due = std::mem::take(&mut engine.is_due);
         });
         // An answer for an older edit is dropped: the newest text is asked for at once.
@@ -279,32 +293,36 @@ impl App {
 
     fn worker_crashed(self, message: String) {
         let mut has_answered = false;
+        let mut is_due = false;
         self.compilation.engine.update_value(|engine| {
             has_answered = engine.has_answered || engine.asked.is_some() && message.contains("unreachable");
-            engine.worker = None;
-            engine.crashed_on = Some(self.project.text.get_untracked());
+            is_due = engine.end_worker();
         });
-        self.compilation.trouble.set(Some(if has_answered {
-            Trouble::Crashed(message)
-        } else {
-            Trouble::NotLoaded(message)
-        }));
         if has_answered {
-            // Ready for the next edit.
-            self.start_worker();
+            self.start_over(Trouble::Crashed(message), is_due);
+        } else {
+            self.compilation.trouble.set(Some(Trouble::NotLoaded(message)));
         }
     }
 
     fn give_up(self, revision: u64) {
-        let is_stuck =
-            self.compilation.engine.with_value(|it| it.asked.is_some_and(|(asked, _)| asked == revision));
+        let is_stuck = self
+            .compilation
+            .engine
+            .with_value(|it| it.asked.as_ref().is_some_and(|it| it.revision == revision));
         if is_stuck {
-            self.compilation.engine.update_value(|engine| {
-                engine.worker = None;
-                engine.crashed_on = Some(self.project.text.get_untracked());
-            });
-            self.compilation.trouble.set(Some(Trouble::TookTooLong));
-            self.start_worker();
+            let mut is_due = false;
+            self.compilation.engine.update_value(|it| is_due = it.end_worker());
+            self.start_over(Trouble::TookTooLong, is_due);
+        }
+    }
+
+    /// Makes another worker ready for the next edit, which may have come already.
+    fn start_over(self, trouble: Trouble, is_due: bool) {
+        self.compilation.trouble.set(Some(trouble));
+        self.start_worker();
+        if is_due {
+            self.compile();
         }
     }
 }
