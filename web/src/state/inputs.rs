@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use isobar_protocol::compile::{FieldParam, ScalarParam};
+use isobar_protocol::worker::DeclaredExternal;
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -121,6 +122,10 @@ fn usable(params: &[ScalarParam], chosen: &BTreeMap<String, Value>) -> BTreeMap<
     params.iter().filter_map(read).collect()
 }
 
+fn keep_declared(externals: &mut BTreeMap<String, Value>, declared: &[DeclaredExternal]) {
+    externals.retain(|name, _| declared.iter().any(|it| it.name == *name));
+}
+
 impl App {
     /// The scalars of the stencil, and those that are left of an earlier text.
     #[must_use]
@@ -180,6 +185,16 @@ impl App {
                 self.project.scalars.with(|chosen| usable(params, chosen))
             })
         })
+    }
+
+    /// The externals of a request that a run carries: no others than the text asks for, where the compiler has said
+    /// which those are.
+    pub(super) fn usable_externals(self, mut externals: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+        let revision = self.project.revision.get_untracked();
+        if self.compilation.revision.get_untracked() == revision {
+            self.compilation.defaults.with_untracked(|it| keep_declared(&mut externals, &it.externals));
+        }
+        externals
     }
 
     /// Sets a scalar; its own value takes the user's back.
@@ -306,6 +321,14 @@ mod tests {
         assert!(!found[1].is_taken && found[1].shown() == "1");
         assert_eq!(usable(&params, &chosen), BTreeMap::new());
         assert_eq!(usable(&params, &map(&[("n", json!(3)), ("gone", json!(1))])), map(&[("n", json!(3))]));
+    }
+
+    #[test]
+    fn an_external_that_the_text_does_not_import_is_not_sent() {
+        let declared = [DeclaredExternal { name: "order".to_owned(), value: None }];
+        let mut externals = map(&[("order", json!(5)), ("gone", json!(1))]);
+        keep_declared(&mut externals, &declared);
+        assert_eq!(externals, map(&[("order", json!(5))]));
     }
 
     #[test]

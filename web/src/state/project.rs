@@ -168,12 +168,14 @@ impl App {
 
     /// All that decides a run: fields are made from the text's directives, and so is what the user leaves alone.
     pub(super) fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
+        let request = untrack(|| self.project.request());
         Request {
             backend: Some(backend.to_owned()),
             domain: Some(domain),
             scalars: self.usable_scalars(),
+            externals: self.usable_externals(request.externals),
             init: Some(BTreeMap::new()),
-            ..untrack(|| self.project.request())
+            ..request
         }
     }
 
