@@ -19,7 +19,7 @@ use isobar_compiler::oir::nodes::{ParamKind, Stencil};
 use isobar_compiler::project::Project;
 use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
 use isobar_compiler::space::Domain;
-use isobar_compiler::types::Value;
+use isobar_compiler::types::{Function, Value};
 use isobar_compiler::{gtir, inputs, oir, pipeline, schedule, sdfg, tree};
 
 /// Points around the domain that every array has.
@@ -278,6 +278,21 @@ fn a_loop_that_does_not_end_is_reported_with_its_place() {
     }
 }
 
+/// The names of all macros that are known at the end of a C file.
+fn macros(text: &str) -> Vec<String> {
+    let mut cc = Command::new("cc");
+    cc.args(["-dM", "-E", "-x", "c", "-"]).args(FLAGS).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut cc = cc.spawn().expect("the C compiler was found before");
+    cc.stdin.take().expect("it is piped").write_all(text.as_bytes()).expect("it reads all");
+    let out = cc.wait_with_output().expect("it ends");
+    assert!(out.status.success());
+    let defined = String::from_utf8(out.stdout).expect("it is text");
+    let name = |line: &str| line.strip_prefix("#define ")?.split([' ', '(']).next().map(str::to_owned);
+    let names: Vec<String> = defined.lines().filter_map(name).collect();
+    assert!(names.iter().any(|it| it == "__STDC__"), "{names:?}");
+    names
+}
+
 #[test]
 fn a_field_may_have_any_name_that_the_generated_file_uses() {
     if !has_compiler() {
@@ -322,6 +337,15 @@ parallel [start, end)
     names.sort_unstable();
     names.dedup();
     assert!(names.len() > 80, "{names:?}");
+    // What the headers make of names is not in the text.
+    let macros = macros(&artifact.listing.text);
+    let is_plain = |it: &&str| {
+        let is_word = own.contains(it) || Function::from_name(it).is_some();
+        it.starts_with(|it: char| it.is_ascii_lowercase()) && !is_word
+    };
+    names.extend(macros.iter().map(String::as_str).filter(is_plain));
+    names.sort_unstable();
+    names.dedup();
     for names in names.chunks(8) {
         let mut text = every.to_owned();
         for name in names {

@@ -82,13 +82,15 @@ impl Program {
     }
 
     /// What the files import from `__externals__`, each name once, in order of the text;
-    /// of all stencils only what the one called `stencil` imports, if there is one.
+    /// of all stencils only what the one called `stencil` in the main file imports, if there is one.
     #[must_use]
     pub fn imported_externals(&self, stencil: Option<&str>) -> Vec<String> {
         let mut found = Vec::new();
         for file in &self.files {
             for_each_function(&file.syntax.body, &mut |function| {
-                if is_stencil(function) && stencil.is_some_and(|it| it != function.name.name) {
+                let is_other =
+                    |wanted| wanted != function.name.name || self.main != Some(function.name.span.file);
+                if is_stencil(function) && stencil.is_some_and(is_other) {
                     return;
                 }
                 for_each_external(&function.body, &mut |alias, _| {

@@ -1,6 +1,6 @@
 //! GTIR as text: declarations, then the vertical loops, one statement a line.
 //!
-//! Statements have the ids `s0`, `s1`, ... that they have at every level, vertical loops `v0`, `v1`, ...
+//! Statements have the ids `s0`, `s1`, ... that they have up to OIR, vertical loops `v0`, `v1`, ...
 
 use std::fmt::{self, Display};
 

@@ -40,7 +40,7 @@ pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) 
     call
 }
 
-/// The bytes that the fields of [`call_for`] take; saturates.
+/// The bytes that the fields of [`call_for`] take; saturates. While one is filled, it takes twice its own at most.
 #[must_use]
 pub fn bytes_for(signature: &Signature, domain: Domain) -> u64 {
     let bytes = |param: &Param| match param.kind {
@@ -73,7 +73,9 @@ pub fn fill(
         points[axis.index()] = start..start.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
         strides[axis.index()] = stride;
     }
-    let sampled = Sampled::new(generator, &points, domain);
+    // What is kept beside the array is no larger than it.
+    let mut room = array.elements.len() * dtype.size_bytes() / size_of::<f64>();
+    let sampled = Sampled::new(generator, &points, domain, &mut room);
     let [i, j, k] = &points;
     for (k, from_k) in k.clone().zip((0..).step_by(strides[2].max(1))) {
         for (j, from_j) in j.clone().zip((from_k..).step_by(strides[1].max(1))) {
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
     use crate::backend::launch::{ScalarInput, bind};
     use crate::diag::{FileId, Span};
-    use crate::inputs::directive;
+    use crate::inputs::{directive, value_at};
     use crate::space::Reach;
 
     fn field(name: &str, axes: AxisSet, dtype: DType, boundary: [Reach; 3], access: AccessKind) -> Param {
@@ -140,6 +142,27 @@ mod tests {
         assert_eq!(call.fields["out"].shape, [4, 3, 2]);
         assert!(!call.fields.contains_key("unused"));
         assert!(bind(&signature(), call).is_ok());
+    }
+
+    #[test]
+    fn every_element_has_the_value_of_its_point() {
+        let text = "sum(random(low=-1, high=3, seed=7), checker(low=0, high=1, cells=3), linear(low=0, high=9, along=k))";
+        let generator = crate::inputs::parse::generator(text).unwrap();
+        let (origin, domain) = ([2, 1, 3], Domain::new(3, 4, 2));
+        for (axes, shape) in [(AxisSet::IJK, &[7, 6, 5][..]), (AxisSet::IJ, &[4, 6]), (AxisSet::K, &[5])] {
+            let array = fill(&generator, DType::Float64, axes, shape, origin, domain);
+            let count: usize = shape.iter().product();
+            for element in 0..count {
+                let (mut rest, mut index, mut point) = (element, Vec::new(), [0; 3]);
+                for (axis, &size) in axes.iter().zip(shape) {
+                    index.push(rest % size);
+                    point[axis.index()] = i64::try_from(rest % size).unwrap() - origin[axis.index()];
+                    rest /= size;
+                }
+                let expected = Value::Float64(value_at(&generator, point, domain));
+                assert_eq!(array.get(&index), expected, "{axes} at {point:?}");
+            }
+        }
     }
 
     #[test]

@@ -61,14 +61,26 @@ pub(super) struct Table {
 }
 
 impl<'g> Sampled<'g> {
-    /// `points` along I, J and K.
-    pub(super) fn new(generator: &'g Generator, points: &[Range<i64>; 3], domain: Domain) -> Self {
-        let all = |parts: &'g [Generator]| parts.iter().map(|it| Self::new(it, points, domain)).collect();
+    /// `points` along I, J and K; all tables together have at most `room` values.
+    pub(super) fn new(
+        generator: &'g Generator,
+        points: &[Range<i64>; 3],
+        domain: Domain,
+        room: &mut usize,
+    ) -> Self {
+        let mut all =
+            |parts: &'g [Generator]| parts.iter().map(|it| Self::new(it, points, domain, room)).collect();
         match generator {
             Generator::Sum(parts) => Sampled::Sum(all(parts)),
             Generator::Product(parts) => Sampled::Product(all(parts)),
-            _ if varies(generator) == [true; 3] => Sampled::Each(generator, domain),
-            _ => Sampled::Shared(Table::new(generator, points, domain)),
+            _ => {
+                let size = size(&shared(generator, points));
+                if size >= self::size(points) || size > *room {
+                    return Sampled::Each(generator, domain);
+                }
+                *room -= size;
+                Sampled::Shared(Table::new(generator, points, domain))
+            }
         }
     }
 
@@ -87,18 +99,11 @@ impl Table {
     fn new(generator: &Generator, points: &[Range<i64>; 3], domain: Domain) -> Self {
         let varies = varies(generator);
         let start = Axis::ALL.map(|axis| points[axis.index()].start);
-        let [i, j, k] = Axis::ALL.map(|axis| {
-            let points = &points[axis.index()];
-            if varies[axis.index()] {
-                points.clone()
-            } else {
-                points.start..(points.start + 1).min(points.end)
-            }
-        });
-        let size = |along: &Range<i64>| usize::try_from(along.end - along.start).unwrap_or(0);
-        let packed = [1, size(&i), size(&i) * size(&j)];
+        let along = shared(generator, points);
+        let packed = [1, length(&along[0]), length(&along[0]) * length(&along[1])];
         let strides = Axis::ALL.map(|it| if varies[it.index()] { packed[it.index()] } else { 0 });
-        let mut values = Vec::with_capacity(size(&i) * size(&j) * size(&k));
+        let mut values = Vec::with_capacity(size(&along));
+        let [i, j, k] = along;
         for k in k {
             for j in j.clone() {
                 values.extend(i.clone().map(|i| value_at(generator, [i, j, k], domain)));
@@ -113,6 +118,23 @@ impl Table {
         };
         self.values[along(0) + along(1) + along(2)]
     }
+}
+
+/// The points, with one for all along the axes where the values do not differ.
+fn shared(generator: &Generator, points: &[Range<i64>; 3]) -> [Range<i64>; 3] {
+    let varies = varies(generator);
+    Axis::ALL.map(|axis| {
+        let points = &points[axis.index()];
+        if varies[axis.index()] { points.clone() } else { points.start..(points.start + 1).min(points.end) }
+    })
+}
+
+fn size(points: &[Range<i64>; 3]) -> usize {
+    points.iter().map(length).fold(1, usize::saturating_mul)
+}
+
+fn length(points: &Range<i64>) -> usize {
+    usize::try_from(points.end.saturating_sub(points.start)).unwrap_or(0)
 }
 
 /// Along which axes the values can differ.
@@ -223,12 +245,34 @@ mod tests {
         ] {
             let generator = parse::generator(text).unwrap();
             let domain = Domain::new(4, 5, 8);
-            let sampled = Sampled::new(&generator, &points, domain);
-            for point in [[-1, 2, -2], [4, 3, 8], [0, 2, 5], [3, 3, 0]] {
-                let (found, expected) = (sampled.at(point), value_at(&generator, point, domain));
-                assert_eq!(found.to_bits(), expected.to_bits(), "{text} at {point:?}");
+            // With tables for all, for some, and for none.
+            for room in [1000, 15, 0] {
+                let sampled = Sampled::new(&generator, &points, domain, &mut room.clone());
+                for point in [[-1, 2, -2], [4, 3, 8], [0, 2, 5], [3, 3, 0]] {
+                    let (found, expected) = (sampled.at(point), value_at(&generator, point, domain));
+                    assert_eq!(found.to_bits(), expected.to_bits(), "{text} at {point:?}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn tables_take_no_more_room_than_they_have() {
+        fn values(sampled: &Sampled<'_>) -> usize {
+            match sampled {
+                Sampled::Each(..) => 0,
+                Sampled::Shared(table) => table.values.len(),
+                Sampled::Sum(parts) | Sampled::Product(parts) => parts.iter().map(values).sum(),
+            }
+        }
+        let parts = vec!["checker(low=0, high=1, cells=4)"; 16].join(", ");
+        let generator = parse::generator(&format!("sum({parts})")).unwrap();
+        let domain = Domain::new(10, 10, 2);
+        let of =
+            |points: [Range<i64>; 3], mut room| values(&Sampled::new(&generator, &points, domain, &mut room));
+        assert_eq!(of([0..10, 0..10, 0..2], 450), 400);
+        // Nothing is shared along an axis with one point.
+        assert_eq!(of([0..10, 0..10, 0..1], 450), 0);
     }
 
     #[test]

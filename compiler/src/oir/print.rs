@@ -1,6 +1,6 @@
 //! OIR as text: declarations, then vertical loops, sections, executions and their statements.
 //!
-//! Statements have the ids `s0`, `s1`, ... that they have at every level, executions their
+//! Statements have the ids `s0`, `s1`, ... that they have from the Definition IR on, executions their
 //! handles `x0`, `x1`, ..., vertical loops and sections `v0`, `v0.1`, ...
 
 use std::fmt::{self, Display};

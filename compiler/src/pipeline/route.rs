@@ -107,6 +107,7 @@ impl Trip<'_> {
         let found = &mut self.found;
         let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(&typed, found))?;
         let extents = oir::analysis::extents::extents(&lowered);
+        oir::analysis::definite_assignment::warn(&lowered, &extents, found);
         self.arrive(
             Stage::Oir,
             || oir::validate::validate(&lowered),

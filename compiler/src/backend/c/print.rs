@@ -54,6 +54,7 @@ const RESERVED: &[&str] = &[
     "unix",
     "main",
     "errno",
+    "math_errhandling",
     // What the file itself names.
     "I",
     "J",

@@ -18,7 +18,7 @@ pub const WRONG_DIMENSIONS: Code = Code("C02");
 pub const ORIGIN_TOO_SMALL: Code = Code("C03");
 /// The stencil reaches beyond the last element of an array, or the domain is not a domain.
 pub const DOMAIN_TOO_LARGE: Code = Code("C04");
-/// The domain has fewer levels than the intervals of the stencil need.
+/// The domain has fewer levels than the intervals of the stencil and the reads of its temporaries need.
 pub const TOO_FEW_LEVELS: Code = Code("C05");
 /// A field or scalar that the stencil uses was not passed, or a name is not one of its parameters.
 pub const MISSING: Code = Code("C06");
@@ -115,7 +115,7 @@ pub fn too_few_levels(stencil: &str, given: i64, needed: i64) -> Diagnostic {
         TOO_FEW_LEVELS,
         format!("`{stencil}` needs at least {needed} levels, and the domain has {given}"),
     )
-    .help("its intervals would be empty or overlap: pass a taller domain")
+    .help("its intervals would be empty or overlap, or a temporary be read where it has no level: pass a taller domain")
 }
 
 pub fn missing(name: &str, what: &str, span: Span) -> Diagnostic {

@@ -70,8 +70,7 @@ impl<'a> Check<'a> {
                 for read in touches.iter().filter(|it| it.is_read_beside()) {
                     let write = touches.iter().find(|it| it.is_write && it.field == read.field);
                     // The innermost statement tells the story best, and it comes last.
-                    let is_told_inside =
-                        || stmt.children().into_iter().any(|it| reads_what_it_writes(it, read));
+                    let is_told_inside = || stmt.children().any(|it| reads_what_it_writes(it, read));
                     if let Some(write) = write
                         && !is_told_inside()
                     {

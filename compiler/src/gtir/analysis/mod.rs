@@ -1,6 +1,5 @@
 //! Facts about GTIR, and the rules that rest on them.
 
-pub mod definite_assignment;
 pub mod dependencies;
 pub mod k_boundary;
 pub mod min_levels;

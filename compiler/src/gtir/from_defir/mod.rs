@@ -38,9 +38,6 @@ pub fn lower(source: &def::Stencil, config: &Config, diagnostics: &mut Diagnosti
     let is_legal = analysis::dependencies::check(&stencil, diagnostics)
         & analysis::recurrence::check(&stencil, diagnostics)
         & analysis::k_boundary::check(&stencil, diagnostics);
-    if !has_failed {
-        analysis::definite_assignment::check(&stencil, diagnostics);
-    }
     (is_legal && !has_failed).then_some(stencil)
 }
 

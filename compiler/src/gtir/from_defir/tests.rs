@@ -540,40 +540,6 @@ forward [start+1, end)
 }
 
 #[test]
-fn maybe_undefined_temporaries_are_warned_of() {
-    check(
-        "
-parallel [start, end)
-  if a > 0.0
-    t = 1.0
-  b = t
-  region i[start, start+1) j[, )
-    u = 1.0
-    b = u
-  b = u + t
-",
-        expect![[r#"
-            temporary t: float64[IJK]
-            temporary u: float64[IJK]
-            temporary q: float64[IJ]
-
-            parallel [start, end)
-              if a > 0.0
-                t = 1.0
-              b = t
-              region i[start, start+1) j[, )
-                u = 1.0
-                b = u
-              b = u + t
-            W01 `t` may be read where it was never assigned
-            W01 `u` may be read where it was never assigned
-        "#]],
-    );
-    assert!(codes("parallel [start, end)\n  if c\n    t = 1.0\n  else\n    t = 2.0\n  b = t\n").is_empty());
-    assert_eq!(codes("parallel [start, end)\n  while c\n    t = 1.0\n    c = false\n  b = t\n"), ["W01"]);
-}
-
-#[test]
 fn a_swap_that_is_none_is_warned_of() {
     let mut stencil = definition(&format!("{FIELDS}parallel [start, end)\n  a = b\n  b = a\n"));
     let body = &mut stencil.computations[0].body;

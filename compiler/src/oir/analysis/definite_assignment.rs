@@ -9,8 +9,10 @@ use super::super::nodes::{
     Access, Expr, Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target,
 };
 use super::extents::{Extents, true_contribution};
-use crate::diag::Origin;
+use crate::diag::catalog::warnings;
+use crate::diag::{Diagnostics, Origin, Span};
 use crate::entity::Handle;
+use crate::expr::ExprKind;
 use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
 
 /// Whether these statements can read `what` at a point where they did not assign it before.
@@ -19,11 +21,21 @@ pub fn reads_unassigned(body: &[Stmt], what: Target) -> bool {
     Walk::over(body).reads.iter().any(|it| it.what == what)
 }
 
+/// Warns once for each temporary that may be read where no statement wrote it (W01).
+pub fn warn(stencil: &Stencil, extents: &Extents, diagnostics: &mut Diagnostics) {
+    for it in reads_undefined(stencil, extents) {
+        let field = &stencil.fields[it.field];
+        diagnostics.push(warnings::maybe_undefined(&field.name, it.span, field.span));
+    }
+}
+
 /// A temporary that may be read where no statement wrote it.
 #[derive(Clone, Debug)]
 pub struct Undefined<'a> {
     pub field: Handle<Field>,
-    /// The first statement that may.
+    /// The first read that may.
+    pub span: Span,
+    /// Its statement.
     pub origin: &'a Origin,
     /// Columns that are written before each such read, where it is only others that are not.
     pub written: Option<Extent>,
@@ -102,7 +114,7 @@ impl<'a> Progress<'a> {
         };
         match self.found.iter_mut().find(|it| it.field == field) {
             Some(it) => it.written = it.written.zip(written).map(|(one, other)| one.intersection(other)),
-            None => self.found.push(Undefined { field, origin: read.origin, written }),
+            None => self.found.push(Undefined { field, span: read.span, origin: read.origin, written }),
         }
     }
 
@@ -160,6 +172,7 @@ impl<'a> Progress<'a> {
 /// A read of something that the execution at hand did not write before, or of another point or level.
 struct Read<'a> {
     what: Target,
+    span: Span,
     offset: Offset,
     region: Option<Region>,
     origin: &'a Origin,
@@ -209,14 +222,15 @@ impl<'a> Walk<'a> {
     }
 
     fn reads(&mut self, expr: &Expr, region: Option<Region>, origin: &'a Origin) {
-        expr.accesses(&mut |access| {
-            let offset = match *access {
+        expr.walk(&mut |it| {
+            let ExprKind::Access(access) = it.kind else { return };
+            let offset = match access {
                 Access::Field { offset, .. } => offset,
                 Access::Scalar(_) | Access::Local(_) => Offset::CENTRE,
             };
             let Some(what) = access.target() else { return };
             if offset != Offset::CENTRE || !self.assigned.contains(&what) {
-                self.reads.push(Read { what, offset, region, origin });
+                self.reads.push(Read { what, span: it.span, offset, region, origin });
             }
         });
     }

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::access::{AccessKind, access_kinds};
-use super::definite_assignment::{Undefined, reads_undefined};
+use super::definite_assignment::{Undefined, reads_undefined, warn};
 use super::extents::{Extents, clipped, extents, touched};
+use crate::diag::Diagnostics;
 use crate::oir::nodes::Stencil;
 use crate::oir::parse::parse;
 use crate::space::{Bound, Domain, Extent, Offset, Reach, Region, Side};
@@ -281,6 +282,37 @@ temporary p: float64[IJ]
         format!("{} in {}{beside}", stencil.fields[it.field].name, it.origin.stmt)
     };
     found.into_iter().map(text).collect()
+}
+
+#[test]
+fn what_may_be_undefined_is_warned_of_once() {
+    let (stencil, extents) = parsed(
+        "
+stencil warned
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+temporary u: float64[IJK]
+temporary v: float64[IJK]
+forward
+  [start+1, end)
+    x0
+      t = a
+      v = a
+    x1
+      if a > 0.0
+        u = 1.0
+    x2
+      b = t[0,0,-1] + u + v
+    x3
+      b = b + t[0,0,-1]
+",
+    );
+    let mut diagnostics = Diagnostics::default();
+    warn(&stencil, &extents, &mut diagnostics);
+    let found: Vec<String> = diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+    let of = |name: &str| format!("W01 `{name}` may be read where it was never assigned");
+    assert_eq!(found, [of("t"), of("u")]);
 }
 
 #[test]

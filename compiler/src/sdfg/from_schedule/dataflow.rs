@@ -46,7 +46,7 @@ type Source = (Handle<Node>, Option<String>);
 
 impl StateBuilder {
     /// Adds a statement or a parallel loop.
-    pub(super) fn add(&mut self, graph: &mut Graph<'_>, node: &schedule::Node) {
+    pub(super) fn add<'c>(&mut self, graph: &mut Graph<'c>, node: &'c schedule::Node) {
         let mut scope = std::mem::take(&mut self.scope);
         self.add_to(&mut scope, graph, node);
         self.scope = scope;
@@ -60,7 +60,7 @@ impl StateBuilder {
         self.state
     }
 
-    fn add_to(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, node: &schedule::Node) {
+    fn add_to<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, node: &'c schedule::Node) {
         match node {
             schedule::Node::Assign(it) => self.add_tasklet(scope, graph, it),
             schedule::Node::Loop(it) => {
@@ -113,7 +113,13 @@ impl StateBuilder {
     }
 
     /// `effects` are those of all iterations.
-    fn add_map(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, outermost: &Loop, effects: &Effects) {
+    fn add_map<'c>(
+        &mut self,
+        scope: &mut Scope,
+        graph: &mut Graph<'c>,
+        outermost: &'c Loop,
+        effects: &Effects,
+    ) {
         let context = graph.context;
         let (params, innermost) = perfect_nest(outermost);
         let map = Map { params, schedule: lowered(outermost.placement) };
@@ -228,7 +234,7 @@ impl StateBuilder {
     }
 
     /// Adds the body of `it` as a graph of its own, which gets whole containers.
-    fn add_nested(&mut self, scope: &mut Scope, graph: &mut Graph<'_>, it: &Loop) {
+    fn add_nested<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, it: &'c Loop) {
         let effects = Effects::of_all(graph.context, &it.children);
         let nested = graph.nested(it, &effects);
         let (inputs, outputs) = (nested.inputs.clone(), nested.outputs.clone());

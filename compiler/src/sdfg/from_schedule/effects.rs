@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
 use std::rc::Rc;
 
 use super::Context;
@@ -30,25 +31,29 @@ pub(super) struct Effects {
 
 /// Effects that were asked for before: a node is asked for once by each scope around it.
 ///
-/// Nodes are told apart by where they lie, since the tree stays as it is meanwhile.
+/// Nodes are told apart by where they lie: the tree is borrowed as long as this lives, so none can take
+/// the place of another.
 #[derive(Debug, Default)]
-pub(super) struct Memo(RefCell<BTreeMap<*const Node, Rc<Effects>>>);
+pub(super) struct Memo<'t> {
+    known: RefCell<BTreeMap<*const Node, Rc<Effects>>>,
+    tree: PhantomData<&'t Node>,
+}
 
-impl Memo {
-    pub(super) fn get_or(&self, node: &Node, compute: impl FnOnce() -> Effects) -> Rc<Effects> {
+impl<'t> Memo<'t> {
+    pub(super) fn get_or(&self, node: &'t Node, compute: impl FnOnce() -> Effects) -> Rc<Effects> {
         let key = std::ptr::from_ref(node);
-        if let Some(known) = self.0.borrow().get(&key) {
+        if let Some(known) = self.known.borrow().get(&key) {
             return Rc::clone(known);
         }
         let effects = Rc::new(compute());
-        self.0.borrow_mut().insert(key, Rc::clone(&effects));
+        self.known.borrow_mut().insert(key, Rc::clone(&effects));
         effects
     }
 }
 
 impl Effects {
     /// The effects of nodes that run one after the other.
-    pub(super) fn of_all(cx: &Context<'_>, nodes: &[Node]) -> Self {
+    pub(super) fn of_all<'t>(cx: &Context<'t>, nodes: &'t [Node]) -> Self {
         let mut all = Self::default();
         for node in nodes {
             all.then(&Self::of(cx, node), Certainty::Always);
@@ -57,11 +62,11 @@ impl Effects {
     }
 
     /// The effects of one node.
-    pub(super) fn of(cx: &Context<'_>, node: &Node) -> Rc<Self> {
+    pub(super) fn of<'t>(cx: &Context<'t>, node: &'t Node) -> Rc<Self> {
         cx.effects.get_or(node, || Self::computed(cx, node))
     }
 
-    fn computed(cx: &Context<'_>, node: &Node) -> Self {
+    fn computed<'t>(cx: &Context<'t>, node: &'t Node) -> Self {
         let mut effects = Self::default();
         match node {
             Node::Assign(assign) => {
@@ -97,7 +102,7 @@ impl Effects {
     }
 
     /// The effects of all iterations, without what only one iteration sees.
-    fn of_loop(cx: &Context<'_>, it: &Loop) -> Self {
+    fn of_loop<'t>(cx: &Context<'t>, it: &'t Loop) -> Self {
         let Context { tree, uses, .. } = cx;
         let mut effects = Self::default();
         let body = Self::of_all(cx, &it.children);

@@ -48,14 +48,14 @@ pub fn lower(tree: &Tree) -> Sdfg {
 struct Context<'t> {
     tree: &'t Tree,
     uses: Uses,
-    effects: Memo,
+    effects: Memo<'t>,
     /// The same with one subset per container.
-    merged: Memo,
+    merged: Memo<'t>,
 }
 
-impl Context<'_> {
+impl<'t> Context<'t> {
     /// What a node of a state does, as data flow around it sees it.
-    fn effects(&self, node: &Node) -> Rc<Effects> {
+    fn effects(&self, node: &'t Node) -> Rc<Effects> {
         match node {
             Node::Assign(_) => Effects::of(self, node),
             _ => self.merged.get_or(node, || Effects::of(self, node).merged()),
@@ -63,14 +63,14 @@ impl Context<'_> {
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
-    fn is_one_scope(&self, body: &[Node]) -> bool {
+    fn is_one_scope(&self, body: &'t [Node]) -> bool {
         let mut order = Order::default();
         body.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
     }
 
     /// The containers that a graph of these nodes has: all that they touch, but for
     /// what belongs to a graph inside.
-    fn own(&self, nodes: &[Node]) -> BTreeSet<Handle<schedule::Container>> {
+    fn own(&self, nodes: &'t [Node]) -> BTreeSet<Handle<schedule::Container>> {
         let mut own = BTreeSet::new();
         let mut touched = Uses::default();
         for node in nodes {
@@ -191,13 +191,13 @@ impl<'c> Graph<'c> {
     }
 
     /// The blocks that carry out nodes one after the other.
-    fn region(&mut self, nodes: &[Node]) -> ControlFlowRegion {
+    fn region(&mut self, nodes: &'c [Node]) -> ControlFlowRegion {
         let mut blocks = Vec::new();
         self.add_blocks(nodes, &mut blocks);
         ControlFlowRegion::sequence(blocks)
     }
 
-    fn add_blocks(&mut self, nodes: &[Node], blocks: &mut Vec<Block>) {
+    fn add_blocks(&mut self, nodes: &'c [Node], blocks: &mut Vec<Block>) {
         let mut open: Option<(StateBuilder, Order)> = None;
         for node in nodes {
             if is_dataflow(node) {
@@ -229,7 +229,7 @@ impl<'c> Graph<'c> {
         }
     }
 
-    fn add_control_flow(&mut self, node: &Node, blocks: &mut Vec<Block>) {
+    fn add_control_flow(&mut self, node: &'c Node, blocks: &mut Vec<Block>) {
         let (kind, label) = match node {
             Node::Loop(it) => {
                 self.variables.push((it.axis, it.variable.clone()));
@@ -269,7 +269,7 @@ impl<'c> Graph<'c> {
     }
 
     /// A chain of `elif` is one block with a branch for each.
-    fn conditional(&mut self, first: &If) -> ConditionalBlock {
+    fn conditional(&mut self, first: &'c If) -> ConditionalBlock {
         let mut branches = Vec::new();
         let mut next = first;
         loop {
@@ -321,7 +321,7 @@ impl<'c> Graph<'c> {
     }
 
     /// The body of a loop as a graph of its own. `effects` are those of the body.
-    fn nested(&mut self, it: &Loop, effects: &Effects) -> NestedSdfg {
+    fn nested(&mut self, it: &'c Loop, effects: &Effects) -> NestedSdfg {
         let inside = Uses::of_all(&it.children);
         let mut inner = Graph::new(self.context, self.variables.clone());
         for handle in self.context.own(&it.children) {
