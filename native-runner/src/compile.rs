@@ -127,14 +127,17 @@ pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<
 ///
 /// # Errors
 ///
-/// 504 and 500.
+/// 503 where no compiler becomes free in time; 504 and 500.
 pub(crate) async fn guarded(
     request: Request,
     limit_ms: u64,
     slots: Arc<Semaphore>,
 ) -> Result<Compiled, ApiError> {
+    let limit = Duration::from_millis(limit_ms);
+    let free = tokio::time::timeout(limit, slots.acquire_owned()).await;
+    let Ok(permit) = free else { return Err(ApiError::CompilersBusy { limit_ms }) };
+    let permit = permit.map_err(|error| ApiError::internal(&error))?;
     let work = async {
-        let permit = slots.acquire_owned().await.map_err(|error| ApiError::internal(&error))?;
         let work = tokio::task::spawn_blocking(move || {
             let done = on_large_stack(|| {
                 let mut timer = Timer::default();
@@ -148,7 +151,7 @@ pub(crate) async fn guarded(
         let done = work.await.map_err(|error| ApiError::internal(&error))?;
         done.map_err(|panic| ApiError::internal(&crashed(&panic)))
     };
-    let done = tokio::time::timeout(Duration::from_millis(limit_ms), work).await;
+    let done = tokio::time::timeout(limit, work).await;
     done.unwrap_or(Err(ApiError::CompileTimedOut { limit_ms }))
 }
 
@@ -207,4 +210,17 @@ pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
 /// Whether a diagnostic only says that a file has no stencil.
 pub(crate) fn is_about_no_stencil(diagnostic: &Diagnostic) -> bool {
     diagnostic.message.contains("no stencil")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_client_learns_that_no_compiler_is_free() {
+        let busy = guarded(Request::default(), 10, Arc::new(Semaphore::new(0))).await;
+        let error = busy.expect_err("there is no compiler");
+        assert!(matches!(error, ApiError::CompilersBusy { limit_ms: 10 }), "{error}");
+        assert_eq!(error.problem().status, 503);
+    }
 }

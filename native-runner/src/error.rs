@@ -41,6 +41,10 @@ pub enum ApiError {
     BackendUnavailable { name: String, reason: String },
     #[error("the queue is full, {waiting} jobs are waiting")]
     QueueFull { waiting: u64 },
+    #[error("the inputs of the jobs at hand hold {held} bytes, and at most {allowed} are kept")]
+    InputsFull { held: u64, allowed: u64 },
+    #[error("all compilers of this runner have been busy for {limit_ms} ms")]
+    CompilersBusy { limit_ms: u64 },
     #[error("all {allowed} connections of this runner are in use")]
     TooManyConnections { allowed: u64 },
     #[error("the request body did not arrive within {limit_ms} ms")]
@@ -71,7 +75,10 @@ impl ApiError {
             ApiError::UnknownBackend { .. } | ApiError::BackendUnavailable { .. } => {
                 &problems::BACKEND_UNAVAILABLE
             }
-            ApiError::QueueFull { .. } | ApiError::TooManyConnections { .. } => &problems::OVERLOADED,
+            ApiError::QueueFull { .. }
+            | ApiError::InputsFull { .. }
+            | ApiError::CompilersBusy { .. }
+            | ApiError::TooManyConnections { .. } => &problems::OVERLOADED,
             ApiError::SlowBody { .. } => &problems::SLOW_BODY,
             ApiError::CompileTimedOut { .. } => &problems::TIMED_OUT,
             ApiError::ShuttingDown => &problems::SHUTTING_DOWN,
@@ -92,7 +99,9 @@ impl ApiError {
             }
             ApiError::TooLarge { limit } => problem.limit = Some(limit.clone()),
             ApiError::TooManyFailures { retry_after_ms } => problem.retry_after_ms = Some(*retry_after_ms),
-            ApiError::QueueFull { .. } => problem.retry_after_ms = Some(5_000),
+            ApiError::QueueFull { .. } | ApiError::InputsFull { .. } | ApiError::CompilersBusy { .. } => {
+                problem.retry_after_ms = Some(5_000);
+            }
             ApiError::TooManyConnections { .. } => {
                 problem.retry_after_ms = Some(1_000);
                 problem.next = vec!["close connections that are not needed".to_owned()];

@@ -5,13 +5,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use isobar_protocol::limits::Limits;
-use tempfile::TempDir;
 
 use super::{Outcome, Usage, print, say};
 use crate::auth::{Auth, Hosts};
 use crate::cli::ServeArgs;
 use crate::config::{Environment, Tools};
-use crate::jobs::folder;
+use crate::jobs::folder::{self, Folder};
 use crate::state::AppState;
 
 /// How many ports after the wanted one are tried.
@@ -138,7 +137,7 @@ fn limits(args: &ServeArgs) -> Limits {
 
 /// Opens `url` in a browser. Its token must not stand in the list of processes, so what the browser is told to
 /// open is a file that only its owner can read, and that leads there; it is removed when the answer is dropped.
-fn open(url: &str, environment: &Environment) -> Option<TempDir> {
+fn open(url: &str, environment: &Environment) -> Option<Folder> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = folder::make(&environment.temporary).and_then(|folder| {
         let file = folder.path().join("isobar.html");

@@ -127,11 +127,15 @@ fn private(root: &Path, folder: &Path) -> Result<PathBuf, String> {
     for path in [root, folder] {
         // Of a link itself, not of what it leads to.
         let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
-        if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o022 != 0 {
-            return Err(format!(
-                "others can write to {0}; run `chmod 700 {0}`, or remove it",
-                path.display()
-            ));
+        let shown = path.display();
+        if !found.is_dir() {
+            return Err(format!("{shown} is no folder, or a link to one; remove it"));
+        }
+        if found.uid() != geteuid().as_raw() {
+            return Err(format!("{shown} belongs to somebody else"));
+        }
+        if found.mode() & 0o022 != 0 {
+            return Err(format!("others can write to {shown}; run `chmod 700 {shown}`, or remove it"));
         }
     }
     Ok(folder.to_owned())

@@ -4,7 +4,7 @@
 //! starts the job removes it, because a job that is ended cannot. What a runner leaves that was itself
 //! ended without notice, the next one clears.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -13,34 +13,71 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 use tempfile::TempDir;
 
 /// Followed by the number of the process that it belongs to.
-const PREFIX: &str = "isobar-";
+const PREFIX: &str = "isobar-job-";
+/// Letters and digits at the end of its name, which nobody can guess.
+const N_RANDOM: usize = 16;
+const OWNER_ALONE: u32 = 0o700;
+
+/// A folder that is removed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    folder: TempDir,
+    /// Locked as long as the folder is in use, also for those who do not see our process.
+    _lock: File,
+}
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
 
 /// A new folder below `temporary`.
 ///
 /// # Errors
 ///
 /// Those of the system.
-pub(crate) fn make(temporary: &Path) -> std::io::Result<TempDir> {
+pub(crate) fn make(temporary: &Path) -> std::io::Result<Folder> {
     let prefix = format!("{PREFIX}{}-", std::process::id());
-    let owner_alone = fs::Permissions::from_mode(0o700);
-    // The rest of its name cannot be guessed.
-    tempfile::Builder::new().prefix(&prefix).permissions(owner_alone).tempdir_in(temporary)
+    let folder = tempfile::Builder::new()
+        .prefix(&prefix)
+        .rand_bytes(N_RANDOM)
+        .permissions(fs::Permissions::from_mode(OWNER_ALONE))
+        .tempdir_in(temporary)?;
+    let lock = File::open(folder.path())?;
+    match lock.try_lock() {
+        // A file system without locks: the number of the process says that it is in use.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(Folder { folder, _lock: lock }),
+        Err(TryLockError::WouldBlock) => Err(std::io::ErrorKind::ResourceBusy.into()),
+    }
 }
 
 /// Removes the folders of processes that are gone.
 pub(crate) fn clear(temporary: &Path) {
     let Ok(entries) = fs::read_dir(temporary) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let owner = name.to_str().and_then(|it| it.strip_prefix(PREFIX)?.split_once('-'));
-        let Some(owner) = owner.and_then(|(pid, _)| Pid::from_raw(pid.parse().ok()?)) else { continue };
+        let Some(owner) = entry.file_name().to_str().and_then(owner) else { continue };
         // Of the entry itself, never of what a link leads to.
-        let is_ours = entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == geteuid().as_raw());
-        if is_ours && test_kill_process(owner) == Err(Errno::SRCH) {
+        let is_ours = entry.metadata().is_ok_and(|it| {
+            it.is_dir() && it.uid() == geteuid().as_raw() && it.mode() & 0o777 == OWNER_ALONE
+        });
+        if !is_ours || test_kill_process(owner) != Err(Errno::SRCH) {
+            continue;
+        }
+        // The process may live where its number is not seen, as in a container.
+        let Ok(folder) = File::open(entry.path()) else { continue };
+        if folder.try_lock().is_ok() {
             // Another runner may be at it, too.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// The process of a folder of that name.
+fn owner(name: &str) -> Option<Pid> {
+    let (pid, random) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let is_random = random.len() == N_RANDOM && random.chars().all(|it| it.is_ascii_alphanumeric());
+    Pid::from_raw(pid.parse().ok()?).filter(|_| is_random)
 }
 
 #[cfg(test)]
@@ -55,13 +92,23 @@ mod tests {
         let mode = ours.path().metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
         // No process has this number: it is beyond what the system gives.
-        for name in ["isobar-2000000000-x", "isobar-notes", "isobar--x", "other-2000000000-x"] {
+        let [left, used, open] = ["a", "b", "c"].map(|it| format!("isobar-job-2000000000-{}", it.repeat(16)));
+        let others = ["isobar-2024-results", "isobar-job-2000000000-results", "isobar-job--aaaaaaaaaaaaaaaa"];
+        for name in [left.as_str(), &used, &open].into_iter().chain(others) {
             fs::create_dir_all(at(name).join("below")).expect("a folder");
+            let mode = fs::Permissions::from_mode(if name == open { 0o755 } else { 0o700 });
+            fs::set_permissions(at(name), mode).expect("it is ours");
         }
-        std::os::unix::fs::symlink(at("other-2000000000-x"), at("isobar-2000000000-link")).expect("a link");
+        let link = format!("isobar-job-2000000000-{}", "d".repeat(16));
+        std::os::unix::fs::symlink(at(others[0]), at(&link)).expect("a link");
+        let in_use = File::open(at(&used)).expect("it is there");
+        in_use.lock().expect("nobody else has it");
         clear(temporary.path());
-        assert!(!at("isobar-2000000000-x").exists());
-        assert!(ours.path().exists() && at("isobar-notes").exists() && at("isobar--x").exists());
-        assert!(at("other-2000000000-x").join("below").exists());
+        assert!(!at(&left).exists());
+        assert!(ours.path().exists() && at(&used).exists() && at(&open).exists());
+        assert!(others.iter().all(|it| at(it).join("below").exists()));
+        drop(in_use);
+        clear(temporary.path());
+        assert!(!at(&used).exists());
     }
 }

@@ -1,8 +1,9 @@
 //! Who may work, who waits, and what is kept of those who are done.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use isobar_protocol::job::{EndReason, EventKind};
@@ -36,6 +37,8 @@ pub(crate) struct Shared {
 struct Table {
     /// Oldest first.
     jobs: VecDeque<Arc<Job>>,
+    /// The inputs of jobs that are not over, each with its size; several jobs may share one.
+    inputs: Vec<(Weak<File>, u64)>,
     waiting: VecDeque<Arc<Job>>,
 }
 
@@ -56,7 +59,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// When too many wait, or the runner ends.
+    /// When too many wait, when their inputs are too much, or when the runner ends.
     pub fn admit(&self, order: Order, fields: Fields) -> Result<Arc<Job>, ApiError> {
         if self.is_closed() {
             return Err(ApiError::ShuttingDown);
@@ -70,6 +73,7 @@ impl Jobs {
             if open >= limits.jobs_waiting.saturating_add(limits.jobs_at_once.max(1)) {
                 return Err(ApiError::QueueFull { waiting: table.waiting.len() as u64 });
             }
+            table.hold(&fields, limits.kept_bytes)?;
             table.waiting.push_back(Arc::clone(&job));
             table.jobs.push_back(Arc::clone(&job));
             table.forget(self.0.limits.kept_bytes);
@@ -148,6 +152,22 @@ impl Table {
         }
     }
 
+    /// Counts the inputs of one more job: an upload that gave way to others lives as long as a job needs it.
+    fn hold(&mut self, fields: &Fields, allowed: u64) -> Result<(), ApiError> {
+        self.inputs.retain(|(file, _)| file.strong_count() > 0);
+        let Fields::File { file, bytes } = fields else { return Ok(()) };
+        let input = Arc::downgrade(file);
+        if self.inputs.iter().any(|(it, _)| it.ptr_eq(&input)) {
+            return Ok(());
+        }
+        let held = self.inputs.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        if held.saturating_add(*bytes) > allowed {
+            return Err(ApiError::InputsFull { held, allowed });
+        }
+        self.inputs.push((input, *bytes));
+        Ok(())
+    }
+
     /// Drops the oldest results beyond the limits.
     fn forget(&mut self, kept_bytes: u64) {
         let mut total: u64 = self.jobs.iter().map(|it| it.kept_bytes()).sum();
@@ -166,5 +186,25 @@ impl Table {
             spare -= usize::from(is_spare);
             !is_spare
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_count_once_and_as_long_as_a_job_needs_them() {
+        let input = |bytes| Fields::File { file: Arc::new(tempfile::tempfile().expect("a file")), bytes };
+        let mut table = Table::default();
+        let (first, second) = (input(60), input(50));
+        table.hold(&first, 100).expect("there is room");
+        table.hold(&first.clone(), 100).expect("it is there already");
+        table.hold(&Fields::None, 0).expect("nothing needs no room");
+        let refused = table.hold(&second, 100).expect_err("together they are too much");
+        assert!(matches!(refused, ApiError::InputsFull { held: 60, allowed: 100 }), "{refused}");
+        assert_eq!(refused.problem().status, 503);
+        drop(first);
+        table.hold(&second, 100).expect("the first is not needed any more");
     }
 }

@@ -12,8 +12,6 @@ use isobar_compiler::backend::array::Array;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-pub use npy::{read as read_npy, write as write_npy};
-
 /// More arrays than any stencil has parameters.
 const MOST_ENTRIES: usize = 4096;
 
@@ -80,7 +78,7 @@ fn no_archive(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// An archive of arrays, each as header and bytes of [`write_npy`]; the same arrays make the same bytes.
+/// An archive of arrays, each as header and bytes; the same arrays make the same bytes.
 ///
 /// # Errors
 ///
