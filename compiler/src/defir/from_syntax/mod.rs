@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::scope::{Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::compile_time as catalog;
+use crate::diag::catalog::{compile_time as catalog, signature as signature_catalog};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::modules::{FunctionId, FunctionInfo};
@@ -143,13 +143,21 @@ struct Builder<'b, 'p> {
 
 impl<'b, 'p> Builder<'b, 'p> {
     fn new(names: &'b Names<'p>, config: &'b Config, diagnostics: &'b mut Diagnostics) -> Self {
-        let retyped = |key: &str, otherwise: DType| {
-            config
-                .dtypes
-                .get(key)
-                .and_then(|it| DType::from_name(it.trim_start_matches("np.")))
-                .unwrap_or(otherwise)
+        let mut retyped = |key: &str, is_such: fn(DType) -> bool, otherwise: DType| {
+            let Some(text) = config.dtypes.get(key) else { return otherwise };
+            // NDSL's `Float` follows the precision, as literals do.
+            if text.eq_ignore_ascii_case(key) {
+                return otherwise;
+            }
+            let plain = text.strip_prefix("np.").or_else(|| text.strip_prefix("numpy.")).unwrap_or(text);
+            let found = DType::from_name(plain).filter(|&it| is_such(it));
+            if found.is_none() {
+                diagnostics.push(signature_catalog::literal_dtype(key, text));
+            }
+            found.unwrap_or(otherwise)
         };
+        let literal_int = retyped("int", DType::is_int, config.literal_int);
+        let literal_float = retyped("float", DType::is_float, config.literal_float);
         Self {
             names,
             config,
@@ -165,8 +173,8 @@ impl<'b, 'p> Builder<'b, 'p> {
             next_stmt: 0,
             n_parts: 0,
             n_reports: 0,
-            literal_int: retyped("int", config.literal_int),
-            literal_float: retyped("float", config.literal_float),
+            literal_int,
+            literal_float,
             is_too_large: false,
             entered: Vec::new(),
         }

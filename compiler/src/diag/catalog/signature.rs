@@ -13,7 +13,7 @@ pub const PARAMETER_TYPE: Code = Code("E01");
 pub const VARIADIC: Code = Code("E02");
 /// A default has another type than the parameter, or a field has a default other than `None`.
 pub const DEFAULT: Code = Code("E03");
-/// A type named by a string is not among the `dtypes`.
+/// A type named by a string is not among the `dtypes`, or an entry of theirs gives `float` or `int` a type of another kind.
 pub const UNKNOWN_DTYPE: Code = Code("E04");
 
 pub fn missing_annotation(name: &str, span: Span) -> Diagnostic {
@@ -62,6 +62,15 @@ pub fn default_of_wrong_type(name: &str, dtype: DType, given: &str, span: Span) 
         it if it.is_float() => "write a number with a decimal point, as `2.0`",
         _ => "write an integer",
     })
+}
+
+/// `of` is `float` or `int`.
+pub fn literal_dtype(of: &str, given: &str) -> Diagnostic {
+    Diagnostic::without_place(
+        UNKNOWN_DTYPE,
+        format!("the dtypes make literals of `{of}` \"{given}\", which is no such type"),
+    )
+    .help(format!("write \"{of}32\" or \"{of}64\""))
 }
 
 pub fn unknown_dtype(name: &str, span: Span) -> Diagnostic {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use expect_test::expect;
 
-use super::{build, check, check_with, refusals, said};
+use super::{around, build, check, check_with, refusals, said};
 use crate::config::{Config, External};
 use crate::diag::render::render;
 use crate::project::Project;
@@ -100,6 +100,23 @@ def s(a, b: what.Is, c: 3, *args, d: float = 2, e: FloatField = 1.0, f: Field[\"
             E02 1:138 `kw` collects an unknown number of arguments
         "#]],
     );
+}
+
+#[test]
+fn literals_keep_their_kind() {
+    let dtypes = |float: &str, int: &str| {
+        let dtypes = [("float".to_owned(), float.to_owned()), ("int".to_owned(), int.to_owned())];
+        Config { dtypes: dtypes.into(), ..Config::default() }
+    };
+    let text = around("PARALLEL", "out = a + 1.5 + 1");
+    check_with(&dtypes("flot32", "np.float64"), &text, &expect![[r#"
+        E04 the dtypes make literals of `int` "np.float64", which is no such type
+        E04 the dtypes make literals of `float` "flot32", which is no such type
+    "#]]);
+    let project = Project::of_one("main.py", &text);
+    for (float, int) in [("np.float32", "int32"), ("Float", "Int"), ("numpy.float64", "np.int64")] {
+        assert_eq!(build(&project, &dtypes(float, int)).1, [], "{float} {int}");
+    }
 }
 
 #[test]
