@@ -6,6 +6,7 @@ use std::mem;
 use super::PassCx;
 use crate::schedule::analysis::dependence::{Distance, conflicts, distance, is_private, touches};
 use crate::schedule::nodes::{Container, Loop, Node, Order, Tree};
+use crate::space::names::of_stencil;
 
 pub const NAME: &str = "schedule/merge-loops";
 
@@ -90,7 +91,7 @@ fn may_merge(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Blocked> {
         if is_private(container) {
             continue;
         }
-        let blocked = |it: &Container| Err(Blocked::TouchedBeside(it.name.clone()));
+        let blocked = |it: &Container| Err(Blocked::TouchedBeside(of_stencil(&it.name).to_owned()));
         let (one, other) =
             match (distance(one.access, &prev.variable), distance(other.access, &next.variable)) {
                 (Distance::Exactly(one), Distance::Exactly(other)) => (one, other),

@@ -5,6 +5,7 @@ use crate::entity::Handle;
 use crate::schedule::analysis::dependence::carried;
 use crate::schedule::nodes::{Container, Loop, Node, Order, Placement, Tree};
 use crate::space::Axis;
+use crate::space::names::of_stencil;
 
 pub const NAME: &str = "schedule/sink-sequential-levels";
 
@@ -42,7 +43,7 @@ fn may_sink(tree: &Tree, levels: &Loop) -> Result<(), String> {
     }
     let is_private = |it: Handle<Container>| tree.containers[it].shape.is_empty();
     carried(&rows.children, &rows.variable, &is_private).map_err(|it| {
-        let name = &tree.containers[it.container].name;
+        let name = of_stencil(&tree.containers[it.container].name);
         format!("`{name}` is touched in several rows of one sweep")
     })
 }

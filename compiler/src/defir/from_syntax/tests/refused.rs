@@ -109,10 +109,14 @@ fn literals_keep_their_kind() {
         Config { dtypes: dtypes.into(), ..Config::default() }
     };
     let text = around("PARALLEL", "out = a + 1.5 + 1");
-    check_with(&dtypes("flot32", "np.float64"), &text, &expect![[r#"
+    check_with(
+        &dtypes("flot32", "np.float64"),
+        &text,
+        &expect![[r#"
         E04 the dtypes make literals of `int` "np.float64", which is no such type
         E04 the dtypes make literals of `float` "flot32", which is no such type
-    "#]]);
+    "#]],
+    );
     let project = Project::of_one("main.py", &text);
     for (float, int) in [("np.float32", "int32"), ("Float", "Int"), ("numpy.float64", "np.int64")] {
         assert_eq!(build(&project, &dtypes(float, int)).1, [], "{float} {int}");
