@@ -532,25 +532,16 @@ impl<'p> Names<'p> {
                 {
                     return found;
                 }
-                if builtins::is_builtin_module(&inner)
-                    && path.len() < 3
-                    && path[0] != "numpy"
-                    && path[0] != "math"
-                {
+                if let Some(known) = builtins::module_attribute(path, name, self.config) {
+                    return Ok(known);
+                }
+                // It may be a package on the way to a module.
+                let is_inside = builtins::is_builtin_module(&inner) && path.len() < 3;
+                if is_inside || path.len() < 8 && !builtins::is_builtin_module(path) {
                     return Ok(Constant::Foreign(Arc::from(inner)));
                 }
-                builtins::module_attribute(path, name, self.config).map_or_else(
-                    // It may be a package on the way to a module.
-                    || {
-                        if path.len() < 8 && !builtins::is_builtin_module(path) {
-                            Ok(Constant::Foreign(Arc::from(inner.clone())))
-                        } else {
-                            let module = path.join(".");
-                            Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
-                        }
-                    },
-                    Ok,
-                )
+                let module = path.join(".");
+                Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
             }
             Constant::Class(class) => {
                 let class = &self.classes[class.0 as usize];

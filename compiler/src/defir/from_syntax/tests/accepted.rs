@@ -37,6 +37,30 @@ def s(q: FloatField, n: Int = 2):
 }
 
 #[test]
+fn a_constant_is_the_same_whatever_way_its_module_came() {
+    for (import, name) in [
+        ("from ndsl.constants import GRAV", "GRAV"),
+        ("import ndsl.constants as constants", "constants.GRAV"),
+        ("import ndsl.constants", "ndsl.constants.GRAV"),
+        ("from ndsl import constants", "constants.GRAV"),
+        ("import pace.util.constants as constants", "constants.GRAV"),
+        ("import pace.util.constants as c\nGRAV = c.GRAV", "GRAV"),
+    ] {
+        let source = format!(
+            "{import}\ndef s(q: FloatField):\n    with computation(PARALLEL), interval(...):\n        q = {name}\n"
+        );
+        check(
+            &source,
+            &expect![[r#"
+                stencil s(q: float64[IJK])
+                  computation parallel [start, end)
+                    q = 9.80665
+            "#]],
+        );
+    }
+}
+
+#[test]
 fn a_function_is_put_before_the_statement_that_calls_it() {
     check(
         "
