@@ -444,12 +444,23 @@ impl<'p> Names<'p> {
         self.scopes[scope.0 as usize].file
     }
 
+    /// A name at the top of a file. Where only running the file would tell, a module that is known without a
+    /// file says what it knows.
+    fn name_of(&self, file: FileId, name: &str) -> Option<Evaluated> {
+        let &scope = self.modules.get(usize::from(file.0))?;
+        let module = &self.program.files.get(usize::from(file.0))?.module;
+        let known = || {
+            let known = builtins::is_builtin_module(module);
+            known.then(|| builtins::module_attribute(module, name, self.config)).flatten()
+        };
+        Some(self.lookup_in(scope, u32::MAX, name)?.or_else(|opaque| known().ok_or(opaque)))
+    }
+
     /// `from module import name`
     fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluated {
         let from = self.file(binding.scope);
         if let Some(file) = self.find_module(from, level, module)
-            && let Some(&scope) = self.modules.get(usize::from(file.0))
-            && let Some(found) = self.lookup_in(scope, u32::MAX, name)
+            && let Some(found) = self.name_of(file, name)
         {
             return found;
         }
@@ -509,9 +520,7 @@ impl<'p> Names<'p> {
                 .cloned()
                 .ok_or_else(|| Opaque::new(format!("the object has no attribute `{name}`"), span)),
             Constant::Module(file) => {
-                if let Some(&scope) = self.modules.get(usize::from(file.0))
-                    && let Some(found) = self.lookup_in(scope, u32::MAX, name)
-                {
+                if let Some(found) = self.name_of(*file, name) {
                     return found;
                 }
                 let module = self.program.files.get(usize::from(file.0)).map_or(&[][..], |it| &it.module);
@@ -527,8 +536,7 @@ impl<'p> Names<'p> {
                     return Ok(Constant::Module(file));
                 }
                 if let Some(file) = self.find_module(span.file, 0, path)
-                    && let Some(&scope) = self.modules.get(usize::from(file.0))
-                    && let Some(found) = self.lookup_in(scope, u32::MAX, name)
+                    && let Some(found) = self.name_of(file, name)
                 {
                     return found;
                 }

@@ -61,6 +61,33 @@ fn a_constant_is_the_same_whatever_way_its_module_came() {
 }
 
 #[test]
+fn what_only_running_a_known_module_would_tell_is_known_without() {
+    let files = [
+        (
+            "main.py",
+            "from ndsl.dsl.typing import Float, FloatField\nfrom ndsl.constants import GRAV, OWN, RDGAS\n\
+             def s(q: FloatField, dt: Float):\n    with computation(PARALLEL), interval(...):\n        \
+             q = q + dt * (GRAV + OWN + RDGAS)\n",
+        ),
+        ("ndsl/dsl/typing.py", "import os\nFloat = choose(os.getenv('P'))\nFloatField = Field[IJK, Float]\n"),
+        (
+            "ndsl/constants.py",
+            "from ndsl.dsl.typing import Float\nVERSION = versions[chosen()]\nOWN = 0.25\nRDGAS = Float(1.0)\n\
+             if VERSION == 'UFS':\n    GRAV = Float(9.0)\n",
+        ),
+    ];
+    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let project = Project { files: files.into(), main: "main.py".to_owned(), stencil: None };
+    // What the files say themselves comes first.
+    expect![[r#"
+        stencil s(q: float32[IJK], dt: float32)
+          computation parallel [start, end)
+            q = q + dt * (9.80665float32 + 0.25float32 + 1.0float32)
+    "#]]
+    .assert_eq(&built(&project, &Config::with_precision(32)));
+}
+
+#[test]
 fn a_function_is_put_before_the_statement_that_calls_it() {
     check(
         "
