@@ -52,6 +52,12 @@ enum Chore {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Compile every stencil below folders through every level, and run each on small random fields
+    Corpus {
+        /// Checkouts of models, or any folder with Python files
+        #[arg(required = true)]
+        paths: Vec<std::path::PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -62,6 +68,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
+        Chore::Corpus { paths } => corpus(&paths),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -76,4 +83,10 @@ fn bench(args: &[String]) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["bench", "--package", "isobar-tests"]).args(args);
     process::run(&mut command, "measure what the benchmarks measure")
+}
+
+fn corpus(paths: &[std::path::PathBuf]) -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "corpus", "--"]);
+    process::run(command.args(paths), "compile and run the stencils below these folders")
 }

@@ -1,0 +1,107 @@
+//! `cargo xtask corpus PATH...`: what becomes of the stencils below folders.
+#![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use isobar_compiler::space::Domain;
+use isobar_tests::corpus::{Checkout, Outcome, attempt};
+
+/// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
+const STACK_BYTES: usize = 256 * 1024 * 1024;
+
+fn main() -> ExitCode {
+    let roots: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if roots.is_empty() {
+        println!("usage: cargo xtask corpus PATH...");
+        return ExitCode::from(2);
+    }
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || report(&roots));
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(Ok(has_crashed))) => ExitCode::from(u8::from(has_crashed)),
+        Ok(Ok(Err(error))) => {
+            println!("error: {error:#}");
+            ExitCode::from(2)
+        }
+        Ok(Err(_)) | Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Prints a line for each stencil that is not run to its end, and a table; whether the compiler crashed.
+fn report(roots: &[PathBuf]) -> anyhow::Result<bool> {
+    let mut rows = Vec::new();
+    let mut has_crashed = false;
+    for root in roots {
+        let checkout = Checkout::read(root)?;
+        let mut row = Row { root: root.display().to_string(), ..Row::default() };
+        for (file, stencil) in checkout.stencils() {
+            let outcome = attempt(&checkout.project(&file, &stencil), Domain::new(5, 4, 6));
+            let place = format!("{}/{file}:{stencil}", root.display());
+            match &outcome {
+                Outcome::Accepted { run: Ok(()), .. } => {}
+                Outcome::Accepted { run: Err(why), .. } => println!("not run  {place}: {why}"),
+                Outcome::Refused { code, message } => println!("{code}      {place}: {message}"),
+                Outcome::Crashed { what } => println!("CRASHED  {place}: {what}"),
+            }
+            has_crashed |= matches!(outcome, Outcome::Crashed { .. });
+            row.add(outcome);
+        }
+        rows.push(row);
+    }
+    println!(
+        "\n{:>8} {:>8} {:>7} {:>7} {:>7} {:>9} {:>9}",
+        "stencils", "accepted", "not run", "refused", "crashed", "ms", "most ms"
+    );
+    for row in &rows {
+        println!("{row}");
+    }
+    Ok(has_crashed)
+}
+
+/// The stencils of one folder.
+#[derive(Debug, Default)]
+struct Row {
+    root: String,
+    accepted: u32,
+    not_run: u32,
+    crashed: u32,
+    /// How many, by the first error's code.
+    refused: BTreeMap<&'static str, u32>,
+    total: Duration,
+    most: Duration,
+}
+
+impl Row {
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Accepted { took, run } => {
+                self.accepted += 1;
+                self.not_run += u32::from(run.is_err());
+                self.total += took;
+                self.most = self.most.max(took);
+            }
+            Outcome::Refused { code, .. } => *self.refused.entry(code).or_default() += 1,
+            Outcome::Crashed { .. } => self.crashed += 1,
+        }
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let refused: u32 = self.refused.values().sum();
+        let (total, most) = (self.total.as_secs_f64() * 1e3, self.most.as_secs_f64() * 1e3);
+        write!(
+            f,
+            "{:>8} {:>8} {:>7} {refused:>7} {:>7} {total:>9.1} {most:>9.2}  {}",
+            self.accepted + refused + self.crashed,
+            self.accepted,
+            self.not_run,
+            self.crashed,
+            self.root
+        )?;
+        let codes: Vec<String> = self.refused.iter().map(|(code, n)| format!("{code} {n}")).collect();
+        if codes.is_empty() { Ok(()) } else { write!(f, " ({})", codes.join(", ")) }
+    }
+}

@@ -1,0 +1,7 @@
+//! Stencils that others wrote: found below a folder, compiled through every level, and run on small fields.
+
+mod attempt;
+mod files;
+
+pub use attempt::{Outcome, attempt};
+pub use files::Checkout;
