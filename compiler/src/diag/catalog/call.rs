@@ -67,6 +67,15 @@ pub fn wrong_dimensions(name: &str, axes: AxisSet, shape: &[usize]) -> Diagnosti
     .help(format!("pass an array with {} dimensions, in the order {axes}", axes.len()))
 }
 
+/// `declared` and `given` are the sizes of the data dimensions.
+pub fn wrong_data_dimensions(name: &str, declared: &[u32], given: &[usize]) -> Diagnostic {
+    Diagnostic::without_place(
+        WRONG_DIMENSIONS,
+        format!("field `{name}` has data dimensions of the sizes {declared:?}, and the array {given:?}"),
+    )
+    .help("pass an array whose last dimensions have the declared sizes")
+}
+
 pub fn wrong_origin_length(name: &str, axes: AxisSet, origin: &[i64]) -> Diagnostic {
     Diagnostic::without_place(
         WRONG_DIMENSIONS,

@@ -1,7 +1,8 @@
 //! `with computation(...)`, intervals and regions.
 
 use crate::diag::{Code, Diagnostic, Span};
-use crate::space::{Axis, LoopOrder};
+use crate::space::{Axis, AxisSet, LoopOrder};
+use crate::types::DType;
 
 /// A statement stands outside every computation.
 pub const TOP_LEVEL: Code = Code("E08");
@@ -45,6 +46,52 @@ pub fn bad_interval(why: &str, span: Span) -> Diagnostic {
         "write `interval(...)` for all levels, or `interval(start, end)` with integers: \
          those below 0 count from the end, `None` is the end",
     )
+}
+
+/// `interval(n + 1, None)`, where `n` is known only while the stencil runs.
+pub fn interval_bound_arithmetic(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL,
+        format!("a bound of the interval computes with `{name}`, which is known only while the stencil runs"),
+        span,
+        "only the name itself can stand here",
+    )
+    .help(format!("compute it before: pass a scalar or a field with the axes IJ instead of `{name}`"))
+}
+
+/// A bound is read from a field that has a value on each level.
+pub fn interval_bound_axes(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL,
+        format!("`{name}` has the axes {axes} and bounds an interval"),
+        span,
+        "one level for each column is needed",
+    )
+    .help("a bound is an integer, a scalar parameter, or a field or temporary with the axes IJ")
+}
+
+/// A bound is read at another column, or at an offset that is none.
+pub fn interval_bound_beside(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL,
+        format!("`{name}` bounds an interval with the value of another column"),
+        span,
+        "an offset along I or J",
+    )
+    .help(format!(
+        "write `{name}` or `{name}[0, 0]`; copy the neighbour's value into a field of its own before"
+    ))
+}
+
+/// A bound that is known only while the stencil runs has no integer type.
+pub fn interval_bound_type(name: &str, dtype: DType, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL,
+        format!("`{name}` has the type {dtype} and bounds an interval"),
+        span,
+        "a level is an integer",
+    )
+    .help(format!("declare `{name}` as an integer"))
 }
 
 pub fn intervals_out_of_order(order: LoopOrder, interval: Span, before: Span) -> Diagnostic {

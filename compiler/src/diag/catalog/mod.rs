@@ -8,6 +8,7 @@ pub mod names;
 pub mod computations;
 pub mod statements;
 pub mod expressions;
+pub mod data;
 pub mod functions;
 pub mod compile_time;
 
