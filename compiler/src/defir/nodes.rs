@@ -53,6 +53,8 @@ pub struct Field {
     /// the function and the call: `flux_2_delta`.
     pub name: String,
     pub axes: AxisSet,
+    /// The sizes of the dimensions behind the axes. A table has no axes and only these.
+    pub data_dims: Vec<u32>,
     /// `None` for a temporary whose first assignment decides.
     pub dtype: Option<DType>,
     pub is_temporary: bool,
@@ -73,6 +75,10 @@ pub struct Scalar {
 pub struct Computation {
     pub order: LoopOrder,
     pub interval: Interval,
+    /// The first level that runs, found at run time; together with the interval, which is then wider.
+    pub from: Option<Expr>,
+    /// The first level behind those that run, likewise.
+    pub to: Option<Expr>,
     /// The `interval(...)` that was written.
     pub span: Span,
     pub body: Vec<Stmt>,
@@ -87,6 +93,9 @@ pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access, ()>;
 
 /// An expression whose type is not known yet. Literals are typed: the configured precision decides theirs.
 pub type Expr = expr::Expr<Access, ()>;
+
+/// Which element of a field is meant.
+pub type Index = expr::Index<Access, ()>;
 
 /// What an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,6 +5,7 @@ use std::fmt;
 use super::nodes::{Access, Expr, Field, ParamDefault, ParamKind, Stencil};
 use crate::diag::{Listing, ListingWriter};
 use crate::entity::Handle;
+use crate::expr::declaration::sizes;
 use crate::expr::print;
 use crate::expr::statement::print::StmtPrinter;
 
@@ -44,9 +45,9 @@ fn signature(stencil: &Stencil) -> String {
         }
         let mut text = match param.what {
             ParamKind::Field(field) => {
-                let Field { name, axes, dtype, .. } = &stencil.fields[field];
+                let Field { name, axes, data_dims, dtype, .. } = &stencil.fields[field];
                 let dtype = dtype.map_or("auto", |it| it.name());
-                format!("{name}: {dtype}[{axes}]")
+                format!("{name}: {dtype}[{axes}]{}", sizes(data_dims))
             }
             ParamKind::Scalar(scalar) => {
                 let scalar = &stencil.scalars[scalar];
@@ -65,7 +66,7 @@ fn signature(stencil: &Stencil) -> String {
 
 fn temporary(field: &Field) -> String {
     let dtype = field.dtype.map_or("auto", |it| it.name());
-    format!("temporary {}: {dtype}[{}]", field.name, field.axes)
+    format!("temporary {}: {dtype}[{}]{}", field.name, field.axes, sizes(&field.data_dims))
 }
 
 /// An expression of `stencil` in the language's own notation.

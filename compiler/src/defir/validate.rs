@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{Access, ParamKind, Stencil, Stmt, StmtKind};
+use super::nodes::{Access, Expr, ParamKind, Stencil, Stmt, StmtKind};
 use crate::diag::StmtId;
 use crate::expr::ExprKind;
 use crate::space::{Axis, Level};
@@ -13,7 +13,7 @@ use crate::types::Function;
 /// - Every handle names something of this stencil; fields have names of their own.
 /// - Parameters stand before temporaries, each in the signature once, and have a type.
 /// - A statement has a number of its own and at least one place in the text.
-/// - An offset is zero along an axis that its field lacks.
+/// - An offset is zero along an axis that its field lacks; each data dimension has an index.
 /// - Regions do not nest; an interval on one side is not reversed.
 /// - A builtin has as many arguments as it takes; `and`, `or` and the like have two operands by shape.
 #[must_use]
@@ -87,10 +87,13 @@ impl Validator<'_> {
                 self.found.push(format!("two statements are named {id}"));
             }
             match &stmt.kind {
-                StmtKind::Assign { target, .. } => match self.stencil.fields.get(*target) {
+                StmtKind::Assign { target, index, .. } => match self.stencil.fields.get(*target) {
                     None => self.found.push(format!("{id} assigns an unknown field {target}")),
                     Some(field) if !field.axes.has(Axis::I) || !field.axes.has(Axis::J) => {
                         self.found.push(format!("{id} assigns `{}`, which lacks columns", field.name));
+                    }
+                    Some(field) if field.data_dims.len() != index.data.len() => {
+                        self.found.push(format!("{id} assigns no element of `{}`", field.name));
                     }
                     Some(_) => {}
                 },
@@ -99,9 +102,10 @@ impl Validator<'_> {
                 }
                 StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::Region { .. } => {}
             }
-            if let Some(expr) = stmt.expr() {
+            for expr in stmt.exprs() {
                 expr.walk(&mut |it| match &it.kind {
-                    ExprKind::Access(access) => self.access(id, *access),
+                    ExprKind::Access(access) => self.access(id, *access, &[]),
+                    ExprKind::Element(access, index) => self.access(id, *access, &index.data),
                     ExprKind::Call(function, arguments) => self.call(id, *function, arguments.len()),
                     _ => {}
                 });
@@ -120,7 +124,7 @@ impl Validator<'_> {
         }
     }
 
-    fn access(&mut self, stmt: StmtId, access: Access) {
+    fn access(&mut self, stmt: StmtId, access: Access, data: &[Expr]) {
         match access {
             Access::Scalar(scalar) => {
                 if self.stencil.scalars.get(scalar).is_none() {
@@ -130,6 +134,9 @@ impl Validator<'_> {
             Access::Field { field, offset } => match self.stencil.fields.get(field) {
                 None => self.found.push(format!("{stmt} reads an unknown field {field}")),
                 Some(it) => {
+                    if it.data_dims.len() != data.len() {
+                        self.found.push(format!("{stmt} reads no element of `{}`", it.name));
+                    }
                     for axis in Axis::ALL {
                         if !it.axes.has(axis) && offset.along(axis) != 0 {
                             self.found

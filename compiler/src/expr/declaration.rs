@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use itertools::Itertools;
+
 use super::parse::number;
 use crate::space::{AxisSet, parse as space};
 use crate::types::{DType, Value};
@@ -9,11 +11,33 @@ use crate::types::{DType, Value};
 /// What one line declares. A name is spelled as it is, also where it means something else in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Declaration {
-    Stencil { name: String },
-    Field { name: String, dtype: DType, axes: AxisSet, is_keyword_only: bool, is_optional: bool },
-    Scalar { name: String, dtype: DType, is_keyword_only: bool, default: Option<Value> },
-    Temporary { name: String, dtype: DType, axes: AxisSet },
-    Local { name: String, dtype: DType },
+    Stencil {
+        name: String,
+    },
+    Field {
+        name: String,
+        dtype: DType,
+        axes: AxisSet,
+        data_dims: Vec<u32>,
+        is_keyword_only: bool,
+        is_optional: bool,
+    },
+    Scalar {
+        name: String,
+        dtype: DType,
+        is_keyword_only: bool,
+        default: Option<Value>,
+    },
+    Temporary {
+        name: String,
+        dtype: DType,
+        axes: AxisSet,
+        data_dims: Vec<u32>,
+    },
+    Local {
+        name: String,
+        dtype: DType,
+    },
 }
 
 impl fmt::Display for Declaration {
@@ -21,18 +45,30 @@ impl fmt::Display for Declaration {
         let keyword = |is_keyword_only: bool| if is_keyword_only { " keyword" } else { "" };
         match self {
             Declaration::Stencil { name } => write!(f, "stencil {name}"),
-            Declaration::Field { name, dtype, axes, is_keyword_only, is_optional } => {
+            Declaration::Field { name, dtype, axes, data_dims, is_keyword_only, is_optional } => {
                 let optional = if *is_optional { " optional" } else { "" };
-                write!(f, "field {name}: {dtype}[{axes}]{}{optional}", keyword(*is_keyword_only))
+                let sizes = sizes(data_dims);
+                write!(f, "field {name}: {dtype}[{axes}]{sizes}{}{optional}", keyword(*is_keyword_only))
             }
             Declaration::Scalar { name, dtype, is_keyword_only, default } => {
                 write!(f, "scalar {name}: {dtype}{}", keyword(*is_keyword_only))?;
                 default.map_or(Ok(()), |it| write!(f, " = {it}"))
             }
-            Declaration::Temporary { name, dtype, axes } => write!(f, "temporary {name}: {dtype}[{axes}]"),
+            Declaration::Temporary { name, dtype, axes, data_dims } => {
+                write!(f, "temporary {name}: {dtype}[{axes}]{}", sizes(data_dims))
+            }
             Declaration::Local { name, dtype } => write!(f, "local {name}: {dtype}"),
         }
     }
+}
+
+/// The sizes of data dimensions, `[3,2]`; nothing where there are none.
+pub fn sizes(data_dims: &[u32]) -> impl fmt::Display + '_ {
+    fmt::from_fn(
+        move |f| {
+            if data_dims.is_empty() { Ok(()) } else { write!(f, "[{}]", data_dims.iter().format(",")) }
+        },
+    )
 }
 
 /// Reads a declaration; `None` where the first word of the line says that it is none.
@@ -56,13 +92,13 @@ pub fn parse(line: &str) -> Option<Result<Declaration, String>> {
 fn field(text: &str) -> Option<Declaration> {
     let (text, is_optional) = without(text, " optional");
     let (text, is_keyword_only) = without(text, " keyword");
-    let (name, dtype, axes) = typed_axes(text)?;
-    Some(Declaration::Field { name, dtype, axes, is_keyword_only, is_optional })
+    let (name, dtype, axes, data_dims) = typed_axes(text)?;
+    Some(Declaration::Field { name, dtype, axes, data_dims, is_keyword_only, is_optional })
 }
 
 fn temporary(text: &str) -> Option<Declaration> {
-    let (name, dtype, axes) = typed_axes(text)?;
-    Some(Declaration::Temporary { name, dtype, axes })
+    let (name, dtype, axes, data_dims) = typed_axes(text)?;
+    Some(Declaration::Temporary { name, dtype, axes, data_dims })
 }
 
 fn scalar(text: &str) -> Option<Declaration> {
@@ -85,11 +121,15 @@ fn local(text: &str) -> Option<Declaration> {
     Some(Declaration::Local { name: name.to_owned(), dtype: DType::from_name(dtype)? })
 }
 
-/// `name: type[axes]`.
-fn typed_axes(text: &str) -> Option<(String, DType, AxisSet)> {
+/// `name: type[axes]`, and `[3,2]` behind it where there are data dimensions.
+fn typed_axes(text: &str) -> Option<(String, DType, AxisSet, Vec<u32>)> {
     let (name, rest) = text.split_once(": ")?;
-    let (dtype, axes) = rest.strip_suffix(']')?.split_once('[')?;
-    Some((name.to_owned(), DType::from_name(dtype)?, space::axes(axes)?))
+    let (dtype, rest) = rest.strip_suffix(']')?.split_once('[')?;
+    let (axes, sizes) = match rest.split_once("][") {
+        Some((axes, sizes)) => (axes, sizes.split(',').map(str::parse).collect::<Result<_, _>>().ok()?),
+        None => (rest, Vec::new()),
+    };
+    Some((name.to_owned(), DType::from_name(dtype)?, space::axes(axes)?, sizes))
 }
 
 /// The text without the word at its end, and whether it stood there.
@@ -109,6 +149,9 @@ mod tests {
             "field a: int8[IJ] keyword",
             "field a: float32[K] optional",
             "field K: bool[] keyword optional",
+            "field v: float64[IJK][3,2] optional",
+            "field t: int32[][20]",
+            "temporary v: float64[IJK][9]",
             "scalar dt: float64",
             "scalar dt: int32 keyword = -3int32",
             "scalar dt: float64 = NaN",

@@ -14,4 +14,4 @@ pub mod evaluate;
 pub mod statement;
 pub mod declaration;
 
-pub use nodes::{Expr, ExprKind};
+pub use nodes::{Expr, ExprKind, Index, Vertical};

@@ -21,6 +21,8 @@ pub struct Expr<A, T = DType> {
 pub enum ExprKind<A, T = DType> {
     Literal(Value),
     Access(A),
+    /// One element of what the leaf names, where the leaf alone does not tell which. The leaf has no offset along K.
+    Element(A, Box<Index<A, T>>),
     /// The position along an axis, 0 at the start of the compute domain. The language writes `K` alone.
     Position(Axis),
     Unary(UnaryOp, Box<Expr<A, T>>),
@@ -34,4 +36,53 @@ pub enum ExprKind<A, T = DType> {
     Call(Function, Vec<Expr<A, T>>),
     /// The operand converted to this type.
     Cast(DType, Box<Expr<A, T>>),
+}
+
+/// Which element of a field is meant, as far as it takes more to tell than a constant offset.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Index<A, T = DType> {
+    pub vertical: Vertical<A, T>,
+    /// An integer for each data dimension of the field, counted from 0.
+    pub data: Vec<Expr<A, T>>,
+}
+
+/// Which level of a column is meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Vertical<A, T = DType> {
+    /// So many levels above the point.
+    Offset(i32),
+    /// As many levels above the point as an integer says at run time; never a literal.
+    Above(Expr<A, T>),
+    /// The level of that number, 0 at the start of the compute domain.
+    At(Expr<A, T>),
+}
+
+impl<A, T> Index<A, T> {
+    /// The point itself.
+    pub const HERE: Self = Self { vertical: Vertical::Offset(0), data: Vec::new() };
+
+    /// Whether the point itself is meant, of a field without data dimensions.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        self.data.is_empty() && self.level_offset() == Some(0)
+    }
+
+    /// The element of the data dimensions, where literals tell it; empty where there are none.
+    #[must_use]
+    pub fn literal_data(&self) -> Option<Vec<i64>> {
+        let literal = |expr: &Expr<A, T>| match expr.kind {
+            ExprKind::Literal(value) => Some(value.as_i64()),
+            _ => None,
+        };
+        self.data.iter().map(literal).collect()
+    }
+
+    /// How many levels above the point it lies, where that is known.
+    #[must_use]
+    pub fn level_offset(&self) -> Option<i32> {
+        match self.vertical {
+            Vertical::Offset(by) => Some(by),
+            Vertical::Above(_) | Vertical::At(_) => None,
+        }
+    }
 }

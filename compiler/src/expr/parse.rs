@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Expr, ExprKind};
+use super::{Expr, ExprKind, Index, Vertical};
 use crate::diag::Span;
 use crate::space::parse::affine;
 use crate::space::{Affine, Axis};
@@ -36,6 +36,26 @@ pub fn parse<A>(text: &str, span: Span, leaf: &mut Leaf<'_, A>) -> Result<Expr<A
     let expr = parser.ternary()?;
     match parser.tokens {
         [] => Ok(expr),
+        [next, ..] => Err(format!("`{next}` was not expected")),
+    }
+}
+
+/// Reads what is assigned: a name, and what tells the element of it.
+///
+/// # Errors
+///
+/// What was met instead of what was expected.
+pub fn target<'t, A>(
+    text: &'t str,
+    span: Span,
+    leaf: &mut Leaf<'_, A>,
+) -> Result<(&'t str, Index<A>), String> {
+    let tokens = tokens(text)?;
+    let Some((&name, rest)) = tokens.split_first() else { return Err("a name was expected".to_owned()) };
+    let mut parser = Parser { tokens: rest, span, leaf };
+    let index = parser.element()?.unwrap_or(Index::HERE);
+    match parser.tokens {
+        [] => Ok((name.strip_prefix('$').unwrap_or(name), index)),
         [next, ..] => Err(format!("`{next}` was not expected")),
     }
 }
@@ -160,7 +180,10 @@ impl<A> Parser<'_, A> {
         }
         let index = self.index()?;
         let (leaf, dtype) = (self.leaf)(name, &index)?;
-        Ok(self.node(ExprKind::Access(leaf), dtype))
+        Ok(match self.element()? {
+            Some(index) => self.node(ExprKind::Element(leaf, Box::new(index)), dtype),
+            None => self.node(ExprKind::Access(leaf), dtype),
+        })
     }
 
     fn call(&mut self, name: &str) -> Result<Expr<A>, String> {
@@ -180,6 +203,42 @@ impl<A> Parser<'_, A> {
         }
         let dtype = if function.is_predicate() { DType::Bool } else { arguments[0].dtype };
         Ok(self.node(ExprKind::Call(function, arguments), dtype))
+    }
+
+    /// `.up(n)` or `.at(n)`, `.A[m, n]`; `None` where there is neither.
+    fn element(&mut self) -> Result<Option<Index<A>>, String> {
+        if self.tokens.first() != Some(&".") {
+            return Ok(None);
+        }
+        let mut index = Index::HERE;
+        while self.takes(".") {
+            let Some((&word, rest)) = self.tokens.split_first() else {
+                return Err("the index does not end".to_owned());
+            };
+            self.tokens = rest;
+            if word == "A" {
+                self.expect("[")?;
+                index.data.push(self.ternary()?);
+                while self.takes(",") {
+                    index.data.push(self.ternary()?);
+                }
+                self.expect("]")?;
+                continue;
+            }
+            self.expect("(")?;
+            let level = self.ternary()?;
+            self.expect(")")?;
+            index.vertical = match (word, &level.kind) {
+                ("up", ExprKind::Literal(by)) => {
+                    let by = i32::try_from(by.as_i64()).map_err(|_| format!("`{by}` levels are too many"))?;
+                    Vertical::Offset(by)
+                }
+                ("up", _) => Vertical::Above(level),
+                ("at", _) => Vertical::At(level),
+                _ => return Err(format!("`.{word}` was not expected")),
+            };
+        }
+        Ok(Some(index))
     }
 
     /// The sums in brackets behind a name.
@@ -249,7 +308,7 @@ fn tokens(text: &str) -> Result<Vec<&str>, String> {
             rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == '$')).unwrap_or(rest.len())
         } else if ["**", "<=", ">=", "==", "!="].iter().any(|it| rest.starts_with(it)) {
             2
-        } else if "+-*/%<>()[],".contains(first) {
+        } else if "+-*/%<>()[],.".contains(first) {
             1
         } else {
             return Err(format!("`{first}` has no place in an expression"));
@@ -310,6 +369,7 @@ mod tests {
             "isnan(NaN) or isinf(inf)",
             "$inf + $K + inf",
             "float64(K) * 3.0 + float64(5int8)",
+            "q[1, 0, 0].up(n + 1).A[2, m] + t.A[K] * p.at(max(n, 0)) - q.up(-2).A[0]",
         ] {
             round_trip(text);
         }
@@ -317,9 +377,24 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in
-            ["", "a +", "(a", "a b", "foo(a)", "min(a)", "a[1,", "a[1 2]", "a[]", "1 ? 2", "a + not b"]
-        {
+        for text in [
+            "",
+            "a +",
+            "(a",
+            "a b",
+            "foo(a)",
+            "min(a)",
+            "a[1,",
+            "a[1 2]",
+            "a[]",
+            "1 ? 2",
+            "a + not b",
+            "a.b(c)",
+            "a.up()",
+            "a.A[",
+            "a.A[]",
+            "a.",
+        ] {
             let mut leaf = |name: &str, _: &[Affine]| Ok((name.to_owned(), DType::Float64));
             assert!(parse(text, Span::default(), &mut leaf).is_err(), "{text}");
         }

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::parse::spelled;
-use super::{Expr, ExprKind};
+use super::{Expr, ExprKind, Index, Vertical};
 use crate::space::Affine;
 use crate::types::{BinaryOp, UnaryOp};
 
@@ -39,6 +39,10 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A
     match &expr.kind {
         ExprKind::Literal(value) => write!(f, "{value}"),
         ExprKind::Access(leaf) => spell(leaf, f),
+        ExprKind::Element(leaf, at) => {
+            spell(leaf, f)?;
+            index(at, spell).fmt(f)
+        }
         ExprKind::Position(axis) => f.write_str(axis.name()),
         ExprKind::Unary(op, it) => {
             // `- -x` needs no parentheses in the grammar, yet `--x` reads badly.
@@ -71,12 +75,29 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A
     }
 }
 
+/// What stands behind the leaf: `.up(n)` or `.at(n)` for the level, `.A[m, n]` for the data dimensions.
+pub fn index<'a, A, T>(index: &'a Index<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        match &index.vertical {
+            Vertical::Offset(0) => {}
+            Vertical::Offset(by) => write!(f, ".up({by})")?,
+            Vertical::Above(by) => write!(f, ".up({})", text(by, spell))?,
+            Vertical::At(level) => write!(f, ".at({})", text(level, spell))?,
+        }
+        if index.data.is_empty() {
+            return Ok(());
+        }
+        write!(f, ".A[{}]", index.data.iter().map(|it| text(it, spell)).format(", "))
+    })
+}
+
 /// How tightly the outermost operator binds.
 fn binding<A, T>(expr: &Expr<A, T>) -> u8 {
     match &expr.kind {
         ExprKind::Literal(value) if value.has_sign() => SIGN,
         ExprKind::Literal(_)
         | ExprKind::Access(_)
+        | ExprKind::Element(..)
         | ExprKind::Position(_)
         | ExprKind::Call(..)
         | ExprKind::Cast(..) => ATOM,

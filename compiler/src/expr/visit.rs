@@ -1,6 +1,6 @@
 //! The one place that knows the shape of an expression.
 
-use super::{Expr, ExprKind};
+use super::{Expr, ExprKind, Index, Vertical};
 
 impl<A, T> Expr<A, T> {
     /// The operands, in the order in which they are written.
@@ -13,6 +13,7 @@ impl<A, T> Expr<A, T> {
                 ([Some(then), Some(condition), Some(otherwise)], &[])
             }
             ExprKind::Call(_, arguments) => ([None; 3], arguments),
+            ExprKind::Element(_, index) => ([index.vertical.expr(), None, None], &index.data),
         };
         named.into_iter().flatten().chain(listed)
     }
@@ -28,7 +29,7 @@ impl<A, T> Expr<A, T> {
     /// Calls `each` for every leaf that reads something, from left to right.
     pub fn accesses<'a>(&'a self, each: &mut impl FnMut(&'a A)) {
         self.walk(&mut |expr| {
-            if let ExprKind::Access(leaf) = &expr.kind {
+            if let ExprKind::Access(leaf) | ExprKind::Element(leaf, _) = &expr.kind {
                 each(leaf);
             }
         });
@@ -39,6 +40,10 @@ impl<A, T> Expr<A, T> {
         match &mut self.kind {
             ExprKind::Literal(_) | ExprKind::Position(_) => {}
             ExprKind::Access(leaf) => each(leaf),
+            ExprKind::Element(leaf, index) => {
+                each(leaf);
+                index.accesses_mut(each);
+            }
             ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => operand.accesses_mut(each),
             ExprKind::Binary(_, left, right) => {
                 left.accesses_mut(each);
@@ -61,6 +66,10 @@ impl<A, T> Expr<A, T> {
         let kind = match &self.kind {
             ExprKind::Literal(value) => ExprKind::Literal(*value),
             ExprKind::Access(access) => ExprKind::Access(leaf(access)),
+            ExprKind::Element(access, index) => {
+                let access = leaf(access);
+                ExprKind::Element(access, Box::new(index.map_accesses(leaf)))
+            }
             ExprKind::Position(axis) => ExprKind::Position(*axis),
             ExprKind::Unary(op, operand) => ExprKind::Unary(*op, Box::new(operand.map_accesses(leaf))),
             ExprKind::Binary(op, left, right) => {
@@ -78,5 +87,47 @@ impl<A, T> Expr<A, T> {
             ExprKind::Cast(to, operand) => ExprKind::Cast(*to, Box::new(operand.map_accesses(leaf))),
         };
         Expr { kind, dtype: self.dtype.clone(), span: self.span }
+    }
+}
+
+impl<A, T> Vertical<A, T> {
+    /// The integer that tells the level at run time.
+    #[must_use]
+    pub fn expr(&self) -> Option<&Expr<A, T>> {
+        match self {
+            Vertical::Offset(_) => None,
+            Vertical::Above(expr) | Vertical::At(expr) => Some(expr),
+        }
+    }
+}
+
+impl<A, T> Index<A, T> {
+    /// What is evaluated to find the element, in the order in which it is written.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr<A, T>> {
+        self.vertical.expr().into_iter().chain(&self.data)
+    }
+
+    /// Calls `each` for every leaf, to be changed.
+    pub fn accesses_mut(&mut self, each: &mut impl FnMut(&mut A)) {
+        match &mut self.vertical {
+            Vertical::Offset(_) => {}
+            Vertical::Above(expr) | Vertical::At(expr) => expr.accesses_mut(each),
+        }
+        self.data.iter_mut().for_each(|it| it.accesses_mut(each));
+    }
+
+    /// The same index with every leaf replaced.
+    pub fn map_accesses<B>(&self, leaf: &mut impl FnMut(&A) -> B) -> Index<B, T>
+    where
+        T: Clone,
+    {
+        Index {
+            vertical: match &self.vertical {
+                Vertical::Offset(by) => Vertical::Offset(*by),
+                Vertical::Above(expr) => Vertical::Above(expr.map_accesses(leaf)),
+                Vertical::At(expr) => Vertical::At(expr.map_accesses(leaf)),
+            },
+            data: self.data.iter().map(|it| it.map_accesses(leaf)).collect(),
+        }
     }
 }

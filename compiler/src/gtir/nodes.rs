@@ -43,6 +43,8 @@ pub enum ParamKind {
 pub struct Field {
     pub name: String,
     pub axes: AxisSet,
+    /// The sizes of the dimensions behind the axes. A table has no axes and only these.
+    pub data_dims: Vec<u32>,
     pub dtype: DType,
     pub is_temporary: bool,
     pub span: Span,
@@ -73,6 +75,9 @@ pub type StmtKind = expr::statement::StmtKind<Handle<Field>, Access>;
 
 /// A typed expression.
 pub type Expr = expr::Expr<Access>;
+
+/// Which element of a field is meant.
+pub type Index = expr::Index<Access>;
 
 /// What an expression reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

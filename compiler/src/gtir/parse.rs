@@ -47,8 +47,8 @@ impl Reader {
         let stencil = &mut self.stencil;
         match declared {
             Declaration::Stencil { name } => (stencil.name, stencil.span) = (name, span),
-            Declaration::Field { name, dtype, axes, is_keyword_only, is_optional } => {
-                let field = Field { name, axes, dtype, is_temporary: false, span };
+            Declaration::Field { name, dtype, axes, data_dims, is_keyword_only, is_optional } => {
+                let field = Field { name, axes, data_dims, dtype, is_temporary: false, span };
                 let what = ParamKind::Field(stencil.fields.push(field));
                 stencil.params.push(Param { what, is_keyword_only, default: None, is_optional });
             }
@@ -56,8 +56,8 @@ impl Reader {
                 let what = ParamKind::Scalar(stencil.scalars.push(Scalar { name, dtype, span }));
                 stencil.params.push(Param { what, is_keyword_only, default, is_optional: false });
             }
-            Declaration::Temporary { name, dtype, axes } => {
-                stencil.fields.push(Field { name, axes, dtype, is_temporary: true, span });
+            Declaration::Temporary { name, dtype, axes, data_dims } => {
+                stencil.fields.push(Field { name, axes, data_dims, dtype, is_temporary: true, span });
             }
             Declaration::Local { .. } => return false,
         }
@@ -66,8 +66,7 @@ impl Reader {
 
     fn body(&mut self, lines: &[Line<'_>]) -> Read<Vec<Stmt>> {
         let stencil = &self.stencil;
-        let mut target = |text: &str| {
-            let name = text.strip_prefix('$').unwrap_or(text);
+        let mut target = |name: &str| {
             stencil.fields.find(|it| it.name == name).ok_or_else(|| format!("there is no field `{name}`"))
         };
         let mut leaf = |name: &str, index: &[Affine]| {

@@ -43,8 +43,9 @@ fn declarations(stencil: &Stencil) -> Vec<Declaration> {
         let is_keyword_only = param.is_keyword_only;
         found.push(match param.what {
             ParamKind::Field(field) => {
-                let Field { name, axes, dtype, .. } = stencil.fields[field].clone();
-                Declaration::Field { name, dtype, axes, is_keyword_only, is_optional: param.is_optional }
+                let Field { name, axes, data_dims, dtype, .. } = stencil.fields[field].clone();
+                let is_optional = param.is_optional;
+                Declaration::Field { name, dtype, axes, data_dims, is_keyword_only, is_optional }
             }
             ParamKind::Scalar(scalar) => {
                 let (name, dtype) = (stencil.scalars[scalar].name.clone(), stencil.scalars[scalar].dtype);
@@ -53,8 +54,8 @@ fn declarations(stencil: &Stencil) -> Vec<Declaration> {
         });
     }
     for (_, field) in stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
-        let Field { name, axes, dtype, .. } = field.clone();
-        found.push(Declaration::Temporary { name, dtype, axes });
+        let Field { name, axes, data_dims, dtype, .. } = field.clone();
+        found.push(Declaration::Temporary { name, dtype, axes, data_dims });
     }
     found
 }

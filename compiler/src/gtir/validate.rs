@@ -1,7 +1,7 @@
 //! Every rule of GTIR. What it finds is a bug of ours.
 
 use super::nodes::{Access, Expr, ParamKind, Stencil, Stmt, StmtKind};
-use crate::expr;
+use crate::expr::{self, Index};
 use crate::space::{Axis, AxisSet, LoopOrder};
 use crate::types::DType;
 
@@ -49,11 +49,9 @@ impl Check<'_> {
 
     fn stmt(&mut self, stmt: &Stmt, order: LoopOrder, is_in_region: bool) {
         let id = stmt.origin.stmt;
-        if let Some(expr) = stmt.expr() {
-            self.expr(expr, stmt);
-        }
+        stmt.exprs().for_each(|it| self.expr(it, stmt));
         match &stmt.kind {
-            StmtKind::Assign { target, value, .. } => match self.stencil.fields.get(*target) {
+            StmtKind::Assign { target, index, value, .. } => match self.stencil.fields.get(*target) {
                 None => self.demand(false, || format!("{id} assigns what is not declared")),
                 Some(field) => {
                     let (name, is_plane) = (&field.name, field.axes == AxisSet::IJ);
@@ -61,6 +59,11 @@ impl Check<'_> {
                     self.demand(is_typed, || format!("{id} assigns {} to `{name}`", value.dtype));
                     let has_axes = field.axes == AxisSet::IJK || is_plane && order != LoopOrder::Parallel;
                     self.demand(has_axes, || format!("{id} assigns `{name}`, which lacks axes"));
+                    let is_here = index.level_offset() == Some(0) || order != LoopOrder::Parallel;
+                    self.demand(is_here, || format!("{id} assigns another level of `{name}` in parallel"));
+                    let mut found = expr::validate::index_violations(index);
+                    found.extend(expr::validate::data_violations(name, &field.data_dims, &index.data));
+                    self.violations.extend(found.into_iter().map(|it| format!("{id}: {it}")));
                 }
             },
             StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
@@ -78,9 +81,18 @@ impl Check<'_> {
 
     fn expr(&mut self, expr: &Expr, stmt: &Stmt) {
         let stencil = self.stencil;
-        let leaf = |access: &Access| match *access {
+        let leaf = |access: &Access, index: Option<&Index<Access>>| match *access {
             Access::Field { field, offset } => {
                 let field = stencil.fields.get(field).ok_or("a field that is read is not declared")?;
+                let data = index.map_or(&[][..], |it| &it.data);
+                if let Some(wrong) =
+                    expr::validate::data_violations(&field.name, &field.data_dims, data).pop()
+                {
+                    return Err(wrong);
+                }
+                if index.is_some_and(|it| !field.axes.has(Axis::K) && it.level_offset() != Some(0)) {
+                    return Err(format!("`{}` has no levels", field.name));
+                }
                 let is_along = |axis: Axis| field.axes.has(axis) || offset.along(axis) == 0;
                 if !Axis::ALL.into_iter().all(is_along) {
                     return Err(format!("`{}` is read at {offset}", field.name));

@@ -1,10 +1,10 @@
 //! The one place that knows the shape of a GTIR statement.
 
-use super::nodes::{Access, Expr, Field, Stmt, StmtKind};
+use super::nodes::{Access, Expr, Field, Stencil, Stmt, StmtKind};
 use crate::diag::Span;
 use crate::entity::Handle;
-use crate::expr::ExprKind;
-use crate::space::{Offset, Region};
+use crate::expr::{ExprKind, Index};
+use crate::space::{Interval, Offset, Region};
 
 /// What stands around a statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,8 +19,10 @@ pub struct Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touch {
     pub field: Handle<Field>,
-    /// Where from the point; the centre for a write.
+    /// Where from the point; 0 along K where the level is found at run time.
     pub offset: Offset,
+    /// Whether `offset` tells the level.
+    pub is_level_known: bool,
     pub is_write: bool,
     pub span: Span,
     pub scope: Scope,
@@ -32,11 +34,27 @@ impl Touch {
     pub fn is_read_beside(&self) -> bool {
         !self.is_write && self.offset.is_horizontal()
     }
+
+    /// Whether another level is meant, or may be.
+    #[must_use]
+    pub fn is_of_other_level(&self) -> bool {
+        self.offset.k != 0 || !self.is_level_known
+    }
+}
+
+impl Stencil {
+    /// Every read and write of a field, in program order, with the interval in which it stands.
+    pub fn touches(&self) -> impl Iterator<Item = (Interval, Touch)> {
+        self.vertical_loops.iter().flat_map(|vertical_loop| {
+            let touches = vertical_loop.body.iter().flat_map(Stmt::touches);
+            touches.map(|it| (vertical_loop.interval, it))
+        })
+    }
 }
 
 impl Stmt {
     /// Every read and write of a field in this statement and those inside it, in program order:
-    /// the reads of an assignment, then its write; a condition before what depends on it.
+    /// the reads of an assignment and of its target's index, then its write; a condition before what depends on it.
     #[must_use]
     pub fn touches(&self) -> Vec<Touch> {
         let mut found = Vec::new();
@@ -47,10 +65,11 @@ impl Stmt {
     fn collect_touches(&self, scope: Scope, found: &mut Vec<Touch>) {
         let inner = Scope { is_conditional: true, ..scope };
         match &self.kind {
-            StmtKind::Assign { target, target_span, value } => {
-                collect_reads(value, scope, found);
+            StmtKind::Assign { target, index, target_span, .. } => {
+                self.exprs().for_each(|it| collect_reads(it, scope, found));
                 let (field, span) = (*target, *target_span);
-                found.push(Touch { field, offset: Offset::CENTRE, is_write: true, span, scope });
+                let (offset, is_level_known) = at(Offset::CENTRE, index);
+                found.push(Touch { field, offset, is_level_known, is_write: true, span, scope });
             }
             StmtKind::If { condition, then, otherwise } => {
                 collect_reads(condition, scope, found);
@@ -70,8 +89,19 @@ impl Stmt {
 
 fn collect_reads(expr: &Expr, scope: Scope, found: &mut Vec<Touch>) {
     expr.walk(&mut |it| {
-        if let ExprKind::Access(Access::Field { field, offset }) = it.kind {
-            found.push(Touch { field, offset, is_write: false, span: it.span, scope });
-        }
+        let (access, index) = match &it.kind {
+            ExprKind::Access(access) => (access, None),
+            ExprKind::Element(access, index) => (access, Some(index)),
+            _ => return,
+        };
+        let Access::Field { field, offset } = *access else { return };
+        let (offset, is_level_known) = index.map_or((offset, true), |index| at(offset, index));
+        found.push(Touch { field, offset, is_level_known, is_write: false, span: it.span, scope });
     });
+}
+
+/// The whole offset of an element, and whether it tells the level.
+fn at(columns: Offset, index: &Index<Access>) -> (Offset, bool) {
+    let k = index.level_offset();
+    (Offset { k: k.unwrap_or(0), ..columns }, k.is_some())
 }

@@ -17,8 +17,8 @@ use super::nodes::{
 pub fn lower(source: &gtir::Stencil, diagnostics: &mut Diagnostics) -> Option<Stencil> {
     let mut stencil = Stencil { name: source.name.clone(), span: source.span, ..Stencil::default() };
     for (_, field) in source.fields.iter() {
-        let gtir::Field { name, axes, dtype, is_temporary, span } = field.clone();
-        stencil.fields.push(Field { name, axes, dtype, is_temporary, span });
+        let gtir::Field { name, axes, data_dims, dtype, is_temporary, span } = field.clone();
+        stencil.fields.push(Field { name, axes, data_dims, dtype, is_temporary, span });
     }
     for (_, scalar) in source.scalars.iter() {
         let gtir::Scalar { name, dtype, span } = scalar.clone();

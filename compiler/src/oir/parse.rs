@@ -47,8 +47,8 @@ impl Reader {
         let stencil = &mut self.stencil;
         match declared {
             Declaration::Stencil { name } => (stencil.name, stencil.span) = (name, span),
-            Declaration::Field { name, dtype, axes, is_keyword_only, is_optional } => {
-                let field = Field { name, axes, dtype, is_temporary: false, span };
+            Declaration::Field { name, dtype, axes, data_dims, is_keyword_only, is_optional } => {
+                let field = Field { name, axes, data_dims, dtype, is_temporary: false, span };
                 let what = ParamKind::Field(stencil.fields.push(field));
                 stencil.params.push(Param { what, is_keyword_only, default: None, is_optional });
             }
@@ -56,8 +56,8 @@ impl Reader {
                 let what = ParamKind::Scalar(stencil.scalars.push(Scalar { name, dtype, span }));
                 stencil.params.push(Param { what, is_keyword_only, default, is_optional: false });
             }
-            Declaration::Temporary { name, dtype, axes } => {
-                stencil.fields.push(Field { name, axes, dtype, is_temporary: true, span });
+            Declaration::Temporary { name, dtype, axes, data_dims } => {
+                stencil.fields.push(Field { name, axes, data_dims, dtype, is_temporary: true, span });
             }
             Declaration::Local { name, dtype } => {
                 stencil.locals.push(Local { name, dtype, span });
@@ -87,10 +87,8 @@ impl Reader {
             let field = stencil.fields.find(|it| it.name == name).map(Target::Field);
             field.or_else(|| stencil.locals.find(|it| it.name == name).map(Target::Local))
         };
-        let mut target = |text: &str| {
-            let name = text.strip_prefix('$').unwrap_or(text);
-            named(name).ok_or_else(|| format!("there is no field or local `{name}`"))
-        };
+        let mut target =
+            |name: &str| named(name).ok_or_else(|| format!("there is no field or local `{name}`"));
         let mut leaf = |name: &str, index: &[Affine]| match named(name) {
             Some(Target::Field(field)) => {
                 let declared = &stencil.fields[field];

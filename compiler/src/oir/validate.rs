@@ -4,7 +4,7 @@ use super::analysis::definite_assignment::reads_unassigned;
 use super::analysis::extents::extents;
 use super::nodes::{Access, Expr, ParamKind, Stencil, Stmt, StmtKind, Target, VerticalLoop};
 use crate::entity::SideTable;
-use crate::expr;
+use crate::expr::{self, Index};
 use crate::space::{Axis, AxisSet, LoopOrder};
 use crate::types::DType;
 
@@ -130,11 +130,11 @@ impl Check<'_> {
 
     fn stmt(&mut self, stmt: &Stmt, order: LoopOrder, is_in_region: bool) {
         let id = stmt.origin.stmt;
-        if let Some(expr) = stmt.expr() {
-            self.expr(expr, stmt);
-        }
+        stmt.exprs().for_each(|it| self.expr(it, stmt));
         match &stmt.kind {
-            StmtKind::Assign { target, value, .. } => self.assign(*target, value.dtype, stmt, order),
+            StmtKind::Assign { target, index, value, .. } => {
+                self.assign(*target, index, value.dtype, stmt, order);
+            }
             StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => {
                 self.demand(condition.dtype == DType::Bool, || {
                     format!("{id} has a condition that is not bool")
@@ -148,28 +148,44 @@ impl Check<'_> {
         stmt.children().for_each(|it| self.stmt(it, order, is_in_region));
     }
 
-    fn assign(&mut self, target: Target, dtype: DType, stmt: &Stmt, order: LoopOrder) {
+    fn assign(&mut self, target: Target, index: &Index<Access>, dtype: DType, stmt: &Stmt, order: LoopOrder) {
         let (stencil, id) = (self.stencil, stmt.origin.stmt);
         let (declared, axes) = match target {
             Target::Field(field) => match stencil.fields.get(field) {
-                Some(field) => (field.dtype, field.axes),
+                Some(field) => {
+                    let mut found = expr::validate::index_violations(index);
+                    found.extend(expr::validate::data_violations(&field.name, &field.data_dims, &index.data));
+                    self.violations.extend(found.into_iter().map(|it| format!("{id}: {it}")));
+                    (field.dtype, field.axes)
+                }
                 None => return self.demand(false, || format!("{id} assigns what is not declared")),
             },
             Target::Local(local) => match stencil.locals.get(local) {
-                Some(local) => (local.dtype, AxisSet::IJK),
+                Some(local) => {
+                    self.demand(index.is_here(), || format!("{id} assigns an element of a local"));
+                    (local.dtype, AxisSet::IJK)
+                }
                 None => return self.demand(false, || format!("{id} assigns what is not declared")),
             },
         };
         self.demand(declared == dtype, || format!("{id} assigns {dtype} to {declared}"));
         let has_axes = axes == AxisSet::IJK || axes == AxisSet::IJ && order != LoopOrder::Parallel;
         self.demand(has_axes, || format!("{id} assigns a field with the axes {axes}"));
+        let is_here = index.level_offset() == Some(0) || order != LoopOrder::Parallel;
+        self.demand(is_here, || format!("{id} assigns another level in parallel"));
     }
 
     fn expr(&mut self, expr: &Expr, stmt: &Stmt) {
         let stencil = self.stencil;
-        let leaf = |access: &Access| match *access {
+        let leaf = |access: &Access, index: Option<&Index<Access>>| match *access {
             Access::Field { field, offset } => {
                 let field = stencil.fields.get(field).ok_or("a field that is read is not declared")?;
+                let data = index.map_or(&[][..], |it| &it.data);
+                if let Some(wrong) =
+                    expr::validate::data_violations(&field.name, &field.data_dims, data).pop()
+                {
+                    return Err(wrong);
+                }
                 let is_along = |axis: Axis| field.axes.has(axis) || offset.along(axis) == 0;
                 if !Axis::ALL.into_iter().all(is_along) {
                     return Err(format!("`{}` is read at {offset}", field.name));

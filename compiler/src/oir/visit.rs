@@ -19,8 +19,12 @@ pub struct Scope {
 #[derive(Clone, Debug)]
 pub struct Touch<'a> {
     pub what: Target,
-    /// Where from the point; the centre for a write and for locals.
+    /// Where from the point; the centre for locals, and 0 along K where the level is found at run time.
     pub offset: Offset,
+    /// Whether `offset` tells the level.
+    pub is_level_known: bool,
+    /// Which element of the data dimensions, where literals tell it; empty where the field has none.
+    pub data: Option<Vec<i64>>,
     pub is_write: bool,
     /// The place of a read, or of the whole assignment.
     pub span: Span,
@@ -34,11 +38,29 @@ impl Touch<'_> {
     pub fn is_read_beside(&self) -> bool {
         !self.is_write && self.offset.is_horizontal()
     }
+
+    /// Whether it is one of several elements at its point, those of data dimensions.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.data.as_ref().is_none_or(|it| !it.is_empty())
+    }
+
+    /// Whether it is the point itself that is meant, whatever the data dimensions.
+    #[must_use]
+    pub fn is_here(&self) -> bool {
+        self.offset == Offset::CENTRE && self.is_level_known
+    }
+
+    /// Whether another level is meant, or may be.
+    #[must_use]
+    pub fn is_of_other_level(&self) -> bool {
+        self.offset.k != 0 || !self.is_level_known
+    }
 }
 
 impl HorizontalExecution {
-    /// Every read and write of a field or local, in program order: the reads of an assignment,
-    /// then its write; a condition before what depends on it.
+    /// Every read and write of a field or local, in program order: the reads of an assignment and of its
+    /// target's index, then its write; a condition before what depends on it.
     #[must_use]
     pub fn touches(&self) -> Vec<Touch<'_>> {
         let mut found = Vec::new();
@@ -49,6 +71,16 @@ impl HorizontalExecution {
     /// Calls `each` for what [`touches`](Self::touches) gives, in the same order.
     pub fn each_touch<'a>(&'a self, each: &mut impl FnMut(Touch<'a>)) {
         self.body.iter().for_each(|it| it.each_touch(Scope::default(), each));
+    }
+
+    /// Whether it reads or writes elements that offsets alone do not tell.
+    #[must_use]
+    pub fn has_elements(&self) -> bool {
+        let mut is_found = false;
+        self.each_touch(&mut |it| {
+            is_found |= !it.is_level_known || it.is_part() || it.is_write && !it.is_here()
+        });
+        is_found
     }
 
     /// Whether anything of it reads or writes `what`.
@@ -65,10 +97,19 @@ impl Stmt {
         let inner = Scope { is_conditional: true, ..scope };
         let origin = &self.origin;
         match &self.kind {
-            StmtKind::Assign { target, value, .. } => {
-                each_read(value, scope, origin, each);
-                let (offset, span) = (Offset::CENTRE, origin.span());
-                each(Touch { what: *target, offset, is_write: true, span, scope, origin });
+            StmtKind::Assign { target, index, .. } => {
+                self.exprs().for_each(|it| each_read(it, scope, origin, each));
+                let k = index.level_offset();
+                each(Touch {
+                    what: *target,
+                    offset: Offset::new(0, 0, k.unwrap_or(0)),
+                    is_level_known: k.is_some(),
+                    data: index.literal_data(),
+                    is_write: true,
+                    span: origin.span(),
+                    scope,
+                    origin,
+                });
             }
             StmtKind::If { condition, then, otherwise } => {
                 each_read(condition, scope, origin, each);
@@ -87,28 +128,18 @@ impl Stmt {
 
     /// Calls `change` for every read and for every target in this statement and those inside it.
     pub fn rename(&mut self, change: &mut impl FnMut(&mut Target)) {
-        let in_expr = |expr: &mut Expr, change: &mut dyn FnMut(&mut Target)| {
-            expr.accesses_mut(&mut |access| {
-                let Some(mut target) = access.target() else { return };
-                change(&mut target);
-                *access = match (target, *access) {
-                    (Target::Field(field), Access::Field { offset, .. }) => Access::Field { field, offset },
-                    (Target::Field(field), _) => Access::Field { field, offset: Offset::CENTRE },
-                    (Target::Local(local), _) => Access::Local(local),
-                };
-            });
-        };
         match &mut self.kind {
-            StmtKind::Assign { target, value, .. } => {
-                in_expr(value, change);
+            StmtKind::Assign { target, index, value, .. } => {
+                value.accesses_mut(&mut |it| it.rename(change));
+                index.accesses_mut(&mut |it| it.rename(change));
                 change(target);
             }
             StmtKind::If { condition, then, otherwise } => {
-                in_expr(condition, change);
+                condition.accesses_mut(&mut |it| it.rename(change));
                 then.iter_mut().chain(otherwise).for_each(|it| it.rename(change));
             }
             StmtKind::While { condition, body } => {
-                in_expr(condition, change);
+                condition.accesses_mut(&mut |it| it.rename(change));
                 body.iter_mut().for_each(|it| it.rename(change));
             }
             StmtKind::Region { body, .. } => body.iter_mut().for_each(|it| it.rename(change)),
@@ -125,6 +156,24 @@ impl Access {
             Access::Local(local) => Some(Target::Local(local)),
             Access::Scalar(_) => None,
         }
+    }
+
+    /// Where from the point it is read, as far as the leaf tells; the centre for what is no field.
+    #[must_use]
+    pub fn offset(self) -> Offset {
+        match self {
+            Access::Field { offset, .. } => offset,
+            Access::Scalar(_) | Access::Local(_) => Offset::CENTRE,
+        }
+    }
+
+    fn rename(&mut self, change: &mut impl FnMut(&mut Target)) {
+        let Some(mut target) = self.target() else { return };
+        change(&mut target);
+        *self = match target {
+            Target::Field(field) => Access::Field { field, offset: self.offset() },
+            Target::Local(local) => Access::Local(local),
+        };
     }
 }
 
@@ -150,12 +199,25 @@ impl Stencil {
 
 fn each_read<'a>(expr: &Expr, scope: Scope, origin: &'a Origin, each: &mut impl FnMut(Touch<'a>)) {
     expr.walk(&mut |it| {
-        let ExprKind::Access(access) = it.kind else { return };
-        let Some(what) = access.target() else { return };
-        let offset = match access {
-            Access::Field { offset, .. } => offset,
-            Access::Scalar(_) | Access::Local(_) => Offset::CENTRE,
+        let (access, index) = match &it.kind {
+            ExprKind::Access(access) => (access, None),
+            ExprKind::Element(access, index) => (access, Some(index)),
+            _ => return,
         };
-        each(Touch { what, offset, is_write: false, span: it.span, scope, origin });
+        let Some(what) = access.target() else { return };
+        let mut offset = access.offset();
+        let k = index.map_or(Some(offset.k), |it| it.level_offset());
+        offset.k = k.unwrap_or(0);
+        let data = index.map_or(Some(Vec::new()), |it| it.literal_data());
+        each(Touch {
+            what,
+            offset,
+            is_level_known: k.is_some(),
+            data,
+            is_write: false,
+            span: it.span,
+            scope,
+            origin,
+        });
     });
 }

@@ -84,7 +84,7 @@ impl Rules<'_> {
         }
         if let Some(expr) = node.expression() {
             expr.accesses(&mut |access| self.access(access, outer));
-            let leaf = |access: &Access| {
+            let leaf = |access: &Access, _: Option<&_>| {
                 let container =
                     self.tree.containers.get(access.container).ok_or("an access names nothing")?;
                 Ok((container.name.clone(), container.dtype))

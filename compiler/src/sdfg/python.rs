@@ -14,7 +14,7 @@ pub(super) fn text<A>(expr: &Expr<A>, leaf: &dyn Fn(&A) -> String) -> String {
     };
     match &expr.kind {
         ExprKind::Literal(value) => literal(*value),
-        ExprKind::Access(it) => leaf(it),
+        ExprKind::Access(it) | ExprKind::Element(it, _) => leaf(it),
         ExprKind::Position(axis) => axis.position_name().to_owned(),
         ExprKind::Unary(op, it) => {
             let symbol = match op {

@@ -125,7 +125,7 @@ impl<'a> Rules<'a> {
             Operand::Symbolic(sum) => self.sum(sum, known),
         });
         let containers = &self.sdfg.containers;
-        let leaf = |operand: &Operand| match operand {
+        let leaf = |operand: &Operand, _: Option<&_>| match operand {
             Operand::Element { container, .. } => {
                 let container = containers.get(*container).ok_or("a condition reads no container")?;
                 Ok((container.name.clone(), container.dtype))
@@ -305,7 +305,7 @@ impl<'a> Rules<'a> {
             Input::Connector(_) => {}
             Input::Symbolic(sum) => self.sum(sum, known),
         });
-        let leaf = |input: &Input| match input {
+        let leaf = |input: &Input, _: Option<&_>| match input {
             Input::Connector(at) => {
                 let connector = tasklet.inputs.get(*at).ok_or("an input is missing")?;
                 Ok((connector.name.clone(), connector.dtype))

@@ -33,7 +33,7 @@ impl Wording {
     pub(super) fn text<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
         match &expr.kind {
             ExprKind::Literal(value) => literal(*value),
-            ExprKind::Access(it) => leaf(it, expr.dtype),
+            ExprKind::Access(it) | ExprKind::Element(it, _) => leaf(it, expr.dtype),
             // Lowered to a symbol before it gets here.
             ExprKind::Position(axis) => (axis.position_name().to_owned(), ATOM),
             ExprKind::Unary(op, operand) => self.unary(*op, operand, leaf),

@@ -22,7 +22,7 @@ use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::oir::analysis::extents::{Extents, clipped};
 use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target};
-use crate::space::{Extent, LoopOrder, Offset, Region};
+use crate::space::{Extent, LoopOrder, Region};
 use crate::types::Value;
 
 use super::launch::Launch;
@@ -165,7 +165,7 @@ impl Run<'_> {
     fn read_elsewhere_and_written(&self, execution: Handle<HorizontalExecution>) -> Vec<Handle<Field>> {
         let touches = self.stencil.executions[execution].touches();
         let mut found: Vec<Handle<Field>> = Vec::new();
-        for read in touches.iter().filter(|it| !it.is_write && it.offset != Offset::CENTRE) {
+        for read in touches.iter().filter(|it| !it.is_write && !it.is_here()) {
             let Target::Field(field) = read.what else { continue };
             let is_written = touches.iter().any(|it| it.is_write && it.what == read.what);
             if is_written && !found.contains(&field) {
@@ -181,7 +181,9 @@ impl Run<'_> {
         let extent = self.extents.executions[execution];
         let body = stencil.executions[execution].body.as_slice();
         // What passes have merged runs point by point, which would show a merge that is not legal.
-        if body.len() == 1 && stencil.locals.is_empty() {
+        // So does what finds its elements at run time.
+        let is_merged = body.len() > 1 || !stencil.locals.is_empty();
+        if !is_merged && !stencil.executions[execution].has_elements() {
             self.rows(extent, body, k)?;
         } else {
             self.points(extent, body, k)?;
@@ -246,9 +248,9 @@ fn endless(stmt: &Stmt, cell: [i64; 3]) -> Stop {
     Stop::Trap(Trap { message, origin: stmt.origin.clone(), cell })
 }
 
-fn outside(stencil: &Stencil, fault: Outside, origin: &Origin) -> Stop {
+fn outside(stencil: &Stencil, fault: &Outside, origin: &Origin) -> Stop {
     let name = &stencil.fields[fault.field].name;
-    let message = format!("`{name}{}` does not exist", fault.offset);
+    let message = format!("`{name}{}` does not exist", fault.place);
     Stop::Trap(Trap { message, origin: origin.clone(), cell: fault.cell })
 }
 

@@ -1,10 +1,11 @@
 //! Statements at one point, in sequence, with ordinary scalar semantics.
 
-use super::store::{Memory, Outside};
+use super::store::{Memory, Outside, Place};
 use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop, endless, outside};
 use crate::diag::Origin;
-use crate::expr::{ExprKind, evaluate};
+use crate::expr::{ExprKind, Index, Vertical, evaluate};
 use crate::oir::nodes::{Access, Expr, Stencil, Stmt, StmtKind, Target};
+use crate::space::Offset;
 use crate::types::{DType, Value};
 
 /// One point of an execution.
@@ -21,13 +22,13 @@ impl Point<'_> {
     pub(super) fn run(&mut self, body: &[Stmt], go_on: &mut dyn FnMut() -> bool) -> Result<(), Stop> {
         for stmt in body {
             match &stmt.kind {
-                StmtKind::Assign { target, value, .. } => {
+                StmtKind::Assign { target, index, value, .. } => {
                     let value = self.checked(value, &stmt.origin)?;
                     match target {
                         Target::Field(field) => self
-                            .memory
-                            .write(*field, self.cell, value)
-                            .map_err(|it| outside(self.stencil, it, &stmt.origin))?,
+                            .place(Offset::CENTRE, index)
+                            .and_then(|place| self.memory.write(*field, &place, self.cell, value))
+                            .map_err(|it| outside(self.stencil, &it, &stmt.origin))?,
                         Target::Local(local) => self.locals[local.index()] = value,
                     }
                 }
@@ -65,7 +66,20 @@ impl Point<'_> {
     }
 
     fn checked(&self, expr: &Expr, origin: &Origin) -> Result<Value, Stop> {
-        self.value(expr).map_err(|it| outside(self.stencil, it, origin))
+        self.value(expr).map_err(|it| outside(self.stencil, &it, origin))
+    }
+
+    /// The element that an index picks, beside the point by `offset`.
+    fn place(&self, offset: Offset, index: &Index<Access>) -> Result<Place, Outside> {
+        let integer = |expr: &Expr| Ok(self.value(expr)?.as_i64());
+        let mut place = Place::from(offset);
+        match &index.vertical {
+            Vertical::Offset(by) => place.offset.k = *by,
+            Vertical::Above(by) => place.level = Some(self.cell[2].saturating_add(integer(by)?)),
+            Vertical::At(level) => place.level = Some(integer(level)?),
+        }
+        place.data = index.data.iter().map(integer).collect::<Result<_, _>>()?;
+        Ok(place)
     }
 
     /// The value of an expression. Both arms of a ternary are evaluated, and both sides of `and` and `or`.
@@ -73,10 +87,17 @@ impl Point<'_> {
         Ok(match &expr.kind {
             ExprKind::Literal(value) => *value,
             ExprKind::Access(Access::Field { field, offset }) => {
-                self.memory.read(*field, *offset, self.cell)?
+                self.memory.read(*field, &Place::from(*offset), self.cell)?
             }
-            ExprKind::Access(Access::Scalar(scalar)) => self.memory.scalars[scalar.index()],
-            ExprKind::Access(Access::Local(local)) => self.locals[local.index()],
+            ExprKind::Element(Access::Field { field, offset }, index) => {
+                self.memory.read(*field, &self.place(*offset, index)?, self.cell)?
+            }
+            ExprKind::Access(Access::Scalar(scalar)) | ExprKind::Element(Access::Scalar(scalar), _) => {
+                self.memory.scalars[scalar.index()]
+            }
+            ExprKind::Access(Access::Local(local)) | ExprKind::Element(Access::Local(local), _) => {
+                self.locals[local.index()]
+            }
             ExprKind::Position(axis) => Value::Int64(self.cell[axis.index()]).cast(expr.dtype),
             ExprKind::Unary(op, operand) => evaluate::unary(*op, self.value(operand)?),
             ExprKind::Binary(op, left, right) => evaluate::binary(*op, self.value(left)?, self.value(right)?),

@@ -46,7 +46,7 @@ impl Rows<'_> {
     /// That is the same as point by point, because no point reads what another one writes.
     pub(super) fn run(&mut self, body: &[Stmt], points: &Points, mask: Option<&[bool]>) -> Result<(), Stop> {
         for stmt in body {
-            let fault = |it: Outside| outside(self.stencil, it, &stmt.origin);
+            let fault = |it: Outside| outside(self.stencil, &it, &stmt.origin);
             match &stmt.kind {
                 StmtKind::Assign { target, value, .. } => {
                     // Locals live where statements run point by point.
@@ -94,7 +94,7 @@ impl Rows<'_> {
         let mut iterations = 0;
         loop {
             let holds = evaluated(self.memory, condition, points)
-                .map_err(|it| outside(self.stencil, it, &stmt.origin))?
+                .map_err(|it| outside(self.stencil, &it, &stmt.origin))?
                 .into_elements(len(points));
             active = both(bool::slice(&holds).iter().copied(), Some(&active));
             let Some(first) = active.iter().position(|&it| it) else { return Ok(()) };
@@ -158,8 +158,8 @@ fn evaluated(memory: &Memory, expr: &Expr, points: &Points) -> Result<Lane, Outs
             Lane::Many(gathered(&row, n))
         }
         ExprKind::Access(Access::Scalar(scalar)) => Lane::One(memory.scalars[scalar.index()]),
-        // Locals live where statements run point by point.
-        ExprKind::Access(Access::Local(_)) => Lane::One(Value::zero(expr.dtype)),
+        // Locals live where statements run point by point, and elements are found there.
+        ExprKind::Access(Access::Local(_)) | ExprKind::Element(..) => Lane::One(Value::zero(expr.dtype)),
         ExprKind::Position(crate::space::Axis::I) => {
             Lane::Many(cast(&Elements::Int64(points.i.clone().collect()), expr.dtype))
         }

@@ -1,6 +1,9 @@
 //! The fields of a run: those of the caller, and the temporaries.
 
+use std::fmt;
 use std::ops::Range;
+
+use itertools::Itertools;
 
 use crate::backend::array::Elements;
 use crate::backend::launch::{Argument, Launch};
@@ -28,15 +31,47 @@ struct Slot {
     start: i64,
     /// Between neighbours along I, J, K; 0 along an axis that the field lacks.
     strides: [i64; 3],
+    /// The size of each data dimension, and what lies between its neighbours.
+    data: Vec<(i64, i64)>,
     /// The positions that exist, relative to the compute domain.
     exists: [Range<i64>; 3],
 }
 
+/// Which element of a field is meant, seen from a point.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    /// Along K it counts where there is no level.
+    pub(super) offset: Offset,
+    /// The level, counted from the start of the compute domain, where it was found at run time.
+    pub(super) level: Option<i64>,
+    /// For each data dimension.
+    pub(super) data: Vec<i64>,
+}
+
+impl From<Offset> for Place {
+    fn from(offset: Offset) -> Self {
+        Self { offset, level: None, data: Vec::new() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.level {
+            None => write!(f, "{}", self.offset)?,
+            Some(level) if self.offset.is_horizontal() => {
+                write!(f, "[{},{}] on level {level}", self.offset.i, self.offset.j)?;
+            }
+            Some(level) => write!(f, " on level {level}")?,
+        }
+        if self.data.is_empty() { Ok(()) } else { write!(f, ", element [{}]", self.data.iter().format(",")) }
+    }
+}
+
 /// An access to an element that does not exist.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outside {
     pub(super) field: Handle<Field>,
-    pub(super) offset: Offset,
+    pub(super) place: Place,
     /// The point that asked for it.
     pub(super) cell: [i64; 3],
 }
@@ -61,13 +96,15 @@ impl Memory {
                     let axes = stencil.fields[field].axes;
                     let strides = given.strides(axes).map(signed);
                     let start = signed(given.start(axes));
+                    let sizes = given.array.shape.iter().zip(&given.array.strides).skip(axes.len());
+                    let data = sizes.map(|(&size, &stride)| (signed(size), signed(stride))).collect();
                     let mut exists = Axis::ALL.map(|_| i64::MIN..i64::MAX);
                     for (axis, &size) in axes.iter().zip(&given.array.shape) {
                         let origin = given.origin[axis.index()];
                         exists[axis.index()] = -origin..signed(size) - origin;
                     }
                     let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
-                    slots[field.index()] = Slot { elements, before: None, start, strides, exists };
+                    slots[field.index()] = Slot { elements, before: None, start, strides, data, exists };
                 }
                 (ParamKind::Scalar(scalar), Argument::Scalar(value)) => scalars[scalar.index()] = *value,
                 _ => {}
@@ -103,28 +140,25 @@ impl Memory {
         self.slots[field.index()].before = None;
     }
 
-    /// The element at `offset` from a point.
-    pub(super) fn read(
-        &self,
-        field: Handle<Field>,
-        offset: Offset,
-        cell: [i64; 3],
-    ) -> Result<Value, Outside> {
+    /// The element at a place seen from a point.
+    pub(super) fn read(&self, field: Handle<Field>, place: &Place, cell: [i64; 3]) -> Result<Value, Outside> {
         let slot = &self.slots[field.index()];
-        let position = slot.position(offset, cell).ok_or(Outside { field, offset, cell })?;
-        Ok(slot.seen_at(offset).get(position))
+        let outside = || Outside { field, place: place.clone(), cell };
+        let position = slot.position(place, cell).ok_or_else(outside)?;
+        Ok(slot.seen_at(place).get(position))
     }
 
-    /// Stores the element at a point.
+    /// Stores the element at a place seen from a point.
     pub(super) fn write(
         &mut self,
         field: Handle<Field>,
+        place: &Place,
         cell: [i64; 3],
         value: Value,
     ) -> Result<(), Outside> {
-        let offset = Offset::CENTRE;
         let slot = &mut self.slots[field.index()];
-        let position = slot.position(offset, cell).ok_or(Outside { field, offset, cell })?;
+        let outside = || Outside { field, place: place.clone(), cell };
+        let position = slot.position(place, cell).ok_or_else(outside)?;
         slot.elements.set(position, value);
         Ok(())
     }
@@ -139,8 +173,10 @@ impl Memory {
         k: i64,
     ) -> Result<Row<'_>, Outside> {
         let slot = &self.slots[field.index()];
-        let (first, stride) = slot.row(offset, i, j, k).map_err(|cell| Outside { field, offset, cell })?;
-        Ok(Row { elements: slot.seen_at(offset), first, stride })
+        let place = Place::from(offset);
+        let (first, stride) =
+            slot.row(&place, i, j, k).map_err(|cell| Outside { field, place: offset.into(), cell })?;
+        Ok(Row { elements: slot.seen_at(&place), first, stride })
     }
 
     /// The elements at the points `i` of a row, to be written, with the first position and the stride.
@@ -151,9 +187,10 @@ impl Memory {
         j: i64,
         k: i64,
     ) -> Result<(&mut Elements, usize, usize), Outside> {
-        let offset = Offset::CENTRE;
+        let place = Place::default();
         let slot = &mut self.slots[field.index()];
-        let (first, stride) = slot.row(offset, i, j, k).map_err(|cell| Outside { field, offset, cell })?;
+        let outside = |cell| Outside { field, place: Place::default(), cell };
+        let (first, stride) = slot.row(&place, i, j, k).map_err(outside)?;
         Ok((&mut slot.elements, first, stride))
     }
 }
@@ -162,7 +199,8 @@ impl Slot {
     /// A field that was not passed: no element of it exists.
     fn missing() -> Self {
         let exists = Axis::ALL.map(|_| 0..0);
-        Self { elements: Elements::Bool(Vec::new()), before: None, start: 0, strides: [0; 3], exists }
+        let elements = Elements::Bool(Vec::new());
+        Self { elements, before: None, start: 0, strides: [0; 3], data: Vec::new(), exists }
     }
 
     fn temporary(field: &Field, needed: [Range<i64>; 3]) -> Self {
@@ -179,39 +217,52 @@ impl Slot {
                 slot.exists[axis.index()] = i64::MIN..i64::MAX;
             }
         }
+        for &size in &field.data_dims {
+            slot.data.push((i64::from(size), n));
+            n *= i64::from(size);
+        }
         slot.elements = undefined(field.dtype, usize::try_from(n).unwrap_or(0));
         slot
     }
 
     /// A read beside the point sees what was before the execution, where that was kept.
-    fn seen_at(&self, offset: Offset) -> &Elements {
+    fn seen_at(&self, place: &Place) -> &Elements {
         match &self.before {
-            Some(before) if offset != Offset::CENTRE => before,
+            Some(before) if place.offset != Offset::CENTRE || place.level.is_some() => before,
             _ => &self.elements,
         }
     }
 
-    fn position(&self, offset: Offset, cell: [i64; 3]) -> Option<usize> {
-        let offset = [offset.i, offset.j, offset.k];
+    fn position(&self, place: &Place, cell: [i64; 3]) -> Option<usize> {
+        let offset = [place.offset.i, place.offset.j, place.offset.k];
         let mut position = self.start;
         for axis in 0..3 {
-            let at = cell[axis] + i64::from(offset[axis]);
+            let at = match place.level {
+                Some(level) if axis == 2 => level,
+                _ => cell[axis] + i64::from(offset[axis]),
+            };
             if !self.exists[axis].contains(&at) {
                 return None;
             }
             position += at * self.strides[axis];
         }
+        for (&at, &(size, stride)) in place.data.iter().zip(&self.data) {
+            if !(0..size).contains(&at) {
+                return None;
+            }
+            position += at * stride;
+        }
         usize::try_from(position).ok()
     }
 
     /// The first position and the stride of a row; the first point outside, where there is one.
-    fn row(&self, offset: Offset, i: Range<i64>, j: i64, k: i64) -> Result<(usize, usize), [i64; 3]> {
-        let outside = |i: i64| self.position(offset, [i, j, k]).is_none();
+    fn row(&self, place: &Place, i: Range<i64>, j: i64, k: i64) -> Result<(usize, usize), [i64; 3]> {
+        let outside = |i: i64| self.position(place, [i, j, k]).is_none();
         if outside(i.start) || outside(i.end - 1) {
             let first = i.clone().find(|&it| outside(it)).unwrap_or(i.start);
             return Err([first, j, k]);
         }
-        let first = self.position(offset, [i.start, j, k]).unwrap_or(0);
+        let first = self.position(place, [i.start, j, k]).unwrap_or(0);
         Ok((first, usize::try_from(self.strides[0]).unwrap_or(0)))
     }
 }

@@ -6,7 +6,7 @@ use super::types::{Declared, PythonTypes};
 use crate::defir::nodes::{Computation, Expr, Stmt, StmtKind};
 use crate::diag::Span;
 use crate::diag::catalog::{compile_time, computations as catalog, names};
-use crate::expr::ExprKind as IrKind;
+use crate::expr::{ExprKind as IrKind, Index};
 use crate::frontend::constants::Constant;
 use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind, Keyword, WithItem};
@@ -105,11 +105,12 @@ impl<'p> Builder<'_, 'p> {
         };
         if let Some(value) = self.constant(constant, name, value.span) {
             let origin = self.origin(span);
-            let kind = StmtKind::Assign { target: field, target_span: target.span, value };
+            let kind =
+                StmtKind::Assign { target: field, index: Index::HERE, target_span: target.span, value };
             self.written_outside.insert(field, target.span);
             let body = vec![Stmt { kind, origin }];
             let (order, interval) = (LoopOrder::Parallel, Interval::FULL);
-            self.stencil.computations.push(Computation { order, interval, span, body });
+            self.stencil.computations.push(Computation { order, interval, from: None, to: None, span, body });
         }
     }
 
@@ -291,7 +292,8 @@ impl<'p> Builder<'_, 'p> {
             }
         }
         let interval = interval.unwrap_or(Interval::FULL);
-        self.stencil.computations.push(Computation { order: self.order, interval, span, body: built });
+        let (order, from, to) = (self.order, None, None);
+        self.stencil.computations.push(Computation { order, interval, from, to, span, body: built });
     }
 
     /// `interval(...)`

@@ -241,7 +241,8 @@ impl<'b, 'p> Builder<'b, 'p> {
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }
-        self.stencil.fields.push(Field { name, axes, dtype, is_temporary: true, span })
+        let data_dims = Vec::new();
+        self.stencil.fields.push(Field { name, axes, data_dims, dtype, is_temporary: true, span })
     }
 
     fn scalar(&mut self, name: &str, dtype: DType, span: Span) -> Handle<Scalar> {
@@ -263,7 +264,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             .map(|stmt| {
                 let id = self.origin(stmt.origin.span()).stmt;
                 let origin = Origin::new(id, stmt.origin.spans());
-                if let Some(expr) = stmt.expr() {
+                for expr in stmt.exprs() {
                     expr.walk(&mut |it| self.count_part(it.span));
                 }
                 let kind = match &stmt.kind {

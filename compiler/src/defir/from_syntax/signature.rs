@@ -64,6 +64,7 @@ impl<'p> Builder<'_, 'p> {
                 let field = self.stencil.fields.push(Field {
                     name: name.name.clone(),
                     axes: it.axes,
+                    data_dims: it.data_dims,
                     dtype: Some(dtype),
                     is_temporary: false,
                     span: name.span,

@@ -8,7 +8,7 @@ use crate::defir::nodes::{Access, Expr, Field, Stmt, StmtKind};
 use crate::diag::catalog::{compile_time, computations, functions, names, statements as catalog};
 use crate::diag::{Diagnostic, Span};
 use crate::entity::Handle;
-use crate::expr::ExprKind as IrKind;
+use crate::expr::{ExprKind as IrKind, Index};
 use crate::frontend::evaluate::truth;
 use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind};
@@ -425,7 +425,7 @@ impl<'p> Builder<'_, 'p> {
             self.written_outside.insert(target, target_span);
         }
         let origin = self.origin(span);
-        out.push(Stmt { kind: StmtKind::Assign { target, target_span, value }, origin });
+        out.push(Stmt { kind: StmtKind::Assign { target, index: Index::HERE, target_span, value }, origin });
     }
 
     /// Why a name cannot be assigned, if it cannot.

@@ -1,7 +1,7 @@
 //! The data of a statement.
 
 use crate::diag::{Origin, Span};
-use crate::expr::Expr;
+use crate::expr::{Expr, Index};
 use crate::space::Region;
 use crate::types::DType;
 
@@ -15,9 +15,11 @@ pub struct Stmt<T, A, D = DType> {
 /// What a statement is. Where expressions are typed, conditions are bool.
 #[derive(Clone, Debug)]
 pub enum StmtKind<T, A, D = DType> {
-    /// Writes at the point itself. Where expressions are typed, the value has the target's type.
+    /// Writes one element, in the column of the point. Where expressions are typed, the value has the target's type.
     Assign {
         target: T,
+        /// Which element.
+        index: Index<A, D>,
         /// Where the target is written in the text.
         target_span: Span,
         value: Expr<A, D>,

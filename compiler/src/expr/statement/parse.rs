@@ -4,7 +4,7 @@ use super::{Stmt, StmtKind};
 use crate::diag::outline::{Line, Read};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::Expr;
-use crate::expr::parse::{Leaf, parse};
+use crate::expr::parse::{self, Leaf};
 use crate::space;
 
 /// Finds what a name that is assigned stands for.
@@ -54,8 +54,9 @@ impl<T, A> StmtReader<'_, T, A> {
     fn kind(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<StmtKind<T, A>> {
         let (text, span) = (line.text, line.span);
         if let Some((target, value)) = text.split_once(" = ") {
-            let target = (self.target)(target).map_err(|message| (span, message))?;
-            return Ok(StmtKind::Assign { target, target_span: span, value: self.expr(value, span)? });
+            let (name, index) = parse::target(target, span, self.leaf).map_err(|message| (span, message))?;
+            let target = (self.target)(name).map_err(|message| (span, message))?;
+            return Ok(StmtKind::Assign { target, index, target_span: span, value: self.expr(value, span)? });
         }
         if let Some(condition) = text.strip_prefix("if ").or_else(|| text.strip_prefix("elif ")) {
             let condition = self.expr(condition, span)?;
@@ -84,7 +85,7 @@ impl<T, A> StmtReader<'_, T, A> {
     }
 
     fn expr(&mut self, text: &str, span: Span) -> Read<Expr<A>> {
-        parse(text, span, self.leaf).map_err(|message| (span, message))
+        parse::parse(text, span, self.leaf).map_err(|message| (span, message))
     }
 }
 
@@ -117,7 +118,7 @@ mod tests {
       pass
   else
     region i[start, start+1) j[, )
-      a = b
+      a.up(1).A[b, 2] = b
     if not c
       b = a
   b = a

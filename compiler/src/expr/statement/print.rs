@@ -53,9 +53,10 @@ impl<'a, T, A> StmtPrinter<'a, T, A> {
         };
         out.open(id, kind, [&stmt.origin]);
         match &stmt.kind {
-            StmtKind::Assign { target, value, .. } => {
+            StmtKind::Assign { target, index, value, .. } => {
                 let target = fmt::from_fn(|f| (self.target)(target, f));
-                out.line(format_args!("{target} = {}", self.expr(value)));
+                let index = print::index(index, self.access);
+                out.line(format_args!("{target}{index} = {}", self.expr(value)));
             }
             StmtKind::If { condition, then, otherwise } => {
                 out.line(format_args!("{el}if {}", self.expr(condition)));

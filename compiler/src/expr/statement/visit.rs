@@ -1,17 +1,17 @@
 //! The one place that knows the shape of a statement.
 
 use super::{Stmt, StmtKind};
-use crate::expr::Expr;
+use crate::expr::{Expr, Index};
 
 impl<T, A, D> Stmt<T, A, D> {
-    /// The value or condition of this statement alone.
-    #[must_use]
-    pub fn expr(&self) -> Option<&Expr<A, D>> {
-        match &self.kind {
-            StmtKind::Assign { value, .. } => Some(value),
-            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => Some(condition),
-            StmtKind::Region { .. } => None,
-        }
+    /// The expressions of this statement alone: what finds the element to write, and the value or condition.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr<A, D>> {
+        let (index, expr) = match &self.kind {
+            StmtKind::Assign { index, value, .. } => (Some(index), Some(value)),
+            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => (None, Some(condition)),
+            StmtKind::Region { .. } => (None, None),
+        };
+        index.into_iter().flat_map(Index::exprs).chain(expr)
     }
 
     /// The statements directly inside this one, in order; one branch after the other.
@@ -38,8 +38,9 @@ impl<T, A, D> Stmt<T, A, D> {
         D: Clone,
     {
         let kind = match &self.kind {
-            StmtKind::Assign { target: it, target_span, value } => StmtKind::Assign {
+            StmtKind::Assign { target: it, index, target_span, value } => StmtKind::Assign {
                 target: target(it),
+                index: index.map_accesses(leaf),
                 target_span: *target_span,
                 value: value.map_accesses(leaf),
             },

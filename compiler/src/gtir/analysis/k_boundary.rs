@@ -5,17 +5,16 @@ use crate::diag::catalog::rules;
 use crate::entity::SideTable;
 use crate::space::{Axis, Interval, Level, Reach};
 
-use super::super::nodes::{Field, Stencil, Stmt};
-use super::super::visit::Touch;
+use super::super::nodes::{Field, Stencil};
 
 /// For every field: positions `lo .. nk + hi` are touched.
 ///
 /// An interval that is counted from one end says nothing about the other one.
-/// The sides may point inward: with `interval(1, -1)` and no offset they are `[1, -1]`.
+/// Levels that are found at run time are not known here. The sides may point inward: with `interval(1, -1)` and no offset they are `[1, -1]`.
 #[must_use]
 pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
     let mut sides: SideTable<Field, Sides> = SideTable::default();
-    for (interval, touch) in touches(stencil) {
+    for (interval, touch) in stencil.touches().filter(|(_, it)| it.is_level_known) {
         let of_touch = Sides::of(interval, touch.offset.k);
         let known = sides.get(touch.field).copied().unwrap_or_default();
         sides.insert(touch.field, known.union(of_touch));
@@ -33,7 +32,7 @@ pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
 /// Refuses reads of a temporary on levels that it does not have (E23); whether there was none.
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     let mut is_legal = true;
-    for (interval, touch) in touches(stencil) {
+    for (interval, touch) in stencil.touches().filter(|(_, it)| it.is_level_known) {
         let field = &stencil.fields[touch.field];
         if !field.is_temporary || !field.axes.has(Axis::K) {
             continue;
@@ -47,13 +46,6 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
         }
     }
     is_legal
-}
-
-fn touches(stencil: &Stencil) -> impl Iterator<Item = (Interval, Touch)> {
-    stencil.vertical_loops.iter().flat_map(|vertical_loop| {
-        let touches = vertical_loop.body.iter().flat_map(Stmt::touches);
-        touches.map(|it| (vertical_loop.interval, it))
-    })
 }
 
 /// What is known of either side.

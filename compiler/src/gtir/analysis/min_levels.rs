@@ -1,6 +1,6 @@
 //! The fewest levels for which no interval is empty or reversed, and every temporary has the levels that are read.
 
-use super::super::nodes::{Stencil, Stmt};
+use super::super::nodes::Stencil;
 use super::super::visit::Touch;
 use crate::space::{self, Axis, Interval, Level};
 
@@ -8,14 +8,11 @@ use crate::space::{self, Axis, Interval, Level};
 #[must_use]
 pub fn min_levels(stencil: &Stencil) -> i64 {
     let of_intervals = space::min_levels(stencil.vertical_loops.iter().map(|it| it.interval));
-    let of_temporaries = stencil.vertical_loops.iter().flat_map(|it| {
-        let touches = it.body.iter().flat_map(Stmt::touches).filter(|touch| {
-            let field = &stencil.fields[touch.field];
-            field.is_temporary && field.axes.has(Axis::K)
-        });
-        touches.map(|touch| levels_for(it.interval, touch))
+    let of_temporaries = stencil.touches().filter(|(_, touch)| {
+        let field = &stencil.fields[touch.field];
+        field.is_temporary && field.axes.has(Axis::K) && touch.is_level_known
     });
-    of_temporaries.fold(of_intervals, i64::max)
+    of_temporaries.map(|(interval, touch)| levels_for(interval, touch)).fold(of_intervals, i64::max)
 }
 
 /// The levels that there must be for a touch to stay among them; E23 sees to the ends that it is counted from.

@@ -52,11 +52,9 @@ fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
     for (at, block) in blocks.iter().enumerate() {
         for write in block.iter().filter(|it| it.is_write) {
             for read in block.iter().filter(|it| !it.is_write) {
-                let is_behind = match vertical_loop.order {
-                    LoopOrder::Forward => read.offset.k < 0,
-                    LoopOrder::Backward => read.offset.k > 0,
-                    LoopOrder::Parallel => false,
-                };
+                let is_behind = blocks.iter().flatten().any(|it| {
+                    it.is_write && it.field == read.field && is_before(vertical_loop.order, read, it)
+                });
                 // One plane serves all levels: read before it is written, it holds the level before.
                 let is_plane = !stencil.fields[read.field].axes.has(Axis::K);
                 let is_written_before =
@@ -72,6 +70,18 @@ fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
         }
     }
     edges
+}
+
+/// Whether the sweep can have written on an earlier level what is read.
+fn is_before(order: LoopOrder, read: &Touch, write: &Touch) -> bool {
+    if !read.is_level_known || !write.is_level_known {
+        return true;
+    }
+    match order {
+        LoopOrder::Forward => read.offset.k < write.offset.k,
+        LoopOrder::Backward => read.offset.k > write.offset.k,
+        LoopOrder::Parallel => false,
+    }
 }
 
 /// Whether a value of `to` can depend on, or be, a value of `from` read within the loop:

@@ -97,8 +97,15 @@ impl Lowering<'_> {
     /// The statement, or nothing where it has a fault.
     fn stmt(&mut self, stmt: &def::Stmt) -> Option<Stmt> {
         let kind = match &stmt.kind {
-            def::StmtKind::Assign { target, target_span, value } => {
-                self.assign(same(*target), *target_span, value)?
+            def::StmtKind::Assign { target, index, target_span, value } => {
+                let index = self.index(&self.source.fields[*target].name, index);
+                let assigned = self.assign(same(*target), *target_span, value)?;
+                StmtKind::Assign {
+                    target: same(*target),
+                    index: index?,
+                    target_span: *target_span,
+                    value: assigned,
+                }
             }
             def::StmtKind::If { condition, then, otherwise } => {
                 let condition = self.condition("`if`", condition);
@@ -117,7 +124,8 @@ impl Lowering<'_> {
         Some(Stmt { kind, origin: stmt.origin.clone() })
     }
 
-    fn assign(&mut self, target: Handle<Field>, target_span: Span, value: &def::Expr) -> Option<StmtKind> {
+    /// The value that is assigned, in the type of the target, which it may decide.
+    fn assign(&mut self, target: Handle<Field>, target_span: Span, value: &def::Expr) -> Option<Expr> {
         let value = self.expr(value);
         let dtype = match (self.typings[target], &value) {
             (Typing::Unassigned, Some(value)) => {
@@ -139,7 +147,7 @@ impl Lowering<'_> {
             }
             (known, _) => known.dtype()?,
         };
-        Some(StmtKind::Assign { target, target_span, value: converted(value?, dtype) })
+        Some(converted(value?, dtype))
     }
 
     fn condition(&mut self, of: &str, condition: &def::Expr) -> Option<Expr> {
@@ -154,7 +162,7 @@ impl Lowering<'_> {
     /// The halves of `a, b = b, a` follow each other and have the same place in the text.
     fn warn_of_swap(&mut self, first: &def::Stmt, second: &def::Stmt) {
         let copied = |stmt: &def::Stmt| match &stmt.kind {
-            def::StmtKind::Assign { target, value, .. } => match value.kind {
+            def::StmtKind::Assign { target, index, value, .. } if index.is_here() => match value.kind {
                 ExprKind::Access(def::Access::Field { field, .. }) => Some((*target, field)),
                 _ => None,
             },
@@ -184,6 +192,7 @@ impl Lowering<'_> {
             stencil.fields.push(Field {
                 name: field.name.clone(),
                 axes: field.axes,
+                data_dims: field.data_dims.clone(),
                 // A temporary that was never assigned, or with a fault, is not read either.
                 dtype: self.typings[same(handle)].dtype().unwrap_or(self.config.literal_float),
                 is_temporary: field.is_temporary,

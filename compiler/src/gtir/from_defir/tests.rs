@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::expr;
+use crate::expr::{self, Vertical};
 use crate::gtir::{nodes as gtir, parse::parse, print::listing, validate::validate};
 
 /// The Definition IR of a stencil: temporaries lose their type, but for those called `typed_...`.
@@ -15,6 +15,7 @@ fn definition(text: &str) -> def::Stencil {
         stencil.fields.push(def::Field {
             name: field.name.clone(),
             axes: field.axes,
+            data_dims: field.data_dims.clone(),
             dtype: is_typed.then_some(field.dtype),
             is_temporary: field.is_temporary,
             span: field.span,
@@ -40,7 +41,8 @@ fn definition(text: &str) -> def::Stencil {
     }
     for vertical_loop in &typed.vertical_loops {
         let gtir::VerticalLoop { order, interval, span, body } = vertical_loop.clone();
-        stencil.computations.push(def::Computation { order, interval, span, body: forget_all(&body) });
+        let (from, to, body) = (None, None, forget_all(&body));
+        stencil.computations.push(def::Computation { order, interval, from, to, span, body });
     }
     stencil
 }
@@ -51,9 +53,9 @@ fn forget_all(body: &[gtir::Stmt]) -> Vec<def::Stmt> {
 
 fn forget(stmt: &gtir::Stmt) -> def::Stmt {
     let kind = match &stmt.kind {
-        gtir::StmtKind::Assign { target, target_span, value } => {
+        gtir::StmtKind::Assign { target, index, target_span, value } => {
             let (target, target_span) = (same(*target), *target_span);
-            def::StmtKind::Assign { target, target_span, value: untyped(value) }
+            def::StmtKind::Assign { target, index: untyped_index(index), target_span, value: untyped(value) }
         }
         gtir::StmtKind::If { condition, then, otherwise } => def::StmtKind::If {
             condition: untyped(condition),
@@ -74,11 +76,9 @@ fn untyped(typed: &gtir::Expr) -> def::Expr {
     let boxed = |it: &gtir::Expr| Box::new(untyped(it));
     let kind = match &typed.kind {
         ExprKind::Literal(value) => ExprKind::Literal(*value),
-        ExprKind::Access(gtir::Access::Field { field, offset }) => {
-            ExprKind::Access(def::Access::Field { field: same(*field), offset: *offset })
-        }
-        ExprKind::Access(gtir::Access::Scalar(scalar)) => {
-            ExprKind::Access(def::Access::Scalar(same(*scalar)))
+        ExprKind::Access(leaf) => ExprKind::Access(untyped_leaf(*leaf)),
+        ExprKind::Element(leaf, index) => {
+            ExprKind::Element(untyped_leaf(*leaf), Box::new(untyped_index(index)))
         }
         ExprKind::Position(axis) => ExprKind::Position(*axis),
         ExprKind::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand)),
@@ -92,6 +92,24 @@ fn untyped(typed: &gtir::Expr) -> def::Expr {
         ExprKind::Cast(to, operand) => ExprKind::Cast(*to, boxed(operand)),
     };
     expr::Expr { kind, dtype: (), span: typed.span }
+}
+
+fn untyped_leaf(leaf: gtir::Access) -> def::Access {
+    match leaf {
+        gtir::Access::Field { field, offset } => def::Access::Field { field: same(field), offset },
+        gtir::Access::Scalar(scalar) => def::Access::Scalar(same(scalar)),
+    }
+}
+
+fn untyped_index(index: &gtir::Index) -> def::Index {
+    def::Index {
+        vertical: match &index.vertical {
+            Vertical::Offset(by) => Vertical::Offset(*by),
+            Vertical::Above(by) => Vertical::Above(untyped(by)),
+            Vertical::At(level) => Vertical::At(untyped(level)),
+        },
+        data: index.data.iter().map(untyped).collect(),
+    }
 }
 
 const FIELDS: &str = "

@@ -3,11 +3,11 @@
 use super::{Lowering, access, converted, same};
 use crate::defir::nodes as def;
 use crate::diag::Span;
-use crate::diag::catalog::{types, warnings};
-use crate::expr::ExprKind;
+use crate::diag::catalog::{data, types, warnings};
+use crate::expr::{ExprKind, Vertical};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
-use super::super::nodes::Expr;
+use super::super::nodes::{Expr, Index};
 
 impl Lowering<'_> {
     /// The typed expression, or nothing where it has a fault (which is reported).
@@ -28,6 +28,17 @@ impl Lowering<'_> {
                     def::Access::Scalar(scalar) => self.scalars[scalar.index()],
                 };
                 Some(Expr { kind: ExprKind::Access(access(*leaf)), dtype, span })
+            }
+            ExprKind::Element(leaf, index) => {
+                let read = def::Expr { kind: ExprKind::Access(*leaf), dtype: (), span };
+                let read = self.expr(&read);
+                let name = match *leaf {
+                    def::Access::Field { field, .. } => &self.source.fields[field].name,
+                    def::Access::Scalar(scalar) => &self.source.scalars[scalar].name,
+                };
+                let index = self.index(name, index)?;
+                let dtype = read?.dtype;
+                Some(Expr { kind: ExprKind::Element(access(*leaf), Box::new(index)), dtype, span })
             }
             // A position always fits 64 bits; a narrower literal precision narrows it.
             ExprKind::Position(axis) => {
@@ -58,6 +69,25 @@ impl Lowering<'_> {
                 Some(Expr { span, ..converted(operand, *to) })
             }
         }
+    }
+
+    /// What picks an element of `name`, which integers do.
+    pub(super) fn index(&mut self, name: &str, index: &def::Index) -> Option<Index> {
+        let mut integer = |what: &str, expr: &def::Expr| {
+            let expr = self.expr(expr)?;
+            if !expr.dtype.is_int() {
+                self.refuse(data::float_index(&format!("{what} `{name}`"), expr.dtype, expr.span));
+                return None;
+            }
+            Some(expr)
+        };
+        let vertical = match &index.vertical {
+            Vertical::Offset(by) => Some(Vertical::Offset(*by)),
+            Vertical::Above(by) => integer("the offset along K of", by).map(Vertical::Above),
+            Vertical::At(level) => integer("the level of", level).map(Vertical::At),
+        };
+        let data: Vec<Option<Expr>> = index.data.iter().map(|it| integer("the data index of", it)).collect();
+        Some(Index { vertical: vertical?, data: data.into_iter().collect::<Option<_>>()? })
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &def::Expr, span: Span) -> Option<Expr> {

@@ -56,11 +56,12 @@ pub fn used_scalars(stencil: &Stencil) -> SideTable<Scalar, bool> {
         used.insert(scalar, false);
     }
     let mut use_scalar = |stmt: &Stmt| {
-        let Some(expr) = stmt.expr() else { return };
-        expr.walk(&mut |it| {
-            if let ExprKind::Access(Access::Scalar(scalar)) = it.kind {
-                used.insert(scalar, true);
-            }
+        stmt.exprs().for_each(|expr| {
+            expr.walk(&mut |it| {
+                if let ExprKind::Access(Access::Scalar(scalar)) = it.kind {
+                    used.insert(scalar, true);
+                }
+            });
         });
     };
     for placed in stencil.placed() {
@@ -89,10 +90,7 @@ fn access_kind(
         // A level that the sweep has left behind has seen all writes of the section.
         let mut behind = written.clone();
         let all = section.executions.iter().flat_map(|&it| &touches[it]);
-        if all
-            .into_iter()
-            .any(|it| it.is_write && !it.scope.is_conditional && it.what == Target::Field(field))
-        {
+        if all.into_iter().any(|it| it.is_write && is_whole(it) && it.what == Target::Field(field)) {
             behind.add(interval);
         }
         for &execution in &section.executions {
@@ -102,7 +100,7 @@ fn access_kind(
                 }
                 if touch.is_write {
                     is_written = true;
-                    if touch.scope.is_conditional || !is_whole_plane {
+                    if !is_whole(touch) || !is_whole_plane {
                         needs_old |= !written.hold(interval);
                     } else {
                         written.add(interval);
@@ -110,6 +108,8 @@ fn access_kind(
                 } else {
                     is_read = true;
                     let k = touch.offset.k;
+                    // A level that is found at run time may be any.
+                    needs_old |= !touch.is_level_known;
                     let is_behind =
                         order == LoopOrder::Forward && k < 0 || order == LoopOrder::Backward && k > 0;
                     let levels = if is_behind { &behind } else { &written };
@@ -124,6 +124,11 @@ fn access_kind(
         (_, true) if !needs_old && written.hold(Interval::FULL) => AccessKind::Write,
         (_, true) => AccessKind::ReadWrite,
     }
+}
+
+/// Whether a write sets all there is at each point where its execution runs.
+fn is_whole(write: &Touch<'_>) -> bool {
+    !write.scope.is_conditional && write.is_here() && !write.is_part()
 }
 
 fn shifted(interval: Interval, by: i32) -> Interval {

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::super::nodes::{
-    Access, Expr, Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target,
-};
+use itertools::Itertools;
+
+use super::super::nodes::{Expr, Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target};
 use super::extents::{Extents, true_contribution};
 use crate::diag::catalog::warnings;
 use crate::diag::{Diagnostics, Origin, Span};
@@ -58,7 +58,7 @@ struct Progress<'a> {
     extents: &'a Extents,
     /// No run has fewer.
     min_levels: i64,
-    written: Vec<Written>,
+    written: Vec<Written<'a>>,
     found: Vec<Undefined<'a>>,
 }
 
@@ -70,12 +70,16 @@ enum Cover {
     Nothing,
 }
 
-/// Points and levels at all of which a field is written.
-#[derive(Clone, Copy)]
-struct Written {
+/// Points and levels at all of which one element of a field is written.
+struct Written<'a> {
     field: Handle<Field>,
+    /// Only where this holds, which always does or never does at a point.
+    condition: Option<&'a Expr>,
+    data: Vec<i64>,
     extent: Extent,
     levels: Interval,
+    /// How many levels above the point at hand it is written.
+    k: i32,
 }
 
 impl<'a> Progress<'a> {
@@ -86,24 +90,52 @@ impl<'a> Progress<'a> {
             let walk = Walk::over(&self.stencil.executions[execution].body);
             let n_so_far = self.written.len();
             reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
-            let (extent, levels) = (self.extents.executions[execution], section.interval);
-            let fields = walk.assigned.into_iter().filter_map(Target::field);
-            self.written.extend(fields.map(|field| Written { field, extent, levels }));
+            let extent = self.extents.executions[execution];
+            let always = walk.assigned.into_iter().map(|it| (None, it));
+            let lasting = walk.under.into_iter().filter(|(it, _)| self.is_lasting(it));
+            let sometimes = lasting.flat_map(|(it, all)| all.into_iter().map(move |one| (Some(it), one)));
+            let written = always.chain(sometimes).filter_map(|(condition, Assigned { what, data, k })| {
+                let levels = moved(section.interval, k);
+                Some(Written { field: what.field()?, condition, data, extent, levels, k })
+            });
+            let written: Vec<Written<'a>> = written.collect();
+            self.written.extend(written);
         }
         for (execution, n_so_far, read) in reads {
             let Some(field) = read.what.field() else { continue };
             if !self.stencil.fields[field].is_temporary {
                 continue;
             }
-            // A sweep has been to the levels behind it in all of its executions, and to those ahead in none.
-            let n_visible = match (order, read.offset.k.signum()) {
-                (LoopOrder::Parallel, _) | (_, 0) => n_so_far,
-                (LoopOrder::Forward, -1) | (LoopOrder::Backward, 1) => self.written.len(),
-                _ => n_before,
+            // A sweep has written in all of its executions what lies behind it, and in none what lies ahead.
+            let is_visible = |at: usize, it: &Written<'_>| {
+                let is_met = it.condition.is_none_or(|condition| {
+                    let is_same_point = !read.offset.is_horizontal() && read.k == Some(it.k);
+                    is_same_point && read.conditions.contains(&condition)
+                });
+                let is_behind = |ahead: LoopOrder, behind: LoopOrder| match read.k {
+                    None => false,
+                    Some(k) => order == ahead && k < it.k || order == behind && k > it.k,
+                };
+                let is_before = at < n_before
+                    || is_behind(LoopOrder::Forward, LoopOrder::Backward)
+                    || at < n_so_far && !is_behind(LoopOrder::Backward, LoopOrder::Forward);
+                is_met && is_before
             };
-            let cover = self.cover(&self.written[..n_visible], section, execution, field, &read);
+            let written = self.written.iter().enumerate().filter(|(at, it)| is_visible(*at, it));
+            let written: Vec<&Written<'_>> =
+                written.map(|(_, it)| it).filter(|it| it.field == field).collect();
+            let cover = self.cover(&written, section, execution, field, &read);
             self.note(field, &read, cover);
         }
+    }
+
+    /// Whether no statement changes what the condition reads.
+    fn is_lasting(&self, condition: &Expr) -> bool {
+        let mut is_changed = false;
+        for (_, execution) in self.stencil.executions.iter() {
+            execution.each_touch(&mut |it| is_changed |= it.is_write && reads(condition, it.what));
+        }
+        !is_changed
     }
 
     fn note(&mut self, field: Handle<Field>, read: &Read<'a>, cover: Cover) {
@@ -118,10 +150,10 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// How much of what `read` can touch is among `written`.
+    /// How much of what `read` can touch is among the writes of its field.
     fn cover(
         &self,
-        written: &[Written],
+        written: &[&Written<'_>],
         section: &Section,
         execution: Handle<HorizontalExecution>,
         field: Handle<Field>,
@@ -129,23 +161,34 @@ impl<'a> Progress<'a> {
     ) -> Cover {
         let block = self.extents.executions[execution];
         let Some(needed) = true_contribution(block, read.offset, read.region) else { return Cover::Whole };
-        let moved = |bound: Bound| Bound { offset: bound.offset.saturating_add(read.offset.k), ..bound };
-        let levels = Interval::new(moved(section.interval.start), moved(section.interval.end));
-        let has_levels = self.stencil.fields[field].axes.has(Axis::K);
-        let hold_levels = |writes: &[&Written]| {
+        let field = &self.stencil.fields[field];
+        // A level that is found at run time may be any.
+        let levels = read.k.map_or(Interval::FULL, |k| moved(section.interval, k));
+        let has_levels = field.axes.has(Axis::K);
+        let hold_levels = |writes: &[&Written<'_>]| {
             if has_levels { self.hold(writes, levels) } else { !writes.is_empty() }
         };
-        let writes: Vec<&Written> = written.iter().filter(|it| it.field == field).collect();
-        let wide: Vec<&Written> = writes.iter().copied().filter(|it| it.extent.holds(needed)).collect();
-        match writes.iter().map(|it| it.extent).reduce(Extent::intersection) {
-            _ if hold_levels(&wide) => Cover::Whole,
-            Some(columns) if hold_levels(&writes) => Cover::Columns(columns),
-            _ => Cover::Nothing,
+        let of_element = |data: &[i64]| {
+            let writes: Vec<&Written<'_>> = written.iter().copied().filter(|it| it.data == data).collect();
+            let wide: Vec<&Written<'_>> =
+                writes.iter().copied().filter(|it| it.extent.holds(needed)).collect();
+            match writes.iter().map(|it| it.extent).reduce(Extent::intersection) {
+                _ if hold_levels(&wide) => Cover::Whole,
+                Some(columns) if hold_levels(&writes) => Cover::Columns(columns),
+                _ => Cover::Nothing,
+            }
+        };
+        match &read.data {
+            Some(data) => of_element(data),
+            None => every_element(&field.data_dims)
+                .map(|it| of_element(&it))
+                .reduce(Cover::least)
+                .unwrap_or(Cover::Nothing),
         }
     }
 
     /// Whether the writes together hold all of these levels that exist.
-    fn hold(&self, writes: &[&Written], levels: Interval) -> bool {
+    fn hold(&self, writes: &[&Written<'_>], levels: Interval) -> bool {
         // Up to here they do.
         let mut at = levels.start.max(Bound::start(0));
         while !self.is_at_most(levels.end, at) && at < Bound::end(0) {
@@ -169,20 +212,61 @@ impl<'a> Progress<'a> {
     }
 }
 
+impl Cover {
+    fn least(self, other: Self) -> Self {
+        match (self, other) {
+            (Cover::Nothing, _) | (_, Cover::Nothing) => Cover::Nothing,
+            (Cover::Columns(one), Cover::Columns(other)) => Cover::Columns(one.intersection(other)),
+            (Cover::Columns(it), Cover::Whole) | (Cover::Whole, Cover::Columns(it)) => Cover::Columns(it),
+            (Cover::Whole, Cover::Whole) => Cover::Whole,
+        }
+    }
+}
+
+fn moved(interval: Interval, by: i32) -> Interval {
+    let moved = |bound: Bound| Bound { offset: bound.offset.saturating_add(by), ..bound };
+    Interval::new(moved(interval.start), moved(interval.end))
+}
+
+/// All elements of data dimensions of these sizes.
+fn every_element(data_dims: &[u32]) -> impl Iterator<Item = Vec<i64>> {
+    data_dims.iter().map(|&size| 0..i64::from(size)).multi_cartesian_product()
+}
+
 /// A read of something that the execution at hand did not write before, or of another point or level.
 struct Read<'a> {
     what: Target,
     span: Span,
+    /// Where from the point, along I and J.
     offset: Offset,
+    /// How many levels above the point, where that is known.
+    k: Option<i32>,
+    /// Which element of the data dimensions, where that is known.
+    data: Option<Vec<i64>>,
+    /// What holds where it is read.
+    conditions: Vec<&'a Expr>,
     region: Option<Region>,
     origin: &'a Origin,
+}
+
+/// An element that a statement has set.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Assigned {
+    what: Target,
+    data: Vec<i64>,
+    /// How many levels above the point.
+    k: i32,
 }
 
 /// The statements of one execution, in order.
 #[derive(Default)]
 struct Walk<'a> {
-    /// What each point has a value of that runs what comes next.
-    assigned: BTreeSet<Target>,
+    /// What each point has set that runs what comes next.
+    assigned: BTreeSet<Assigned>,
+    /// What is set where a condition holds, as far as it holds wherever it is met again.
+    under: Vec<(&'a Expr, BTreeSet<Assigned>)>,
+    /// The conditions of the branches around.
+    conditions: Vec<&'a Expr>,
     reads: Vec<Read<'a>>,
 }
 
@@ -198,17 +282,39 @@ impl<'a> Walk<'a> {
     }
 
     fn stmt(&mut self, stmt: &'a Stmt, region: Option<Region>) {
-        if let Some(expr) = stmt.expr() {
+        for expr in stmt.exprs() {
             self.reads(expr, region, &stmt.origin);
         }
         match &stmt.kind {
-            StmtKind::Assign { target, .. } => drop(self.assigned.insert(*target)),
-            StmtKind::If { then, otherwise, .. } => {
+            StmtKind::Assign { target, index, .. } => {
+                self.under.retain(|(condition, _)| !reads(condition, *target));
+                if let (Some(data), Some(k)) = (index.literal_data(), index.level_offset()) {
+                    self.assigned.insert(Assigned { what: *target, data, k });
+                }
+            }
+            StmtKind::If { condition, then, otherwise } => {
                 let before = self.assigned.clone();
+                let known = self.under.iter().find(|(it, _)| *it == condition);
+                self.assigned.extend(known.into_iter().flat_map(|(_, it)| it.iter().cloned()));
+                self.conditions.push(condition);
                 self.body(then, region);
+                self.conditions.pop();
                 let after_then = std::mem::replace(&mut self.assigned, before);
                 self.body(otherwise, region);
                 self.assigned.retain(|it| after_then.contains(it));
+                let writes_its_condition = || {
+                    let mut is_written = false;
+                    stmt.walk(&mut |it| {
+                        if let StmtKind::Assign { target, .. } = it.kind {
+                            is_written |= reads(condition, target);
+                        }
+                    });
+                    is_written
+                };
+                if !writes_its_condition() {
+                    self.under.retain(|(it, _)| *it != condition);
+                    self.under.push((condition, after_then));
+                }
             }
             StmtKind::While { body, .. } => self.body_that_may_not_run(body, region),
             StmtKind::Region { region, body } => self.body_that_may_not_run(body, Some(*region)),
@@ -223,15 +329,28 @@ impl<'a> Walk<'a> {
 
     fn reads(&mut self, expr: &Expr, region: Option<Region>, origin: &'a Origin) {
         expr.walk(&mut |it| {
-            let ExprKind::Access(access) = it.kind else { return };
-            let offset = match access {
-                Access::Field { offset, .. } => offset,
-                Access::Scalar(_) | Access::Local(_) => Offset::CENTRE,
+            let (access, index) = match &it.kind {
+                ExprKind::Access(access) => (access, None),
+                ExprKind::Element(access, index) => (access, Some(index)),
+                _ => return,
             };
             let Some(what) = access.target() else { return };
-            if offset != Offset::CENTRE || !self.assigned.contains(&what) {
-                self.reads.push(Read { what, span: it.span, offset, region, origin });
+            let offset = access.offset();
+            let k = index.map_or(Some(offset.k), |it| it.level_offset());
+            let data = index.map_or(Some(Vec::new()), |it| it.literal_data());
+            let is_assigned = !offset.is_horizontal()
+                && k.zip(data.clone())
+                    .is_some_and(|(k, data)| self.assigned.contains(&Assigned { what, data, k }));
+            if !is_assigned {
+                let conditions = self.conditions.clone();
+                self.reads.push(Read { what, span: it.span, offset, k, data, conditions, region, origin });
             }
         });
     }
+}
+
+fn reads(expr: &Expr, what: Target) -> bool {
+    let mut is_read = false;
+    expr.accesses(&mut |it| is_read |= it.target() == Some(what));
+    is_read
 }

@@ -68,7 +68,8 @@ pub fn extents(stencil: &Stencil) -> Extents {
 /// The positions of each field, per axis, that a run on `domain` touches; nothing where it touches none.
 ///
 /// The ranges are relative to the compute domain. Where a field lacks an axis the
-/// range along it has no meaning.
+/// range along it has no meaning. Levels that are found at run time are left out: along K the
+/// range may be empty.
 #[must_use]
 pub fn touched(stencil: &Stencil, extents: &Extents, domain: Domain) -> SideTable<Field, [Range<i64>; 3]> {
     let mut ranges: SideTable<Field, [Range<i64>; 3]> = SideTable::default();
@@ -84,14 +85,17 @@ pub fn touched(stencil: &Stencil, extents: &Extents, domain: Domain) -> SideTabl
             if range.iter().any(Range::is_empty) {
                 continue;
             }
-            let shifted = Axis::ALL.map(|axis| {
+            let mut shifted = Axis::ALL.map(|axis| {
                 let (range, offset) = (&range[axis.index()], i64::from(touch.offset.along(axis)));
                 range.start + offset..range.end + offset
             });
+            if !touch.is_level_known {
+                shifted[Axis::K.index()] = 0..0;
+            }
             let union = match ranges.get(field) {
-                Some(known) => Axis::ALL.map(|axis| {
-                    let (a, b) = (&known[axis.index()], &shifted[axis.index()]);
-                    a.start.min(b.start)..a.end.max(b.end)
+                Some(known) => Axis::ALL.map(|axis| match (&known[axis.index()], &shifted[axis.index()]) {
+                    (empty, other) | (other, empty) if empty.is_empty() => other.clone(),
+                    (a, b) => a.start.min(b.start)..a.end.max(b.end),
                 }),
                 None => shifted,
             };

@@ -6,7 +6,6 @@ use super::PassCx;
 use crate::entity::Handle;
 use crate::oir::analysis::definite_assignment::reads_unassigned;
 use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
-use crate::space::Offset;
 
 pub const NAME: &str = "oir/localize-temporaries";
 
@@ -46,11 +45,13 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
 /// Why a temporary stays a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
+    /// There are several values at a point.
+    Several,
     /// No statement uses it.
     Unused,
     /// Several executions use it.
     Shared,
-    /// It is read at another point or level.
+    /// It is read at another point or level, or written at another level.
     ReadElsewhere,
     /// A value from another level or from before may be read.
     ReadUnassigned,
@@ -59,9 +60,10 @@ pub enum Blocked {
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Blocked::Several => "it has data dimensions",
             Blocked::Unused => "no statement uses it",
             Blocked::Shared => "statements that cannot be merged share it",
-            Blocked::ReadElsewhere => "it is read at another point than the one written",
+            Blocked::ReadElsewhere => "it is read or written at another point than the one at hand",
             Blocked::ReadUnassigned => "it may be read before it is assigned",
         })
     }
@@ -74,6 +76,9 @@ impl fmt::Display for Blocked {
 /// The reason why there is none.
 pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<HorizontalExecution>, Blocked> {
     let what = Target::Field(field);
+    if !stencil.fields[field].data_dims.is_empty() {
+        return Err(Blocked::Several);
+    }
     let mut users = stencil.placed().map(|it| it.execution).filter(|&it| stencil.executions[it].uses(what));
     let execution = users.next().ok_or(Blocked::Unused)?;
     if users.next().is_some() {
@@ -81,7 +86,7 @@ pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<Horizontal
     }
     let body = &stencil.executions[execution];
     let mut is_read_elsewhere = false;
-    body.each_touch(&mut |it| is_read_elsewhere |= it.what == what && it.offset != Offset::CENTRE);
+    body.each_touch(&mut |it| is_read_elsewhere |= it.what == what && !it.is_here());
     if is_read_elsewhere {
         return Err(Blocked::ReadElsewhere);
     }
@@ -183,7 +188,7 @@ forward
                 missed: `shared` stays a field: statements that cannot be merged share it
                 missed: `sum` stays a field: it may be read before it is assigned
                 missed: `maybe` stays a field: it may be read before it is assigned
-                missed: `level` stays a field: it is read at another point than the one written
+                missed: `level` stays a field: it is read or written at another point than the one at hand
             "#]],
         );
     }

@@ -113,7 +113,7 @@ pub fn may_merge(
 fn read_elsewhere(order: LoopOrder, readers: &[Touch<'_>], writers: &[Touch<'_>]) -> Option<Handle<Field>> {
     readers.iter().filter(|it| !it.is_write).find_map(|read| {
         let is_elsewhere =
-            read.offset.is_horizontal() || (order == LoopOrder::Parallel && read.offset.k != 0);
+            read.offset.is_horizontal() || (order == LoopOrder::Parallel && read.is_of_other_level());
         let field = read.what.field()?;
         let is_written = || writers.iter().any(|it| it.is_write && it.what == read.what);
         (is_elsewhere && is_written()).then_some(field)

@@ -357,7 +357,7 @@ impl<'c> Graph<'c> {
         let boxed = |it: &schedule::Expr, leaf: &mut _| Box::new(self.converted(it, leaf));
         let kind = match &expr.kind {
             ExprKind::Literal(value) => ExprKind::Literal(*value),
-            ExprKind::Access(access) => ExprKind::Access(leaf(access)),
+            ExprKind::Access(access) | ExprKind::Element(access, _) => ExprKind::Access(leaf(access)),
             ExprKind::Position(axis) => ExprKind::Access(Affine::symbol(self.position(*axis)).into()),
             ExprKind::Unary(op, operand) => ExprKind::Unary(*op, boxed(operand, leaf)),
             ExprKind::Binary(op, left, right) => {
