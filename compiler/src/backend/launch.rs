@@ -18,7 +18,7 @@ pub struct Call {
     /// Inferred from the fields where it is missing: the largest that fits.
     pub domain: Option<[i64; 3]>,
     /// Index of the first point of the compute domain, per field; `_all_` for all others.
-    /// Three entries, or one for each axis of the field.
+    /// Three entries, or one for each axis of the field, or one for each dimension of its array.
     pub origin: BTreeMap<String, Vec<i64>>,
 }
 
@@ -73,6 +73,7 @@ pub struct FieldArgument {
 
 impl FieldArgument {
     /// Elements between neighbours along I, J, K; 0 along an axis that the field lacks.
+    /// Those of the data dimensions are the array's behind its axes.
     #[must_use]
     pub fn strides(&self, axes: AxisSet) -> [usize; 3] {
         let mut strides = [0; 3];
@@ -150,7 +151,7 @@ fn argument(param: &Param, given: &mut Call, wrong: &mut Vec<Diagnostic>) -> Arg
                 }
             }
         }
-        ParamKind::Field { axes, dtype, .. } => {
+        ParamKind::Field { axes, data_dims, dtype, .. } => {
             let Some(array) = given.fields.remove(&param.name) else {
                 wrong.push(call::missing(&param.name, "field", param.span));
                 return Argument::Unused;
@@ -158,11 +159,16 @@ fn argument(param: &Param, given: &mut Call, wrong: &mut Vec<Diagnostic>) -> Arg
             if array.dtype() != *dtype {
                 wrong.push(call::field_of_wrong_type(&param.name, *dtype, array.dtype()));
             }
-            if array.shape.len() != axes.len() {
-                wrong.push(call::wrong_dimensions(&param.name, *axes, &array.shape));
+            if array.shape.len() != axes.len() + data_dims.len() {
+                wrong.push(call::wrong_dimensions(&param.name, *axes, data_dims, &array.shape));
                 return Argument::Unused;
             }
-            match origin(param, *axes, given) {
+            let sizes = &array.shape[axes.len()..];
+            if !sizes.iter().zip(data_dims).all(|(&given, &declared)| u32::try_from(given) == Ok(declared)) {
+                wrong.push(call::wrong_data_dimensions(&param.name, data_dims, sizes));
+                return Argument::Unused;
+            }
+            match origin(param, *axes, data_dims.len(), given) {
                 Ok(origin) => Argument::Field(FieldArgument { array, origin }),
                 Err(diagnostic) => {
                     wrong.push(diagnostic);
@@ -186,11 +192,21 @@ fn scalar(input: ScalarInput, dtype: DType) -> Option<Value> {
 }
 
 /// The origin of a field along I, J, K: its own entry, else `_all_`, else zeros.
-fn origin(param: &Param, axes: AxisSet, given: &Call) -> Result<[i64; 3], Diagnostic> {
+fn origin(param: &Param, axes: AxisSet, n_data: usize, given: &Call) -> Result<[i64; 3], Diagnostic> {
     let mut origin = [0; 3];
-    let Some(entry) = given.origin.get(&param.name).or_else(|| given.origin.get("_all_")) else {
+    let own = given.origin.get(&param.name);
+    let Some(entry) = own.or_else(|| given.origin.get("_all_")) else {
         return Ok(origin);
     };
+    // One that is meant for all fields has an entry for each of I, J, K, also where as many dimensions are others.
+    let (of_axes, of_data) = match entry.split_at_checked(axes.len()) {
+        Some((of_axes, of_data)) if own.is_some() && of_data.len() == n_data => (of_axes, of_data),
+        _ => (entry.as_slice(), [].as_slice()),
+    };
+    if of_data.iter().any(|&at| at != 0) {
+        return Err(call::origin_of_data(&param.name, entry));
+    }
+    let entry = of_axes;
     if entry.len() == axes.len() {
         axes.iter().zip(entry).for_each(|(axis, &at)| origin[axis.index()] = at);
     } else if entry.len() == 3 {

@@ -39,6 +39,8 @@ pub struct Param {
 pub enum ParamKind {
     Field {
         axes: AxisSet,
+        /// The sizes of the dimensions behind the axes.
+        data_dims: Vec<u32>,
         dtype: DType,
         /// Per axis: positions `lo` to `n + hi` must be there for a call to be accepted; GT4Py's rule.
         boundary: [Reach; 3],

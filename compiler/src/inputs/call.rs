@@ -24,9 +24,9 @@ pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) 
                     call.scalars.insert(param.name.clone(), given.value);
                 }
             }
-            ParamKind::Field { axes, dtype, .. } => {
+            ParamKind::Field { axes, ref data_dims, dtype, .. } => {
                 let origin = Axis::ALL.map(|axis| param.kind.halo(axis).0);
-                let shape = shape_for(param, axes, domain);
+                let shape = shape_for(param, axes, data_dims, domain);
                 let array = match directives.input(&param.name) {
                     Some(generator) => fill(generator, dtype, axes, &shape, origin, domain),
                     None if param.access == AccessKind::Write => Array::zeros(dtype, &shape),
@@ -44,8 +44,8 @@ pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) 
 #[must_use]
 pub fn bytes_for(signature: &Signature, domain: Domain) -> u64 {
     let bytes = |param: &Param| match param.kind {
-        ParamKind::Field { axes, dtype, .. } if param.access != AccessKind::None => {
-            let points = shape_for(param, axes, domain)
+        ParamKind::Field { axes, ref data_dims, dtype, .. } if param.access != AccessKind::None => {
+            let points = shape_for(param, axes, data_dims, domain)
                 .into_iter()
                 .fold(1_u64, |n, size| n.saturating_mul(u64::try_from(size).unwrap_or(u64::MAX)));
             points.saturating_mul(dtype.size_bytes() as u64)
@@ -57,6 +57,7 @@ pub fn bytes_for(signature: &Signature, domain: Domain) -> u64 {
 
 /// An array with the values of a generator at every point, halo included;
 /// `origin` is the index of the first point of the compute domain along I, J, K.
+/// What `shape` has behind the axes are data dimensions; each of their elements has random numbers of its own.
 #[must_use]
 pub fn fill(
     generator: &Generator,
@@ -73,26 +74,32 @@ pub fn fill(
         points[axis.index()] = start..start.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
         strides[axis.index()] = stride;
     }
-    // What is kept beside the array is no larger than it.
-    let mut room = array.elements.len() * dtype.size_bytes() / size_of::<f64>();
-    let sampled = Sampled::new(generator, &points, domain, &mut room);
-    let [i, j, k] = &points;
-    for (k, from_k) in k.clone().zip((0..).step_by(strides[2].max(1))) {
-        for (j, from_j) in j.clone().zip((from_k..).step_by(strides[1].max(1))) {
-            for (i, position) in i.clone().zip((from_j..).step_by(strides[0].max(1))) {
-                array.elements.set(position, Value::Float64(sampled.at([i, j, k])).cast(dtype));
+    let n_points: usize = shape[..axes.len()].iter().product();
+    let n_elements: usize = shape[axes.len()..].iter().product();
+    for (number, start) in (0_u64..).zip((0..).step_by(n_points.max(1))).take(n_elements) {
+        let generator = generator.of_element(number);
+        // What is kept beside the array is no larger than it.
+        let mut room = n_points * dtype.size_bytes() / size_of::<f64>();
+        let sampled = Sampled::new(&generator, &points, domain, &mut room);
+        let [i, j, k] = &points;
+        for (k, from_k) in k.clone().zip((start..).step_by(strides[2].max(1))) {
+            for (j, from_j) in j.clone().zip((from_k..).step_by(strides[1].max(1))) {
+                for (i, position) in i.clone().zip((from_j..).step_by(strides[0].max(1))) {
+                    array.elements.set(position, Value::Float64(sampled.at([i, j, k])).cast(dtype));
+                }
             }
         }
     }
     array
 }
 
-fn shape_for(param: &Param, axes: AxisSet, domain: Domain) -> Vec<usize> {
+fn shape_for(param: &Param, axes: AxisSet, data_dims: &[u32], domain: Domain) -> Vec<usize> {
     let size = |axis| {
         let (before, after) = param.kind.halo(axis);
         usize::try_from(before + domain.along(axis) + after).unwrap_or(0)
     };
-    axes.iter().map(size).collect()
+    let data = data_dims.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX));
+    axes.iter().map(size).chain(data).collect()
 }
 
 #[cfg(test)]
@@ -104,7 +111,7 @@ mod tests {
     use crate::space::Reach;
 
     fn field(name: &str, axes: AxisSet, dtype: DType, boundary: [Reach; 3], access: AccessKind) -> Param {
-        let kind = ParamKind::Field { axes, dtype, boundary, reach: boundary };
+        let kind = ParamKind::Field { axes, data_dims: Vec::new(), dtype, boundary, reach: boundary };
         Param { name: name.to_owned(), kind, access, is_keyword_only: false, span: Span::default() }
     }
 
@@ -162,6 +169,45 @@ mod tests {
                 let expected = Value::Float64(value_at(&generator, point, domain));
                 assert_eq!(array.get(&index), expected, "{axes} at {point:?}");
             }
+        }
+    }
+
+    #[test]
+    fn each_element_of_data_dimensions_has_random_numbers_of_its_own() {
+        let generator = crate::inputs::parse::generator("random(low=0, high=1, seed=1)").unwrap();
+        let domain = Domain::new(2, 2, 2);
+        let plain = fill(&generator, DType::Float64, AxisSet::IJ, &[2, 2], [0; 3], domain);
+        let array = fill(&generator, DType::Float64, AxisSet::IJ, &[2, 2, 3, 2], [0; 3], domain);
+        assert_eq!(array.get(&[1, 0, 0, 0]), plain.get(&[1, 0]));
+        let numbers: std::collections::BTreeSet<u64> =
+            array.indices().map(|it| array.get(&it).as_f64().to_bits()).collect();
+        assert_eq!(numbers.len(), 24);
+    }
+
+    #[test]
+    fn data_dimensions_stand_behind_the_axes() {
+        let mut signature = signature();
+        if let ParamKind::Field { data_dims, .. } = &mut signature.params[2].kind {
+            *data_dims = vec![3, 2];
+        }
+        let given =
+            |text: &str| call_for(&signature, &directive::read(text, FileId(0)).0, Domain::new(4, 3, 2));
+        let call = given("# @input q constant(1)\n# @input p constant(1)\n# @scalar alpha = 2\n");
+        assert_eq!(call.fields["out"].shape, [4, 3, 2, 3, 2]);
+        let is_bound = |origin: &[i64]| {
+            let mut call = call.clone();
+            call.origin.insert("out".to_owned(), origin.to_vec());
+            bind(&signature, call).map(|_| ()).map_err(|it| it[0].code.to_string())
+        };
+        assert_eq!(is_bound(&[0, 0, 0]), Ok(()));
+        assert_eq!(is_bound(&[0, 0, 0, 0, 0]), Ok(()));
+        assert_eq!(is_bound(&[0, 0, 0, 1, 0]), Err("C02".to_owned()));
+        assert_eq!(is_bound(&[0, 0, 0, 0]), Err("C02".to_owned()));
+        for shape in [&[4, 3, 2][..], &[4, 3, 2, 2, 3]] {
+            let mut call = call.clone();
+            call.fields.insert("out".to_owned(), Array::zeros(DType::Float64, shape));
+            let found = bind(&signature, call).unwrap_err();
+            assert_eq!(found[0].code.to_string(), "C02", "{shape:?}");
         }
     }
 

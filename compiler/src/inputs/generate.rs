@@ -7,6 +7,23 @@ use super::Generator;
 use crate::space::{Axis, Domain};
 use crate::types::{Function, math};
 
+impl Generator {
+    /// The generator of one element of data dimensions, numbered in the order of an array: it has random
+    /// numbers of its own. The first has those of a field without data dimensions.
+    #[must_use]
+    pub(super) fn of_element(&self, number: u64) -> Self {
+        let all = |parts: &[Self]| parts.iter().map(|it| it.of_element(number)).collect();
+        match self {
+            Generator::Random { low, high, seed } if number > 0 => {
+                Generator::Random { low: *low, high: *high, seed: splitmix64(*seed ^ splitmix64(number)) }
+            }
+            Generator::Sum(parts) => Generator::Sum(all(parts)),
+            Generator::Product(parts) => Generator::Product(all(parts)),
+            _ => self.clone(),
+        }
+    }
+}
+
 /// The value at `point`, counted from the first point of the compute domain;
 /// along an axis that a field lacks, the point is at 0.
 #[must_use]

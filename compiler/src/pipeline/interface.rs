@@ -25,6 +25,7 @@ pub(super) fn signature(gtir: &gtir::nodes::Stencil, oir: &oir::Stencil, extents
                 name: it.name.clone(),
                 kind: ParamKind::Field {
                     axes: it.axes,
+                    data_dims: it.data_dims.clone(),
                     dtype: it.dtype,
                     boundary: reaches(extents.fields.get(field)),
                     reach: reaches(extents.true_fields.get(field)),

@@ -108,9 +108,10 @@ impl Work<'_> {
         let Some(signature) = &self.compilation.signature else { return 0 };
         let domain = self.launch.domain;
         let of = |param: &Param| match &param.kind {
-            ParamKind::Field { axes, dtype, .. } => {
+            ParamKind::Field { axes, data_dims, dtype, .. } => {
                 let times = u64::from(param.access.is_read()) + u64::from(param.access.is_written());
                 let points = axes.iter().map(|axis| u64::try_from(domain.along(axis)).unwrap_or(0));
+                let points = points.chain(data_dims.iter().map(|&size| u64::from(size)));
                 points.fold(times * dtype.size_bytes() as u64, u64::saturating_mul)
             }
             ParamKind::Scalar { .. } => 0,

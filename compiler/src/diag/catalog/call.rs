@@ -56,15 +56,26 @@ pub fn cannot_read(what: &str, why: &str) -> Diagnostic {
         .help("write it again, as with `numpy.savez`, with arrays of bool, int8 to int64, float32 or float64")
 }
 
-pub fn wrong_dimensions(name: &str, axes: AxisSet, shape: &[usize]) -> Diagnostic {
+/// `data_dims` are the sizes of the data dimensions that are declared.
+pub fn wrong_dimensions(name: &str, axes: AxisSet, data_dims: &[u32], shape: &[usize]) -> Diagnostic {
+    let data = if data_dims.is_empty() {
+        String::new()
+    } else {
+        format!("data dimensions of the sizes {data_dims:?}")
+    };
+    let (declared, order) = match (axes.is_empty(), data_dims.is_empty()) {
+        (_, true) => (format!("the axes {axes}"), format!(", in the order {axes}")),
+        (true, false) => (data, String::new()),
+        (false, false) => {
+            (format!("the axes {axes} and {data}"), format!(", in the order {axes}, then those of data"))
+        }
+    };
+    let n = axes.len() + data_dims.len();
     Diagnostic::without_place(
         WRONG_DIMENSIONS,
-        format!(
-            "field `{name}` has the axes {axes}, and the array has {} dimensions, {shape:?}",
-            shape.len()
-        ),
+        format!("field `{name}` has {declared}, and the array has {} dimensions, {shape:?}", shape.len()),
     )
-    .help(format!("pass an array with {} dimensions, in the order {axes}", axes.len()))
+    .help(format!("pass an array with {n} dimensions{order}"))
 }
 
 /// `declared` and `given` are the sizes of the data dimensions.
@@ -74,6 +85,14 @@ pub fn wrong_data_dimensions(name: &str, declared: &[u32], given: &[usize]) -> D
         format!("field `{name}` has data dimensions of the sizes {declared:?}, and the array {given:?}"),
     )
     .help("pass an array whose last dimensions have the declared sizes")
+}
+
+pub fn origin_of_data(name: &str, origin: &[i64]) -> Diagnostic {
+    Diagnostic::without_place(
+        WRONG_DIMENSIONS,
+        format!("the origin {origin:?} of field `{name}` is not 0 along a data dimension"),
+    )
+    .help("a data dimension has no halo: write 0 for it, or leave it out")
 }
 
 pub fn wrong_origin_length(name: &str, axes: AxisSet, origin: &[i64]) -> Diagnostic {
