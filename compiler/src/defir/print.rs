@@ -26,7 +26,12 @@ pub fn listing(stencil: &Stencil) -> Listing {
         }
         for (position, computation) in stencil.computations.iter().enumerate() {
             out.open(format!("computation{position}"), "computation", []);
-            out.line(format_args!("computation {} {}", computation.order, computation.interval));
+            let bound = |word: &'static str, bound: &Option<Expr>| {
+                let bound = bound.as_ref().map(|it| print::text(it, &access).to_string());
+                bound.map_or_else(String::new, |it| format!(" {word} {it}"))
+            };
+            let (from, to) = (bound("from", &computation.from), bound("to", &computation.to));
+            out.line(format_args!("computation {} {}{from}{to}", computation.order, computation.interval));
             stmts.body(&computation.body, out);
             out.close();
         }

@@ -18,6 +18,44 @@ impl<A, T> Expr<A, T> {
         named.into_iter().flatten().chain(listed)
     }
 
+    /// The operands, to be changed.
+    pub fn operands_mut(&mut self) -> Vec<&mut Expr<A, T>> {
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => Vec::new(),
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => vec![operand],
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Ternary { condition, then, otherwise } => vec![then, condition, otherwise],
+            ExprKind::Call(_, arguments) => arguments.iter_mut().collect(),
+            ExprKind::Element(_, index) => index.exprs_mut().collect(),
+        }
+    }
+
+    /// Whether both compute the same in the same way, wherever they are written.
+    pub fn is_same(&self, other: &Self) -> bool
+    where
+        A: PartialEq,
+        T: PartialEq,
+    {
+        let is_alike = match (&self.kind, &other.kind) {
+            (ExprKind::Literal(one), ExprKind::Literal(other)) => one == other,
+            (ExprKind::Access(one), ExprKind::Access(other)) => one == other,
+            (ExprKind::Position(one), ExprKind::Position(other)) => one == other,
+            (ExprKind::Unary(one, _), ExprKind::Unary(other, _)) => one == other,
+            (ExprKind::Binary(one, ..), ExprKind::Binary(other, ..)) => one == other,
+            (ExprKind::Ternary { .. }, ExprKind::Ternary { .. }) => true,
+            (ExprKind::Call(one, _), ExprKind::Call(other, _)) => one == other,
+            (ExprKind::Cast(one, _), ExprKind::Cast(other, _)) => one == other,
+            (ExprKind::Element(one, at), ExprKind::Element(other, other_at)) => {
+                one == other && at.vertical.is_alike(&other_at.vertical)
+            }
+            _ => false,
+        };
+        is_alike
+            && self.dtype == other.dtype
+            && self.operands().count() == other.operands().count()
+            && self.operands().zip(other.operands()).all(|(one, other)| one.is_same(other))
+    }
+
     /// Calls `each` for this expression and every one below it, outermost first.
     pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Expr<A, T>)) {
         each(self);
@@ -37,24 +75,11 @@ impl<A, T> Expr<A, T> {
 
     /// Calls `each` for every leaf, to be changed.
     pub fn accesses_mut(&mut self, each: &mut impl FnMut(&mut A)) {
-        match &mut self.kind {
-            ExprKind::Literal(_) | ExprKind::Position(_) => {}
-            ExprKind::Access(leaf) => each(leaf),
-            ExprKind::Element(leaf, index) => {
-                each(leaf);
-                index.accesses_mut(each);
-            }
-            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => operand.accesses_mut(each),
-            ExprKind::Binary(_, left, right) => {
-                left.accesses_mut(each);
-                right.accesses_mut(each);
-            }
-            ExprKind::Ternary { condition, then, otherwise } => {
-                then.accesses_mut(each);
-                condition.accesses_mut(each);
-                otherwise.accesses_mut(each);
-            }
-            ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|it| it.accesses_mut(each)),
+        if let ExprKind::Access(leaf) | ExprKind::Element(leaf, _) = &mut self.kind {
+            each(leaf);
+        }
+        for operand in self.operands_mut() {
+            operand.accesses_mut(each);
         }
     }
 
@@ -91,6 +116,15 @@ impl<A, T> Expr<A, T> {
 }
 
 impl<A, T> Vertical<A, T> {
+    /// Whether both mean a level in the same way; the integers of run time aside.
+    fn is_alike(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Vertical::Offset(one), Vertical::Offset(other)) => one == other,
+            (Vertical::Above(_), Vertical::Above(_)) | (Vertical::At(_), Vertical::At(_)) => true,
+            _ => false,
+        }
+    }
+
     /// The integer that tells the level at run time.
     #[must_use]
     pub fn expr(&self) -> Option<&Expr<A, T>> {
@@ -107,13 +141,13 @@ impl<A, T> Index<A, T> {
         self.vertical.expr().into_iter().chain(&self.data)
     }
 
-    /// Calls `each` for every leaf, to be changed.
-    pub fn accesses_mut(&mut self, each: &mut impl FnMut(&mut A)) {
-        match &mut self.vertical {
-            Vertical::Offset(_) => {}
-            Vertical::Above(expr) | Vertical::At(expr) => expr.accesses_mut(each),
-        }
-        self.data.iter_mut().for_each(|it| it.accesses_mut(each));
+    /// The same, to be changed.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr<A, T>> {
+        let vertical = match &mut self.vertical {
+            Vertical::Offset(_) => None,
+            Vertical::Above(expr) | Vertical::At(expr) => Some(expr),
+        };
+        vertical.into_iter().chain(&mut self.data)
     }
 
     /// The same index with every leaf replaced.

@@ -131,7 +131,7 @@ impl Stmt {
         match &mut self.kind {
             StmtKind::Assign { target, index, value, .. } => {
                 value.accesses_mut(&mut |it| it.rename(change));
-                index.accesses_mut(&mut |it| it.rename(change));
+                index.exprs_mut().for_each(|expr| expr.accesses_mut(&mut |it| it.rename(change)));
                 change(target);
             }
             StmtKind::If { condition, then, otherwise } => {

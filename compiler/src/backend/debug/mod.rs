@@ -255,6 +255,8 @@ fn outside(stencil: &Stencil, fault: &Outside, origin: &Origin) -> Stop {
 }
 
 #[cfg(test)]
+mod element_tests;
+#[cfg(test)]
 mod random_tests;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! The meaning of the language, rule by rule, from GTIR text.
 
+use itertools::Itertools;
+
 use super::*;
 use crate::backend::array::Array;
 use crate::backend::launch::{Argument, FieldArgument};
@@ -7,7 +9,7 @@ use crate::diag::Diagnostics;
 use crate::gtir;
 use crate::oir::analysis::extents::extents;
 use crate::oir::nodes::ParamKind;
-use crate::space::Domain;
+use crate::space::{AxisSet, Domain};
 
 /// Points around the domain that every array of a test has, on each side of each axis.
 const HALO: i64 = 3;
@@ -19,17 +21,24 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    fn at(&self, name: &str, cell: [i64; 3]) -> f64 {
+    pub(super) fn at(&self, name: &str, cell: [i64; 3]) -> f64 {
+        self.element(name, cell, &[])
+    }
+
+    /// One element of the data dimensions at a point.
+    pub(super) fn element(&self, name: &str, cell: [i64; 3], data: &[usize]) -> f64 {
         let param = self.stencil.params.iter().position(|it| match it.what {
             ParamKind::Field(field) => self.stencil.fields[field].name == name,
             ParamKind::Scalar(_) => false,
         });
         let Argument::Field(field) = &self.launch.arguments[param.expect(name)] else { panic!("{name}") };
-        field.array.get(&index(cell, &field.array.shape)).as_f64()
+        let declared = self.stencil.fields.iter().find(|(_, it)| it.name == name).expect(name).1;
+        let index = [index(cell, declared.axes), data.to_vec()].concat();
+        field.array.get(&index).as_f64()
     }
 
     /// The column at the first point of the domain.
-    fn column(&self, name: &str) -> Vec<f64> {
+    pub(super) fn column(&self, name: &str) -> Vec<f64> {
         (0..self.launch.domain.k).map(|k| self.at(name, [0, 0, k])).collect()
     }
 
@@ -39,17 +48,18 @@ impl Fields {
     }
 }
 
-fn index(cell: [i64; 3], shape: &[usize]) -> Vec<usize> {
+fn index(cell: [i64; 3], axes: AxisSet) -> Vec<usize> {
     let moved = cell.map(|it| usize::try_from(it + HALO).expect("inside the halo"));
-    match shape.len() {
-        3 => moved.to_vec(),
-        2 => moved[..2].to_vec(),
-        _ => moved[2..].to_vec(),
-    }
+    axes.iter().map(|axis| moved[axis.index()]).collect()
 }
 
-/// Runs a stencil whose fields start as `initial(name, cell)`, its scalars as 2.
-fn run_on(text: &str, domain: Domain, initial: impl Fn(&str, [i64; 3]) -> f64) -> Result<Fields, Stop> {
+/// Runs a stencil whose fields start as `initial(name, cell)`, with 100 more for each element of the
+/// data dimensions but the first, and its scalars as 2.
+pub(super) fn run_on(
+    text: &str,
+    domain: Domain,
+    initial: impl Fn(&str, [i64; 3]) -> f64,
+) -> Result<Fields, Stop> {
     let typed = gtir::parse::parse(text).expect("the text is GTIR");
     let mut diagnostics = Diagnostics::default();
     let stencil = crate::oir::from_gtir::lower(&typed, &mut diagnostics).expect("the stencil is legal");
@@ -86,16 +96,21 @@ fn run_oir(
         }
         ParamKind::Field(field) => {
             let field = &stencil.fields[field];
-            let shape: Vec<usize> = field.axes.iter().map(|axis| size(domain.along(axis))).collect();
+            let axes = field.axes.iter().map(|axis| size(domain.along(axis)));
+            let data_dims = field.data_dims.iter().map(|&it| usize::try_from(it).expect("small"));
+            let shape: Vec<usize> = axes.chain(data_dims.clone()).collect();
+            let elements: Vec<Vec<usize>> = data_dims.map(|it| 0..it).multi_cartesian_product().collect();
             let mut array = Array::zeros(field.dtype, &shape);
             let mut origin = [0; 3];
             field.axes.iter().for_each(|axis| origin[axis.index()] = HALO);
             for k in -HALO..domain.k + HALO {
                 for j in -HALO..domain.j + HALO {
                     for i in -HALO..domain.i + HALO {
-                        let position = array.position(&index([i, j, k], &shape));
-                        let value = Value::Float64(initial(&field.name, [i, j, k]));
-                        array.elements.set(position, value);
+                        for (more, element) in (0_u32..).zip(&elements) {
+                            let index = [index([i, j, k], field.axes), element.clone()].concat();
+                            let value = initial(&field.name, [i, j, k]) + f64::from(100 * more);
+                            array.elements.set(array.position(&index), Value::Float64(value));
+                        }
                     }
                 }
             }

@@ -2,11 +2,13 @@
 
 use super::Builder;
 use super::scope::Local;
+use super::statement::Aim;
 use super::types::{Declared, PythonTypes};
-use crate::defir::nodes::{Computation, Expr, Stmt, StmtKind};
+use super::vector::every_element;
+use crate::defir::nodes::{Access, Computation, Expr, Index, Stmt, StmtKind};
 use crate::diag::Span;
-use crate::diag::catalog::{compile_time, computations as catalog, names};
-use crate::expr::{ExprKind as IrKind, Index};
+use crate::diag::catalog::{compile_time, computations as catalog, data, names};
+use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
 use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind, Keyword, WithItem};
@@ -14,6 +16,26 @@ use crate::space::{Axis, AxisSet, Bound, Interval, Level, LoopOrder};
 
 /// The farthest that a bound may be from the end it counts from.
 const MAX_BOUND: i64 = 1 << 20;
+
+/// The levels of an `interval(...)`: static ones, and what bounds them further while the stencil runs.
+#[derive(Clone, Debug)]
+struct Levels {
+    interval: Interval,
+    from: Option<Expr>,
+    to: Option<Expr>,
+}
+
+impl From<Interval> for Levels {
+    fn from(interval: Interval) -> Self {
+        Self { interval, from: None, to: None }
+    }
+}
+
+/// One bound of an interval.
+enum Edge {
+    Static(Bound),
+    RunTime(Expr),
+}
 
 /// The items of a `with`, by what they are.
 #[derive(Default)]
@@ -71,14 +93,19 @@ impl<'p> Builder<'_, 'p> {
             ));
             return;
         };
-        let dtype = match self.annotation(annotation, PythonTypes::Literal) {
-            Ok(Declared::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
-                self.report(compile_time::not_supported("temporary with data dimensions", annotation.span));
+        let (dtype, data_dims) = match self.annotation(annotation, PythonTypes::Literal) {
+            Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJK => (dtype, it.data_dims),
+            Ok(Declared::Field(it, _)) if it.is_table => {
+                let why = "a table is a parameter: a temporary has all three axes";
+                self.report(compile_time::bad_temporary_type(why, annotation.span));
                 return;
             }
-            Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJK => dtype,
-            Ok(_) => {
-                let why = "a temporary declared before the computations has all three axes";
+            Ok(Declared::Field(it, _)) => {
+                self.report(data::declared_with_axes(name, it.axes, annotation.span));
+                return;
+            }
+            Ok(Declared::Scalar(_)) => {
+                let why = "a temporary declared before the computations is a field with all three axes";
                 self.report(compile_time::bad_temporary_type(why, annotation.span));
                 return;
             }
@@ -96,6 +123,7 @@ impl<'p> Builder<'_, 'p> {
             return;
         }
         let field = self.temporary(name, AxisSet::IJK, Some(dtype), target.span);
+        self.stencil.fields[field].data_dims.clone_from(&data_dims);
         self.frame_mut().locals.insert(name.to_owned(), Local::Field(field));
         let Some(value) = value else { return };
         let Ok(constant) = self.evaluate(value, false) else {
@@ -103,15 +131,14 @@ impl<'p> Builder<'_, 'p> {
             self.report(compile_time::bad_temporary_type(why, value.span));
             return;
         };
-        if let Some(value) = self.constant(constant, name, value.span) {
-            let origin = self.origin(span);
-            let kind =
-                StmtKind::Assign { target: field, index: Index::HERE, target_span: target.span, value };
-            self.written_outside.insert(field, target.span);
-            let body = vec![Stmt { kind, origin }];
-            let (order, interval) = (LoopOrder::Parallel, Interval::FULL);
-            self.stencil.computations.push(Computation { order, interval, from: None, to: None, span, body });
+        let Some(value) = self.constant(constant, name, value.span) else { return };
+        let mut body = Vec::new();
+        for element in every_element(&data_dims) {
+            let index = Index { data: self.element_index(&element, target.span), ..Index::HERE };
+            self.emit(Aim { field, index }, target.span, value.clone(), span, &mut body);
         }
+        let (order, interval) = (LoopOrder::Parallel, Interval::FULL);
+        self.stencil.computations.push(Computation { order, interval, from: None, to: None, span, body });
     }
 
     fn items(&mut self, items: &'p [WithItem]) -> Items<'p> {
@@ -242,14 +269,20 @@ impl<'p> Builder<'_, 'p> {
             };
             has_interval = true;
             let range = self.interval(*interval);
-            if let Some(range) = range {
-                if let Some((earlier, span)) = before {
-                    self.check_sequence(earlier, span, range, interval.span);
-                }
-                before = Some((range, interval.span));
-            }
             let regions: Vec<Call<'p>> = outer.iter().chain(&found.horizontal).copied().collect();
-            self.block(range, interval.span, &regions, inner);
+            if let Some(range) = range {
+                // Where a bound is known at run time only, so is the order.
+                let is_static = range.from.is_none() && range.to.is_none();
+                if let Some((earlier, span)) = before
+                    && is_static
+                {
+                    self.check_sequence(earlier, span, range.interval, interval.span);
+                }
+                before = is_static.then_some((range.interval, interval.span));
+                self.block(Some(range), interval.span, &regions, inner);
+            } else {
+                self.block(None, interval.span, &regions, inner);
+            }
         }
         if !has_interval && body.is_empty() {
             self.report(catalog::malformed_with("a computation has no interval", computation));
@@ -274,13 +307,7 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn block(
-        &mut self,
-        interval: Option<Interval>,
-        span: Span,
-        regions: &[Call<'p>],
-        body: &'p [tree::Stmt],
-    ) {
+    fn block(&mut self, levels: Option<Levels>, span: Span, regions: &[Call<'p>], body: &'p [tree::Stmt]) {
         let mut built = Vec::new();
         match regions {
             [] => self.stmts(body, &mut built),
@@ -291,13 +318,14 @@ impl<'p> Builder<'_, 'p> {
                 self.region(*horizontal, body, horizontal.span, &mut built);
             }
         }
-        let interval = interval.unwrap_or(Interval::FULL);
-        let (order, from, to) = (self.order, None, None);
+        let order = self.order;
+        let Levels { interval, from, to } = levels.unwrap_or(Interval::FULL.into());
+        self.check_bounds_are_kept(from.iter().chain(&to), &built);
         self.stencil.computations.push(Computation { order, interval, from, to, span, body: built });
     }
 
     /// `interval(...)`
-    fn interval(&mut self, call: Call<'p>) -> Option<Interval> {
+    fn interval(&mut self, call: Call<'p>) -> Option<Levels> {
         let values: Vec<&tree::Expr> =
             call.args.iter().chain(call.keywords.iter().map(|it| &it.value)).collect();
         let fail = |this: &mut Self, why: &str, span| {
@@ -305,20 +333,29 @@ impl<'p> Builder<'_, 'p> {
             None
         };
         match values.as_slice() {
-            [all] if matches!(all.kind, ExprKind::Ellipsis) => Some(Interval::FULL),
+            [all] if matches!(all.kind, ExprKind::Ellipsis) => Some(Interval::FULL.into()),
             [one] => {
-                let bound = self.bound(one, Level::Start)?;
+                let Edge::Static(bound) = self.bound(one, Level::Start)? else {
+                    return fail(self, "a single level is known while compiling", one.span);
+                };
                 if bound.level == Level::End {
                     return fail(self, "a single level is counted from the start", one.span);
                 }
-                Some(Interval::new(bound, Bound { offset: bound.offset + 1, ..bound }))
+                Some(Interval::new(bound, Bound { offset: bound.offset + 1, ..bound }).into())
             }
             [start, end] => {
                 if matches!(start.kind, ExprKind::None) {
                     return fail(self, "an interval starts at a level, not at `None`", start.span);
                 }
-                let (start_bound, end_bound) =
-                    (self.bound(start, Level::Start)?, self.bound(end, Level::End)?);
+                let (start, end) = (self.bound(start, Level::Start), self.bound(end, Level::End));
+                let (start_bound, from) = match start? {
+                    Edge::Static(bound) => (bound, None),
+                    Edge::RunTime(level) => (Bound::start(0), Some(level)),
+                };
+                let (end_bound, to) = match end? {
+                    Edge::Static(bound) => (bound, None),
+                    Edge::RunTime(level) => (Bound::end(0), Some(level)),
+                };
                 let is_empty = match (start_bound.level, end_bound.level) {
                     (Level::Start, Level::End) => false,
                     (Level::End, Level::Start) => true,
@@ -327,23 +364,18 @@ impl<'p> Builder<'_, 'p> {
                 if is_empty {
                     return fail(self, "the interval is empty or runs backward", call.span);
                 }
-                Some(Interval::new(start_bound, end_bound))
+                Some(Levels { interval: Interval::new(start_bound, end_bound), from, to })
             }
             _ => fail(self, "an interval has one or two bounds", call.span),
         }
     }
 
-    fn bound(&mut self, expr: &'p tree::Expr, side: Level) -> Option<Bound> {
+    fn bound(&mut self, expr: &'p tree::Expr, side: Level) -> Option<Edge> {
         if matches!(expr.kind, ExprKind::Missing) {
             return None;
         }
-        let base = match &expr.kind {
-            ExprKind::Subscript(value, _) => value,
-            _ => expr,
-        };
-        if let Some(Local::Field(_) | Local::Scalar(_)) = base.as_name().and_then(|it| self.local(it)) {
-            self.report(compile_time::not_supported("interval with a run-time bound", expr.span));
-            return None;
+        if let Some(name) = self.run_time_name(expr) {
+            return self.run_time_bound(name, expr).map(Edge::RunTime);
         }
         let (level, offset) = match self.evaluate(expr, false) {
             Ok(Constant::None) if side == Level::End => (Level::End, 0),
@@ -371,13 +403,87 @@ impl<'p> Builder<'_, 'p> {
             }
         };
         match i32::try_from(offset) {
-            Ok(short) if offset.abs() <= MAX_BOUND => Some(Bound { level, offset: short }),
+            Ok(short) if offset.abs() <= MAX_BOUND => Some(Edge::Static(Bound { level, offset: short })),
             _ => {
                 self.report(catalog::bad_interval(
                     "a bound of the interval is beyond every domain",
                     expr.span,
                 ));
                 None
+            }
+        }
+    }
+
+    /// The field or scalar that an expression reads somewhere: it has a value only while the stencil runs.
+    fn run_time_name<'e>(&self, expr: &'e tree::Expr) -> Option<&'e str> {
+        match &expr.kind {
+            ExprKind::Name(name) => {
+                matches!(self.local(name), Some(Local::Field(_) | Local::Scalar(_))).then_some(name.as_str())
+            }
+            ExprKind::Subscript(value, _) | ExprKind::Unary(_, value) | ExprKind::Attribute(value, _) => {
+                self.run_time_name(value)
+            }
+            ExprKind::Binary(_, left, right) => {
+                self.run_time_name(left).or_else(|| self.run_time_name(right))
+            }
+            ExprKind::Call { args, .. } => args.iter().find_map(|it| self.run_time_name(it)),
+            _ => None,
+        }
+    }
+
+    /// A scalar, or an element of a plane: `n`, `n[0, 0]`, `n[0, 0][c]`.
+    fn run_time_bound(&mut self, name: &str, expr: &'p tree::Expr) -> Option<Expr> {
+        let mut base = expr;
+        while let ExprKind::Subscript(value, _) = &base.kind {
+            base = value;
+        }
+        if base.as_name().is_none() {
+            self.report(catalog::interval_bound_arithmetic(name, expr.span));
+            return None;
+        }
+        if let Some(field) = self.field_named(base) {
+            let axes = self.stencil.fields[field].axes;
+            if axes != AxisSet::IJ {
+                self.report(catalog::interval_bound_axes(name, axes, expr.span));
+                return None;
+            }
+        }
+        let mut before = Vec::new();
+        let bound = self.expr(expr, &mut before)?;
+        let (IrKind::Access(leaf) | IrKind::Element(leaf, _)) = &bound.kind else { return None };
+        if let Access::Field { offset, .. } = leaf
+            && offset.is_horizontal()
+        {
+            self.report(catalog::interval_bound_beside(name, expr.span));
+            return None;
+        }
+        Some(bound)
+    }
+
+    /// What bounds an interval does not change within it: its levels would depend on how far the loop is.
+    fn check_bounds_are_kept<'e>(&mut self, bounds: impl Iterator<Item = &'e Expr>, body: &[Stmt]) {
+        let mut fields = Vec::new();
+        for bound in bounds {
+            bound.accesses(&mut |leaf| {
+                if let Access::Field { field, .. } = leaf {
+                    fields.push((*field, bound.span));
+                }
+            });
+        }
+        for (field, span) in fields {
+            let mut written = None;
+            for stmt in body {
+                stmt.walk(&mut |it| {
+                    if let StmtKind::Assign { target, target_span, .. } = it.kind
+                        && target == field
+                    {
+                        written.get_or_insert(target_span);
+                    }
+                });
+            }
+            if let Some(written) = written {
+                let name = self.stencil.fields[field].name.clone();
+                self.report(catalog::interval_bound_written(&name, span, written));
             }
         }
     }

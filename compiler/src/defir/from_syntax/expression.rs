@@ -3,7 +3,7 @@
 use super::Builder;
 use super::computation::{Call, literal};
 use super::scope::Local;
-use crate::defir::nodes::{Access, Expr, Stmt};
+use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::Span;
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
 use crate::expr::ExprKind as IrKind;
@@ -26,6 +26,9 @@ impl<'p> Builder<'_, 'p> {
         match &expr.kind {
             ExprKind::Missing => None,
             ExprKind::Name(name) => self.name(name, span),
+            ExprKind::Attribute(value, name) if name.name == "T" && !self.is_constant(expr) => {
+                self.transposed(value, span, out)
+            }
             ExprKind::Attribute(value, name) => self.attribute(expr, value, &name.name),
             ExprKind::Subscript(value, index) => self.subscript(value, index, span, out),
             ExprKind::Call { function, args, keywords } => {
@@ -59,6 +62,7 @@ impl<'p> Builder<'_, 'p> {
                 }
                 built(IrKind::Unary(op, Box::new(operand)))
             }
+            ExprKind::Binary(Operator::MatMul, left, right) => self.product(expr, left, right, out),
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.expr(left, out), self.expr(right, out));
                 let op = self.operator(*op, span)?;
@@ -147,7 +151,7 @@ impl<'p> Builder<'_, 'p> {
             Operator::Mod => BinaryOp::Mod,
             Operator::Pow => BinaryOp::Pow,
             Operator::MatMul => {
-                self.report(compile_time::not_supported("@", span));
+                self.report(catalog::operator_not_in_language("`@=`", span));
                 return None;
             }
             Operator::FloorDiv
@@ -165,7 +169,10 @@ impl<'p> Builder<'_, 'p> {
     /// A name that is read.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Option<Expr> {
         match self.local(name).cloned() {
-            Some(Local::Field(field)) => return Some(self.access(field, Offset::CENTRE, span)),
+            Some(Local::Field(field)) if self.stencil.fields[field].data_dims.is_empty() => {
+                return Some(self.access(field, Offset::CENTRE, span));
+            }
+            Some(Local::Field(field)) => return self.element_of(field, Offset::CENTRE, Index::HERE, span),
             Some(Local::Scalar(scalar)) => {
                 return Some(Expr { kind: IrKind::Access(Access::Scalar(scalar)), dtype: (), span });
             }
@@ -233,15 +240,7 @@ impl<'p> Builder<'_, 'p> {
 
     fn attribute(&mut self, whole: &'p tree::Expr, value: &'p tree::Expr, attribute: &str) -> Option<Expr> {
         if let Some(Local::Field(_)) = value.as_name().and_then(|it| self.local(it)) {
-            match attribute {
-                "T" | "A" => self.report(compile_time::not_supported(&format!(".{attribute}"), whole.span)),
-                _ => {
-                    self.report(catalog::operator_not_in_language(
-                        &format!("`.{attribute}` of a field"),
-                        whole.span,
-                    ));
-                }
-            }
+            self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of a field"), whole.span));
             return None;
         }
         let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
@@ -279,7 +278,17 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
+    fn is_constant(&self, expr: &tree::Expr) -> bool {
+        self.evaluate(expr, false).is_ok()
+    }
+
     fn call(&mut self, function: &'p tree::Expr, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
+        if let ExprKind::Attribute(value, name) = &function.kind
+            && name.name == "at"
+            && let Some(field) = self.field_named(value)
+        {
+            return self.at(field, call, out);
+        }
         if let Some(name) = function.as_name() {
             if let Some(builtin) = Function::from_name(name) {
                 return self.builtin(builtin, call, out);
@@ -305,13 +314,6 @@ impl<'p> Builder<'_, 'p> {
     }
 
     fn refuse_call(&mut self, function: &'p tree::Expr, span: Span) {
-        if let ExprKind::Attribute(value, name) = &function.kind
-            && name.name == "at"
-            && value.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Field(_))))
-        {
-            self.report(compile_time::not_supported(".at(...)", span));
-            return;
-        }
         let Some(dotted) = function.as_dotted() else {
             self.report(functions::not_callable("this", "an expression", span));
             return;

@@ -1,18 +1,26 @@
-//! `field[...]`: which point is read.
+//! `field[...]`, `field[...][n]`, `field.A[n]`, `field.at(K=n)`: which element is read.
 
 use super::Builder;
+use super::computation::Call;
 use super::scope::Local;
-use crate::defir::nodes::{Access, Expr, Field, Stmt};
+use crate::defir::nodes::{Access, Expr, Field, Index, Stmt};
 use crate::diag::Span;
-use crate::diag::catalog::{compile_time, expressions as catalog, statements};
+use crate::diag::catalog::{data, expressions as catalog, statements};
 use crate::entity::Handle;
-use crate::expr::ExprKind as IrKind;
+use crate::expr::{ExprKind as IrKind, Vertical};
 use crate::frontend::constants::Constant;
 use crate::frontend::syntax::{self as tree, ExprKind, Operator};
 use crate::space::{Axis, Offset};
+use crate::types::DType;
 
 /// The farthest that an offset may reach: sums over all statements of a stencil stay far from overflow.
 const MAX_OFFSET: i64 = 1 << 15;
+
+/// How far an index points along one axis.
+enum Shift {
+    Constant(i64),
+    RunTime(Expr),
+}
 
 impl<'p> Builder<'_, 'p> {
     pub(super) fn subscript(
@@ -26,8 +34,12 @@ impl<'p> Builder<'_, 'p> {
             ExprKind::Missing => None,
             ExprKind::Name(name) => match self.local(name) {
                 Some(&Local::Field(field)) => {
-                    let offset = self.offset(field, index)?;
-                    Some(self.access(field, offset, span))
+                    let (offset, index) = self.pointed(field, index, out)?;
+                    if self.stencil.fields[field].data_dims.is_empty() {
+                        Some(self.read_at(field, offset, index, span))
+                    } else {
+                        self.element_of(field, offset, index, span)
+                    }
                 }
                 Some(Local::Scalar(_)) => {
                     self.report(catalog::subscript_of_value(&format!("the scalar `{name}`"), span));
@@ -35,20 +47,24 @@ impl<'p> Builder<'_, 'p> {
                 }
                 _ => self.constant_subscript(name, value, index, span),
             },
-            ExprKind::Subscript(inner, _) if inner.as_name().is_some_and(|it| self.is_field(it)) => {
-                self.report(compile_time::not_supported("data dimensions", span));
-                None
+            ExprKind::Subscript(inner, at) if let Some(field) = self.field_named(inner) => {
+                let (offset, mut place) = self.pointed(field, at, out)?;
+                place.data = self.data_index(field, index, "[...][...]", span, out)?;
+                Some(self.read_at(field, offset, place, span))
             }
-            ExprKind::Attribute(_, name) if name.name == "A" => {
-                self.report(compile_time::not_supported(".A[...]", span));
-                None
+            ExprKind::Attribute(inner, name)
+                if name.name == "A"
+                    && let Some(field) = self.field_named(inner) =>
+            {
+                let data = self.data_index(field, index, ".A[...]", span, out)?;
+                Some(self.read_at(field, Offset::CENTRE, Index { data, ..Index::HERE }, span))
             }
             // The result of a function is a temporary, which has points beside it.
             ExprKind::Call { function, .. } if self.called_function(function).is_some() => {
                 let result = self.expr(value, out)?;
                 let IrKind::Access(Access::Field { field, .. }) = result.kind else { return None };
-                let offset = self.offset(field, index)?;
-                Some(self.access(field, offset, span))
+                let (offset, index) = self.pointed(field, index, out)?;
+                Some(self.read_at(field, offset, index, span))
             }
             _ => match self.evaluate_with_subscripts(value, index, span) {
                 Some(value) => self.constant(value, "this element", span),
@@ -60,8 +76,11 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn is_field(&self, name: &str) -> bool {
-        matches!(self.local(name), Some(Local::Field(_)))
+    pub(super) fn field_named(&self, expr: &tree::Expr) -> Option<Handle<Field>> {
+        match self.local(expr.as_name()?)? {
+            Local::Field(field) => Some(*field),
+            _ => None,
+        }
     }
 
     /// An element of a constant tuple.
@@ -102,6 +121,116 @@ impl<'p> Builder<'_, 'p> {
         parts.get(position).cloned()
     }
 
+    /// `field.at(K=level, ddim=[n])`
+    pub(super) fn at(&mut self, field: Handle<Field>, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
+        let Field { name, axes, .. } = &self.stencil.fields[field];
+        let (name, axes) = (name.clone(), *axes);
+        let bad = |this: &mut Self, why: &str, span| this.report(data::bad_at(&name, why, span));
+        if let Some(argument) = call.args.first() {
+            bad(self, "`.at(...)` takes its level as `K=level`", argument.span);
+            return None;
+        }
+        if !axes.has(Axis::K) {
+            bad(self, &format!("`{name}` has no levels"), call.span);
+            return None;
+        }
+        let (mut level, mut element) = (None, None);
+        for keyword in call.keywords {
+            match keyword.name.as_ref().map(|it| it.name.as_str()) {
+                Some("K") => level = Some(&keyword.value),
+                Some("ddim") => element = Some(&keyword.value),
+                _ => {
+                    bad(self, "`.at(...)` takes `K` and `ddim` only", keyword.span);
+                    return None;
+                }
+            }
+        }
+        let Some(level) = level else {
+            bad(self, "`.at(...)` has no level", call.span);
+            return None;
+        };
+        if let Ok(Constant::Axis(Axis::K)) = self.evaluate(level, false) {
+            self.report(data::at_this_level(&name, level.span));
+            return None;
+        }
+        let built = self.expr(level, out);
+        let data = match element {
+            Some(element) => self.data_index(field, element, ".at(ddim=...)", call.span, out)?,
+            None if self.stencil.fields[field].data_dims.is_empty() => Vec::new(),
+            None => {
+                let index = Index { vertical: Vertical::At(built?), data: Vec::new() };
+                return self.element_of(field, Offset::CENTRE, index, call.span);
+            }
+        };
+        let index = Index { vertical: Vertical::At(built?), data };
+        Some(self.read_at(field, Offset::CENTRE, index, call.span))
+    }
+
+    /// One integer for each data dimension of a field; `written` is how they are asked for.
+    pub(super) fn data_index(
+        &mut self,
+        field: Handle<Field>,
+        index: &'p tree::Expr,
+        written: &str,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Expr>> {
+        let Field { name, axes, data_dims, .. } = &self.stencil.fields[field];
+        let (name, is_table, sizes) = (name.clone(), axes.is_empty(), data_dims.clone());
+        let parts = match &index.kind {
+            ExprKind::List(parts) => parts,
+            _ => index.parts(),
+        };
+        if sizes.is_empty() {
+            self.report(data::no_data_dimensions(&name, &format!("{name}{written}"), span));
+            return None;
+        }
+        if let Some(slice) = parts.iter().find(|it| matches!(it.kind, ExprKind::Slice { .. })) {
+            self.report(catalog::slice_in_index(slice.span));
+            return None;
+        }
+        if parts.len() != sizes.len() {
+            self.report(data::data_index_count(&name, &sizes, parts.len(), is_table, index.span));
+            return None;
+        }
+        let element = self.element.take();
+        let mut built = Vec::new();
+        for (part, size) in parts.iter().zip(sizes) {
+            let Some(expr) = self.expr(part, out) else { continue };
+            if let IrKind::Literal(value) = expr.kind
+                && value.dtype().is_int()
+                && !(0..i64::from(size)).contains(&value.as_i64())
+            {
+                self.report(data::data_index_out_of_range(&name, value.as_i64(), size, part.span));
+                continue;
+            }
+            built.push(expr);
+        }
+        self.element = element;
+        (built.len() == parts.len()).then_some(built)
+    }
+
+    /// A read of an element, after the checks that its place needs.
+    pub(super) fn read_at(&mut self, field: Handle<Field>, offset: Offset, index: Index, span: Span) -> Expr {
+        if index.vertical == Vertical::Offset(0) && index.data.is_empty() {
+            return self.access(field, offset, span);
+        }
+        let read = self.access(field, Offset { k: 0, ..offset }, span);
+        let IrKind::Access(leaf) = read.kind else { return read };
+        let vertical = match index.vertical {
+            Vertical::Offset(by) => Vertical::Offset(by.saturating_add(offset.k)),
+            run_time => {
+                if offset.is_horizontal() {
+                    let name = self.stencil.fields[field].name.clone();
+                    self.report(data::computed_level_beside(&name, span));
+                }
+                run_time
+            }
+        };
+        let index = Index { vertical, data: index.data };
+        Expr { kind: IrKind::Element(leaf, Box::new(index)), dtype: (), span }
+    }
+
     /// A read of a field, after the check that regions need.
     pub(super) fn access(&mut self, field: Handle<Field>, offset: Offset, span: Span) -> Expr {
         if self.is_in_region
@@ -114,15 +243,21 @@ impl<'p> Builder<'_, 'p> {
         Expr { kind: IrKind::Access(Access::Field { field, offset }), dtype: (), span }
     }
 
-    /// The offset that an index gives; what is wrong with it is reported.
-    pub(super) fn offset(&mut self, field: Handle<Field>, index: &'p tree::Expr) -> Option<Offset> {
+    /// Where an index points, its data dimensions aside; what is wrong with it is reported.
+    pub(super) fn pointed(
+        &mut self,
+        field: Handle<Field>,
+        index: &'p tree::Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Option<(Offset, Index)> {
+        let mut run_time = None;
         let Field { name, axes, .. } = &self.stencil.fields[field];
         let (name, axes) = (name.clone(), *axes);
         let parts = index.parts();
         if let [only] = parts
             && matches!(only.kind, ExprKind::Ellipsis)
         {
-            return Some(Offset::CENTRE);
+            return Some((Offset::CENTRE, Index::HERE));
         }
         if let Some(slice) = parts.iter().find(|it| matches!(it.kind, ExprKind::Slice { .. })) {
             self.report(catalog::slice_in_index(slice.span));
@@ -161,11 +296,19 @@ impl<'p> Builder<'_, 'p> {
             }
         } else {
             if parts.len() != axes.len() {
-                self.report(catalog::offset_count(&name, axes, parts.len(), index.span));
+                self.report(match self.stencil.fields[field].data_dims.as_slice() {
+                    sizes @ [_, ..] if axes.is_empty() => {
+                        data::data_index_missing(&name, sizes, true, index.span)
+                    }
+                    _ => catalog::offset_count(&name, axes, parts.len(), index.span),
+                });
                 return None;
             }
             for (axis, part) in axes.iter().zip(parts) {
-                offsets[axis.index()] = self.constant_offset(part, axis)?;
+                match self.constant_offset(part, axis, out)? {
+                    Shift::Constant(by) => offsets[axis.index()] = by,
+                    Shift::RunTime(by) => run_time = Some(by),
+                }
             }
         }
         let mut short = [0_i32; 3];
@@ -179,23 +322,31 @@ impl<'p> Builder<'_, 'p> {
             }
         }
         let [i, j, k] = short;
-        Some(Offset::new(i, j, k))
+        let vertical = run_time.map_or(Vertical::Offset(0), Vertical::Above);
+        Some((Offset::new(i, j, k), Index { vertical, ..Index::HERE }))
     }
 
-    fn constant_offset(&mut self, part: &'p tree::Expr, axis: Axis) -> Option<i64> {
+    fn constant_offset(&mut self, part: &'p tree::Expr, axis: Axis, out: &mut Vec<Stmt>) -> Option<Shift> {
         match self.evaluate(part, true) {
             Ok(value) => {
                 let offset = value.as_int();
-                if offset.is_none() {
+                if offset.is_none()
+                    && axis == Axis::K
+                    && matches!(value, Constant::Float(_) | Constant::Typed(_))
+                {
+                    self.report(data::float_index("the offset along K", DType::Float64, part.span));
+                } else if offset.is_none() {
                     let why = format!("the offset along {axis} is {} and not an integer", describe(&value));
                     self.report(catalog::bad_offset(&why, part.span));
                 }
-                offset
+                offset.map(Shift::Constant)
             }
             Err(_) if self.is_missing_external(part) => None,
             Err(_) if axis == Axis::K => {
-                self.report(compile_time::not_supported("variable offset along K", part.span));
-                None
+                let element = self.element.take();
+                let by = self.expr(part, out);
+                self.element = element;
+                by.map(Shift::RunTime)
             }
             Err(opaque) => {
                 let why =

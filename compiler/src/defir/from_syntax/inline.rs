@@ -67,13 +67,23 @@ impl<'p> Builder<'_, 'p> {
                 return None;
             }
             // The caller's names are declared in the caller's body, after the arguments were read.
-            self.inline(
-                id,
-                function,
-                call,
-                |this, _| targets.iter().map(|it| this.target(it, declaration)).collect(),
-                out,
-            )
+            if targets.iter().all(|it| it.as_name().is_some() && self.whole_vector(it).is_none()) {
+                let results = |this: &mut Self, _: &str| {
+                    targets.iter().map(|it| this.target(it, declaration)).collect()
+                };
+                return self.inline(id, function, call, results, out).map(drop);
+            }
+            // Elements are found, and assigned, when the results are known.
+            let fresh = |this: &mut Self, prefix: &str| {
+                let name = format!("{prefix}_result");
+                Some(targets.iter().map(|it| this.temporary(&name, AxisSet::IJK, None, it.span)).collect())
+            };
+            let results = self.inline(id, function, call, fresh, out)?;
+            for (target, result) in targets.iter().zip(results) {
+                let aim = self.aim(target, declaration, out)?;
+                self.emit(aim, target.span, Self::read(result, call.span), call.span, out);
+            }
+            Some(())
         });
         if built.is_none() {
             targets.iter().for_each(|it| self.declare_after_error(it));
@@ -134,7 +144,7 @@ impl<'p> Builder<'_, 'p> {
                     let wanted = format!("{prefix}_{}", param.name.name);
                     let field = self.temporary(&wanted, AxisSet::IJK, None, span);
                     match value {
-                        Some(value) => self.emit(field, span, value, span, out),
+                        Some(value) => self.emit(field.into(), span, value, span, out),
                         None => is_whole = false,
                     }
                     Local::Field(field)
@@ -146,12 +156,14 @@ impl<'p> Builder<'_, 'p> {
         frame.results = Some(Results { targets: targets.clone() });
 
         let condition_of = self.condition_of.take();
+        let element = self.element.take();
         self.entered.push(id);
         self.frames.push(frame);
         self.import_externals(&def.body);
         self.stmts(&def.body, out);
         self.leave_frame();
         self.entered.pop();
+        self.element = element;
         self.condition_of = condition_of;
         is_whole.then_some(targets)
     }

@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
-//! [`scope`] is what the names of one body mean, [`types`] what annotations mean.
+//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean, [`types`] what annotations mean.
 
 mod computation;
 mod expression;
@@ -17,6 +17,7 @@ mod scope;
 mod signature;
 mod statement;
 mod types;
+mod vector;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -125,6 +126,8 @@ struct Builder<'b, 'p> {
     is_in_region: bool,
     /// Where each field was last written outside regions, up to here.
     written_outside: BTreeMap<Handle<Field>, Span>,
+    /// The element that is being computed in an assignment of a whole vector.
+    element: Option<Vec<i64>>,
     /// The statement whose condition is being built: `if` or `while`.
     condition_of: Option<&'static str>,
     /// How often each function was inlined, by name.
@@ -168,6 +171,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             order: LoopOrder::Parallel,
             is_in_region: false,
             written_outside: BTreeMap::new(),
+            element: None,
             condition_of: None,
             calls: BTreeMap::new(),
             next_stmt: 0,

@@ -3,7 +3,7 @@
 use super::types::{Declared, PythonTypes};
 use super::{Builder, Local};
 use crate::defir::nodes::{Field, Param, ParamDefault, ParamKind};
-use crate::diag::catalog::{compile_time, signature as catalog, syntax};
+use crate::diag::catalog::{signature as catalog, syntax};
 use crate::frontend::constants::Constant;
 use crate::frontend::syntax::{self as tree, Expr, ExprKind, FunctionDef};
 use crate::types::{DType, Value};
@@ -29,19 +29,6 @@ impl<'p> Builder<'_, 'p> {
                 continue;
             };
             match self.annotation(annotation, PythonTypes::Double) {
-                Ok(Declared::Field(it, _)) if it.is_table => {
-                    self.report(compile_time::not_supported("GlobalTable", annotation.span));
-                    declared.push(None);
-                }
-                Ok(Declared::Field(it, dtype)) => {
-                    if !it.data_dims.is_empty() {
-                        self.report(compile_time::not_supported(
-                            "Field with data dimensions",
-                            annotation.span,
-                        ));
-                    }
-                    declared.push(Some((param, Declared::Field(it, dtype))));
-                }
                 Ok(it) => declared.push(Some((param, it))),
                 Err(why) => {
                     if let Some(why) = why {

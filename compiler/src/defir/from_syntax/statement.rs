@@ -4,16 +4,29 @@ use super::Builder;
 use super::computation::{Call, first_line_of};
 use super::scope::Local;
 use super::types::{Declared, PythonTypes};
-use crate::defir::nodes::{Access, Expr, Field, Stmt, StmtKind};
-use crate::diag::catalog::{compile_time, computations, functions, names, statements as catalog};
+use super::vector::every_element;
+use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
+use crate::diag::catalog::{compile_time, computations, data, functions, names, statements as catalog};
 use crate::diag::{Diagnostic, Span};
 use crate::entity::Handle;
-use crate::expr::{ExprKind as IrKind, Index};
+use crate::expr::{ExprKind as IrKind, Vertical};
 use crate::frontend::evaluate::truth;
 use crate::frontend::program::is_externals;
 use crate::frontend::syntax::{self as tree, ExprKind};
 use crate::space::{Axis, AxisSet, LoopOrder, Offset};
 use crate::types::DType;
+
+/// What an assignment writes.
+pub(super) struct Aim {
+    pub(super) field: Handle<Field>,
+    pub(super) index: Index,
+}
+
+impl From<Handle<Field>> for Aim {
+    fn from(field: Handle<Field>) -> Self {
+        Self { field, index: Index::HERE }
+    }
+}
 
 /// The type and axes that an annotation gives a temporary.
 type Declaration = (AxisSet, Option<DType>);
@@ -309,10 +322,13 @@ impl<'p> Builder<'_, 'p> {
             self.call_into(id, call, std::slice::from_ref(target), declaration, out);
             return;
         }
+        if self.whole_vector(target).is_some() {
+            return self.assign_vector(target, value, span, out);
+        }
         let value = self.expr(value, out);
-        let Some(field) = self.target(target, declaration) else { return };
+        let Some(aim) = self.aim(target, declaration, out) else { return };
         if let Some(value) = value {
-            self.emit(field, target.span, value, span, out);
+            self.emit(aim, target.span, value, span, out);
         }
     }
 
@@ -332,14 +348,28 @@ impl<'p> Builder<'_, 'p> {
             self.report(problem);
             return;
         }
-        // The old value is read first, so an update of an unknown name is a read of it.
-        let old = self.expr(target, out);
-        let value = self.expr(value, out);
-        let op = self.operator(op, span);
-        let Some(field) = self.target(target, None) else { return };
-        if let (Some(old), Some(value), Some(op)) = (old, value, op) {
-            let kind = IrKind::Binary(op, Box::new(old), Box::new(value));
-            self.emit(field, target.span, Expr { kind, dtype: (), span }, span, out);
+        let elements = match self.whole_vector(target) {
+            Some(field) => every_element(&self.stencil.fields[field].data_dims).map(Some).collect(),
+            None => vec![None],
+        };
+        if self.shape(value).is_none() {
+            return;
+        }
+        for element in elements {
+            // The old value is read first, so an update of an unknown name is a read of it.
+            let before = std::mem::replace(&mut self.element, element.clone());
+            let old = self.expr(target, out);
+            let value = self.expr(value, out);
+            self.element = before;
+            let op = self.operator(op, span);
+            let Some(mut aim) = self.aim(target, None, out) else { return };
+            if let Some(element) = &element {
+                aim.index.data = self.element_index(element, span);
+            }
+            if let (Some(old), Some(value), Some(op)) = (old, value, op) {
+                let kind = IrKind::Binary(op, Box::new(old), Box::new(value));
+                self.emit(aim, target.span, Expr { kind, dtype: (), span }, span, out);
+            }
         }
     }
 
@@ -367,9 +397,8 @@ impl<'p> Builder<'_, 'p> {
         let declaration = match self.annotation(annotation, PythonTypes::Literal) {
             Ok(Declared::Scalar(dtype)) => (AxisSet::IJK, Some(dtype)),
             Ok(Declared::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
-                self.report(compile_time::not_supported("temporary with data dimensions", annotation.span));
-                self.declare_after_error(target);
-                return;
+                let why = "a temporary with data dimensions is declared before the computations";
+                return fail(self, why, annotation.span);
             }
             Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJ => (AxisSet::IJ, Some(dtype)),
             Ok(Declared::Field(it, _)) => {
@@ -394,23 +423,18 @@ impl<'p> Builder<'_, 'p> {
         let Some(value) = value else { return };
         for (&target, value) in results.targets.iter().zip(value.parts()) {
             if let Some(value) = self.expr(value, out) {
-                self.emit(target, span, value, span, out);
+                self.emit(target.into(), span, value, span, out);
             }
         }
     }
 
     /// Appends an assignment, after the checks that need its parts.
-    pub(super) fn emit(
-        &mut self,
-        target: Handle<Field>,
-        target_span: Span,
-        value: Expr,
-        span: Span,
-        out: &mut Vec<Stmt>,
-    ) {
+    pub(super) fn emit(&mut self, aim: Aim, target_span: Span, value: Expr, span: Span, out: &mut Vec<Stmt>) {
+        let Aim { field: target, index } = aim;
         let mut reread = None;
         value.walk(&mut |it| {
-            if let IrKind::Access(Access::Field { field, offset }) = &it.kind
+            if let IrKind::Access(Access::Field { field, offset })
+            | IrKind::Element(Access::Field { field, offset }, _) = &it.kind
                 && *field == target
                 && offset.is_horizontal()
             {
@@ -425,7 +449,7 @@ impl<'p> Builder<'_, 'p> {
             self.written_outside.insert(target, target_span);
         }
         let origin = self.origin(span);
-        out.push(Stmt { kind: StmtKind::Assign { target, index: Index::HERE, target_span, value }, origin });
+        out.push(Stmt { kind: StmtKind::Assign { target, index, target_span, value }, origin });
     }
 
     /// Why a name cannot be assigned, if it cannot.
@@ -444,12 +468,22 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// The field that a target names, declared if it is new; what is wrong is reported.
+    /// The field that a target without index names, declared if it is new; what is wrong is reported.
     pub(super) fn target(
         &mut self,
         target: &'p tree::Expr,
         declaration: Option<Declaration>,
     ) -> Option<Handle<Field>> {
+        Some(self.aim(target, declaration, &mut Vec::new())?.field)
+    }
+
+    /// What a target means, declared if it is new; what is wrong is reported.
+    pub(super) fn aim(
+        &mut self,
+        target: &'p tree::Expr,
+        declaration: Option<Declaration>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Aim> {
         let fail = |this: &mut Self, problem: Diagnostic| {
             this.report(problem);
             None
@@ -464,7 +498,7 @@ impl<'p> Builder<'_, 'p> {
                     Some(&Local::Field(field)) => field,
                     _ => self.declare(name, declaration, target.span),
                 };
-                self.check_axes(field, target.span)
+                Some(self.check_axes(field, target.span)?.into())
             }
             ExprKind::Subscript(value, index) => match &value.kind {
                 ExprKind::Name(name) if self.frame().results.is_some() => {
@@ -477,32 +511,38 @@ impl<'p> Builder<'_, 'p> {
                     let Some(&Local::Field(field)) = self.local(name) else {
                         return fail(self, names::read_before_assignment(name, value.span));
                     };
-                    let offset = self.offset(field, index)?;
-                    if offset.is_horizontal() {
-                        return fail(self, catalog::target_offset(name, target.span));
-                    }
-                    if offset.k != 0 && self.order == LoopOrder::Parallel {
-                        return fail(self, catalog::target_level_in_parallel(name, target.span));
-                    }
-                    if offset.k != 0 {
-                        return fail(
-                            self,
-                            compile_time::not_supported("assignment to another level", target.span),
-                        );
-                    }
-                    self.check_axes(field, target.span)
+                    self.check_axes(field, target.span)?;
+                    self.place_to_write(field, index, target.span, out)
                 }
-                ExprKind::Subscript(..) => {
-                    fail(self, compile_time::not_supported("data dimensions", target.span))
+                ExprKind::Subscript(inner, at) => {
+                    let Some(name) = inner.as_name() else {
+                        let why = "an index of an expression is assigned";
+                        return fail(self, catalog::bad_target(why, target.span));
+                    };
+                    if self.frame().results.is_some() {
+                        return fail(self, functions::subscripted_local(name, target.span));
+                    }
+                    if let Some(problem) = self.read_only(inner) {
+                        return fail(self, problem);
+                    }
+                    let Some(&Local::Field(field)) = self.local(name) else {
+                        return fail(self, data::undeclared_data_temporary(name, target.span));
+                    };
+                    self.check_axes(field, target.span)?;
+                    let aim = self.place_to_write(field, at, target.span, out)?;
+                    let data = self.data_index(field, index, "[...][...]", target.span, out)?;
+                    Some(Aim { field, index: Index { data, ..aim.index } })
                 }
-                ExprKind::Attribute(_, name) if name.name == "A" => {
-                    fail(self, catalog::target_is_view(target.span))
+                ExprKind::Attribute(inner, attribute) if attribute.name == "A" => {
+                    let name = inner.as_name().unwrap_or("this");
+                    fail(self, data::element_view_as_target(name, target.span))
                 }
                 _ => fail(self, catalog::bad_target("an index of an expression is assigned", target.span)),
             },
             ExprKind::Call { function, .. } => match &function.kind {
-                ExprKind::Attribute(_, name) if name.name == "at" => {
-                    fail(self, catalog::target_is_view(target.span))
+                ExprKind::Attribute(inner, attribute) if attribute.name == "at" => {
+                    let name = inner.as_name().unwrap_or("this");
+                    fail(self, data::at_as_target(name, target.span))
                 }
                 _ => fail(self, catalog::bad_target("a call is assigned", target.span)),
             },
@@ -517,9 +557,38 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
+    /// The element of a column that an index in a target means.
+    fn place_to_write(
+        &mut self,
+        field: Handle<Field>,
+        index: &'p tree::Expr,
+        span: Span,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Aim> {
+        let (offset, mut place) = self.pointed(field, index, out)?;
+        let name = self.stencil.fields[field].name.clone();
+        if offset.is_horizontal() {
+            self.report(catalog::target_offset(&name, span));
+            return None;
+        }
+        if let Vertical::Offset(by) = &mut place.vertical {
+            *by = offset.k;
+        }
+        if place.level_offset() != Some(0) && self.order == LoopOrder::Parallel {
+            self.report(catalog::target_level_in_parallel(&name, span));
+            return None;
+        }
+        Some(Aim { field, index: place })
+    }
+
     /// A field that is assigned has the axes along which the statement runs at once.
     fn check_axes(&mut self, field: Handle<Field>, span: Span) -> Option<Handle<Field>> {
-        let Field { name, axes, .. } = &self.stencil.fields[field];
+        let Field { name, axes, data_dims, span: declared, .. } = &self.stencil.fields[field];
+        if axes.is_empty() && !data_dims.is_empty() {
+            let problem = data::table_written(name, span, *declared);
+            self.report(problem);
+            return None;
+        }
         let (name, axes) = (name.clone(), *axes);
         let has_columns = axes.has(Axis::I) && axes.has(Axis::J);
         if has_columns && (axes.has(Axis::K) || self.order != LoopOrder::Parallel) {

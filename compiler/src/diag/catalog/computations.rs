@@ -83,6 +83,20 @@ pub fn interval_bound_beside(name: &str, span: Span) -> Diagnostic {
     ))
 }
 
+/// What bounds an interval is assigned inside it.
+pub fn interval_bound_written(name: &str, span: Span, written: Span) -> Diagnostic {
+    Diagnostic::error(
+        INTERVAL,
+        format!("`{name}` bounds an interval and is assigned within it"),
+        span,
+        "its value here decides which levels run",
+    )
+    .also(written, "assigned here, while they run")
+    .help(format!(
+        "keep the bound in another field: assign `levels = {name}` before, and write `interval(0, levels)`"
+    ))
+}
+
 /// A bound that is known only while the stencil runs has no integer type.
 pub fn interval_bound_type(name: &str, dtype: DType, span: Span) -> Diagnostic {
     Diagnostic::error(

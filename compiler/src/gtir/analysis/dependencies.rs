@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diag::catalog::{rules, warnings};
+use crate::diag::catalog::{data, rules, warnings};
 use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::entity::Handle;
 use crate::space::{Axis, AxisSet, LoopOrder};
@@ -97,12 +97,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// W07: reads at another level of what the same parallel loop writes.
+    /// W07, E21: reads at another level of what the same parallel loop writes; one that is found at run time is refused.
     fn levels(&mut self, vertical_loop: &VerticalLoop) {
         let touches = touches(vertical_loop);
-        for read in touches.iter().filter(|it| !it.is_write && it.offset.k != 0) {
+        for read in touches.iter().filter(|it| !it.is_write && it.is_of_other_level()) {
             if let Some(write) = touches.iter().find(|it| it.is_write && it.field == read.field) {
                 let name = self.name(read.field);
+                if !read.is_level_known {
+                    self.refuse(data::computed_level_in_parallel(name, read.span, write.span));
+                    continue;
+                }
                 let found = warnings::other_level_in_parallel(name, read.offset, read.span, write.span);
                 self.diagnostics.push(found);
             }
@@ -125,17 +129,27 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// E23: a temporary that one block alone uses is not read at another level there.
+    /// E23: a temporary that one block alone uses is not read at another level there, nor one that one
+    /// vertical loop alone uses assigned at another.
     fn single_blocks(&mut self) {
         let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
         let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
+        let loops: Vec<Vec<Touch>> = self.stencil.vertical_loops.iter().map(touches).collect();
         for (field, declared) in self.stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
             let mut users = blocks.iter().filter(|it| it.iter().any(|it| it.field == field));
             if let (Some(only), None) = (users.next(), users.next())
                 && let Some(read) =
-                    only.iter().find(|it| it.field == field && !it.is_write && it.offset.k != 0)
+                    only.iter().find(|it| it.field == field && !it.is_write && it.is_of_other_level())
             {
                 self.refuse(rules::used_in_one_statement(&declared.name, read.offset, read.span));
+                continue;
+            }
+            let mut users = loops.iter().filter(|it| it.iter().any(|it| it.field == field));
+            if let (Some(only), None) = (users.next(), users.next())
+                && let Some(write) =
+                    only.iter().find(|it| it.field == field && it.is_write && it.is_of_other_level())
+            {
+                self.refuse(data::level_of_local_temporary(&declared.name, write.span));
             }
         }
     }

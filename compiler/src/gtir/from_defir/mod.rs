@@ -1,6 +1,7 @@
 //! The door from the Definition IR: gives every expression its type, makes every
 //! conversion explicit, and holds the statements to the rules of the language.
 
+mod bounds;
 mod typing;
 
 use crate::config::Config;
@@ -9,8 +10,10 @@ use crate::diag::catalog::{types, warnings};
 use crate::diag::{Diagnostics, Span};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
+use crate::space::Level;
 use crate::types::DType;
 
+use self::bounds::{find_levels_at_run_time, guarded};
 use super::analysis;
 use super::nodes::{Access, Expr, Field, Param, ParamKind, Scalar, Stencil, Stmt, StmtKind, VerticalLoop};
 
@@ -79,12 +82,19 @@ fn same<A, B>(handle: Handle<A>) -> Handle<B> {
 
 impl Lowering<'_> {
     fn computation(&mut self, computation: &def::Computation) -> VerticalLoop {
-        VerticalLoop {
-            order: computation.order,
-            interval: computation.interval,
-            span: computation.span,
-            body: self.body(&computation.body),
+        let &def::Computation { order, interval, span, .. } = computation;
+        let bounds = self.run_time_bounds(computation);
+        let mut body = self.body(&computation.body);
+        if let Some(is_inside) = bounds {
+            body = body.into_iter().map(|it| guarded(it, &is_inside)).collect();
+            let may_leave = |k: i32| {
+                let low = computation.from.is_some() && interval.start.level == Level::Start;
+                let high = computation.to.is_some() && interval.end.level == Level::End;
+                low && interval.start.offset + k < 0 || high && interval.end.offset + k > 0
+            };
+            body.iter_mut().for_each(|it| find_levels_at_run_time(it, &may_leave));
         }
+        VerticalLoop { order, interval, span, body }
     }
 
     fn body(&mut self, body: &[def::Stmt]) -> Vec<Stmt> {

@@ -567,3 +567,46 @@ fn a_swap_that_is_none_is_warned_of() {
     lower(&stencil, &Config::default(), &mut diagnostics);
     assert_eq!(diagnostics.iter().map(|it| it.code.0).collect::<Vec<_>>(), ["W05"]);
 }
+
+#[test]
+fn bounds_of_run_time_become_a_guard_of_each_statement() {
+    let mut stencil =
+        definition(&format!("{FIELDS}\nforward [start, end)\n  b = a[0,0,-1]\n  t = a[0,0,1] + x\n"));
+    let of = |name: &str| {
+        let field = stencil.fields.find(|it| it.name == name).expect(name);
+        let kind = ExprKind::Access(def::Access::Field { field, offset: crate::space::Offset::CENTRE });
+        def::Expr { kind, dtype: (), span: Span::default() }
+    };
+    let (from, to) = (of("m"), of("n"));
+    stencil.computations[0].from = Some(from);
+    stencil.computations[0].to = Some(to.clone());
+    let lower = |stencil: &def::Stencil| {
+        let mut found = Diagnostics::default();
+        let typed = lower(stencil, &Config::default(), &mut found);
+        let text = typed.map(|it| {
+            assert_eq!(validate(&it), Vec::<String>::new());
+            listing(&it).text
+        });
+        (text, found)
+    };
+    let (text, _) = lower(&stencil);
+    let text = text.expect("the stencil is legal");
+    let body = text.split_once("forward").expect("there is one loop").1;
+    expect_test::expect![[r#"
+         [start, end)
+          if K >= int64(m) and K < n
+            b = a.at(K + -1)
+          if K >= int64(m) and K < n
+            t = a.at(K + 1) + x
+    "#]]
+    .assert_eq(body);
+
+    // Only the side that is known at run time may leave the domain.
+    stencil.computations[0].from = None;
+    let (text, _) = lower(&stencil);
+    assert!(text.expect("the stencil is legal").contains("b = a[0,0,-1]"));
+    stencil.computations[0].to = Some(of("f"));
+    let (text, found) = lower(&stencil);
+    assert_eq!(text, None);
+    assert_eq!(found.sorted()[0].code.0, "E10");
+}

@@ -110,7 +110,7 @@ impl<'a> Progress<'a> {
             let is_visible = |at: usize, it: &Written<'_>| {
                 let is_met = it.condition.is_none_or(|condition| {
                     let is_same_point = !read.offset.is_horizontal() && read.k == Some(it.k);
-                    is_same_point && read.conditions.contains(&condition)
+                    is_same_point && read.conditions.iter().any(|it| it.is_same(condition))
                 });
                 let is_behind = |ahead: LoopOrder, behind: LoopOrder| match read.k {
                     None => false,
@@ -294,7 +294,7 @@ impl<'a> Walk<'a> {
             }
             StmtKind::If { condition, then, otherwise } => {
                 let before = self.assigned.clone();
-                let known = self.under.iter().find(|(it, _)| *it == condition);
+                let known = self.under.iter().find(|(it, _)| it.is_same(condition));
                 self.assigned.extend(known.into_iter().flat_map(|(_, it)| it.iter().cloned()));
                 self.conditions.push(condition);
                 self.body(then, region);
@@ -312,7 +312,7 @@ impl<'a> Walk<'a> {
                     is_written
                 };
                 if !writes_its_condition() {
-                    self.under.retain(|(it, _)| *it != condition);
+                    self.under.retain(|(it, _)| !it.is_same(condition));
                     self.under.push((condition, after_then));
                 }
             }

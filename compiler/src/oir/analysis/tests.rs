@@ -429,3 +429,79 @@ fn what_some_read_may_not_find_written_is_told_with_its_statement() {
         assert_eq!(undefined(loops), [expected], "{loops}");
     }
 }
+
+#[test]
+fn what_a_condition_guards_is_known_where_it_holds_again() {
+    let of = |loops: &str| {
+        let (stencil, extents) = parsed(&format!(
+            "
+stencil guards
+field a: float64[IJK]
+field b: float64[IJK]
+field n: int64[IJ]
+temporary t: float64[IJK]
+temporary m: int64[IJ]
+forward
+  [start, end)
+{loops}"
+        ));
+        let found = reads_undefined(&stencil, &extents);
+        found.iter().map(|it| stencil.fields[it.field].name.clone()).collect::<Vec<_>>()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(of("    x0\n      if K < n\n        t = a\n    x1\n      if K < n\n        b = t\n"), none);
+    assert_eq!(of("    x0\n      if K < n\n        t = a\n      if K < n\n        b = t\n"), none);
+    // Another condition, another level or none at all.
+    assert_eq!(of("    x0\n      if K < n\n        t = a\n    x1\n      if K > n\n        b = t\n"), ["t"]);
+    assert_eq!(
+        of("    x0\n      if K < n\n        t = a\n    x1\n      if K < n\n        b = t[0,0,-1]\n"),
+        ["t"]
+    );
+    assert_eq!(of("    x0\n      if K < n\n        t = a\n    x1\n      b = t\n"), ["t"]);
+    // The condition may have changed in between.
+    let changed = "    x0\n      m = n\n    x1\n      if K < m\n        t = a\n    x2\n      m = 7\n    x3\n      if K < m\n        b = t\n";
+    assert_eq!(of(changed), ["t"]);
+}
+
+#[test]
+fn each_element_of_data_dimensions_is_written_by_itself() {
+    let of = |statements: &str| {
+        let (stencil, extents) = parsed(&format!(
+            "
+stencil elements
+field b: float64[IJK]
+scalar n: int64
+temporary t: float64[IJK][2]
+parallel
+  [start, end)
+    x0
+{statements}"
+        ));
+        reads_undefined(&stencil, &extents).len()
+    };
+    assert_eq!(of("      t.A[0] = 1.0\n      b = t.A[0]\n"), 0);
+    assert_eq!(of("      t.A[0] = 1.0\n      b = t.A[1]\n"), 1);
+    assert_eq!(of("      t.A[0] = 1.0\n      b = t.A[n]\n"), 1);
+    assert_eq!(of("      t.A[n] = 1.0\n      b = t.A[0]\n"), 1);
+    assert_eq!(of("      t.A[0] = 1.0\n      t.A[1] = 1.0\n    x1\n      b = t.A[n]\n"), 0);
+}
+
+#[test]
+fn writes_to_other_levels_count_where_they_go() {
+    let of = |loops: &str| {
+        let text = format!(
+            "stencil s\nfield a: float64[IJK]\nfield b: float64[IJK]\ntemporary t: float64[IJK]\n{loops}"
+        );
+        let (stencil, extents) = parsed(&text);
+        reads_undefined(&stencil, &extents).len()
+    };
+    let first = "forward\n  [start, start+1)\n    x0\n      t = a\n";
+    let sweep = "forward\n  [start, end-1)\n    x1\n      b = t\n    x2\n      t.up(1) = b\n";
+    assert_eq!(of(&format!("{first}{sweep}")), 0);
+    assert_eq!(of(sweep), 1);
+    assert_eq!(of(&format!("{first}{}", sweep.replace("forward", "backward"))), 1);
+    // A level that is found at run time may be any.
+    let any = "forward\n  [start, end)\n    x3\n      b = t.at(2)\n";
+    assert_eq!(of(&format!("{first}{any}")), 1);
+    assert_eq!(of(&format!("{first}{sweep}{any}")), 0);
+}
