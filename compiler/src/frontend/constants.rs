@@ -103,8 +103,8 @@ pub enum ElementType {
 pub struct FieldType {
     pub axes: AxisSet,
     pub element: ElementType,
-    /// The sizes of the dimensions beyond the axes.
-    pub data_dims: Vec<i64>,
+    /// The sizes of the dimensions beyond the axes, each at least 1; empty for most fields.
+    pub data_dims: Vec<u32>,
     /// Whether it is a `GlobalTable`, without axes.
     pub is_table: bool,
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::constants::{AxisPosition, Constant, ElementType, Evaluated, FieldType, Opaque};
+use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Names, ScopeId};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign};
-use super::{builtins, parse};
-use crate::space::{Axis, AxisSet};
+use super::{builtins, field_types, parse};
+use crate::space::Axis;
 use crate::types::math::{call_f32, call_f64, pow_f32, pow_f64};
 use crate::types::{DType, Function, Value};
 
@@ -135,8 +135,12 @@ impl Evaluator<'_, '_> {
     fn subscript(&self, value: &Constant, index: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, index.span);
         match value {
-            Constant::Word("Field") => self.field(index),
-            Constant::Word("GlobalTable") => self.table(index),
+            Constant::Word("Field") => {
+                field_types::field(&self.parts(index)?).map(Constant::Field).map_err(fail)
+            }
+            Constant::Word("GlobalTable") => {
+                field_types::table(&self.parts(index)?).map(Constant::Field).map_err(fail)
+            }
             Constant::Axis(axis) => match self.expr(index)?.as_int() {
                 Some(index) => Ok(Constant::Position(AxisPosition { axis: *axis, index, offset: 0 })),
                 None => Err(fail(format!("`{axis}[...]` takes an integer"))),
@@ -156,91 +160,41 @@ impl Evaluator<'_, '_> {
         }
     }
 
-    /// The inside of `Field[...]`.
-    fn field(&self, index: &Expr) -> Evaluated {
-        let parts = index.parts();
-        let (axes, element) = match (&index.kind, parts) {
-            (ExprKind::Tuple(_), [axes, element]) => match self.axes(axes) {
-                Some(axes) => (axes, element),
-                // `Field[(float, (2,))]`: parentheses do not show in the tree.
-                None if self.element(axes).is_ok() => (AxisSet::IJK, index),
-                None => return Err(Opaque::new("the axes of the field are not known", axes.span)),
-            },
-            (ExprKind::Tuple(_), _) => {
-                return Err(Opaque::new(
-                    "`Field[...]` takes an element type, or axes and an element type",
-                    index.span,
-                ));
-            }
-            _ => (AxisSet::IJK, index),
-        };
-        let (element, data_dims) = self.element_and_dims(element)?;
-        Ok(Constant::Field(FieldType { axes, element, data_dims, is_table: false }))
-    }
-
-    fn axes(&self, expr: &Expr) -> Option<AxisSet> {
-        let mut axes = Vec::new();
-        for part in expr.parts() {
-            match self.expr(part).ok()? {
-                Constant::Axis(axis) => axes.push(axis),
-                Constant::Axes(set) if expr.parts().len() == 1 => return Some(set),
-                _ => return None,
-            }
+    /// What stands between brackets, a tuple as its parts: those may nest once more than tuples elsewhere.
+    fn parts(&self, index: &Expr) -> Result<Vec<Constant>, Opaque> {
+        if let ExprKind::Tuple(parts) = &index.kind {
+            return parts.iter().map(|it| self.expr(it)).collect();
         }
-        let is_ordered = axes.windows(2).all(|it| it[0] < it[1]);
-        (is_ordered && !axes.is_empty()).then(|| AxisSet::of(&axes))
-    }
-
-    fn table(&self, index: &Expr) -> Evaluated {
-        let (element, data_dims) = match index.parts() {
-            [both] => self.element_and_dims(both)?,
-            [element, dims] => (self.element(element)?, self.dims(dims)?),
-            _ => return Err(Opaque::new("`GlobalTable[...]` takes an element type and sizes", index.span)),
-        };
-        let axes = AxisSet::of(&[]);
-        Ok(Constant::Field(FieldType { axes, element, data_dims, is_table: true }))
-    }
-
-    /// `float`, `"name"` or `(float, (2, 3))`.
-    fn element_and_dims(&self, expr: &Expr) -> Result<(ElementType, Vec<i64>), Opaque> {
-        match &expr.kind {
-            ExprKind::Tuple(parts) => match parts.as_slice() {
-                [element, dims] => Ok((self.element(element)?, self.dims(dims)?)),
-                _ => Err(Opaque::new("data dimensions are written `(element type, (sizes))`", expr.span)),
-            },
-            _ => Ok((self.element(expr)?, Vec::new())),
-        }
+        // A name may stand for all of it: `Field[VECTOR]` with `VECTOR = (float, (4,))`.
+        Ok(match self.expr(index)? {
+            Constant::Tuple(parts) => parts.to_vec(),
+            one => vec![one],
+        })
     }
 
     fn element(&self, expr: &Expr) -> Result<ElementType, Opaque> {
-        match self.expr(expr)? {
-            Constant::Element(element) => Ok(element),
-            Constant::Str(name) => Ok(ElementType::Named(name)),
-            other => Err(Opaque::new(format!("{} is not an element type", other.describe()), expr.span)),
-        }
-    }
-
-    fn dims(&self, expr: &Expr) -> Result<Vec<i64>, Opaque> {
-        let value = self.expr(expr)?;
-        let sizes: Option<Vec<i64>> = match &value {
-            Constant::Tuple(parts) => parts.iter().map(Constant::as_int).collect(),
-            other => other.as_int().map(|it| vec![it]),
-        };
-        sizes
-            .filter(|it| it.iter().all(|&size| size > 0))
-            .ok_or_else(|| Opaque::new("the sizes of data dimensions are positive integers", expr.span))
+        field_types::element(&self.expr(expr)?).map_err(|why| Opaque::new(why, expr.span))
     }
 
     fn call(&self, function: &Constant, args: &[Expr], keywords: &[Keyword], whole: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, whole.span);
         match function {
-            Constant::Word("set_4d_field_size") => match args {
-                [size, element] => {
-                    let (element, data_dims) = (self.element(element)?, self.dims(size)?);
-                    Ok(Constant::Field(FieldType { axes: AxisSet::IJK, element, data_dims, is_table: false }))
+            Constant::Word(name @ "set_4d_field_size") => {
+                let [size, element] = arguments(["n", "dtype"], args, keywords);
+                let (Some(size), Some(element)) = (size, element) else {
+                    return Err(fail(format!("`{name}` takes a size and an element type")));
+                };
+                field_types::with_data(&self.expr(size)?, &self.expr(element)?)
+                    .map(Constant::Field)
+                    .map_err(fail)
+            }
+            Constant::Word("FieldBundleType.T") => {
+                let [name, _] = arguments(["name", "do_markup"], args, keywords);
+                match name.map(|it| self.expr(it)).transpose()? {
+                    Some(Constant::Str(name)) => self.names.bundle(&name, whole.span),
+                    _ => Err(fail("a bundle of fields is named by a string".to_owned())),
                 }
-                _ => Err(fail("`set_4d_field_size` takes a size and an element type".to_owned())),
-            },
+            }
             Constant::Word("SimpleNamespace") if args.is_empty() => {
                 let mut members = std::collections::BTreeMap::new();
                 for keyword in keywords {
@@ -277,6 +231,19 @@ impl Evaluator<'_, '_> {
             _ => Err(fail("a call cannot be computed without running the file".to_owned())),
         }
     }
+}
+
+/// The arguments of a call by the names of the parameters, where they have one.
+pub(super) fn arguments<'a, const N: usize>(
+    params: [&str; N],
+    args: &'a [Expr],
+    keywords: &'a [Keyword],
+) -> [Option<&'a Expr>; N] {
+    let mut by_position = args.iter();
+    params.map(|param| {
+        let is_named = |it: &&Keyword| it.name.as_ref().is_some_and(|it| it.name == param);
+        by_position.next().or_else(|| keywords.iter().find(is_named).map(|it| &it.value))
+    })
 }
 
 /// The type that a string annotation or an entry of `dtypes` means.

@@ -5,7 +5,8 @@
 //!
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
-//! [`modules`] finds it, [`evaluate`] computes it, [`builtins`] knows the rest.
+//! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
+//! [`builtins`] knows the rest.
 
 pub mod syntax;
 
@@ -16,7 +17,11 @@ pub mod program;
 pub mod builtins;
 pub mod constants;
 pub mod evaluate;
+mod field_types;
 pub mod modules;
+
+#[cfg(test)]
+mod tests;
 
 pub use modules::Names;
 pub use program::{Program, StencilName, parse};

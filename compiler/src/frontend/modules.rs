@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::builtins;
-use super::constants::{Constant, Evaluated, Opaque};
+use super::constants::{Constant, ElementType, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
+use super::field_types;
 use super::program::{Program, is_function, is_stencil};
-use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Operator, Stmt, StmtKind};
+use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
 
@@ -86,6 +87,15 @@ enum Bound<'p> {
     Unknown(&'static str),
 }
 
+/// `FieldBundleType.register(name, sizes, element)`
+#[derive(Debug)]
+struct Registration<'p> {
+    scope: ScopeId,
+    span: Span,
+    args: &'p [Expr],
+    keywords: &'p [Keyword],
+}
+
 #[derive(Clone, Debug)]
 enum Memo {
     Untouched,
@@ -103,6 +113,8 @@ pub struct Names<'p> {
     functions: Vec<FunctionInfo<'p>>,
     classes: Vec<ClassInfo<'p>>,
     modules: Vec<ScopeId>,
+    /// `FieldBundleType.register(...)`, wherever it stands.
+    bundles: Vec<Registration<'p>>,
     memo: RefCell<Vec<Memo>>,
     chain: Cell<usize>,
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
@@ -122,6 +134,7 @@ impl<'p> Names<'p> {
             functions: Vec::new(),
             classes: Vec::new(),
             modules: Vec::new(),
+            bundles: Vec::new(),
             memo: RefCell::new(Vec::new()),
             chain: Cell::new(0),
             stars: RefCell::new(BTreeSet::new()),
@@ -283,6 +296,11 @@ impl<'p> Names<'p> {
                         if !matches!(binding.what, Bound::Function(_) | Bound::Class(_)) {
                             binding.what = Bound::Unknown("it is assigned in a loop");
                         }
+                    }
+                }
+                StmtKind::Expr(Expr { kind: ExprKind::Call { function, args, keywords }, span }) => {
+                    if function.as_dotted().is_some_and(|it| it.ends_with(&["FieldBundleType", "register"])) {
+                        self.bundles.push(Registration { scope, span: *span, args, keywords });
                     }
                 }
                 StmtKind::AnnAssign { value: None, .. }
@@ -453,6 +471,12 @@ impl<'p> Names<'p> {
             let known = builtins::is_builtin_module(module);
             known.then(|| builtins::module_attribute(module, name, self.config)).flatten()
         };
+        // What the language itself is made of is no text to compile.
+        if builtins::is_language_module(module)
+            && let Some(word) = builtins::language_name(name, self.config)
+        {
+            return Some(Ok(word));
+        }
         Some(self.lookup_in(scope, u32::MAX, name)?.or_else(|opaque| known().ok_or(opaque)))
     }
 
@@ -566,12 +590,38 @@ impl<'p> Names<'p> {
                     }
                 }
             }
+            Constant::Word("FieldBundleType") if name == "T" => Ok(Constant::Word("FieldBundleType.T")),
             // `gtscript.Field`, where `gtscript` is not imported.
             Constant::Word("gtscript") => builtins::language_name(name, self.config)
                 .ok_or_else(|| Opaque::new(format!("`gtscript` has no name `{name}`"), span)),
             Constant::Unsupported(what) => Err(Opaque::new(format!("it is {what}"), span)),
             other => Err(Opaque::new(format!("{} has no attribute `{name}`", other.describe()), span)),
         }
+    }
+
+    /// The type of a bundle of fields: as the files register it, or as the dtypes name it.
+    pub(super) fn bundle(&self, name: &Arc<str>, span: Span) -> Evaluated {
+        for Registration { scope, span, args, keywords } in &self.bundles {
+            let environment = Environment::module(*scope, span.start);
+            let [given, sizes, element] = evaluate::arguments(["name", "data_dims", "dtype"], args, keywords)
+                .map(|it| it.map(|it| evaluate::expression(self, &environment, it)));
+            let (Some(Ok(Constant::Str(given))), Some(sizes)) = (given, sizes) else { continue };
+            if given != *name {
+                continue;
+            }
+            let element =
+                element.unwrap_or(Ok(Constant::Element(ElementType::Fixed(self.config.literal_float))))?;
+            return field_types::with_data(&sizes?, &element)
+                .map(Constant::Field)
+                .map_err(|why| Opaque::new(why, *span));
+        }
+        if self.config.dtypes.contains_key(&**name) {
+            return Ok(Constant::Element(ElementType::Named(name.clone())));
+        }
+        let why = format!(
+            "no file has `FieldBundleType.register(\"{name}\", (...))`, and the dtypes have no \"{name}\""
+        );
+        Err(Opaque::new(why, span))
     }
 
     /// Whether the class is an enumeration of integers.
