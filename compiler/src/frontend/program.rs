@@ -56,6 +56,19 @@ impl SourceFile {
         &self.parsed().1
     }
 
+    /// Every function whose body has a `with computation(...)`, those inside functions and classes too.
+    #[must_use]
+    pub fn stencils(&self) -> Vec<StencilName> {
+        let mut found = Vec::new();
+        for_each_function(&self.syntax().body, &mut |function| {
+            if is_stencil(function) {
+                let name = &function.name;
+                found.push(StencilName { name: name.name.clone(), span: name.span, file: self.id });
+            }
+        });
+        found
+    }
+
     fn parsed(&self) -> &(Module, Diagnostics) {
         self.parsed.get_or_init(|| {
             let mut found = Diagnostics::default();
@@ -65,7 +78,7 @@ impl SourceFile {
     }
 }
 
-/// A stencil of the main file.
+/// A stencil of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StencilName {
     pub name: String,
@@ -139,21 +152,10 @@ impl Program {
         self.files.get(usize::from(self.main?.0))
     }
 
-    /// The stencils of the main file, in order of the text: every function whose
-    /// body has a `with computation(...)`, those inside functions and classes too.
+    /// The stencils of the main file, in order of the text.
     #[must_use]
     pub fn stencils(&self) -> Vec<StencilName> {
-        let Some(file) = self.main_file() else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        for_each_function(&file.syntax().body, &mut |function| {
-            if is_stencil(function) {
-                let name = &function.name;
-                found.push(StencilName { name: name.name.clone(), span: name.span, file: name.span.file });
-            }
-        });
-        found
+        self.main_file().map_or_else(Vec::new, |it| it.stencils())
     }
 }
 
