@@ -3,14 +3,38 @@
 use std::sync::Arc;
 
 use crate::config::Config;
+use crate::frontend::ParsedFiles;
+use crate::frontend::program::SourceFile;
 use crate::pipeline::{Compilation, Hook, route};
 use crate::project::Project;
 
-/// Remembers the last compilations, so that asking again costs nothing.
+/// Remembers parsed files and the last compilations: after an edit one file is parsed, and asking again costs nothing.
 #[derive(Debug, Default)]
 pub struct Session {
+    files: ParsedFiles,
     /// The latest last.
-    known: Vec<(Project, Config, Arc<Compilation>)>,
+    known: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    files: Vec<Arc<SourceFile>>,
+    main: String,
+    stencil: Option<String>,
+    config: Config,
+    compilation: Arc<Compilation>,
+}
+
+impl Known {
+    fn answers(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
+        // The same text of the same file is one file in memory.
+        let are_same = || self.files.iter().zip(files).all(|(known, file)| Arc::ptr_eq(known, file));
+        self.files.len() == files.len()
+            && self.main == project.main
+            && self.stencil == project.stencil
+            && are_same()
+            && self.config == *config
+    }
 }
 
 /// How many compilations are remembered: the text before an edit, and after it is undone.
@@ -24,17 +48,59 @@ impl Session {
 
     /// Compiles, or remembers; the hook sees no step of what is remembered.
     pub fn compile(&mut self, project: &Project, config: &Config, hook: &mut dyn Hook) -> Arc<Compilation> {
-        if let Some(at) = self.known.iter().position(|(p, c, _)| p == project && c == config) {
+        let files = self.files.of(project);
+        if let Some(at) = self.known.iter().position(|it| it.answers(project, &files, config)) {
             let known = self.known.remove(at);
-            let compilation = Arc::clone(&known.2);
+            let compilation = Arc::clone(&known.compilation);
             self.known.push(known);
             return compilation;
         }
-        let compilation = Arc::new(route::compile(project, config, hook));
+        let compilation = Arc::new(route::compile_files(project, files.clone(), config, hook));
         if self.known.len() == REMEMBERED {
             self.known.remove(0);
         }
-        self.known.push((project.clone(), config.clone(), Arc::clone(&compilation)));
+        let (main, stencil) = (project.main.clone(), project.stencil.clone());
+        let (config, remembered) = (config.clone(), Arc::clone(&compilation));
+        self.known.push(Known { files, main, stencil, config, compilation: remembered });
         compilation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::NoHook;
+
+    const MAIN: &str = "from lib import f\ndef s(q: Field[float]):\n    with computation(PARALLEL), interval(...):\n        q = f(q)\n";
+    const LIB: &str = "@function\ndef f(q):\n    return q + 1.0\n";
+
+    fn project(lib: &str) -> Project {
+        let mut project = Project::of_one("main.py", MAIN);
+        project.files.insert("lib.py".to_owned(), lib.to_owned());
+        project
+    }
+
+    #[test]
+    fn an_edit_parses_one_file_and_its_undoing_none() {
+        let mut session = Session::new();
+        let first = session.files.of(&project(LIB));
+        let edited = session.files.of(&project("x = 1\n"));
+        assert!(!Arc::ptr_eq(&first[0], &edited[0]), "the text of lib.py is another one");
+        assert!(Arc::ptr_eq(&first[1], &edited[1]), "main.py stayed as it was");
+        let undone = session.files.of(&project(LIB));
+        assert!(first.iter().zip(&undone).all(|(one, other)| Arc::ptr_eq(one, other)));
+    }
+
+    #[test]
+    fn what_was_compiled_is_remembered_until_anything_differs() {
+        let mut session = Session::new();
+        let config = Config::default();
+        let first = session.compile(&project(LIB), &config, &mut NoHook);
+        assert!(Arc::ptr_eq(&first, &session.compile(&project(LIB), &config, &mut NoHook)));
+        let other = session.compile(&project(LIB), &Config::with_precision(32), &mut NoHook);
+        assert!(!Arc::ptr_eq(&first, &other));
+        let broken =
+            session.compile(&project("@function\ndef f(q):\n    return q +\n"), &config, &mut NoHook);
+        assert!(broken.has_errors(), "what is wrong in a file that is needed is told");
     }
 }

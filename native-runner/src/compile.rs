@@ -110,7 +110,7 @@ pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<
     let done = on_large_stack(|| {
         let source = Source::of(request);
         let compilation = source.compile(&mut Timer::default());
-        let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let files = compilation.sources();
         let places = Places::new(files);
         let compiled = Compiled::new(&compilation, Vec::new());
         let listing = route::listing_after(&source.project, &source.config, pass);

@@ -108,7 +108,7 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
     levels.close();
-    let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let places = Places::new(compilation.sources());
     for diagnostic in &compilation.diagnostics {
         tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
     }

@@ -133,7 +133,7 @@ impl Compiled {
     /// A compilation as it crosses a wire; `timings` are the caller's, who has the clock.
     #[must_use]
     pub fn new(compilation: &Compilation, timings: Vec<StepTime>) -> Self {
-        let places = Places::new(compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let places = Places::new(compilation.sources());
         let stages = compilation.listings.iter();
         Self {
             diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),

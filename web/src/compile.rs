@@ -53,7 +53,7 @@ impl Compiler {
         let compilation = self.compilation(request, &mut NoHook);
         timer.end("compile");
         let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
-            let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+            let files = compilation.sources();
             let places = Places::new(files);
             let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
             Said::RunEnded { message: message.to_owned(), diagnostics, cell: None }
@@ -92,7 +92,7 @@ impl Compiler {
             Ok(()) => {}
             Err(Stop::Cancelled) => return Err(refused("the run was stopped", &[])),
             Err(Stop::Trap(trap)) => {
-                let files = compilation.files.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+                let files = compilation.sources();
                 let (_, start, _) = Places::new(files).of(trap.origin.span());
                 let message = format!("line {}: {}", start.line, trap.message);
                 return Err(Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(trap.cell) });

@@ -57,6 +57,9 @@ enum Chore {
         /// Checkouts of models, or any folder with Python files
         #[arg(required = true)]
         paths: Vec<std::path::PathBuf>,
+        /// Folders with modules that those import; their own stencils are not meant
+        #[arg(long)]
+        with: Vec<std::path::PathBuf>,
     },
 }
 
@@ -68,7 +71,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
-        Chore::Corpus { paths } => corpus(&paths),
+        Chore::Corpus { paths, with } => corpus(&paths, &with),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -85,8 +88,11 @@ fn bench(args: &[String]) -> anyhow::Result<()> {
     process::run(&mut command, "measure what the benchmarks measure")
 }
 
-fn corpus(paths: &[std::path::PathBuf]) -> anyhow::Result<()> {
+fn corpus(paths: &[std::path::PathBuf], libraries: &[std::path::PathBuf]) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "corpus", "--"]);
+    for library in libraries {
+        command.arg("--with").arg(library);
+    }
     process::run(command.args(paths), "compile and run the stencils below these folders")
 }

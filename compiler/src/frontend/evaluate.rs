@@ -126,6 +126,7 @@ impl Evaluator<'_, '_> {
             ExprKind::Missing
             | ExprKind::Ellipsis
             | ExprKind::List(_)
+            | ExprKind::Dict(_)
             | ExprKind::Slice { .. }
             | ExprKind::Starred(_)
             | ExprKind::Other(_) => Err(fail("it cannot be computed without running the file".to_owned())),

@@ -18,10 +18,12 @@ pub mod builtins;
 pub mod constants;
 pub mod evaluate;
 mod field_types;
+mod bindings;
 pub mod modules;
+pub mod externals;
 
 #[cfg(test)]
 mod tests;
 
 pub use modules::Names;
-pub use program::{Program, StencilName, parse};
+pub use program::{ParsedFiles, Program, StencilName, parse};

@@ -4,118 +4,30 @@
 //! it, through the bindings that stand before that place; its value is computed
 //! once. So circular imports resolve, and what no stencil needs is never looked at.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::bindings::{Binding, Bound, ClassInfo, FileNames, Memo, Registration, Scope};
+pub use super::bindings::{ClassId, FunctionId, FunctionInfo, ScopeId};
 use super::builtins;
 use super::constants::{Constant, ElementType, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
 use super::field_types;
-use super::program::{Program, is_function, is_stencil};
-use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
+use super::program::{Program, SourceFile};
 use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
 
 /// How many names may be computed through one another: `A1 = A0 + 1`, `A2 = A1 + 1`, ...
 const MAX_CHAIN: usize = 64;
 
-/// A function of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub u32);
-
-/// A class of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassId(pub u32);
-
-/// The names that one body binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ScopeId(u32);
-
-/// A function with the place whose names it sees.
-#[derive(Clone, Copy, Debug)]
-pub struct FunctionInfo<'p> {
-    pub def: &'p FunctionDef,
-    /// Where it is defined.
-    pub scope: ScopeId,
-    pub is_stencil: bool,
-    /// Whether it is decorated as a GTScript function.
-    pub is_gtscript: bool,
-}
-
-#[derive(Debug)]
-struct ClassInfo<'p> {
-    def: &'p ClassDef,
-    body: ScopeId,
-}
-
-#[derive(Debug, Default)]
-struct Scope<'p> {
-    file: FileId,
-    parent: Option<ScopeId>,
-    names: BTreeMap<&'p str, Vec<usize>>,
-    /// `from x import *`
-    stars: Vec<usize>,
-}
-
-/// One binding of a name.
-#[derive(Debug)]
-struct Binding<'p> {
-    scope: ScopeId,
-    span: Span,
-    /// The tests of the `if`s around it, and whether they must hold.
-    guards: Vec<(&'p Expr, bool)>,
-    what: Bound<'p>,
-}
-
-#[derive(Debug)]
-enum Bound<'p> {
-    Value(&'p Expr),
-    /// One element of an unpacked tuple.
-    Element(&'p Expr, usize),
-    Augmented(Operator, &'p str, &'p Expr),
-    /// `import a.b as c`, or `import a` of `import a.b`.
-    Module(Vec<String>),
-    From {
-        level: u32,
-        module: Vec<String>,
-        name: &'p str,
-    },
-    Function(FunctionId),
-    Class(ClassId),
-    /// A loop variable, a `with` target, ...: known only when the file runs.
-    Unknown(&'static str),
-}
-
-/// `FieldBundleType.register(name, sizes, element)`
-#[derive(Debug)]
-struct Registration<'p> {
-    scope: ScopeId,
-    span: Span,
-    args: &'p [Expr],
-    keywords: &'p [Keyword],
-}
-
-#[derive(Clone, Debug)]
-enum Memo {
-    Untouched,
-    InProgress,
-    Done(Evaluated),
-}
-
-/// All scopes of a program, with what their names are worth.
+/// What the names of a program are worth; a file is read when something of it is needed.
 #[derive(Debug)]
 pub struct Names<'p> {
     program: &'p Program,
     pub config: &'p Config,
-    scopes: Vec<Scope<'p>>,
-    bindings: Vec<Binding<'p>>,
-    functions: Vec<FunctionInfo<'p>>,
-    classes: Vec<ClassInfo<'p>>,
-    modules: Vec<ScopeId>,
-    /// `FieldBundleType.register(...)`, wherever it stands.
-    bundles: Vec<Registration<'p>>,
-    memo: RefCell<Vec<Memo>>,
+    /// In the order of the program's files.
+    files: Vec<OnceCell<FileNames<'p>>>,
     chain: Cell<usize>,
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
     stars: RefCell<BTreeSet<(ScopeId, String)>>,
@@ -123,192 +35,54 @@ pub struct Names<'p> {
 }
 
 impl<'p> Names<'p> {
-    /// Finds every binding of every file; evaluates none.
+    /// The names of a program, none of them looked at.
     #[must_use]
     pub fn new(program: &'p Program, config: &'p Config) -> Self {
-        let mut names = Self {
+        Self {
             program,
             config,
-            scopes: Vec::new(),
-            bindings: Vec::new(),
-            functions: Vec::new(),
-            classes: Vec::new(),
-            modules: Vec::new(),
-            bundles: Vec::new(),
-            memo: RefCell::new(Vec::new()),
+            files: program.files.iter().map(|_| OnceCell::new()).collect(),
             chain: Cell::new(0),
             stars: RefCell::new(BTreeSet::new()),
             star_depth: Cell::new(0),
-        };
-        for (position, file) in program.files.iter().enumerate() {
-            let scope = names.open(FileId(u16::try_from(position).unwrap_or(u16::MAX)), None);
-            names.modules.push(scope);
-            names.collect(scope, &file.syntax.body, &mut Vec::new());
         }
-        names.memo = RefCell::new(vec![Memo::Untouched; names.bindings.len()]);
-        names
+    }
+
+    /// The names of a file, which is read now if it was not before.
+    fn of_file(&self, file: FileId) -> &FileNames<'p> {
+        // A `FileId` outside the program is the fault of who made it.
+        let position = usize::from(file.0);
+        self.files[position].get_or_init(|| FileNames::of(file, &self.program.files[position].syntax().body))
+    }
+
+    fn scope(&self, scope: ScopeId) -> &Scope<'p> {
+        &self.of_file(scope.file).scopes[scope.index as usize]
+    }
+
+    /// The files that something was needed of.
+    pub fn reached(&self) -> impl Iterator<Item = &'p SourceFile> {
+        let files = self.files.iter().zip(&self.program.files);
+        files.filter(|(names, _)| names.get().is_some()).map(|(_, file)| &**file)
     }
 
     #[must_use]
     pub fn function(&self, function: FunctionId) -> FunctionInfo<'p> {
-        self.functions[function.0 as usize]
+        self.of_file(function.file).functions[function.index as usize]
     }
 
-    /// All functions, in order of files and text.
-    pub fn functions(&self) -> impl Iterator<Item = (FunctionId, &FunctionInfo<'p>)> {
-        (0..).map(FunctionId).zip(&self.functions)
+    fn class(&self, class: ClassId) -> &ClassInfo<'p> {
+        &self.of_file(class.file).classes[class.index as usize]
+    }
+
+    /// All functions of a file, in order of the text.
+    pub fn functions(&self, file: FileId) -> impl Iterator<Item = (FunctionId, &FunctionInfo<'p>)> {
+        (0..).map(move |index| FunctionId { file, index }).zip(&self.of_file(file).functions)
     }
 
     /// The names of a file's top level.
     #[must_use]
     pub fn module_scope(&self, file: FileId) -> Option<ScopeId> {
-        self.modules.get(usize::from(file.0)).copied()
-    }
-
-    fn open(&mut self, file: FileId, parent: Option<ScopeId>) -> ScopeId {
-        let id = ScopeId(u32::try_from(self.scopes.len()).unwrap_or(u32::MAX));
-        self.scopes.push(Scope { file, parent, ..Scope::default() });
-        id
-    }
-
-    fn bind(
-        &mut self,
-        scope: ScopeId,
-        name: &'p str,
-        span: Span,
-        guards: &[(&'p Expr, bool)],
-        what: Bound<'p>,
-    ) {
-        let index = self.bindings.len();
-        self.bindings.push(Binding { scope, span, guards: guards.to_vec(), what });
-        let scope = &mut self.scopes[scope.0 as usize];
-        if name == "*" {
-            scope.stars.push(index);
-        } else {
-            scope.names.entry(name).or_default().push(index);
-        }
-    }
-
-    fn collect(&mut self, scope: ScopeId, body: &'p [Stmt], guards: &mut Vec<(&'p Expr, bool)>) {
-        for stmt in body {
-            match &stmt.kind {
-                StmtKind::Assign { targets, value } => {
-                    for target in targets {
-                        match &target.kind {
-                            ExprKind::Name(name) => {
-                                self.bind(scope, name, stmt.span, guards, Bound::Value(value));
-                            }
-                            ExprKind::Tuple(parts) | ExprKind::List(parts) => {
-                                for (position, part) in parts.iter().enumerate() {
-                                    if let ExprKind::Name(name) = &part.kind {
-                                        let what = Bound::Element(value, position);
-                                        self.bind(scope, name, stmt.span, guards, what);
-                                    }
-                                }
-                            }
-                            _ => {}
-                        }
-                    }
-                }
-                StmtKind::AnnAssign { target, value: Some(value), .. } => {
-                    if let ExprKind::Name(name) = &target.kind {
-                        self.bind(scope, name, stmt.span, guards, Bound::Value(value));
-                    }
-                }
-                StmtKind::AugAssign { target, op, value } => {
-                    if let ExprKind::Name(name) = &target.kind {
-                        self.bind(scope, name, stmt.span, guards, Bound::Augmented(*op, name, value));
-                    }
-                }
-                StmtKind::Import(aliases) => {
-                    for Alias { name, alias } in aliases {
-                        let path: Vec<String> = name.name.split('.').map(str::to_owned).collect();
-                        match alias {
-                            Some(alias) => {
-                                self.bind(scope, &alias.name, stmt.span, guards, Bound::Module(path));
-                            }
-                            None => {
-                                let first = name.name.split('.').next().unwrap_or(&name.name);
-                                let what = Bound::Module(vec![first.to_owned()]);
-                                self.bind(scope, first, stmt.span, guards, what);
-                            }
-                        }
-                    }
-                }
-                StmtKind::ImportFrom { level, module, names } => {
-                    let path: Vec<String> =
-                        module.split('.').filter(|it| !it.is_empty()).map(str::to_owned).collect();
-                    for Alias { name, alias } in names {
-                        let bound = alias.as_ref().unwrap_or(name);
-                        let what = Bound::From { level: *level, module: path.clone(), name: &name.name };
-                        self.bind(scope, &bound.name, stmt.span, guards, what);
-                    }
-                }
-                StmtKind::Function(def) => {
-                    let id = FunctionId(u32::try_from(self.functions.len()).unwrap_or(u32::MAX));
-                    let is_stencil = is_stencil(def);
-                    let is_gtscript = is_function(def);
-                    self.functions.push(FunctionInfo { def, scope, is_stencil, is_gtscript });
-                    self.bind(scope, &def.name.name, stmt.span, guards, Bound::Function(id));
-                    if !is_stencil && !is_gtscript {
-                        // A plain function may define stencils, which see its names.
-                        let file = self.scopes[scope.0 as usize].file;
-                        let inner = self.open(file, Some(scope));
-                        for param in &def.params {
-                            let what = Bound::Unknown("it is a parameter of the function around");
-                            self.bind(inner, &param.name.name, param.name.span, &[], what);
-                        }
-                        self.collect(inner, &def.body, &mut Vec::new());
-                    }
-                }
-                StmtKind::Class(def) => {
-                    let file = self.scopes[scope.0 as usize].file;
-                    let inner = self.open(file, Some(scope));
-                    let id = ClassId(u32::try_from(self.classes.len()).unwrap_or(u32::MAX));
-                    self.classes.push(ClassInfo { def, body: inner });
-                    self.bind(scope, &def.name.name, stmt.span, guards, Bound::Class(id));
-                    self.collect(inner, &def.body, &mut Vec::new());
-                }
-                StmtKind::If { test, then, otherwise } => {
-                    guards.push((test, true));
-                    self.collect(scope, then, guards);
-                    guards.pop();
-                    guards.push((test, false));
-                    self.collect(scope, otherwise, guards);
-                    guards.pop();
-                }
-                StmtKind::Try { body, fallback } => {
-                    // The body's bindings are tried first: lookups walk backward.
-                    self.collect(scope, fallback, guards);
-                    self.collect(scope, body, guards);
-                }
-                StmtKind::With { items, body } => {
-                    for name in items.iter().filter_map(|it| it.target.as_ref()?.as_name()) {
-                        let what = Bound::Unknown("it is bound by a `with`");
-                        self.bind(scope, name, stmt.span, guards, what);
-                    }
-                    self.collect(scope, body, guards);
-                }
-                StmtKind::While { body, .. } | StmtKind::Other { body, .. } => {
-                    let first = self.bindings.len();
-                    self.collect(scope, body, guards);
-                    for binding in &mut self.bindings[first..] {
-                        if !matches!(binding.what, Bound::Function(_) | Bound::Class(_)) {
-                            binding.what = Bound::Unknown("it is assigned in a loop");
-                        }
-                    }
-                }
-                StmtKind::Expr(Expr { kind: ExprKind::Call { function, args, keywords }, span }) => {
-                    if function.as_dotted().is_some_and(|it| it.ends_with(&["FieldBundleType", "register"])) {
-                        self.bundles.push(Registration { scope, span: *span, args, keywords });
-                    }
-                }
-                StmtKind::AnnAssign { value: None, .. }
-                | StmtKind::Return(_)
-                | StmtKind::Expr(_)
-                | StmtKind::Pass => {}
-            }
-        }
+        (usize::from(file.0) < self.files.len()).then_some(ScopeId { file, index: 0 })
     }
 
     /// What `name` means at byte `position` of the scope's file; `None` when nothing binds it there
@@ -320,22 +94,23 @@ impl<'p> Names<'p> {
             if let Some(found) = self.lookup_in(id, position, name) {
                 return Some(found);
             }
-            next = self.scopes[id.0 as usize].parent;
+            next = self.scope(id).parent;
         }
         builtins::language_name(name, self.config).map(Ok)
     }
 
     /// The same in one scope alone.
-    fn lookup_in(&self, scope: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
-        let scope = &self.scopes[scope.0 as usize];
+    fn lookup_in(&self, id: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
+        let file = self.of_file(id.file);
+        let scope = &file.scopes[id.index as usize];
         let mut failed = None;
         if let Some(candidates) = scope.names.get(name) {
-            let before = |it: &&usize| self.bindings[**it].span.start < position;
+            let before = |it: &&usize| file.bindings[**it].span.start < position;
             // The last one before the place; a function may also use what is bound after it.
             let earlier = candidates.iter().rev().filter(before);
             let later = candidates.iter().filter(|it| !before(it));
             for &binding in earlier.chain(later) {
-                match self.is_taken(binding) {
+                match self.is_taken(&file.bindings[binding]) {
                     Ok(true) => {}
                     Ok(false) => continue,
                     Err(why) => {
@@ -343,12 +118,12 @@ impl<'p> Names<'p> {
                         continue;
                     }
                 }
-                match self.value(binding) {
+                match self.value(file, binding) {
                     Ok(value) => return Some(Ok(value)),
                     // An import in a `try` that fails has a fallback before it.
                     Err(why) => {
                         failed.get_or_insert(Err(why));
-                        if !matches!(self.bindings[binding].what, Bound::From { .. } | Bound::Module(_)) {
+                        if !matches!(file.bindings[binding].what, Bound::From { .. } | Bound::Module(_)) {
                             break;
                         }
                     }
@@ -356,17 +131,18 @@ impl<'p> Names<'p> {
             }
         }
         if failed.is_none() && !scope.stars.is_empty() {
-            return self.lookup_through_stars(scope, name);
+            return self.lookup_through_stars(id, name);
         }
         failed
     }
 
     /// `name` in the files of which a scope imports everything.
-    fn lookup_through_stars(&self, scope: &Scope<'p>, name: &str) -> Option<Evaluated> {
+    fn lookup_through_stars(&self, scope: ScopeId, name: &str) -> Option<Evaluated> {
+        let file = self.of_file(scope.file);
         let mut found = None;
         self.star_depth.set(self.star_depth.get() + 1);
-        for &star in &scope.stars {
-            let Bound::From { level, module, .. } = &self.bindings[star].what else { continue };
+        for &star in &file.scopes[scope.index as usize].stars {
+            let Bound::From { level, module, .. } = &file.bindings[star].what else { continue };
             let Some(inner) =
                 self.find_module(scope.file, *level, module).and_then(|it| self.module_scope(it))
             else {
@@ -390,8 +166,7 @@ impl<'p> Names<'p> {
     }
 
     /// Whether the `if`s around a binding let it happen.
-    fn is_taken(&self, binding: usize) -> Result<bool, Opaque> {
-        let binding = &self.bindings[binding];
+    fn is_taken(&self, binding: &Binding<'p>) -> Result<bool, Opaque> {
         for &(test, expected) in &binding.guards {
             let environment = Environment::module(binding.scope, test.span.start);
             let holds = evaluate::expression(self, &environment, test).and_then(|it| {
@@ -411,9 +186,9 @@ impl<'p> Names<'p> {
     }
 
     /// The value of a binding, computed at most once.
-    fn value(&self, index: usize) -> Evaluated {
-        let binding = &self.bindings[index];
-        match &self.memo.borrow()[index] {
+    fn value(&self, file: &FileNames<'p>, index: usize) -> Evaluated {
+        let binding = &file.bindings[index];
+        match &file.memo.borrow()[index] {
             Memo::Done(value) => return value.clone(),
             Memo::InProgress => return Err(Opaque::new("it is computed from itself", binding.span)),
             Memo::Untouched => {}
@@ -421,11 +196,11 @@ impl<'p> Names<'p> {
         if self.chain.get() >= MAX_CHAIN {
             return Err(Opaque::new("it is computed through too many other names", binding.span));
         }
-        self.memo.borrow_mut()[index] = Memo::InProgress;
+        file.memo.borrow_mut()[index] = Memo::InProgress;
         self.chain.set(self.chain.get() + 1);
         let value = self.compute(binding);
         self.chain.set(self.chain.get() - 1);
-        self.memo.borrow_mut()[index] = Memo::Done(value.clone());
+        file.memo.borrow_mut()[index] = Memo::Done(value.clone());
         value
     }
 
@@ -447,7 +222,7 @@ impl<'p> Names<'p> {
                 let value = evaluate::expression(self, &environment, value)?;
                 evaluate::binary(*op, &old, &value).map_err(|why| Opaque::new(why, binding.span))
             }
-            Bound::Module(path) => Ok(match self.find_module(self.file(binding.scope), 0, path) {
+            Bound::Module(path) => Ok(match self.find_module(binding.scope.file, 0, path) {
                 Some(file) => Constant::Module(file),
                 None => Constant::Foreign(Arc::from(path.as_slice())),
             }),
@@ -458,14 +233,10 @@ impl<'p> Names<'p> {
         }
     }
 
-    fn file(&self, scope: ScopeId) -> FileId {
-        self.scopes[scope.0 as usize].file
-    }
-
     /// A name at the top of a file. Where only running the file would tell, a module that is known without a
     /// file says what it knows.
     fn name_of(&self, file: FileId, name: &str) -> Option<Evaluated> {
-        let &scope = self.modules.get(usize::from(file.0))?;
+        let scope = self.module_scope(file)?;
         let module = &self.program.files.get(usize::from(file.0))?.module;
         let known = || {
             let known = builtins::is_builtin_module(module);
@@ -482,7 +253,7 @@ impl<'p> Names<'p> {
 
     /// `from module import name`
     fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluated {
-        let from = self.file(binding.scope);
+        let from = binding.scope.file;
         if let Some(file) = self.find_module(from, level, module)
             && let Some(found) = self.name_of(file, name)
         {
@@ -522,15 +293,19 @@ impl<'p> Names<'p> {
             return None;
         }
         let must_match_whole = level == 0 && builtins::is_builtin_module(path);
-        let mut best: Option<(usize, FileId)> = None;
-        for (position, file) in files.iter().enumerate() {
-            let id = FileId(u16::try_from(position).ok()?);
+        let importer: &[String] = files.get(usize::from(from.0)).map_or(&[], |it| &it.module);
+        let mut best: Option<((usize, usize), FileId)> = None;
+        for (id, file) in (0..).map(FileId).zip(files) {
             let common =
                 file.module.iter().rev().zip(wanted.iter().rev()).take_while(|(a, b)| a == b).count();
             let is_suffix = common > 0 && (common == wanted.len() || common == file.module.len());
-            let is_match = is_suffix && (!must_match_whole || common == wanted.len());
-            if is_match && best.is_none_or(|(longest, _)| common > longest) {
-                best = Some((common, id));
+            if !is_suffix || must_match_whole && common < wanted.len() {
+                continue;
+            }
+            // Of several that fit alike, the one that is nearest in the tree of folders.
+            let near = file.module.iter().zip(importer).take_while(|(a, b)| a == b).count();
+            if best.is_none_or(|(longest, _)| (common, near) > longest) {
+                best = Some(((common, near), id));
             }
         }
         best.map(|(_, file)| file)
@@ -576,7 +351,7 @@ impl<'p> Names<'p> {
                 Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
             }
             Constant::Class(class) => {
-                let class = &self.classes[class.0 as usize];
+                let class = self.class(*class);
                 let is_enum = class.def.bases.iter().any(|it| {
                     it.as_dotted()
                         .is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"Enum" | &"IntFlag")))
@@ -601,7 +376,11 @@ impl<'p> Names<'p> {
 
     /// The type of a bundle of fields: as the files register it, or as the dtypes name it.
     pub(super) fn bundle(&self, name: &Arc<str>, span: Span) -> Evaluated {
-        for Registration { scope, span, args, keywords } in &self.bundles {
+        let may_register = |it: &SourceFile| it.text.contains("FieldBundleType.register");
+        let files = (0..).map(FileId).zip(&self.program.files).filter(|(_, it)| may_register(it));
+        for Registration { scope, span, args, keywords } in
+            files.flat_map(|(file, _)| &self.of_file(file).bundles)
+        {
             let environment = Environment::module(*scope, span.start);
             let [given, sizes, element] = evaluate::arguments(["name", "data_dims", "dtype"], args, keywords)
                 .map(|it| it.map(|it| evaluate::expression(self, &environment, it)));
@@ -627,7 +406,7 @@ impl<'p> Names<'p> {
     /// Whether the class is an enumeration of integers.
     #[must_use]
     pub fn is_int_enum(&self, class: ClassId) -> bool {
-        let bases = &self.classes[class.0 as usize].def.bases;
+        let bases = &self.class(class).def.bases;
         bases
             .iter()
             .any(|it| it.as_dotted().is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"IntFlag"))))
@@ -696,8 +475,8 @@ impl<'p> Names<'p> {
 
     /// A class called without arguments: an object with the defaults of its body.
     pub(super) fn instance(&self, class: ClassId, span: Span) -> Evaluated {
-        let class = &self.classes[class.0 as usize];
-        let scope = &self.scopes[class.body.0 as usize];
+        let class = self.class(class);
+        let scope = self.scope(class.body);
         let mut members = BTreeMap::new();
         for &name in scope.names.keys() {
             let value = match self.lookup_in(class.body, u32::MAX, name) {

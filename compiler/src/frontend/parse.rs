@@ -308,7 +308,12 @@ impl Converter<'_> {
             py::Expr::Starred(it) => ExprKind::Starred(self.boxed(&it.value)),
             py::Expr::Named(_) => ExprKind::Other("assignment expression"),
             py::Expr::Lambda(_) => ExprKind::Other("lambda"),
-            py::Expr::Dict(_) => ExprKind::Other("dict"),
+            py::Expr::Dict(it) => ExprKind::Dict(
+                it.items
+                    .iter()
+                    .map(|item| (item.key.as_ref().map(|key| self.expr(key)), self.expr(&item.value)))
+                    .collect(),
+            ),
             py::Expr::Set(_) => ExprKind::Other("set"),
             py::Expr::ListComp(_) | py::Expr::SetComp(_) | py::Expr::DictComp(_) | py::Expr::Generator(_) => {
                 ExprKind::Other("comprehension")

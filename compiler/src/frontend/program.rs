@@ -1,5 +1,8 @@
 //! The files of a project as syntax trees, and the stencils among them.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
 use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, ExprKind, FunctionDef, Module, Stmt, StmtKind};
@@ -7,26 +10,75 @@ use crate::diag::catalog::syntax as catalog;
 use crate::diag::{Diagnostics, FileId, Span};
 use crate::project::Project;
 
-/// Every file of a project, parsed; a file with syntax errors as far as it was understood.
+/// The files of a project; each is parsed when something of it is first needed.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// In the order of the project's files, so that a [`FileId`] finds its file.
-    pub files: Vec<SourceFile>,
+    pub files: Vec<Arc<SourceFile>>,
     /// `None` where the project names a main file that it does not have.
     pub main: Option<FileId>,
 }
 
-/// A parsed file.
-#[derive(Clone, Debug, Default)]
+/// A file with its syntax tree.
+#[derive(Debug)]
 pub struct SourceFile {
+    pub id: FileId,
+    pub name: Arc<str>,
+    pub text: Arc<str>,
     /// The path without `.py` and a final `__init__`, in parts: `model`, `stencils`, `ppm`.
     pub module: Vec<String>,
     /// Whether it is the `__init__.py` of its package: relative imports then start there.
     pub is_package: bool,
-    pub syntax: Module,
+    parsed: OnceLock<(Module, Diagnostics)>,
 }
 
-/// A stencil of the main file.
+impl SourceFile {
+    fn new(id: FileId, name: &str, text: &str) -> Self {
+        let path = name.strip_suffix(".py").unwrap_or(name).split('/');
+        let mut module: Vec<String> =
+            path.filter(|it| !it.is_empty() && *it != ".").map(str::to_owned).collect();
+        let is_package = module.last().is_some_and(|it| it == "__init__");
+        if is_package {
+            module.pop();
+        }
+        Self { id, name: name.into(), text: text.into(), module, is_package, parsed: OnceLock::new() }
+    }
+
+    /// The syntax tree; of a file with syntax errors as far as it was understood.
+    #[must_use]
+    pub fn syntax(&self) -> &Module {
+        &self.parsed().0
+    }
+
+    /// What is wrong with the syntax.
+    #[must_use]
+    pub fn errors(&self) -> &Diagnostics {
+        &self.parsed().1
+    }
+
+    /// Every function whose body has a `with computation(...)`, those inside functions and classes too.
+    #[must_use]
+    pub fn stencils(&self) -> Vec<StencilName> {
+        let mut found = Vec::new();
+        for_each_function(&self.syntax().body, &mut |function| {
+            if is_stencil(function) {
+                let name = &function.name;
+                found.push(StencilName { name: name.name.clone(), span: name.span, file: self.id });
+            }
+        });
+        found
+    }
+
+    fn parsed(&self) -> &(Module, Diagnostics) {
+        self.parsed.get_or_init(|| {
+            let mut found = Diagnostics::default();
+            let syntax = parser::module(self.id, &self.text, &mut found);
+            (syntax, found)
+        })
+    }
+}
+
+/// A stencil of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StencilName {
     pub name: String,
@@ -35,72 +87,75 @@ pub struct StencilName {
     pub file: FileId,
 }
 
-/// Parses every file; what is wrong with their syntax goes to `diagnostics`.
-pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
-    let mut program = Program { files: Vec::new(), main: project.main_id() };
-    for (position, (name, text)) in project.files.iter().enumerate() {
-        let Some(file) = u16::try_from(position).ok().filter(|_| position < MAX_FILES).map(FileId) else {
-            diagnostics.push(catalog::too_many_files(project.files.len(), MAX_FILES));
-            break;
-        };
-        let mut module: Vec<String> = name
-            .strip_suffix(".py")
-            .unwrap_or(name)
-            .split('/')
-            .filter(|it| !it.is_empty() && *it != ".")
-            .map(str::to_owned)
-            .collect();
-        let is_package = module.last().is_some_and(|it| it == "__init__");
-        if is_package {
-            module.pop();
+/// Parsed files, kept from one compilation to the next: after an edit one file is parsed anew.
+#[derive(Debug, Default)]
+pub struct ParsedFiles {
+    /// By path, the latest text last.
+    known: BTreeMap<Arc<str>, Vec<Arc<SourceFile>>>,
+}
+
+/// How many texts of one path are kept: the one before an edit, and after it is undone.
+const VERSIONS: usize = 4;
+
+impl ParsedFiles {
+    /// The files of a project, as many as a compilation takes, in its order.
+    pub fn of(&mut self, project: &Project) -> Vec<Arc<SourceFile>> {
+        if self.known.len() > 2 * MAX_FILES {
+            self.known.retain(|name, _| project.files.contains_key(&**name));
         }
-        let syntax = parser::module(file, text, diagnostics);
-        program.files.push(SourceFile { module, is_package, syntax });
+        let files = (0..).map(FileId).zip(&project.files).take(MAX_FILES);
+        files.map(|(id, (name, text))| self.file(id, name, text)).collect()
     }
-    if program.main.is_none() {
-        diagnostics.push(catalog::main_file_missing(&project.main, project.files.keys()));
+
+    fn file(&mut self, id: FileId, name: &str, text: &str) -> Arc<SourceFile> {
+        if let Some(versions) = self.known.get_mut(name) {
+            if let Some(at) = versions.iter().position(|it| it.id == id && *it.text == *text) {
+                let found = versions.remove(at);
+                versions.push(Arc::clone(&found));
+                return found;
+            }
+            if versions.len() == VERSIONS {
+                versions.remove(0);
+            }
+        }
+        let file = Arc::new(SourceFile::new(id, name, text));
+        self.known.entry(Arc::clone(&file.name)).or_default().push(Arc::clone(&file));
+        file
     }
-    program
+}
+
+/// The files of a project, without memory of others; what is wrong with the main file goes to `diagnostics`.
+pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
+    Program::new(project, ParsedFiles::default().of(project), diagnostics)
 }
 
 impl Program {
-    /// The stencils of the main file, in order of the text: every function whose
-    /// body has a `with computation(...)`, those inside functions and classes too.
-    #[must_use]
-    pub fn stencils(&self) -> Vec<StencilName> {
-        let Some(file) = self.main.and_then(|it| self.files.get(usize::from(it.0))) else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        for_each_function(&file.syntax.body, &mut |function| {
-            if is_stencil(function) {
-                let name = &function.name;
-                found.push(StencilName { name: name.name.clone(), span: name.span, file: name.span.file });
-            }
-        });
-        found
+    /// The program that these files of a project are; what is wrong with the main file goes to `diagnostics`.
+    ///
+    /// What is wrong with another file is told once something of that file is needed.
+    pub fn new(project: &Project, files: Vec<Arc<SourceFile>>, diagnostics: &mut Diagnostics) -> Self {
+        if project.files.len() > files.len() {
+            diagnostics.push(catalog::too_many_files(project.files.len(), files.len()));
+        }
+        let main = project.main_id().filter(|it| usize::from(it.0) < files.len());
+        let program = Self { files, main };
+        match program.main_file() {
+            Some(main) => diagnostics.extend(main.errors().iter().cloned()),
+            None => diagnostics.push(catalog::main_file_missing(&project.main, project.files.keys())),
+        }
+        program
     }
 
-    /// What the files import from `__externals__`, each name once, in order of the text;
-    /// of all stencils only what the one called `stencil` in the main file imports, if there is one.
+    /// The main file, if it is among the files.
     #[must_use]
-    pub fn imported_externals(&self, stencil: Option<&str>) -> Vec<String> {
-        let mut found = Vec::new();
-        for file in &self.files {
-            for_each_function(&file.syntax.body, &mut |function| {
-                let is_other =
-                    |wanted| wanted != function.name.name || self.main != Some(function.name.span.file);
-                if is_stencil(function) && stencil.is_some_and(is_other) {
-                    return;
-                }
-                for_each_external(&function.body, &mut |alias, _| {
-                    if !found.contains(&alias.name.name) {
-                        found.push(alias.name.name.clone());
-                    }
-                });
-            });
-        }
-        found
+    pub fn main_file(&self) -> Option<&Arc<SourceFile>> {
+        self.files.get(usize::from(self.main?.0))
+    }
+
+    /// The stencils of the main file, in order of the text.
+    #[must_use]
+    pub fn stencils(&self) -> Vec<StencilName> {
+        self.main_file().map_or_else(Vec::new, |it| it.stencils())
     }
 }
 

@@ -171,6 +171,8 @@ pub enum ExprKind {
     },
     Tuple(Vec<Expr>),
     List(Vec<Expr>),
+    /// Keys and values; `**value` has no key.
+    Dict(Vec<(Option<Expr>, Expr)>),
     Slice {
         lower: Option<Box<Expr>>,
         upper: Option<Box<Expr>>,
@@ -202,6 +204,54 @@ impl Expr {
                 Some(parts)
             }
             _ => None,
+        }
+    }
+
+    /// Calls `each` for this expression and every one inside it.
+    pub fn walk<'p>(&'p self, each: &mut impl FnMut(&'p Expr)) {
+        each(self);
+        match &self.kind {
+            ExprKind::Attribute(value, _) | ExprKind::Unary(_, value) | ExprKind::Starred(value) => {
+                value.walk(each);
+            }
+            ExprKind::Subscript(left, right) | ExprKind::Binary(_, left, right) => {
+                left.walk(each);
+                right.walk(each);
+            }
+            ExprKind::Call { function, args, keywords } => {
+                function.walk(each);
+                args.iter().for_each(|it| it.walk(each));
+                keywords.iter().for_each(|it| it.value.walk(each));
+            }
+            ExprKind::Logical(_, parts) | ExprKind::Tuple(parts) | ExprKind::List(parts) => {
+                parts.iter().for_each(|it| it.walk(each));
+            }
+            ExprKind::Compare(left, rest) => {
+                left.walk(each);
+                rest.iter().for_each(|(_, right)| right.walk(each));
+            }
+            ExprKind::Ternary { test, then, otherwise } => {
+                [test, then, otherwise].into_iter().for_each(|it| it.walk(each));
+            }
+            ExprKind::Slice { lower, upper, step } => {
+                [lower, upper, step].into_iter().flatten().for_each(|it| it.walk(each));
+            }
+            ExprKind::Dict(entries) => {
+                for (key, value) in entries {
+                    key.iter().for_each(|it| it.walk(each));
+                    value.walk(each);
+                }
+            }
+            ExprKind::Missing
+            | ExprKind::Name(_)
+            | ExprKind::Int(_)
+            | ExprKind::BigInt(_)
+            | ExprKind::Float(_)
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Ellipsis
+            | ExprKind::Str(_)
+            | ExprKind::Other(_) => {}
         }
     }
 

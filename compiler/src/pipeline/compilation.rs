@@ -1,11 +1,14 @@
 //! What came of one compilation.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{Levels, Stage};
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span};
+use crate::frontend::externals::ExternalUse;
+use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
 use crate::oir::analysis::extents::touched;
 use crate::oir::nodes::ParamKind;
@@ -13,16 +16,16 @@ use crate::oir::nodes::ParamKind;
 /// Every level that was reached, with what was found on the way.
 #[derive(Clone, Debug, Default)]
 pub struct Compilation {
-    /// Name and text of each file, in the order of the [`FileId`]s.
-    pub files: Vec<(String, String)>,
+    /// In the order of the [`FileId`]s.
+    pub files: Vec<Arc<SourceFile>>,
     /// Sorted by place; errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
     /// The stencils of the main file, in its order, each with its place.
     pub stencils: Vec<(String, Span)>,
     /// The one that was compiled.
     pub stencil: Option<String>,
-    /// The names that it and the functions of the text import from `__externals__`, in order of the text.
-    pub externals: Vec<String>,
+    /// What it and the functions that it reaches import from `__externals__`, in order of the text, and what for.
+    pub externals: Vec<ExternalUse>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
     pub remarks: Vec<Remark>,
@@ -44,7 +47,12 @@ impl Compilation {
     /// Name and text of a file.
     #[must_use]
     pub fn file(&self, FileId(file): FileId) -> Option<(&str, &str)> {
-        self.files.get(usize::from(file)).map(|(name, text)| (name.as_str(), text.as_str()))
+        self.files.get(usize::from(file)).map(|it| (&*it.name, &*it.text))
+    }
+
+    /// Name and text of each file, in the order of the [`FileId`]s.
+    pub fn sources(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|it| (&*it.name, &*it.text))
     }
 
     /// Checks a call of this stencil.

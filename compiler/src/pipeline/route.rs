@@ -1,11 +1,14 @@
 //! The trip itself: one line for each door, one table of passes for each room.
 
+use std::sync::Arc;
+
 use super::interface::signature;
 use super::{Compilation, Hook, Stage};
 use crate::backend::c;
 use crate::config::Config;
 use crate::diag::{Diagnostics, Listing};
-use crate::frontend::{self, Program};
+use crate::frontend::program::SourceFile;
+use crate::frontend::{self, ParsedFiles, Program};
 use crate::inputs;
 use crate::project::Project;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
@@ -13,7 +16,18 @@ use crate::{defir, gtir, oir, schedule, sdfg, tree};
 /// Compiles the stencil of a project as far as its errors allow.
 #[must_use]
 pub fn compile(project: &Project, config: &Config, hook: &mut dyn Hook) -> Compilation {
-    travel(project, config, hook, None)
+    compile_files(project, ParsedFiles::default().of(project), config, hook)
+}
+
+/// Compiles the stencil of a project whose files may be parsed already.
+#[must_use]
+pub fn compile_files(
+    project: &Project,
+    files: Vec<Arc<SourceFile>>,
+    config: &Config,
+    hook: &mut dyn Hook,
+) -> Compilation {
+    travel(project, files, config, hook, None)
 }
 
 /// The level as it stood right after `pass`, as `oir/merge-horizontal-executions`;
@@ -21,7 +35,9 @@ pub fn compile(project: &Project, config: &Config, hook: &mut dyn Hook) -> Compi
 #[must_use]
 pub fn listing_after(project: &Project, config: &Config, pass: &str) -> Option<Listing> {
     let stage = passes().find(|(_, name)| *name == pass)?.0;
-    travel(project, config, &mut super::NoHook, Some(pass)).listings.remove(&stage)
+    travel(project, ParsedFiles::default().of(project), config, &mut super::NoHook, Some(pass))
+        .listings
+        .remove(&stage)
 }
 
 /// Every pass with the level that it changes, in the order in which they run.
@@ -30,7 +46,13 @@ pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     oir.chain(schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name)))
 }
 
-fn travel(project: &Project, config: &Config, hook: &mut dyn Hook, stop_after: Option<&str>) -> Compilation {
+fn travel(
+    project: &Project,
+    files: Vec<Arc<SourceFile>>,
+    config: &Config,
+    hook: &mut dyn Hook,
+    stop_after: Option<&str>,
+) -> Compilation {
     let mut found = Diagnostics::default();
     let (directives, unread) = match project.main_id() {
         Some(main) => inputs::directive::read(project.text(main), main),
@@ -39,7 +61,7 @@ fn travel(project: &Project, config: &Config, hook: &mut dyn Hook, stop_after: O
     found.extend(unread);
     let config = with_directives(config, &directives);
 
-    let program = watched(hook, "frontend", || frontend::parse(project, &mut found));
+    let program = watched(hook, "frontend", || Program::new(project, files, &mut found));
     let stencils: Vec<_> = program.stencils().into_iter().map(|it| (it.name, it.span)).collect();
     let wanted = project.stencil.clone().or_else(|| {
         let named = directives.stencil.clone()?;
@@ -47,13 +69,13 @@ fn travel(project: &Project, config: &Config, hook: &mut dyn Hook, stop_after: O
     });
 
     let mut at = Trip { hook, found, compilation: Compilation::default(), stop_after };
-    at.compilation.files = project.files.iter().map(|(name, text)| (name.clone(), text.clone())).collect();
+    at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     if wanted.is_some() || !stencils.is_empty() {
         at.levels(&program, wanted.as_deref(), &config);
     }
     let Trip { found, mut compilation, .. } = at;
-    compilation.externals = program.imported_externals(compilation.stencil.as_deref());
+    compilation.externals = frontend::externals::of(&program, &config, compilation.stencil.as_deref());
     compilation.stencils = stencils;
     compilation.diagnostics = found.sorted();
     compilation

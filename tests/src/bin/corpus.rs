@@ -7,18 +7,26 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use isobar_compiler::space::Domain;
-use isobar_tests::corpus::{Checkout, Outcome, attempt};
+use isobar_tests::corpus::{Checkout, Outcome, Trial};
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 fn main() -> ExitCode {
-    let roots: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let (mut roots, mut libraries) = (Vec::new(), Vec::new());
+    let mut arguments = std::env::args_os().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.to_str() {
+            Some("--with") => libraries.extend(arguments.next().map(PathBuf::from)),
+            _ => roots.push(PathBuf::from(argument)),
+        }
+    }
     if roots.is_empty() {
-        println!("usage: cargo xtask corpus PATH...");
+        println!("usage: cargo xtask corpus PATH... [--with PATH]...");
         return ExitCode::from(2);
     }
-    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || report(&roots));
+    let thread =
+        std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || report(&roots, &libraries));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(has_crashed))) => ExitCode::from(u8::from(has_crashed)),
         Ok(Ok(Err(error))) => {
@@ -30,14 +38,14 @@ fn main() -> ExitCode {
 }
 
 /// Prints a line for each stencil that is not run to its end, and a table; whether the compiler crashed.
-fn report(roots: &[PathBuf]) -> anyhow::Result<bool> {
+fn report(roots: &[PathBuf], libraries: &[PathBuf]) -> anyhow::Result<bool> {
     let mut rows = Vec::new();
     let mut has_crashed = false;
     for root in roots {
-        let checkout = Checkout::read(root)?;
+        let mut trial = Trial::new(Checkout::read(root, libraries)?);
         let mut row = Row { root: root.display().to_string(), ..Row::default() };
-        for (file, stencil) in checkout.stencils() {
-            let outcome = attempt(&checkout.project(&file, &stencil), Domain::new(5, 4, 6));
+        for (file, stencil) in trial.stencils() {
+            let outcome = trial.attempt(&file, &stencil, Domain::new(5, 4, 6));
             let place = format!("{}/{file}:{stencil}", root.display());
             match &outcome {
                 Outcome::Accepted { run: Ok(()), .. } => {}

@@ -1,7 +1,8 @@
 //! One stencil, as far as it goes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::debug::{self, Control};
@@ -9,11 +10,14 @@ use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag::{FileId, Severity, Span};
+use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
-use isobar_compiler::pipeline::{Compilation, NoHook, route};
-use isobar_compiler::project::Project;
+use isobar_compiler::pipeline::{Compilation, NoHook};
+use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+
+use super::Checkout;
 
 /// What became of a stencil.
 #[derive(Clone, Debug)]
@@ -26,58 +30,118 @@ pub enum Outcome {
     Crashed { what: String },
 }
 
-/// Values that stand in for externals that nobody gives, one after the other.
-const GUESSES: [External; 6] = [
-    External::Int(1),
-    External::Bool(true),
-    External::Bool(false),
-    External::Float(0.5),
-    External::Int(5),
-    External::Int(10),
-];
+/// Numbers and switches that are tried for externals that nobody gives, one set after the other.
+const GUESSES: [(i64, bool); 6] = [(1, true), (1, false), (5, true), (10, true), (2, false), (0, false)];
+/// How many functions are tried for each external that is called.
+const FUNCTIONS: usize = 4;
 
-/// Compiles a stencil, with externals guessed where it needs some, and runs it with `debug` on `domain`.
-#[must_use]
-pub fn attempt(project: &Project, domain: Domain) -> Outcome {
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        let start = Instant::now();
-        let plain = route::compile(project, &Config::default(), &mut NoHook);
-        let took = start.elapsed();
-        let guessed = || GUESSES.iter().map(|guess| with_externals(project, &plain, guess));
-        let accepted = match plain.has_errors() {
-            false => Some((plain.clone(), took)),
-            true => guessed().find(|(it, _)| !it.has_errors()),
-        };
-        match accepted {
-            Some((compilation, took)) => Outcome::Accepted { took, run: run(&compilation, domain) },
-            None => refused(&plain, guessed().map(|(it, _)| it)),
-        }
-    }));
-    done.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Outcome::Crashed { what: text.lines().next().unwrap_or_default().to_owned() }
-    })
+/// Compiles stencils of a checkout.
+#[derive(Debug)]
+pub struct Trial {
+    checkout: Checkout,
+    session: Session,
 }
 
-fn with_externals(project: &Project, plain: &Compilation, guess: &External) -> (Compilation, Duration) {
-    let mut config = Config::default();
-    for name in &plain.externals {
-        if External::of_single_tile(name).is_none() {
-            config.externals.insert(name.clone(), guess.clone());
+impl Trial {
+    #[must_use]
+    pub fn new(checkout: Checkout) -> Self {
+        Self { checkout, session: Session::new() }
+    }
+
+    /// Every stencil: its file and its name.
+    pub fn stencils(&mut self) -> Vec<(String, String)> {
+        self.checkout.stencils()
+    }
+
+    /// Compiles a stencil, with externals guessed where it needs some.
+    pub fn compile(&mut self, file: &str, stencil: &str) -> Arc<Compilation> {
+        match self.accepted(file, stencil) {
+            Ok((compilation, _)) => compilation,
+            Err(refused) => Arc::clone(&refused[0]),
         }
     }
-    let start = Instant::now();
-    let compilation = route::compile(project, &config, &mut NoHook);
-    (compilation, start.elapsed())
+
+    /// Compiles a stencil, with externals guessed where it needs some, and runs it with `debug` on `domain`.
+    #[must_use]
+    pub fn attempt(&mut self, file: &str, stencil: &str, domain: Domain) -> Outcome {
+        let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil) {
+            Ok((compilation, took)) => Outcome::Accepted { took, run: run(&compilation, domain) },
+            Err(refused) => self::refused(&refused),
+        }));
+        done.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            Outcome::Crashed { what: text.lines().next().unwrap_or_default().to_owned() }
+        })
+    }
+
+    /// The first compilation without errors and how long it took, or all that have some.
+    fn accepted(
+        &mut self,
+        file: &str,
+        stencil: &str,
+    ) -> Result<(Arc<Compilation>, Duration), Vec<Arc<Compilation>>> {
+        let (plain, took) = self.timed(file, stencil, &Config::default());
+        if !plain.has_errors() {
+            return Ok((plain, took));
+        }
+        let externals = plain.externals.clone();
+        let mut refused = vec![plain];
+        if externals.is_empty() {
+            return Err(refused);
+        }
+        let mut functions = BTreeMap::new();
+        for it in &externals {
+            if let ExternalKind::Function { n_args } = it.kind {
+                functions.insert(&it.name, self.checkout.functions(&it.name, n_args));
+            }
+        }
+        let n_functions = functions.values().map(Vec::len).max().unwrap_or(0).clamp(1, FUNCTIONS);
+        for (chosen, (int, switch)) in (0..n_functions).flat_map(|it| GUESSES.map(|guess| (it, guess))) {
+            let mut config = Config::default();
+            for it in externals.iter().filter(|it| External::of_single_tile(&it.name).is_none()) {
+                let function = functions.get(&it.name).and_then(|them| them.get(chosen).or(them.first()));
+                let value = match function {
+                    Some(path) => Some(External::Function(path.clone())),
+                    None => guess(&it.kind).map(|it| varied(it, int, switch)),
+                };
+                config.externals.extend(value.map(|value| (it.name.clone(), value)));
+            }
+            let (compilation, took) = self.timed(file, stencil, &config);
+            if !compilation.has_errors() {
+                return Ok((compilation, took));
+            }
+            refused.push(compilation);
+        }
+        Err(refused)
+    }
+
+    fn timed(&mut self, file: &str, stencil: &str, config: &Config) -> (Arc<Compilation>, Duration) {
+        let project = self.checkout.project(file, stencil);
+        let start = Instant::now();
+        let compilation = self.session.compile(project, config, &mut NoHook);
+        (compilation, start.elapsed())
+    }
+}
+
+/// The guess with other numbers and switches in it.
+fn varied(guess: External, int: i64, switch: bool) -> External {
+    match guess {
+        External::Int(_) => External::Int(int),
+        External::Bool(_) => External::Bool(switch),
+        External::Namespace(members) => {
+            let members = members.into_iter().map(|(name, it)| (name, varied(it, int, switch)));
+            External::Namespace(members.collect())
+        }
+        other => other,
+    }
 }
 
 /// The first error of the attempt that has fewest codes: what a guess of externals brings about says nothing.
-fn refused(plain: &Compilation, others: impl Iterator<Item = Compilation>) -> Outcome {
+fn refused(attempts: &[Arc<Compilation>]) -> Outcome {
     let n_codes = |it: &Compilation| errors(it).map(|(code, _)| code).collect::<BTreeSet<_>>().len();
-    let best = others.min_by_key(n_codes);
-    let best = best.filter(|it| n_codes(it) < n_codes(plain)).unwrap_or_else(|| plain.clone());
-    let (code, message) = errors(&best).next().unwrap_or(("", String::new()));
+    let best = attempts.iter().min_by_key(|it| n_codes(it));
+    let (code, message) = best.and_then(|it| errors(it).next()).unwrap_or(("", String::new()));
     Outcome::Refused { code, message }
 }
 

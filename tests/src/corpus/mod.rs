@@ -3,5 +3,5 @@
 mod attempt;
 mod files;
 
-pub use attempt::{Outcome, attempt};
+pub use attempt::{Outcome, Trial};
 pub use files::Checkout;

@@ -34,7 +34,7 @@ pub(super) fn of(compilation: &Compilation) -> Defaults {
         externals: compilation
             .externals
             .iter()
-            .map(|name| DeclaredExternal { name: name.clone(), value: own_value(name, directives) })
+            .map(|it| DeclaredExternal { name: it.name.clone(), value: own_value(&it.name, directives) })
             .collect(),
     }
 }

@@ -122,6 +122,7 @@ impl<'p> Builder<'_, 'p> {
             ),
             ExprKind::Tuple(_) => self.refuse_operator("a tuple in an expression", span),
             ExprKind::List(_) => self.refuse_operator("a list", span),
+            ExprKind::Dict(_) => self.refuse_operator("a dict", span),
             ExprKind::Ellipsis => self.refuse_operator("`...` in an expression", span),
             ExprKind::Slice { .. } => self.refuse_operator("a slice", span),
             ExprKind::Starred(_) => self.refuse_operator("`*` before a value", span),

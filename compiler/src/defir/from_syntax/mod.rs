@@ -53,15 +53,19 @@ pub fn build(
 ) -> Option<Stencil> {
     let names = Names::new(program, config);
     let function = choose(program, &names, stencil, diagnostics)?;
+    let mut found = Diagnostics::default();
+    let mut builder = Builder::new(&names, config, &mut found);
+    builder.stencil(function);
+    let stencil = builder.stencil;
+    // Those of the main file are known already.
+    for file in names.reached().filter(|it| program.main != Some(it.id)) {
+        diagnostics.extend(file.errors().iter().cloned());
+    }
     let broken_lines: Vec<Span> = diagnostics
         .iter()
         .filter(|it| it.code == crate::diag::catalog::syntax::SYNTAX)
         .filter_map(|it| it.primary.as_ref().map(|label| label.span))
         .collect();
-    let mut found = Diagnostics::default();
-    let mut builder = Builder::new(&names, config, &mut found);
-    builder.stencil(function);
-    let stencil = builder.stencil;
     // Where the syntax is broken, the rest of that place is guesswork.
     let is_guesswork = |it: &Diagnostic| {
         it.primary.as_ref().is_some_and(|label| {
@@ -84,8 +88,7 @@ fn choose<'p>(
     diagnostics: &mut Diagnostics,
 ) -> Option<FunctionInfo<'p>> {
     let main = program.main?;
-    let stencils =
-        || names.functions().map(|(_, it)| it).filter(|it| it.is_stencil && it.def.span.file == main);
+    let stencils = || names.functions(main).map(|(_, it)| it).filter(|it| it.is_stencil);
     let all = || stencils().map(|it| it.def.name.name.clone()).collect::<Vec<String>>();
     let matching: Vec<&FunctionInfo<'p>> =
         stencils().filter(|it| wanted.is_none_or(|name| it.def.name.name == name)).collect();

@@ -1,0 +1,282 @@
+//! What the bodies of one file bind: every assignment, import and definition, none of them evaluated.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::constants::Evaluated;
+use super::program::{is_function, is_stencil};
+use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
+use crate::diag::{FileId, Span};
+
+/// A function of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId {
+    pub file: FileId,
+    pub(super) index: u32,
+}
+
+/// A class of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId {
+    pub file: FileId,
+    pub(super) index: u32,
+}
+
+/// The names that one body binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeId {
+    pub file: FileId,
+    pub(super) index: u32,
+}
+
+/// A function with the place whose names it sees.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionInfo<'p> {
+    pub def: &'p FunctionDef,
+    /// Where it is defined.
+    pub scope: ScopeId,
+    pub is_stencil: bool,
+    /// Whether it is decorated as a GTScript function.
+    pub is_gtscript: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct ClassInfo<'p> {
+    pub(super) def: &'p ClassDef,
+    pub(super) body: ScopeId,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Scope<'p> {
+    pub(super) parent: Option<ScopeId>,
+    pub(super) names: BTreeMap<&'p str, Vec<usize>>,
+    /// `from x import *`
+    pub(super) stars: Vec<usize>,
+}
+
+/// One binding of a name.
+#[derive(Debug)]
+pub(super) struct Binding<'p> {
+    pub(super) scope: ScopeId,
+    pub(super) span: Span,
+    /// The tests of the `if`s around it, and whether they must hold.
+    pub(super) guards: Vec<(&'p Expr, bool)>,
+    pub(super) what: Bound<'p>,
+}
+
+#[derive(Debug)]
+pub(super) enum Bound<'p> {
+    Value(&'p Expr),
+    /// One element of an unpacked tuple.
+    Element(&'p Expr, usize),
+    Augmented(Operator, &'p str, &'p Expr),
+    /// `import a.b as c`, or `import a` of `import a.b`.
+    Module(Vec<String>),
+    From {
+        level: u32,
+        module: Vec<String>,
+        name: &'p str,
+    },
+    Function(FunctionId),
+    Class(ClassId),
+    /// A loop variable, a `with` target, ...: known only when the file runs.
+    Unknown(&'static str),
+}
+
+/// `FieldBundleType.register(name, sizes, element)`
+#[derive(Debug)]
+pub(super) struct Registration<'p> {
+    pub(super) scope: ScopeId,
+    pub(super) span: Span,
+    pub(super) args: &'p [Expr],
+    pub(super) keywords: &'p [Keyword],
+}
+
+/// How far the value of a binding is.
+#[derive(Clone, Debug)]
+pub(super) enum Memo {
+    Untouched,
+    InProgress,
+    Done(Evaluated),
+}
+
+/// The scopes of one file; the first is that of the module.
+#[derive(Debug)]
+pub(super) struct FileNames<'p> {
+    file: FileId,
+    pub(super) scopes: Vec<Scope<'p>>,
+    pub(super) bindings: Vec<Binding<'p>>,
+    pub(super) functions: Vec<FunctionInfo<'p>>,
+    pub(super) classes: Vec<ClassInfo<'p>>,
+    /// `FieldBundleType.register(...)`, wherever it stands.
+    pub(super) bundles: Vec<Registration<'p>>,
+    /// For each binding.
+    pub(super) memo: RefCell<Vec<Memo>>,
+}
+
+fn number(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
+}
+
+impl<'p> FileNames<'p> {
+    /// Finds every binding of a file.
+    pub(super) fn of(file: FileId, body: &'p [Stmt]) -> Self {
+        let mut names = Self {
+            file,
+            scopes: Vec::new(),
+            bindings: Vec::new(),
+            functions: Vec::new(),
+            classes: Vec::new(),
+            bundles: Vec::new(),
+            memo: RefCell::default(),
+        };
+        let module = names.open(None);
+        names.collect(module, body, &mut Vec::new());
+        names.memo = RefCell::new(vec![Memo::Untouched; names.bindings.len()]);
+        names
+    }
+
+    fn open(&mut self, parent: Option<ScopeId>) -> ScopeId {
+        let id = ScopeId { file: self.file, index: number(self.scopes.len()) };
+        self.scopes.push(Scope { parent, ..Scope::default() });
+        id
+    }
+
+    fn bind(
+        &mut self,
+        scope: ScopeId,
+        name: &'p str,
+        span: Span,
+        guards: &[(&'p Expr, bool)],
+        what: Bound<'p>,
+    ) {
+        let index = self.bindings.len();
+        self.bindings.push(Binding { scope, span, guards: guards.to_vec(), what });
+        let scope = &mut self.scopes[scope.index as usize];
+        if name == "*" {
+            scope.stars.push(index);
+        } else {
+            scope.names.entry(name).or_default().push(index);
+        }
+    }
+
+    fn collect(&mut self, scope: ScopeId, body: &'p [Stmt], guards: &mut Vec<(&'p Expr, bool)>) {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { targets, value } => {
+                    for target in targets {
+                        match &target.kind {
+                            ExprKind::Name(name) => {
+                                self.bind(scope, name, stmt.span, guards, Bound::Value(value));
+                            }
+                            ExprKind::Tuple(parts) | ExprKind::List(parts) => {
+                                for (position, part) in parts.iter().enumerate() {
+                                    if let ExprKind::Name(name) = &part.kind {
+                                        let what = Bound::Element(value, position);
+                                        self.bind(scope, name, stmt.span, guards, what);
+                                    }
+                                }
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                StmtKind::AnnAssign { target, value: Some(value), .. } => {
+                    if let ExprKind::Name(name) = &target.kind {
+                        self.bind(scope, name, stmt.span, guards, Bound::Value(value));
+                    }
+                }
+                StmtKind::AugAssign { target, op, value } => {
+                    if let ExprKind::Name(name) = &target.kind {
+                        self.bind(scope, name, stmt.span, guards, Bound::Augmented(*op, name, value));
+                    }
+                }
+                StmtKind::Import(aliases) => {
+                    for Alias { name, alias } in aliases {
+                        let path: Vec<String> = name.name.split('.').map(str::to_owned).collect();
+                        match alias {
+                            Some(alias) => {
+                                self.bind(scope, &alias.name, stmt.span, guards, Bound::Module(path));
+                            }
+                            None => {
+                                let first = name.name.split('.').next().unwrap_or(&name.name);
+                                let what = Bound::Module(vec![first.to_owned()]);
+                                self.bind(scope, first, stmt.span, guards, what);
+                            }
+                        }
+                    }
+                }
+                StmtKind::ImportFrom { level, module, names } => {
+                    let path: Vec<String> =
+                        module.split('.').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+                    for Alias { name, alias } in names {
+                        let bound = alias.as_ref().unwrap_or(name);
+                        let what = Bound::From { level: *level, module: path.clone(), name: &name.name };
+                        self.bind(scope, &bound.name, stmt.span, guards, what);
+                    }
+                }
+                StmtKind::Function(def) => {
+                    let id = FunctionId { file: self.file, index: number(self.functions.len()) };
+                    let is_stencil = is_stencil(def);
+                    let is_gtscript = is_function(def);
+                    self.functions.push(FunctionInfo { def, scope, is_stencil, is_gtscript });
+                    self.bind(scope, &def.name.name, stmt.span, guards, Bound::Function(id));
+                    if !is_stencil && !is_gtscript {
+                        // A plain function may define stencils, which see its names.
+                        let inner = self.open(Some(scope));
+                        for param in &def.params {
+                            let what = Bound::Unknown("it is a parameter of the function around");
+                            self.bind(inner, &param.name.name, param.name.span, &[], what);
+                        }
+                        self.collect(inner, &def.body, &mut Vec::new());
+                    }
+                }
+                StmtKind::Class(def) => {
+                    let inner = self.open(Some(scope));
+                    let id = ClassId { file: self.file, index: number(self.classes.len()) };
+                    self.classes.push(ClassInfo { def, body: inner });
+                    self.bind(scope, &def.name.name, stmt.span, guards, Bound::Class(id));
+                    self.collect(inner, &def.body, &mut Vec::new());
+                }
+                StmtKind::If { test, then, otherwise } => {
+                    guards.push((test, true));
+                    self.collect(scope, then, guards);
+                    guards.pop();
+                    guards.push((test, false));
+                    self.collect(scope, otherwise, guards);
+                    guards.pop();
+                }
+                StmtKind::Try { body, fallback } => {
+                    // The body's bindings are tried first: lookups walk backward.
+                    self.collect(scope, fallback, guards);
+                    self.collect(scope, body, guards);
+                }
+                StmtKind::With { items, body } => {
+                    for name in items.iter().filter_map(|it| it.target.as_ref()?.as_name()) {
+                        let what = Bound::Unknown("it is bound by a `with`");
+                        self.bind(scope, name, stmt.span, guards, what);
+                    }
+                    self.collect(scope, body, guards);
+                }
+                StmtKind::While { body, .. } | StmtKind::Other { body, .. } => {
+                    let first = self.bindings.len();
+                    self.collect(scope, body, guards);
+                    for binding in &mut self.bindings[first..] {
+                        if !matches!(binding.what, Bound::Function(_) | Bound::Class(_)) {
+                            binding.what = Bound::Unknown("it is assigned in a loop");
+                        }
+                    }
+                }
+                StmtKind::Expr(Expr { kind: ExprKind::Call { function, args, keywords }, span }) => {
+                    if function.as_dotted().is_some_and(|it| it.ends_with(&["FieldBundleType", "register"])) {
+                        self.bundles.push(Registration { scope, span: *span, args, keywords });
+                    }
+                }
+                StmtKind::AnnAssign { value: None, .. }
+                | StmtKind::Return(_)
+                | StmtKind::Expr(_)
+                | StmtKind::Pass => {}
+            }
+        }
+    }
+}

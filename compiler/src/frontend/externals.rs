@@ -1,0 +1,412 @@
+//! Which externals a stencil needs, and what they are used as: a page shows the right control, a test guesses a value.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::constants::Constant;
+use super::evaluate::{self, Environment};
+use super::modules::{FunctionId, FunctionInfo, Names};
+use super::program::{Program, for_each_external, is_function};
+use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
+use crate::config::{Config, External};
+use crate::diag::Span;
+use crate::space::Axis;
+
+/// An external that a stencil imports, or a function that it reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalUse {
+    pub name: String,
+    /// The first import.
+    pub span: Span,
+    pub kind: ExternalKind,
+}
+
+/// What the text uses an external as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExternalKind {
+    /// It is called, with so many arguments.
+    Function { n_args: usize },
+    /// It bounds a region along this axis.
+    Position(Axis),
+    /// Attributes of it are used.
+    Namespace(BTreeMap<String, ExternalKind>),
+    /// It is compared with integers, or an offset, an index or a bound of an interval.
+    Int,
+    /// It is a condition.
+    Bool,
+    /// Anything else.
+    Float,
+}
+
+/// The externals of the stencil called `stencil` in the main file, each once, in order of files and text:
+/// its own, and those of the functions that it reaches. Without a name, those of all stencils of the main file.
+#[must_use]
+pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<ExternalUse> {
+    let names = Names::new(program, config);
+    let Some(main) = program.main else { return Vec::new() };
+    let is_meant =
+        |it: &FunctionInfo<'_>| it.is_stencil && stencil.is_none_or(|name| it.def.name.name == name);
+    let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
+    let mut reached: BTreeSet<FunctionId> = stencils.collect();
+    let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
+    while let Some(id) = waiting.pop() {
+        let info = names.function(id);
+        let mut given = Vec::new();
+        for_each_external(&info.def.body, &mut |alias, span| {
+            let function = config.externals.get(&alias.name.name).map(|it| names.external(it, span));
+            if let Some(Ok(Constant::Function(id))) = function {
+                given.push(id);
+            }
+        });
+        let found = functions_read(&names, info);
+        let found = found.into_iter().chain(given).filter(|&it| names.function(it).is_gtscript);
+        waiting.extend(found.filter(|&it| reached.insert(it)));
+    }
+
+    let mut imports: BTreeMap<(Span, &str), FunctionId> = BTreeMap::new();
+    for &id in &reached {
+        for_each_external(&names.function(id).def.body, &mut |alias, _| {
+            imports.insert((alias.name.span, &alias.name.name), id);
+        });
+    }
+    let mut found: Vec<ExternalUse> = Vec::new();
+    let mut evidence: BTreeMap<&str, Evidence> = BTreeMap::new();
+    for (&(span, name), &id) in &imports {
+        let entry = evidence.entry(name).or_insert_with(|| {
+            found.push(ExternalUse { name: name.to_owned(), span, kind: ExternalKind::Float });
+            Evidence::default()
+        });
+        let mut use_ = UseOf { names: &names, info: names.function(id), name, found: entry, depth: 0 };
+        use_.stmts(&names.function(id).def.body);
+    }
+    for it in &mut found {
+        it.kind = evidence.remove(it.name.as_str()).unwrap_or_default().kind(&it.name);
+    }
+    found
+}
+
+/// The functions of the files that take so many arguments, as a path from the main file; those that `name` resembles
+/// and those that are near the main file first.
+#[must_use]
+pub fn candidates(program: &Program, name: &str, n_args: usize) -> Vec<String> {
+    let words: Vec<&str> = name.split('_').filter(|it| it.len() > 2 && *it != "func").collect();
+    let main = program.main_file();
+    let mut found = Vec::new();
+    for file in &program.files {
+        let near =
+            main.map_or(0, |it| it.module.iter().zip(&file.module).take_while(|(a, b)| a == b).count());
+        let is_main = main.is_some_and(|it| it.id == file.id);
+        // A file without such a word has no such function, and need not be parsed to know it.
+        if !is_main && !file.text.contains("function") {
+            continue;
+        }
+        for stmt in &file.syntax().body {
+            let StmtKind::Function(def) = &stmt.kind else { continue };
+            let required = def.params.iter().filter(|it| it.default.is_none()).count();
+            if !is_function(def) || !(required..=def.params.len()).contains(&n_args) {
+                continue;
+            }
+            let alike = words.iter().filter(|it| def.name.name.contains(**it)).count();
+            let path = match is_main {
+                true => def.name.name.clone(),
+                false => format!("{}.{}", file.module.join("."), def.name.name),
+            };
+            found.push((std::cmp::Reverse((alike, is_main, near)), path));
+        }
+    }
+    found.sort();
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The functions of the files that a body names.
+fn functions_read(names: &Names<'_>, info: FunctionInfo<'_>) -> BTreeSet<FunctionId> {
+    let mut found = BTreeSet::new();
+    let environment = Environment::module(info.scope, info.def.span.start);
+    for_each_expr(&info.def.body, &mut |expr| {
+        // Only what is called or handed on is a function: most names are not.
+        let ExprKind::Call { function, args, keywords } = &expr.kind else { return };
+        let all = std::iter::once(&**function).chain(args).chain(keywords.iter().map(|it| &it.value));
+        for it in all.filter(|it| it.as_dotted().is_some()) {
+            if let Ok(Constant::Function(id)) = evaluate::expression(names, &environment, it) {
+                found.insert(id);
+            }
+        }
+    });
+    found
+}
+
+/// Calls `each` for every expression below `body`, also inside others.
+fn for_each_expr<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Expr)) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } => {
+                targets.iter().for_each(|it| it.walk(each));
+                value.walk(each);
+            }
+            StmtKind::AugAssign { target, value, .. } => {
+                target.walk(each);
+                value.walk(each);
+            }
+            StmtKind::AnnAssign { target, value, .. } => {
+                target.walk(each);
+                value.iter().for_each(|it| it.walk(each));
+            }
+            StmtKind::If { test, then, otherwise } => {
+                test.walk(each);
+                for_each_expr(then, each);
+                for_each_expr(otherwise, each);
+            }
+            StmtKind::While { test, body, .. } => {
+                test.walk(each);
+                for_each_expr(body, each);
+            }
+            StmtKind::With { items, body } => {
+                items.iter().for_each(|it| it.context.walk(each));
+                for_each_expr(body, each);
+            }
+            StmtKind::Return(Some(value)) | StmtKind::Expr(value) => value.walk(each),
+            _ => {}
+        }
+    }
+}
+
+/// What speaks for one kind or another.
+#[derive(Clone, Debug, Default)]
+struct Evidence {
+    n_args: Option<usize>,
+    axis: Option<Axis>,
+    members: BTreeMap<String, Evidence>,
+    is_int: bool,
+    is_condition: bool,
+    is_float: bool,
+}
+
+impl Evidence {
+    fn kind(self, name: &str) -> ExternalKind {
+        if let Some(n_args) = self.n_args {
+            return ExternalKind::Function { n_args };
+        }
+        if let Some(axis) = self.axis {
+            return ExternalKind::Position(axis);
+        }
+        if !self.members.is_empty() {
+            let members = self.members.into_iter().map(|(name, it)| {
+                let kind = it.kind(&name);
+                (name, kind)
+            });
+            return ExternalKind::Namespace(members.collect());
+        }
+        match External::of_single_tile(name) {
+            Some(External::Axis { axis, .. }) => ExternalKind::Position(axis),
+            _ if self.is_int => ExternalKind::Int,
+            // `if x` of a number asks whether it is zero; a condition that is also computed with is such a one.
+            _ if self.is_condition && !self.is_float => ExternalKind::Bool,
+            _ => ExternalKind::Float,
+        }
+    }
+}
+
+/// What an expression is used as by what is around it.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    Value,
+    Condition,
+    Int,
+    Bound(Axis),
+}
+
+/// How many calls the use of a name is followed through.
+const MAX_CALLS: usize = 4;
+
+/// Looks for uses of one name in one body.
+struct UseOf<'u, 'p> {
+    names: &'u Names<'p>,
+    info: FunctionInfo<'p>,
+    name: &'u str,
+    found: &'u mut Evidence,
+    depth: usize,
+}
+
+impl<'p> UseOf<'_, 'p> {
+    fn stmts(&mut self, body: &'p [Stmt]) {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { targets, value } => {
+                    targets.iter().for_each(|it| self.expr(it, Role::Value));
+                    self.expr(value, Role::Value);
+                }
+                StmtKind::AugAssign { target, value, .. } => {
+                    self.expr(target, Role::Value);
+                    self.expr(value, Role::Value);
+                }
+                StmtKind::AnnAssign { target, value, .. } => {
+                    self.expr(target, Role::Value);
+                    value.iter().for_each(|it| self.expr(it, Role::Value));
+                }
+                StmtKind::If { test, then, otherwise } => {
+                    self.expr(test, Role::Condition);
+                    self.stmts(then);
+                    self.stmts(otherwise);
+                }
+                StmtKind::While { test, body, .. } => {
+                    self.expr(test, Role::Condition);
+                    self.stmts(body);
+                }
+                StmtKind::With { items, body } => {
+                    items.iter().for_each(|it| self.expr(&it.context, Role::Value));
+                    self.stmts(body);
+                }
+                StmtKind::Return(Some(value)) | StmtKind::Expr(value) => self.expr(value, Role::Value),
+                _ => {}
+            }
+        }
+    }
+
+    /// The evidence for the name or the attribute of it that `expr` is.
+    fn evidence(&mut self, expr: &Expr) -> Option<&mut Evidence> {
+        let dotted = expr.as_dotted()?;
+        let (first, rest) = dotted.split_first()?;
+        if *first != self.name {
+            return None;
+        }
+        let mut found = &mut *self.found;
+        for member in rest {
+            found = found.members.entry((*member).to_owned()).or_default();
+        }
+        Some(found)
+    }
+
+    fn expr(&mut self, expr: &'p Expr, role: Role) {
+        if let Some(found) = self.evidence(expr) {
+            match role {
+                Role::Value => found.is_float = true,
+                Role::Condition => found.is_condition = true,
+                Role::Int => found.is_int = true,
+                Role::Bound(axis) => found.axis = Some(axis),
+            }
+            return;
+        }
+        match &expr.kind {
+            ExprKind::Unary(Sign::Not, operand) => self.expr(operand, Role::Condition),
+            ExprKind::Unary(_, operand) => self.expr(operand, role),
+            ExprKind::Binary(_, left, right) => {
+                // `i_start + n`: a bound of a region is moved by integers.
+                let moves = matches!(role, Role::Bound(_));
+                self.expr(left, role);
+                self.expr(right, if moves { Role::Int } else { role });
+            }
+            ExprKind::Logical(Logical::And | Logical::Or, operands) => {
+                operands.iter().for_each(|it| self.expr(it, Role::Condition));
+            }
+            ExprKind::Compare(left, rest) => self.compare(left, rest),
+            ExprKind::Ternary { test, then, otherwise } => {
+                self.expr(test, Role::Condition);
+                self.expr(then, role);
+                self.expr(otherwise, role);
+            }
+            ExprKind::Tuple(parts) | ExprKind::List(parts) => parts.iter().for_each(|it| self.expr(it, role)),
+            ExprKind::Attribute(value, _) => self.expr(value, Role::Value),
+            ExprKind::Subscript(value, index) if value.as_name() == Some("region") => {
+                for (part, axis) in index.parts().iter().zip([Axis::I, Axis::J]) {
+                    self.expr(part, Role::Bound(axis));
+                }
+            }
+            ExprKind::Subscript(value, index) => {
+                self.expr(value, Role::Value);
+                index.parts().iter().for_each(|it| self.expr(it, Role::Int));
+            }
+            ExprKind::Slice { lower, upper, step } => {
+                [lower, upper, step].into_iter().flatten().for_each(|it| self.expr(it, role));
+            }
+            ExprKind::Call { function, args, keywords } => self.call(function, args, keywords),
+            _ => {}
+        }
+    }
+
+    fn call(&mut self, function: &'p Expr, args: &'p [Expr], keywords: &'p [Keyword]) {
+        let all = || args.iter().chain(keywords.iter().map(|it| &it.value));
+        if let Some(found) = self.evidence(function) {
+            found.n_args = Some(args.len() + keywords.len());
+            all().for_each(|it| self.expr(it, Role::Value));
+            return;
+        }
+        let role = match function.as_dotted().and_then(|it| it.last().copied()) {
+            Some("interval") => Role::Int,
+            Some("__INLINED" | "compile_assert") => Role::Condition,
+            _ => Role::Value,
+        };
+        if !all().any(|it| self.evidence(it).is_some()) {
+            all().for_each(|it| self.expr(it, role));
+            return;
+        }
+        // A name that is handed on is what the function uses its parameter as.
+        let environment = Environment::module(self.info.scope, self.info.def.span.start);
+        let callee = match evaluate::expression(self.names, &environment, function) {
+            Ok(Constant::Function(id)) if self.depth < MAX_CALLS => Some(self.names.function(id)),
+            _ => None,
+        };
+        for (position, argument) in args.iter().enumerate() {
+            let param = callee.and_then(|it| it.def.params.get(position)).map(|it| it.name.name.as_str());
+            self.argument(argument, callee, param, role);
+        }
+        for Keyword { name, value, .. } in keywords {
+            self.argument(value, callee, name.as_ref().map(|it| it.name.as_str()), role);
+        }
+    }
+
+    fn argument(
+        &mut self,
+        argument: &'p Expr,
+        callee: Option<FunctionInfo<'p>>,
+        param: Option<&'p str>,
+        role: Role,
+    ) {
+        let (names, depth) = (self.names, self.depth + 1);
+        match (callee, param) {
+            (Some(info), Some(name)) if self.evidence(argument).is_some() => {
+                if let Some(found) = self.evidence(argument) {
+                    UseOf { names, info, name, found, depth }.stmts(&info.def.body);
+                }
+            }
+            _ => self.expr(argument, role),
+        }
+    }
+
+    fn compare(&mut self, left: &'p Expr, rest: &'p [(Comparison, Expr)]) {
+        let sides = || std::iter::once(left).chain(rest.iter().map(|(_, right)| right));
+        let mut role = Role::Value;
+        for side in sides() {
+            if self.evidence(side).is_some() {
+                continue;
+            }
+            let environment = Environment::module(self.info.scope, self.info.def.span.start);
+            for part in side.parts() {
+                match evaluate::expression(self.names, &environment, part) {
+                    Ok(Constant::Int(_) | Constant::Member(_)) => role = Role::Int,
+                    Ok(Constant::Bool(_) | Constant::None) => role = Role::Condition,
+                    _ => {}
+                }
+            }
+        }
+        for side in sides() {
+            // What is computed with on one side (`x + 1 > 2`) has a role of its own.
+            let is_plain = side.as_dotted().is_some();
+            self.expr(side, if is_plain || matches!(role, Role::Int) { role } else { Role::Value });
+        }
+    }
+}
+
+/// A plausible value of an external that is used so; `None` for a function, which only the files have.
+#[must_use]
+pub fn guess(kind: &ExternalKind) -> Option<External> {
+    Some(match kind {
+        ExternalKind::Function { .. } => return None,
+        ExternalKind::Position(axis) => External::Axis { axis: *axis, index: Some(0), offset: 0 },
+        ExternalKind::Namespace(members) => {
+            let members = members.iter().filter_map(|(name, kind)| Some((name.clone(), guess(kind)?)));
+            External::Namespace(members.collect())
+        }
+        ExternalKind::Int => External::Int(1),
+        ExternalKind::Bool => External::Bool(true),
+        ExternalKind::Float => External::Float(0.5),
+    })
+}
