@@ -1,5 +1,6 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
+pub mod agree;
 pub mod corpus;
 pub mod golden;
 pub mod ulp;

@@ -1,0 +1,146 @@
+//! The stencils that are compared.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use isobar_compiler::config::{Config, External};
+use isobar_compiler::diag::Diagnostics;
+use isobar_compiler::frontend;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+
+use crate::corpus::Checkout;
+
+/// A stencil with all that decides its meaning.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Where it comes from, as the table of results groups it.
+    pub origin: String,
+    /// What a report calls it: a path and a name.
+    pub name: String,
+    pub project: Project,
+    pub stencil: String,
+    /// The width of literals: 32 or 64.
+    pub precision: u32,
+    pub config: Config,
+    pub domain: Domain,
+}
+
+/// Values that stand in for externals that nobody gives, one after the other.
+const GUESSES: [External; 6] = [
+    External::Int(1),
+    External::Bool(true),
+    External::Bool(false),
+    External::Float(0.5),
+    External::Int(5),
+    External::Int(10),
+];
+
+impl Subject {
+    /// A stencil of a text that says itself which externals it takes.
+    #[must_use]
+    pub fn of_text(
+        origin: &str,
+        name: &str,
+        text: &str,
+        stencil: &str,
+        precision: u32,
+        domain: Domain,
+    ) -> Self {
+        let mut project = Project::of_one("main.py", text);
+        project.stencil = Some(stencil.to_owned());
+        let mut config = Config::with_precision(precision);
+        let (directives, _) = isobar_compiler::inputs::directive::read(text, project.main_id().unwrap_or_default());
+        config.externals = directives.external_values();
+        Self {
+            origin: origin.to_owned(),
+            name: name.to_owned(),
+            project,
+            stencil: stencil.to_owned(),
+            precision,
+            config,
+            domain,
+        }
+    }
+
+    /// Every stencil of the Python files in a folder of our own, in double and in single precision.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn of_folder(origin: &str, folder: &Path, domain: Domain) -> Result<Vec<Self>> {
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .with_context(|| folder.display().to_string())?
+            .filter_map(|it| it.ok().map(|it| it.path()))
+            .filter(|it| it.extension().is_some_and(|it| it == "py"))
+            .collect();
+        files.sort();
+        let mut found = Vec::new();
+        for path in files {
+            let text = std::fs::read_to_string(&path)?;
+            let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let parsed = frontend::parse(&Project::of_one("main.py", &text), &mut Diagnostics::default());
+            for stencil in parsed.stencils() {
+                for precision in [64, 32] {
+                    let name = format!("{file}:{}:{precision}", stencil.name);
+                    found.push(Self::of_text(origin, &name, &text, &stencil.name, precision, domain));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every stencil below a folder that others wrote, with externals that let it compile.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn of_checkout(root: &Path, domain: Domain) -> Result<Vec<Self>> {
+        let checkout = Checkout::read(root)?;
+        let subjects = checkout.stencils().into_iter().map(|(file, stencil)| {
+            let mut subject = Self {
+                origin: root.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                name: format!("{file}:{stencil}"),
+                project: checkout.project(&file, &stencil),
+                stencil,
+                precision: 64,
+                config: Config::default(),
+                domain,
+            };
+            subject.guess_externals();
+            subject
+        });
+        Ok(subjects.collect())
+    }
+
+    fn guess_externals(&mut self) {
+        let plain = self.compile();
+        if !plain.has_errors() {
+            return;
+        }
+        for guess in &GUESSES {
+            let mut config = self.config.clone();
+            for name in plain.externals.iter().filter(|it| External::of_single_tile(it).is_none()) {
+                config.externals.insert(name.clone(), guess.clone());
+            }
+            if !route::compile(&self.project, &config, &mut NoHook).has_errors() {
+                self.config = config;
+                return;
+            }
+        }
+    }
+
+    /// Whether the text of the main file has a `while`, be it in another stencil.
+    #[must_use]
+    pub fn has_while(&self) -> bool {
+        let text = self.project.main_id().map_or("", |it| self.project.text(it));
+        text.lines().any(|it| it.trim_start().starts_with("while "))
+    }
+
+    /// All levels of it.
+    #[must_use]
+    pub fn compile(&self) -> Compilation {
+        route::compile(&self.project, &self.config, &mut NoHook)
+    }
+}

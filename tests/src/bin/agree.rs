@@ -1,0 +1,129 @@
+//! `cargo xtask agree [PATH...]`: whether gt4py makes the same of our stencils, and of those below folders.
+#![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, bail};
+use isobar_compiler::space::Domain;
+use isobar_tests::agree::prepare::{Prepared, prepare};
+use isobar_tests::agree::subject::Subject;
+use isobar_tests::agree::verdict::{Theirs, Verdict};
+use isobar_tests::agree::functions;
+use isobar_tests::root;
+use serde_json::Value as Json;
+
+/// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
+const STACK_BYTES: usize = 256 * 1024 * 1024;
+
+const DOMAIN: Domain = Domain { i: 5, j: 4, k: 6 };
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let work = || match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["functions"] => functions::serve(std::io::stdin().lock(), std::io::stdout().lock()).map(|()| true),
+        [python, work, ref paths @ ..] => agree(Path::new(python), Path::new(work), paths),
+        _ => bail!("usage: cargo xtask agree [PATH...]"),
+    };
+    let outcome = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        thread.map(|it| it.join().unwrap_or_else(|_| bail!("it panicked")))
+    });
+    match outcome {
+        Ok(Ok(is_fine)) => ExitCode::from(u8::from(!is_fine)),
+        Ok(Err(error)) => {
+            println!("error: {error:#}");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            println!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn agree(python: &Path, work: &Path, paths: &[&str]) -> Result<bool> {
+    let mut subjects = Subject::of_folder("gallery", &root().join("static/gallery"), DOMAIN)?;
+    subjects.extend(Subject::of_folder("facts", &root().join("tests/golden/facts"), DOMAIN)?);
+    subjects.extend(Subject::of_folder("written", &root().join("tests/agree/stencils"), DOMAIN)?);
+    for path in paths {
+        subjects.extend(Subject::of_checkout(Path::new(path), DOMAIN)?);
+    }
+    if work.exists() {
+        std::fs::remove_dir_all(work)?;
+    }
+    std::fs::create_dir_all(work)?;
+    let prepared: Result<Vec<Prepared>> =
+        subjects.iter().enumerate().map(|(number, subject)| prepare(subject, number, work)).collect();
+    let prepared = prepared?;
+    let cases: Vec<&Json> = prepared.iter().map(|it| &it.case).collect();
+    std::fs::write(work.join("cases.json"), serde_json::to_vec_pretty(&cases)?)?;
+    println!("{} stencils are compiled; now gt4py", cases.len());
+    ask_gt4py(python, work)?;
+    let theirs = read_answers(work)?;
+
+    let mut table: BTreeMap<&str, BTreeMap<&'static str, u32>> = BTreeMap::new();
+    let mut functions: BTreeMap<String, u64> = BTreeMap::new();
+    let mut is_fine = true;
+    for (subject, prepared) in subjects.iter().zip(&prepared) {
+        let theirs = theirs.get(&prepared.id).with_context(|| format!("no answer to {}", prepared.id))?;
+        let verdict = Verdict::of(prepared, theirs)?;
+        *table.entry(&subject.origin).or_default().entry(verdict.column()).or_default() += 1;
+        let place = format!("{} {}:{}", prepared.id, subject.origin, subject.name);
+        match &verdict {
+            Verdict::Agrees { functions: calls, .. } => {
+                for (call, ulps) in calls {
+                    let worst = functions.entry(call.clone()).or_default();
+                    *worst = (*worst).max(*ulps);
+                }
+            }
+            Verdict::BothRefuse => {}
+            Verdict::Deviates { row } => println!("deviation    {place}: {row}"),
+            Verdict::OnlyWeRefuse { why } => println!("we refuse    {place}: {why}"),
+            Verdict::OnlyTheyRefuse { why } => println!("they refuse  {place}: {why}"),
+            Verdict::Differs { how } => println!("DIFFERS      {place}: {how}"),
+            Verdict::ProvesNothing { why } => println!("no proof     {place}: {why}"),
+            Verdict::WeCrash { what } => println!("WE CRASH     {place}: {what}"),
+        }
+        is_fine &= !matches!(verdict, Verdict::Differs { .. } | Verdict::WeCrash { .. });
+    }
+    print_table(&table, &functions);
+    Ok(is_fine)
+}
+
+fn ask_gt4py(python: &Path, work: &Path) -> Result<()> {
+    let script = root().join("tests/agree/run_gt4py.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(work).arg(std::env::current_exe()?).arg("functions");
+    let status = command.status().with_context(|| format!("{} cannot be started", python.display()))?;
+    if !status.success() {
+        bail!("gt4py's half failed ({status})");
+    }
+    Ok(())
+}
+
+fn read_answers(work: &Path) -> Result<BTreeMap<String, Theirs>> {
+    let text = std::fs::read_to_string(work.join("results.jsonl"))?;
+    let answers = text.lines().map(|line| {
+        let answer: Theirs = serde_json::from_str(line).with_context(|| line.to_owned())?;
+        Ok((answer.id.clone(), answer))
+    });
+    answers.collect()
+}
+
+fn print_table(table: &BTreeMap<&str, BTreeMap<&'static str, u32>>, functions: &BTreeMap<String, u64>) {
+    const COLUMNS: [&str; 8] =
+        ["agree", "deviation", "both refuse", "we refuse", "they refuse", "differ", "no proof", "we crash"];
+    println!("\n{}", COLUMNS.map(|it| format!("{it:>12}")).concat());
+    for (origin, counts) in table {
+        let cells = COLUMNS.map(|it| format!("{:>12}", counts.get(it).copied().unwrap_or(0)));
+        println!("{}  {origin}", cells.concat());
+    }
+    if !functions.is_empty() {
+        println!("\nlargest distance of a function from NumPy's, in units in the last place:");
+        for (call, ulps) in functions {
+            println!("  {call:<16} {ulps}");
+        }
+    }
+}
