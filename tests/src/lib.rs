@@ -2,6 +2,7 @@
 
 pub mod agree;
 pub mod corpus;
+pub mod generate;
 pub mod golden;
 pub mod ulp;
 

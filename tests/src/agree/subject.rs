@@ -11,6 +11,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 
 use crate::corpus::Checkout;
+use crate::generate::{self, Features};
 
 /// A stencil with all that decides its meaning.
 #[derive(Clone, Debug)]
@@ -62,6 +63,22 @@ impl Subject {
             config,
             domain,
         }
+    }
+
+    /// The first `count` generated stencils: in turn of exact operations only and of everything, in
+    /// double and in single precision, and on a domain that its regions may be larger than.
+    #[must_use]
+    pub fn generated(count: u64) -> Vec<Self> {
+        let of_seed = |seed: u64| {
+            let (kind, features) =
+                if seed.is_multiple_of(2) { ("exact", Features::EXACT) } else { ("all", Features::ALL) };
+            let precision = if seed % 8 < 6 { 64 } else { 32 };
+            let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
+            let made = generate::stencil(seed, features);
+            let name = format!("{kind}:{seed}:{precision}");
+            Self::of_text("generated", &name, &made.text, &made.stencil, precision, domain)
+        };
+        (0..count).map(of_seed).collect()
     }
 
     /// Every stencil of the Python files in a folder of our own, in double and in single precision.

@@ -19,6 +19,9 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 const DOMAIN: Domain = Domain { i: 5, j: 4, k: 6 };
 
+/// How many generated stencils.
+const GENERATED: u64 = 400;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let work = || match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -47,6 +50,7 @@ fn agree(python: &Path, work: &Path, paths: &[&str]) -> Result<bool> {
     let mut subjects = Subject::of_folder("gallery", &root().join("static/gallery"), DOMAIN)?;
     subjects.extend(Subject::of_folder("facts", &root().join("tests/golden/facts"), DOMAIN)?);
     subjects.extend(Subject::of_folder("written", &root().join("tests/agree/stencils"), DOMAIN)?);
+    subjects.extend(Subject::generated(GENERATED));
     for path in paths {
         subjects.extend(Subject::of_checkout(Path::new(path), DOMAIN)?);
     }
