@@ -20,7 +20,7 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 const DOMAIN: Domain = Domain { i: 5, j: 4, k: 6 };
 
 /// How many generated stencils.
-const GENERATED: u64 = 400;
+const GENERATED: u64 = 100;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

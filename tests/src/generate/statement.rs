@@ -77,8 +77,8 @@ impl Body<'_> {
                 Role::Output if !to_output => continue,
                 Role::Output => (false, self.levels_of_written(is_target, (-1, 1))),
                 Role::Temporary => {
-                    let is_sequential = self.order != Order::Parallel;
-                    let beside = !is_target_here && !in_region && !(is_sequential && is_target);
+                    // GT4Py wants those that it declares in an earlier loop left alone.
+                    let beside = !is_target_here && !in_region && !is_target;
                     (beside, self.levels_of_written(is_target, (-self.room.0.min(1), self.room.1.min(1))))
                 }
             };

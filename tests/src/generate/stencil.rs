@@ -77,6 +77,15 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
         let order = *random.pick(&[Order::Parallel, Order::Parallel, Order::Forward, Order::Backward]);
         computation(random, features, order, &variables, &scalars, &functions, &switches, &mut counters, &mut lines);
     }
+    // Nothing is made in vain.
+    let temporaries: Vec<String> =
+        variables.iter().filter(|it| it.role == Role::Temporary).map(|it| it.name.clone()).collect();
+    if !temporaries.is_empty() {
+        lines.push("    with computation(PARALLEL), interval(...):".to_owned());
+        for name in temporaries {
+            lines.push(format!("        out = out + {name}"));
+        }
+    }
 
     let mut text = directives + HEADER + &module;
     for it in &functions {
