@@ -49,8 +49,8 @@ class Absent(types.ModuleType):
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """The files of a case, the stand-ins, and what is absent."""
 
-    def __init__(self, folder, files, stand_ins):
-        self.folder, self.stand_ins = folder, stand_ins
+    def __init__(self, folder, files, stand_ins, roots):
+        self.folder, self.stand_ins, self.roots = folder, stand_ins, roots
         self.by_ending = {}
         for file in files:
             parts = pathlib.PurePosixPath(file).with_suffix("").parts
@@ -73,9 +73,19 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return module
 
     def exec_module(self, module):
+        if module.__name__ in self.stand_ins:
+            return
         file = self.by_ending.get(module.__name__)
-        if file is not None and module.__name__ not in self.stand_ins:
-            execute(module, self.folder / file)
+        path = self.folder / file if file is not None else self.elsewhere(module.__name__)
+        if path is not None:
+            execute(module, path)
+
+    def elsewhere(self, name):
+        """A module of another checkout."""
+        below = name.replace(".", "/")
+        # A package's own file brings in the whole package, and what a stencil needs of it is named in full.
+        paths = (root / f"{below}.py" for root in self.roots)
+        return next((it for it in paths if it.exists()), None)
 
 
 def execute(module, path):
@@ -129,7 +139,7 @@ def load(folder, case, typing_names):
         "ndsl.dsl.typing": typing_names,
         "ndsl.dsl.gt4py": keywords,
     }
-    finder = Finder(folder, case["files"], stand_ins)
+    finder = Finder(folder, case["files"], stand_ins, [pathlib.Path(it) for it in case["roots"]])
     sys.meta_path.insert(0, finder)
     try:
         path = folder / case["main"]

@@ -262,6 +262,8 @@ def attempt(case, functions):
                 arrays[f"defined_{name}"] = is_same
         np.savez(folder / "out.npz", **arrays)
         return {"outcome": "ran", "backend": backend, "ulps": functions.ulps, "before": told}
+    if any("Anything" in it for it in told):
+        return {"outcome": "not loaded", "why": "it needs modules that are not there"}
     # Refused by the front end, or only not run by one back end?
     outcome = "failed" if any("(running)" in it for it in told) else "refused"
     return {"outcome": outcome, "why": "; ".join(told)[:2000]}

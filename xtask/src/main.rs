@@ -64,6 +64,9 @@ enum Chore {
     },
     /// Run stencils with gt4py and with Isobar on the same inputs, and compare bit by bit
     Agree {
+        /// How many generated stencils
+        #[arg(long, default_value_t = 300)]
+        generated: u32,
         /// Checkouts of models beside our own stencils
         paths: Vec<std::path::PathBuf>,
     },
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with } => corpus(&paths, &with),
         Chore::Agree { paths } => agree::agree(&paths),
+        Chore::Agree { generated, paths } => agree::agree(generated, &paths),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

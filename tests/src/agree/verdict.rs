@@ -52,6 +52,7 @@ pub enum Verdict {
         why: String,
     },
     Differs {
+        backend: String,
         how: String,
     },
     /// Nothing to compare: gt4py cannot run it, or all of it is undefined.
@@ -92,7 +93,9 @@ impl Verdict {
                 Some(row) => Verdict::Deviates { row },
                 None => Verdict::OnlyTheyRefuse { why: theirs.why.clone() },
             },
-            Ours::NotRun(why) if theirs.outcome == "ran" => Verdict::Differs { how: format!("we do not run: {why}") },
+            Ours::NotRun(why) if theirs.outcome == "ran" => {
+                differs(theirs, format!("we do not run: {why}"))
+            }
             Ours::Ran(ours) if theirs.outcome == "ran" => {
                 let bytes = std::fs::read(prepared.folder.join("out.npz"))?;
                 let arrays = npz::read(&bytes, LIMIT).map_err(anyhow::Error::msg)?;
@@ -136,12 +139,12 @@ fn compare(
     for (name, found) in ours {
         let expected = arrays.get(&format!("out_{name}")).with_context(|| format!("no `{name}`"));
         let Ok(expected) = expected else {
-            return Ok(Verdict::Differs { how: format!("gt4py does not write `{name}`") });
+            return Ok(differs(theirs, format!("gt4py does not write `{name}`")));
         };
         let defined = arrays.get(&format!("defined_{name}"));
         if found.shape != expected.shape || found.dtype() != expected.dtype() {
             let how = format!("`{name}`: {:?} instead of {:?}", found.shape, expected.shape);
-            return Ok(Verdict::Differs { how });
+            return Ok(differs(theirs, how));
         }
         for at in expected.indices() {
             if defined.is_some_and(|it| it.get(&at).as_i64() == 0) {
@@ -156,7 +159,7 @@ fn compare(
                 }
                 let distance = ulp::distance(found, expected);
                 let how = format!("{name}{at:?} is {found}, {expected} with {}: {distance} ULP", theirs.backend);
-                return Ok(Verdict::Differs { how });
+                return Ok(differs(theirs, how));
             }
         }
     }
@@ -164,9 +167,13 @@ fn compare(
         return Ok(Verdict::ProvesNothing { why: "all of it is undefined".to_owned() });
     }
     if let Some((call, ulps)) = theirs.ulps.iter().find(|(_, ulps)| **ulps > ULPS_PER_CALL) {
-        return Ok(Verdict::Differs { how: format!("{call} is {ulps} ULP from NumPy's") });
+        return Ok(differs(theirs, format!("{call} is {ulps} ULP from NumPy's")));
     }
     Ok(Verdict::Agrees { backend: theirs.backend.clone(), functions: theirs.ulps.clone() })
+}
+
+fn differs(theirs: &Theirs, how: String) -> Verdict {
+    Verdict::Differs { backend: theirs.backend.clone(), how }
 }
 
 /// The same bits; any NaN is as good as any other.
