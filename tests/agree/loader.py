@@ -136,6 +136,8 @@ def load(folder, case, typing_names):
     keywords = {name: getattr(gtscript, name) for name in gtscript.__all__}
     stand_ins = {
         "ndsl.dsl": {},
+        # It greets on loading.
+        "ndsl.logging": {},
         "ndsl.dsl.typing": typing_names,
         "ndsl.dsl.gt4py": keywords,
     }
