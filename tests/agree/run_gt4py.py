@@ -223,7 +223,7 @@ PYTHON = {"float64": float, "int64": int, "bool": bool}
 def attempt(case, functions):
     """What becomes of a case: a line of `results.jsonl`."""
     folder = pathlib.Path(case["folder"])
-    module, definition = load(folder, case, oracle.typing_names(case["precision"]))
+    module, definition = load(pathlib.Path(case["source"]), case, oracle.typing_names(case["precision"]))
     if definition is None:
         return {"outcome": "not loaded", "why": module}
     told = []

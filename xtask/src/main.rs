@@ -81,7 +81,6 @@ fn main() -> ExitCode {
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with } => corpus(&paths, &with),
-        Chore::Agree { paths } => agree::agree(&paths),
         Chore::Agree { generated, paths } => agree::agree(generated, &paths),
     };
     match outcome {

@@ -56,14 +56,21 @@ pub struct Prepared {
 pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared> {
     let id = format!("{number:04}");
     let folder = root.join(&id);
-    for (name, text) in &subject.project.files {
-        let path = folder.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(&folder))?;
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
+    fs::create_dir_all(&folder)?;
+    // The stencils of a checkout share its files.
+    let is_alone = subject.project.files.len() == 1;
+    let source = if is_alone { folder.clone() } else { root.join(&subject.origin) };
+    if is_alone || !source.exists() {
+        for (name, text) in &subject.project.files {
+            let path = source.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&source))?;
+            fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
     }
     let mut case = json!({
         "id": id,
         "folder": folder,
+        "source": source,
         "files": subject.project.files.keys().collect::<Vec<_>>(),
         "main": subject.project.main,
         "stencil": subject.stencil,
@@ -85,9 +92,10 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         }
         warnings = compilation.diagnostics.iter().map(|it| it.code.0).collect();
         // What is known here without being told.
-        for name in &compilation.externals {
-            if let (None, Some(known)) = (subject.config.externals.get(name), External::of_single_tile(name)) {
-                case["externals"][name] = wire(&known);
+        for it in &compilation.externals {
+            let given = subject.config.externals.get(&it.name);
+            if let (None, Some(known)) = (given, External::of_single_tile(&it.name)) {
+                case["externals"][&it.name] = wire(&known);
             }
         }
         accepted(subject, &compilation, &mut case, &folder)
@@ -96,9 +104,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         Ok(ours) => ours?,
         Err(panic) => {
             let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
-            Ours::Crashed(
-                text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default(),
-            )
+            Ours::Crashed(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
         }
     };
     Ok(Prepared { id, ours, warnings, case, folder })
@@ -179,7 +185,9 @@ fn wire(external: &External) -> Json {
         External::Int(it) => json!(it),
         External::Float(it) if it.is_finite() => json!(it),
         External::Float(it) => json!(it.to_string()),
-        External::Typed(it) if it.dtype().is_int() => json!({"dtype": it.dtype().name(), "value": it.as_i64()}),
+        External::Typed(it) if it.dtype().is_int() => {
+            json!({"dtype": it.dtype().name(), "value": it.as_i64()})
+        }
         External::Typed(it) => json!({"dtype": it.dtype().name(), "value": it.as_f64()}),
         External::None | External::Unsupported(_) => Json::Null,
         External::Function(name) => json!({"function": name}),

@@ -1,16 +1,16 @@
 //! The stencils that are compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use isobar_compiler::config::{Config, External};
+use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::frontend;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 
-use crate::corpus::Checkout;
+use crate::corpus::{Checkout, Trial};
 use crate::generate::{self, Features};
 
 /// A stencil with all that decides its meaning.
@@ -28,16 +28,6 @@ pub struct Subject {
     pub domain: Domain,
 }
 
-/// Values that stand in for externals that nobody gives, one after the other.
-const GUESSES: [External; 6] = [
-    External::Int(1),
-    External::Bool(true),
-    External::Bool(false),
-    External::Float(0.5),
-    External::Int(5),
-    External::Int(10),
-];
-
 impl Subject {
     /// A stencil of a text that says itself which externals it takes.
     #[must_use]
@@ -52,7 +42,8 @@ impl Subject {
         let mut project = Project::of_one("main.py", text);
         project.stencil = Some(stencil.to_owned());
         let mut config = Config::with_precision(precision);
-        let (directives, _) = isobar_compiler::inputs::directive::read(text, project.main_id().unwrap_or_default());
+        let (directives, _) =
+            isobar_compiler::inputs::directive::read(text, project.main_id().unwrap_or_default());
         config.externals = directives.external_values();
         Self {
             origin: origin.to_owned(),
@@ -113,39 +104,22 @@ impl Subject {
     /// # Errors
     ///
     /// When the folder cannot be read.
-    pub fn of_checkout(root: &Path, domain: Domain) -> Result<Vec<Self>> {
-        let checkout = Checkout::read(root)?;
-        let subjects = checkout.stencils().into_iter().map(|(file, stencil)| {
-            let mut subject = Self {
+    pub fn of_checkout(root: &Path, libraries: &[PathBuf], domain: Domain) -> Result<Vec<Self>> {
+        let mut trial = Trial::new(Checkout::read(root, libraries)?);
+        let mut found = Vec::new();
+        for (file, stencil) in trial.stencils() {
+            let (project, config) = trial.project(&file, &stencil);
+            found.push(Self {
                 origin: root.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 name: format!("{file}:{stencil}"),
-                project: checkout.project(&file, &stencil),
+                project,
                 stencil,
                 precision: 64,
-                config: Config::default(),
+                config,
                 domain,
-            };
-            subject.guess_externals();
-            subject
-        });
-        Ok(subjects.collect())
-    }
-
-    fn guess_externals(&mut self) {
-        let plain = self.compile();
-        if !plain.has_errors() {
-            return;
+            });
         }
-        for guess in &GUESSES {
-            let mut config = self.config.clone();
-            for name in plain.externals.iter().filter(|it| External::of_single_tile(it).is_none()) {
-                config.externals.insert(name.clone(), guess.clone());
-            }
-            if !route::compile(&self.project, &config, &mut NoHook).has_errors() {
-                self.config = config;
-                return;
-            }
-        }
+        Ok(found)
     }
 
     /// Whether the text of the main file has a `while`, be it in another stencil.

@@ -93,9 +93,7 @@ impl Verdict {
                 Some(row) => Verdict::Deviates { row },
                 None => Verdict::OnlyTheyRefuse { why: theirs.why.clone() },
             },
-            Ours::NotRun(why) if theirs.outcome == "ran" => {
-                differs(theirs, format!("we do not run: {why}"))
-            }
+            Ours::NotRun(why) if theirs.outcome == "ran" => differs(theirs, format!("we do not run: {why}")),
             Ours::Ran(ours) if theirs.outcome == "ran" => {
                 let bytes = std::fs::read(prepared.folder.join("out.npz"))?;
                 let arrays = npz::read(&bytes, LIMIT).map_err(anyhow::Error::msg)?;
@@ -158,7 +156,8 @@ fn compare(
                     return Ok(Verdict::Deviates { row });
                 }
                 let distance = ulp::distance(found, expected);
-                let how = format!("{name}{at:?} is {found}, {expected} with {}: {distance} ULP", theirs.backend);
+                let how =
+                    format!("{name}{at:?} is {found}, {expected} with {}: {distance} ULP", theirs.backend);
                 return Ok(differs(theirs, how));
             }
         }

@@ -2,15 +2,15 @@
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use isobar_compiler::space::Domain;
+use isobar_tests::agree::functions;
 use isobar_tests::agree::prepare::{Prepared, prepare};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::agree::verdict::{Theirs, Verdict};
-use isobar_tests::agree::functions;
 use isobar_tests::root;
 use serde_json::{Value as Json, json};
 
@@ -51,7 +51,9 @@ fn agree(python: &Path, work: &Path, generated: u64, paths: &[&str]) -> Result<b
     subjects.extend(Subject::of_folder("written", &root().join("tests/agree/stencils"), DOMAIN)?);
     subjects.extend(Subject::generated(generated));
     for path in paths {
-        subjects.extend(Subject::of_checkout(Path::new(path), DOMAIN)?);
+        // Each may import from the others.
+        let others: Vec<PathBuf> = paths.iter().filter(|it| *it != path).map(PathBuf::from).collect();
+        subjects.extend(Subject::of_checkout(Path::new(path), &others, DOMAIN)?);
     }
     if work.exists() {
         std::fs::remove_dir_all(work)?;

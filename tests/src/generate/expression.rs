@@ -164,7 +164,11 @@ impl Scope<'_> {
     fn bool(&self, random: &mut Random, depth: u32) -> String {
         if depth == 0 {
             let comparison = random.pick(&COMPARISONS);
-            return format!("{} {comparison} {}", self.read(random, Kind::Float), self.read(random, Kind::Float));
+            return format!(
+                "{} {comparison} {}",
+                self.read(random, Kind::Float),
+                self.read(random, Kind::Float)
+            );
         }
         let choice = random.below(8);
         let mut sub = |kind| self.expression(random, kind, depth - 1);

@@ -58,7 +58,9 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
     let mut variables = parameters(random);
     let mut scalars = constants.clone();
     let mut signature: Vec<String> = variables.iter().map(|it| declared(random, it)).collect();
-    for (name, kind, dtype) in [("s", Kind::Float, "float"), ("m", Kind::Int, "int"), ("on", Kind::Bool, "bool")] {
+    for (name, kind, dtype) in
+        [("s", Kind::Float, "float"), ("m", Kind::Int, "int"), ("on", Kind::Bool, "bool")]
+    {
         if random.chance(45) {
             scalars.push(Readable::scalar(name, kind));
             signature.push(format!("{name}: {dtype}"));
@@ -75,7 +77,17 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
     define_temporaries(random, features, &mut variables, &scalars, &functions, &mut counters, &mut lines);
     for _ in 0..random.between(1, 3) {
         let order = *random.pick(&[Order::Parallel, Order::Parallel, Order::Forward, Order::Backward]);
-        computation(random, features, order, &variables, &scalars, &functions, &switches, &mut counters, &mut lines);
+        computation(
+            random,
+            features,
+            order,
+            &variables,
+            &scalars,
+            &functions,
+            &switches,
+            &mut counters,
+            &mut lines,
+        );
     }
     // Nothing is made in vain.
     let temporaries: Vec<String> =
