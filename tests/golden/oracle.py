@@ -50,6 +50,54 @@ def mend_debug_printer() -> None:
 mend_debug_printer()
 
 
+def mend_debug_loops() -> None:
+    """Corrects two faults in the loops of gt4py's `debug` back end.
+
+    A sequential computation runs each of its blocks over all levels before the next block starts, and not all blocks
+    level by level, so that a recurrence through two statements reads what is not there yet; and a region of the
+    whole plane has no condition, which ends in an assertion.
+    """
+    printer = debug_codegen.DebugCodeGen
+
+    def generate_stencil_code(self, stencil, block_extents, symtable):
+        for loop in stencil.vertical_loops:
+            for section in loop.sections:
+                if str(loop.loop_order.value).upper() == "PARALLEL":
+                    for execution in section.horizontal_executions:
+                        with self.generate_ij_loop(block_extents, execution):
+                            with self.create_k_loop_code(section, loop, symtable=symtable):
+                                self.visit(execution, symtable=symtable)
+                    continue
+                is_backward = str(loop.loop_order.value).upper() == "BACKWARD"
+                self.body.append("for k in reversed(range(k_size)):" if is_backward else "for k in range(k_size):")
+                with self.body.indented():
+                    for execution in section.horizontal_executions:
+                        with self.generate_ij_loop(block_extents, execution):
+                            # The bounds may be different ones at every point.
+                            low, high = (
+                                self.visit(bound, var="k", direction=None, symtable=symtable)
+                                for bound in (section.interval.start, section.interval.end)
+                            )
+                            self.body.append(f"if {low} <= k < {high}:")
+                            with self.body.indented():
+                                self.visit(execution, symtable=symtable)
+
+    restricted = printer.visit_HorizontalMask
+
+    def visit_mask(self, mask, **kwargs):
+        bounds = (mask.i.start, mask.i.end, mask.j.start, mask.j.end)
+        if all(it is None for it in bounds):
+            self.body.append("if True:")
+        else:
+            restricted(self, mask, **kwargs)
+
+    printer.generate_stencil_code = generate_stencil_code
+    printer.visit_HorizontalMask = visit_mask
+
+
+mend_debug_loops()
+
+
 def typing_names(precision: int) -> dict:
     """The type aliases of models, at one precision."""
     kinds = {

@@ -1,6 +1,8 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
+pub mod agree;
 pub mod corpus;
+pub mod generate;
 pub mod golden;
 pub mod ulp;
 

@@ -1,6 +1,7 @@
 //! The chores: what builds, checks, serves and measures Isobar, on a developer's machine and in CI alike.
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
+mod agree;
 mod install;
 mod page;
 mod play;
@@ -61,6 +62,14 @@ enum Chore {
         #[arg(long)]
         with: Vec<std::path::PathBuf>,
     },
+    /// Run stencils with gt4py and with Isobar on the same inputs, and compare bit by bit
+    Agree {
+        /// How many generated stencils
+        #[arg(long, default_value_t = 300)]
+        generated: u32,
+        /// Checkouts of models beside our own stencils
+        paths: Vec<std::path::PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -72,6 +81,7 @@ fn main() -> ExitCode {
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with } => corpus(&paths, &with),
+        Chore::Agree { generated, paths } => agree::agree(generated, &paths),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

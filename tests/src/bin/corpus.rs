@@ -47,20 +47,27 @@ fn report(roots: &[PathBuf], libraries: &[PathBuf]) -> anyhow::Result<bool> {
         for (file, stencil) in trial.stencils() {
             let outcome = trial.attempt(&file, &stencil, Domain::new(5, 4, 6));
             let place = format!("{}/{file}:{stencil}", root.display());
+            let is_negative = trial.expects_refusal(&file, &stencil);
             match &outcome {
+                Outcome::Accepted { .. } if is_negative => {
+                    println!("accepted {place}: a test expects an error")
+                }
+                Outcome::Refused { code, message } if is_negative => {
+                    println!("{code} rightly {place}: {message}")
+                }
                 Outcome::Accepted { run: Ok(()), .. } => {}
                 Outcome::Accepted { run: Err(why), .. } => println!("not run  {place}: {why}"),
                 Outcome::Refused { code, message } => println!("{code}      {place}: {message}"),
                 Outcome::Crashed { what } => println!("CRASHED  {place}: {what}"),
             }
             has_crashed |= matches!(outcome, Outcome::Crashed { .. });
-            row.add(outcome);
+            row.add(outcome, is_negative);
         }
         rows.push(row);
     }
     println!(
-        "\n{:>8} {:>8} {:>7} {:>7} {:>7} {:>9} {:>9}",
-        "stencils", "accepted", "not run", "refused", "crashed", "ms", "most ms"
+        "\n{:>8} {:>8} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9}",
+        "stencils", "accepted", "not run", "rightly", "refused", "crashed", "ms", "most ms"
     );
     for row in &rows {
         println!("{row}");
@@ -75,14 +82,16 @@ struct Row {
     accepted: u32,
     not_run: u32,
     crashed: u32,
-    /// How many, by the first error's code.
+    /// How many are refused as a test expects.
+    rightly: u32,
+    /// How many others, by the first error's code.
     refused: BTreeMap<&'static str, u32>,
     total: Duration,
     most: Duration,
 }
 
 impl Row {
-    fn add(&mut self, outcome: Outcome) {
+    fn add(&mut self, outcome: Outcome, is_negative: bool) {
         match outcome {
             Outcome::Accepted { took, run } => {
                 self.accepted += 1;
@@ -90,6 +99,7 @@ impl Row {
                 self.total += took;
                 self.most = self.most.max(took);
             }
+            Outcome::Refused { .. } if is_negative => self.rightly += 1,
             Outcome::Refused { code, .. } => *self.refused.entry(code).or_default() += 1,
             Outcome::Crashed { .. } => self.crashed += 1,
         }
@@ -102,10 +112,11 @@ impl std::fmt::Display for Row {
         let (total, most) = (self.total.as_secs_f64() * 1e3, self.most.as_secs_f64() * 1e3);
         write!(
             f,
-            "{:>8} {:>8} {:>7} {refused:>7} {:>7} {total:>9.1} {most:>9.2}  {}",
-            self.accepted + refused + self.crashed,
+            "{:>8} {:>8} {:>7} {:>7} {refused:>7} {:>7} {total:>9.1} {most:>9.2}  {}",
+            self.accepted + self.rightly + refused + self.crashed,
             self.accepted,
             self.not_run,
+            self.rightly,
             self.crashed,
             self.root
         )?;

@@ -13,6 +13,7 @@ use isobar_compiler::diag::{FileId, Severity, Span};
 use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
 use isobar_compiler::pipeline::{Compilation, NoHook};
+use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
@@ -53,10 +54,15 @@ impl Trial {
         self.checkout.stencils()
     }
 
+    /// Whether a test of the file expects that the stencil is refused.
+    pub fn expects_refusal(&mut self, file: &str, stencil: &str) -> bool {
+        self.checkout.expected_refusals(file).contains(stencil)
+    }
+
     /// Compiles a stencil, with externals guessed where it needs some.
     pub fn compile(&mut self, file: &str, stencil: &str) -> Arc<Compilation> {
-        match self.accepted(file, stencil) {
-            Ok((compilation, _)) => compilation,
+        match self.accepted(file, stencil, true) {
+            Ok((compilation, ..)) => compilation,
             Err(refused) => Arc::clone(&refused[0]),
         }
     }
@@ -64,8 +70,10 @@ impl Trial {
     /// Compiles a stencil, with externals guessed where it needs some, and runs it with `debug` on `domain`.
     #[must_use]
     pub fn attempt(&mut self, file: &str, stencil: &str, domain: Domain) -> Outcome {
-        let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil) {
-            Ok((compilation, took)) => Outcome::Accepted { took, run: run(&compilation, domain) },
+        // What a test expects to be refused is taken as it stands: a guessed external may be what is missing there.
+        let guesses = !self.expects_refusal(file, stencil);
+        let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil, guesses) {
+            Ok((compilation, took, _)) => Outcome::Accepted { took, run: run(&compilation, domain) },
             Err(refused) => self::refused(&refused),
         }));
         done.unwrap_or_else(|panic| {
@@ -75,19 +83,26 @@ impl Trial {
         })
     }
 
-    /// The first compilation without errors and how long it took, or all that have some.
+    /// The files, and the configuration with which the stencil compiles, if any does.
+    pub fn project(&mut self, file: &str, stencil: &str) -> (Project, Config) {
+        let config = self.accepted(file, stencil, true).map(|(_, _, config)| config).unwrap_or_default();
+        (self.checkout.project(file, stencil).clone(), config)
+    }
+
+    /// The first compilation without errors, how long it took and with which configuration, or all that have some.
     fn accepted(
         &mut self,
         file: &str,
         stencil: &str,
-    ) -> Result<(Arc<Compilation>, Duration), Vec<Arc<Compilation>>> {
+        guesses: bool,
+    ) -> Result<(Arc<Compilation>, Duration, Config), Vec<Arc<Compilation>>> {
         let (plain, took) = self.timed(file, stencil, &Config::default());
         if !plain.has_errors() {
-            return Ok((plain, took));
+            return Ok((plain, took, Config::default()));
         }
         let externals = plain.externals.clone();
         let mut refused = vec![plain];
-        if externals.is_empty() {
+        if externals.is_empty() || !guesses {
             return Err(refused);
         }
         let mut functions = BTreeMap::new();
@@ -109,7 +124,7 @@ impl Trial {
             }
             let (compilation, took) = self.timed(file, stencil, &config);
             if !compilation.has_errors() {
-                return Ok((compilation, took));
+                return Ok((compilation, took, config));
             }
             refused.push(compilation);
         }

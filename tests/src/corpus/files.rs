@@ -11,6 +11,10 @@ use isobar_compiler::frontend::program::SourceFile;
 use isobar_compiler::frontend::{ParsedFiles, Program};
 use isobar_compiler::project::Project;
 
+use super::distinct::with_distinct_names;
+use super::expected;
+use super::suites::annotated;
+
 /// The Python files below a folder, and those of libraries that they import.
 #[derive(Debug)]
 pub struct Checkout {
@@ -53,6 +57,13 @@ impl Checkout {
         files.iter().filter(|it| self.own.contains(&*it.name)).flat_map(of).collect()
     }
 
+    /// The stencils that the tests of a file expect to be refused.
+    pub fn expected_refusals(&mut self, file: &str) -> BTreeSet<String> {
+        let files = self.parsed.of(&self.project);
+        let found = files.iter().find(|it| &*it.name == file);
+        found.map(|it| expected::refused(&it.syntax().body)).unwrap_or_default()
+    }
+
     /// All files, with one stencil as the one that is meant.
     pub fn project(&mut self, main: &str, stencil: &str) -> &Project {
         main.clone_into(&mut self.project.main);
@@ -82,7 +93,7 @@ fn read_below(root: &Path) -> Result<BTreeMap<String, String>> {
                 && let Ok(text) = std::fs::read_to_string(&path)
             {
                 let below = path.strip_prefix(root).unwrap_or(&path);
-                files.insert(below.to_string_lossy().into_owned(), text);
+                files.insert(below.to_string_lossy().into_owned(), with_distinct_names(&annotated(&text)));
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Stencils that others wrote: found below a folder, compiled through every level, and run on small fields.
 
-mod attempt;
+mod distinct;
+mod suites;
+mod expected;
 mod files;
+mod attempt;
 
 pub use attempt::{Outcome, Trial};
 pub use files::Checkout;

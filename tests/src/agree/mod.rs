@@ -1,0 +1,11 @@
+//! Whether gt4py makes the same of a stencil: what is handed to it, and how answers are compared.
+//!
+//! [`subject`] is a stencil with all that decides its meaning, [`prepare`] compiles and runs it
+//! here and writes down what gt4py needs, [`functions`] lends gt4py our elementary functions, and
+//! [`verdict`] compares.
+
+pub mod subject;
+pub mod values;
+pub mod prepare;
+pub mod functions;
+pub mod verdict;

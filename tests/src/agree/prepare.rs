@@ -1,0 +1,203 @@
+//! Our half: compiled and run here, and written down for gt4py.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::debug::{self, NoControl};
+use isobar_compiler::backend::launch::{Argument, Call, ScalarInput};
+use isobar_compiler::backend::signature::{AccessKind, ParamKind};
+use isobar_compiler::config::External;
+use isobar_compiler::diag::Severity;
+use isobar_compiler::inputs;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::Value;
+use isobar_runner::npz;
+use serde_json::{Map, Value as Json, json};
+
+use super::subject::Subject;
+use super::values::physical;
+
+/// What becomes of a stencil here.
+#[derive(Clone, Debug)]
+pub enum Ours {
+    /// The written fields after a run, whole arrays.
+    Ran(BTreeMap<String, Array>),
+    /// It compiles, but the run with these inputs ended early.
+    NotRun(String),
+    Refused {
+        code: &'static str,
+        message: String,
+    },
+    Crashed(String),
+}
+
+/// One comparison: our result, and where gt4py finds the same stencil.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub id: String,
+    pub ours: Ours,
+    /// The codes of the warnings.
+    pub warnings: Vec<&'static str>,
+    /// An entry of `cases.json`.
+    pub case: Json,
+    pub folder: PathBuf,
+}
+
+/// Compiles and runs a stencil, and writes its files and inputs below `root`.
+///
+/// # Errors
+///
+/// When a file cannot be written.
+pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared> {
+    let id = format!("{number:04}");
+    let folder = root.join(&id);
+    fs::create_dir_all(&folder)?;
+    // The stencils of a checkout share its files.
+    let is_alone = subject.project.files.len() == 1;
+    let source = if is_alone { folder.clone() } else { root.join(&subject.origin) };
+    if is_alone || !source.exists() {
+        for (name, text) in &subject.project.files {
+            let path = source.join(name);
+            fs::create_dir_all(path.parent().unwrap_or(&source))?;
+            fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
+    }
+    let mut case = json!({
+        "id": id,
+        "folder": folder,
+        "source": source,
+        "files": subject.project.files.keys().collect::<Vec<_>>(),
+        "main": subject.project.main,
+        "stencil": subject.stencil,
+        "precision": subject.precision,
+        "externals": subject.config.externals.iter().map(|(name, it)| (name.clone(), wire(it))).collect::<Map<_, _>>(),
+        "accepted": false,
+        "backends": ["numpy", "debug"],
+        "written": [],
+        "scalars": {},
+        "origin": {},
+    });
+    let mut warnings = Vec::new();
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let compilation = subject.compile();
+        if compilation.has_errors() {
+            let first = compilation.diagnostics.iter().find(|it| it.severity == Severity::Error);
+            let (code, message) = first.map_or(("", String::new()), |it| (it.code.0, it.message.clone()));
+            return Ok(Ours::Refused { code, message });
+        }
+        warnings = compilation.diagnostics.iter().map(|it| it.code.0).collect();
+        // What is known here without being told.
+        for it in &compilation.externals {
+            let given = subject.config.externals.get(&it.name);
+            if let (None, Some(known)) = (given, External::of_single_tile(&it.name)) {
+                case["externals"][&it.name] = wire(&known);
+            }
+        }
+        accepted(subject, &compilation, &mut case, &folder)
+    }));
+    let ours = match done {
+        Ok(ours) => ours?,
+        Err(panic) => {
+            let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+            Ours::Crashed(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
+        }
+    };
+    Ok(Prepared { id, ours, warnings, case, folder })
+}
+
+fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folder: &Path) -> Result<Ours> {
+    let signature = compilation.signature.as_ref().context("no signature")?;
+    let Domain { i, j, k } = subject.domain;
+    let domain = Domain::new(i, j, k.max(signature.min_levels));
+    let seed = subject.name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    let directives = physical(signature, seed % 100_000);
+    let call = inputs::call_for(signature, &directives, domain);
+    case["accepted"] = json!(true);
+    case["domain"] = json!([domain.i, domain.j, domain.k]);
+    // A `while` of gt4py's `numpy` evaluates its condition over whole arrays.
+    if subject.has_while() {
+        case["backends"] = json!(["debug"]);
+    }
+    case["origin"] = call.origin.iter().map(|(name, it)| (name.clone(), json!(it))).collect();
+    case["scalars"] = scalars(signature, &call);
+    let written = signature.params.iter().filter(|it| it.access.is_written());
+    case["written"] = written.map(|it| json!(it.name)).collect();
+    write_inputs(&call, &folder.join("in.npz"))?;
+    let launch = compilation.bind(call);
+    let mut launch = match launch {
+        Ok(launch) => launch,
+        Err(wrong) => {
+            let told: Vec<_> = wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+            return Ok(Ours::NotRun(told.join("; ")));
+        }
+    };
+    let levels = &compilation.levels;
+    let (oir, extents) =
+        (levels.oir.as_ref().context("no OIR")?, levels.extents.as_ref().context("no extents")?);
+    if let Err(stop) = debug::run(oir, extents, &mut launch, &mut NoControl) {
+        return Ok(Ours::NotRun(format!("{stop:?}")));
+    }
+    let arguments = signature.params.iter().zip(launch.arguments);
+    let written = arguments.filter_map(|(param, argument)| match argument {
+        Argument::Field(field) if param.access.is_written() => Some((param.name.clone(), field.array)),
+        _ => None,
+    });
+    Ok(Ours::Ran(written.collect()))
+}
+
+fn scalars(signature: &isobar_compiler::backend::signature::Signature, call: &Call) -> Json {
+    let mut found = Map::new();
+    for param in signature.params.iter().filter(|it| it.access != AccessKind::None) {
+        let ParamKind::Scalar { default, .. } = &param.kind else { continue };
+        let given = call.scalars.get(&param.name).copied().or(default.map(ScalarInput::Typed));
+        let value = match given {
+            Some(ScalarInput::Bool(it)) => json!(it),
+            Some(ScalarInput::Int(it)) => json!(it),
+            Some(ScalarInput::Float(it)) => json!(it),
+            Some(ScalarInput::Typed(Value::Bool(it))) => json!(it),
+            Some(ScalarInput::Typed(it)) if it.dtype().is_int() => json!(it.as_i64()),
+            Some(ScalarInput::Typed(it)) => json!(it.as_f64()),
+            None => continue,
+        };
+        found.insert(param.name.clone(), value);
+    }
+    Json::Object(found)
+}
+
+fn write_inputs(call: &Call, path: &Path) -> Result<()> {
+    let bytes: Vec<_> = call.fields.iter().map(|(name, it)| (name, it, it.to_c_order_le_bytes())).collect();
+    let arrays = bytes.iter().map(|(name, array, bytes)| {
+        let shape = array.shape.iter().map(|&it| it as u64).collect();
+        (name.as_str(), array.dtype().name(), shape, bytes.as_slice())
+    });
+    Ok(npz::write(fs::File::create(path)?, arrays)?)
+}
+
+/// An external as `--externals` spells it.
+fn wire(external: &External) -> Json {
+    match external {
+        External::Bool(it) => json!(it),
+        External::Int(it) => json!(it),
+        External::Float(it) if it.is_finite() => json!(it),
+        External::Float(it) => json!(it.to_string()),
+        External::Typed(it) if it.dtype().is_int() => {
+            json!({"dtype": it.dtype().name(), "value": it.as_i64()})
+        }
+        External::Typed(it) => json!({"dtype": it.dtype().name(), "value": it.as_f64()}),
+        External::None | External::Unsupported(_) => Json::Null,
+        External::Function(name) => json!({"function": name}),
+        External::Member { enumeration, member } => json!({"enum": enumeration, "member": member}),
+        External::Namespace(members) => {
+            let members: Map<_, _> = members.iter().map(|(name, it)| (name.clone(), wire(it))).collect();
+            json!({"namespace": members})
+        }
+        External::Axis { axis, index, offset } => {
+            json!({"axis": axis.name(), "index": index, "offset": offset})
+        }
+    }
+}

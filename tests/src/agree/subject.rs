@@ -1,0 +1,137 @@
+//! The stencils that are compared.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use isobar_compiler::config::Config;
+use isobar_compiler::diag::Diagnostics;
+use isobar_compiler::frontend;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+
+use crate::corpus::{Checkout, Trial};
+use crate::generate::{self, Features};
+
+/// A stencil with all that decides its meaning.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Where it comes from, as the table of results groups it.
+    pub origin: String,
+    /// What a report calls it: a path and a name.
+    pub name: String,
+    pub project: Project,
+    pub stencil: String,
+    /// The width of literals: 32 or 64.
+    pub precision: u32,
+    pub config: Config,
+    pub domain: Domain,
+}
+
+impl Subject {
+    /// A stencil of a text that says itself which externals it takes.
+    #[must_use]
+    pub fn of_text(
+        origin: &str,
+        name: &str,
+        text: &str,
+        stencil: &str,
+        precision: u32,
+        domain: Domain,
+    ) -> Self {
+        let mut project = Project::of_one("main.py", text);
+        project.stencil = Some(stencil.to_owned());
+        let mut config = Config::with_precision(precision);
+        let (directives, _) =
+            isobar_compiler::inputs::directive::read(text, project.main_id().unwrap_or_default());
+        config.externals = directives.external_values();
+        Self {
+            origin: origin.to_owned(),
+            name: name.to_owned(),
+            project,
+            stencil: stencil.to_owned(),
+            precision,
+            config,
+            domain,
+        }
+    }
+
+    /// The first `count` generated stencils: in turn of exact operations only and of everything, in
+    /// double and in single precision, and on a domain that its regions may be larger than.
+    #[must_use]
+    pub fn generated(count: u64) -> Vec<Self> {
+        let of_seed = |seed: u64| {
+            let (kind, features) =
+                if seed.is_multiple_of(2) { ("exact", Features::EXACT) } else { ("all", Features::ALL) };
+            let precision = if seed % 8 < 6 { 64 } else { 32 };
+            let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
+            let made = generate::stencil(seed, features);
+            let name = format!("{kind}:{seed}:{precision}");
+            Self::of_text("generated", &name, &made.text, &made.stencil, precision, domain)
+        };
+        (0..count).map(of_seed).collect()
+    }
+
+    /// Every stencil of the Python files in a folder of our own, in double and in single precision.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn of_folder(origin: &str, folder: &Path, domain: Domain) -> Result<Vec<Self>> {
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .with_context(|| folder.display().to_string())?
+            .filter_map(|it| it.ok().map(|it| it.path()))
+            .filter(|it| it.extension().is_some_and(|it| it == "py"))
+            .collect();
+        files.sort();
+        let mut found = Vec::new();
+        for path in files {
+            let text = std::fs::read_to_string(&path)?;
+            let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let parsed = frontend::parse(&Project::of_one("main.py", &text), &mut Diagnostics::default());
+            for stencil in parsed.stencils() {
+                for precision in [64, 32] {
+                    let name = format!("{file}:{}:{precision}", stencil.name);
+                    found.push(Self::of_text(origin, &name, &text, &stencil.name, precision, domain));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every stencil below a folder that others wrote, with externals that let it compile.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn of_checkout(root: &Path, libraries: &[PathBuf], domain: Domain) -> Result<Vec<Self>> {
+        let mut trial = Trial::new(Checkout::read(root, libraries)?);
+        let mut found = Vec::new();
+        for (file, stencil) in trial.stencils() {
+            let (project, config) = trial.project(&file, &stencil);
+            found.push(Self {
+                origin: root.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+                name: format!("{file}:{stencil}"),
+                project,
+                stencil,
+                precision: 64,
+                config,
+                domain,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Whether the text of the main file has a `while`, be it in another stencil.
+    #[must_use]
+    pub fn has_while(&self) -> bool {
+        let text = self.project.main_id().map_or("", |it| self.project.text(it));
+        text.lines().any(|it| it.trim_start().starts_with("while "))
+    }
+
+    /// All levels of it.
+    #[must_use]
+    pub fn compile(&self) -> Compilation {
+        route::compile(&self.project, &self.config, &mut NoHook)
+    }
+}

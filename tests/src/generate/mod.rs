@@ -1,0 +1,33 @@
+//! Random stencils that are valid: every feature of the language, by a seed.
+//!
+//! A text is made so that nothing in it is undefined and no rule of the language is broken:
+//! every temporary is assigned on all levels before anything else happens, what a block assigns is
+//! not read beside the point inside it, outputs are read only where outputs are assigned, divisors
+//! and arguments of partial functions are kept where they have a meaning. So a refusal is a bug,
+//! of the generator or of the compiler.
+
+mod expression;
+mod function;
+pub mod random;
+mod statement;
+mod stencil;
+
+pub use stencil::{Generated, stencil};
+
+/// What a generated stencil may have beside the always present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// `exp`, `log`, powers and the like, whose last bits differ between libraries.
+    pub transcendental: bool,
+    /// `while`
+    pub loops: bool,
+    /// The level's number, `K`.
+    pub level_number: bool,
+}
+
+impl Features {
+    /// What is decided to the bit by IEEE 754.
+    pub const EXACT: Self = Self { transcendental: false, loops: false, level_number: false };
+    /// Everything.
+    pub const ALL: Self = Self { transcendental: true, loops: true, level_number: true };
+}

@@ -1,0 +1,39 @@
+//! `cargo xtask agree`: our stencils, and those of checkouts, under gt4py and under Isobar.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::process::{cargo, program, root, run, target_dir};
+
+/// What is installed; another version may have other bugs.
+const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
+
+/// Builds the Python environment where it is missing, and compares.
+pub(crate) fn agree(generated: u32, paths: &[PathBuf]) -> Result<()> {
+    let folder = target_dir().join("oracle");
+    let python = environment(&folder)?;
+    let mut command = cargo();
+    command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "agree", "--"]);
+    command.arg(python).arg(folder.join("work")).arg(generated.to_string()).args(paths);
+    run(&mut command, "run stencils with gt4py and with Isobar, and compare")
+}
+
+/// A Python that has gt4py.
+fn environment(folder: &Path) -> Result<PathBuf> {
+    let venv = folder.join("venv");
+    let python = venv.join("bin/python");
+    let stamp = folder.join("installed");
+    let wanted = PACKAGES.join("\n");
+    if python.exists() && fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
+        return Ok(python);
+    }
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    run(program("python3").current_dir(root()).args(["-m", "venv"]).arg(&venv), "make a Python environment")?;
+    let mut install = program(&python);
+    install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES);
+    run(&mut install, "install gt4py from the Python registry")?;
+    fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())?;
+    Ok(python)
+}
