@@ -149,6 +149,42 @@ impl<'p> Names<'p> {
         names
     }
 
+    /// The text at a place.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &'p str {
+        self.program.text(span)
+    }
+
+    /// How many bytes a file has.
+    #[must_use]
+    pub fn end_of(&self, file: FileId) -> u32 {
+        let text = self.program.files.get(usize::from(file.0)).map_or("", |it| &it.text);
+        u32::try_from(text.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Every name that the files bind in a scope or around it, but for what `import *` brings.
+    #[must_use]
+    pub fn visible(&self, scope: ScopeId) -> BTreeSet<&'p str> {
+        let outward = |id: &ScopeId| self.scopes[id.0 as usize].parent;
+        let scopes = std::iter::successors(Some(scope), outward);
+        scopes.flat_map(|id| self.scopes[id.0 as usize].names.keys().copied()).collect()
+    }
+
+    /// What may stand behind the dot of a value, as far as the files say it.
+    #[must_use]
+    pub fn attributes(&self, value: &Constant) -> Vec<String> {
+        let of_scope = |scope: ScopeId| {
+            self.scopes[scope.0 as usize].names.keys().map(|&it| it.to_owned()).collect::<Vec<String>>()
+        };
+        match value {
+            Constant::Namespace(members) => members.keys().cloned().collect(),
+            Constant::Class(class) => of_scope(self.classes[class.0 as usize].body),
+            Constant::Module(file) => self.module_scope(*file).map(of_scope).unwrap_or_default(),
+            Constant::Foreign(path) => builtins::known_names(path).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     #[must_use]
     pub fn function(&self, function: FunctionId) -> FunctionInfo<'p> {
         self.functions[function.0 as usize]

@@ -1,5 +1,7 @@
 //! The files of a project as syntax trees, and the stencils among them.
 
+use std::sync::Arc;
+
 use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, ExprKind, FunctionDef, Module, Stmt, StmtKind};
@@ -23,6 +25,7 @@ pub struct SourceFile {
     pub module: Vec<String>,
     /// Whether it is the `__init__.py` of its package: relative imports then start there.
     pub is_package: bool,
+    pub text: Arc<str>,
     pub syntax: Module,
 }
 
@@ -55,7 +58,7 @@ pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
             module.pop();
         }
         let syntax = parser::module(file, text, diagnostics);
-        program.files.push(SourceFile { module, is_package, syntax });
+        program.files.push(SourceFile { module, is_package, text: Arc::from(text.as_str()), syntax });
     }
     if program.main.is_none() {
         diagnostics.push(catalog::main_file_missing(&project.main, project.files.keys()));
@@ -64,6 +67,13 @@ pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
 }
 
 impl Program {
+    /// The text at a place; empty for a place that the files do not have.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        let text = self.files.get(usize::from(span.file.0)).map_or("", |it| &it.text);
+        text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
     /// The stencils of the main file, in order of the text: every function whose
     /// body has a `with computation(...)`, those inside functions and classes too.
     #[must_use]

@@ -64,6 +64,11 @@ impl<'p> Builder<'_, 'p> {
             }
             ExprKind::Binary(Operator::MatMul, left, right) => self.product(expr, left, right, out),
             ExprKind::Binary(op, left, right) => {
+                if let Some(edit) = self.logical_operator(*op, left, right, span) {
+                    let what = format!("`{}`", op.symbol());
+                    self.report(catalog::operator_replaced(&what, span, Some(edit)));
+                    return None;
+                }
                 let (left, right) = (self.expr(left, out), self.expr(right, out));
                 let op = self.operator(*op, span)?;
                 built(IrKind::Binary(op, Box::new(left?), Box::new(right?)))
@@ -80,13 +85,14 @@ impl<'p> Builder<'_, 'p> {
                     Expr { kind: IrKind::Binary(op, Box::new(left), Box::new(right)), dtype: (), span }
                 })
             }
-            ExprKind::Compare(left, rest) => {
-                let left = self.expr(left, out);
-                let [(op, right)] = rest.as_slice() else {
-                    self.report(catalog::chained_comparison(span));
+            ExprKind::Compare(first, rest) => {
+                let left = self.expr(first, out);
+                let [(op, second)] = rest.as_slice() else {
+                    let edits = self.unchained(span, rest);
+                    self.report(catalog::chained_comparison(span, edits));
                     return None;
                 };
-                let right = self.expr(right, out);
+                let right = self.expr(second, out);
                 let op = match op {
                     Comparison::Eq => BinaryOp::Eq,
                     Comparison::Ne => BinaryOp::Ne,
@@ -96,7 +102,8 @@ impl<'p> Builder<'_, 'p> {
                     Comparison::Ge => BinaryOp::Ge,
                     Comparison::Is | Comparison::IsNot | Comparison::In | Comparison::NotIn => {
                         let what = format!("`{}`", op.symbol());
-                        self.report(catalog::operator_not_in_language(&what, span));
+                        let edit = self.equality(*op, first, second);
+                        self.report(catalog::operator_replaced(&what, span, edit));
                         return None;
                     }
                 };
@@ -176,6 +183,7 @@ impl<'p> Builder<'_, 'p> {
             Some(Local::Scalar(scalar)) => {
                 return Some(Expr { kind: IrKind::Access(Access::Scalar(scalar)), dtype: (), span });
             }
+            Some(Local::Faulty) => return None,
             Some(Local::Known(Ok(value))) => return self.constant(value, name, span),
             Some(Local::Known(Err(opaque))) => {
                 self.report(names::unusable_external(name, &opaque.why, span));
@@ -200,7 +208,7 @@ impl<'p> Builder<'_, 'p> {
             }
             None => {
                 let similar = self.similar_name(name);
-                self.report(names::unknown_symbol(name, span, similar.as_deref()));
+                self.report(names::unknown_symbol(name, span, similar.as_ref()));
                 None
             }
         }
@@ -243,6 +251,9 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of a field"), whole.span));
             return None;
         }
+        if value.as_name().is_some_and(|it| self.is_faulty(it)) {
+            return None;
+        }
         let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
             self.report(catalog::operator_not_in_language(
                 &format!("`.{attribute}` of an expression"),
@@ -254,6 +265,11 @@ impl<'p> Builder<'_, 'p> {
             Ok(value) => self.constant(value, &dotted, whole.span),
             Err(opaque) => {
                 let root = dotted.split('.').next().unwrap_or_default().to_owned();
+                if let Some((at, similar)) = self.similar_attribute(whole) {
+                    let span = whole.span;
+                    self.report(names::missing_attribute(&dotted, &opaque.why, span, at, &similar));
+                    return None;
+                }
                 match self.local(&root).cloned() {
                     Some(Local::Missing { imported }) => self.missing_external(&root, whole.span, imported),
                     Some(Local::Known(_)) => {
@@ -322,20 +338,21 @@ impl<'p> Builder<'_, 'p> {
         let last = dotted.last().copied().unwrap_or_default();
         match self.evaluate(function, false) {
             Ok(Constant::Numeric(name)) if dotted.len() > 1 && is_builtin_call(name) => {
-                self.report(functions::qualified_builtin(&written, name, span));
+                self.report(functions::qualified_builtin(&written, name, span, function.span));
             }
             Ok(Constant::Element(_)) if dotted.len() > 1 && is_builtin_call(last) => {
-                self.report(functions::qualified_builtin(&written, last, span));
+                self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
             Ok(value) => self.report(functions::not_callable(&written, value.describe(), span)),
             Err(_) if dotted.len() > 1 && is_builtin_call(last) => {
-                self.report(functions::qualified_builtin(&written, last, span));
+                self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
             Err(opaque) => match self.local(dotted[0]).cloned() {
                 Some(Local::Missing { imported }) => {
                     let name = dotted[0].to_owned();
                     self.missing_external(&name, span, imported);
                 }
+                Some(Local::Faulty) => {}
                 Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),
                 Some(Local::Scalar(_)) => self.report(functions::not_callable(&written, "a scalar", span)),
                 Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),
@@ -345,8 +362,9 @@ impl<'p> Builder<'_, 'p> {
                     if is_known {
                         self.report(names::opaque_symbol(&written, &opaque.why, span, opaque.span));
                     } else {
-                        let similar = similar_builtin(&written);
-                        self.report(functions::unknown_function(&written, span, similar));
+                        let similar = self.similar_function(&written);
+                        let callee = function.span;
+                        self.report(functions::unknown_function(&written, span, callee, similar.as_ref()));
                     }
                 }
             },
@@ -372,7 +390,8 @@ impl<'p> Builder<'_, 'p> {
         }
         let arguments: Vec<Option<Expr>> = call.args.iter().map(|it| self.expr(it, out)).collect();
         if call.args.len() != arity {
-            self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span));
+            let nested = self.nested_calls(name, call.args, call.span);
+            self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span, nested));
             return None;
         }
         arguments.into_iter().collect()
@@ -410,14 +429,4 @@ fn is_builtin_call(name: &str) -> bool {
             name,
             "int" | "float" | "int32" | "i32" | "int64" | "i64" | "float32" | "f32" | "float64" | "f64"
         )
-}
-
-/// A builtin that is spelled almost like `name`.
-fn similar_builtin(name: &str) -> Option<&'static str> {
-    let known = Function::ALL.into_iter().map(Function::name);
-    known
-        .map(|it| (super::scope::distance(name, it), it))
-        .filter(|&(distance, it)| distance <= 1.max(name.len().min(it.len()) / 4))
-        .min()
-        .map(|(_, it)| it)
 }

@@ -41,12 +41,14 @@ impl<'p> Builder<'_, 'p> {
                         self.element_of(field, offset, index, span)
                     }
                 }
+                Some(Local::Faulty) => None,
                 Some(Local::Scalar(_)) => {
                     self.report(catalog::subscript_of_value(&format!("the scalar `{name}`"), span));
                     None
                 }
                 _ => self.constant_subscript(name, value, index, span),
             },
+            ExprKind::Subscript(inner, _) if inner.as_name().is_some_and(|it| self.is_faulty(it)) => None,
             ExprKind::Subscript(inner, at) if let Some(field) = self.field_named(inner) => {
                 let (offset, mut place) = self.pointed(field, at, out)?;
                 place.data = self.data_index(field, index, "[...][...]", span, out)?;
@@ -74,6 +76,10 @@ impl<'p> Builder<'_, 'p> {
                 }
             },
         }
+    }
+
+    pub(super) fn is_faulty(&self, name: &str) -> bool {
+        matches!(self.local(name), Some(Local::Faulty))
     }
 
     pub(super) fn field_named(&self, expr: &tree::Expr) -> Option<Handle<Field>> {
@@ -296,11 +302,12 @@ impl<'p> Builder<'_, 'p> {
             }
         } else {
             if parts.len() != axes.len() {
+                let edit = self.zero_offsets(axes, index);
                 self.report(match self.stencil.fields[field].data_dims.as_slice() {
                     sizes @ [_, ..] if axes.is_empty() => {
                         data::data_index_missing(&name, sizes, true, index.span)
                     }
-                    _ => catalog::offset_count(&name, axes, parts.len(), index.span),
+                    _ => catalog::offset_count(&name, axes, parts.len(), index.span, edit),
                 });
                 return None;
             }

@@ -6,10 +6,12 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
-//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean, [`types`] what annotations mean.
+//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean,
+//! [`types`] what annotations mean, [`fixes`] how the text is mended.
 
 mod computation;
 mod expression;
+mod fixes;
 mod index;
 mod inline;
 mod region;
@@ -24,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::scope::{Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::{compile_time as catalog, signature as signature_catalog};
+use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::modules::{FunctionId, FunctionInfo};
@@ -196,9 +198,9 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.n_reports += 1;
-        if self.n_reports <= MAX_REPORTS {
+        if self.n_reports < MAX_REPORTS {
             self.diagnostics.push(diagnostic);
+            self.n_reports = self.diagnostics.count();
         }
     }
 
@@ -257,8 +259,11 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Ends the present body: what it imported in vain is told.
     fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        for (name, span) in frame.missing_unused() {
-            self.report(crate::diag::catalog::names::unused_missing_external(name, span));
+        for unused in frame.unused_externals(self.names) {
+            let removal = self.without_import(frame.body, unused.imported);
+            let found =
+                names_catalog::unused_external(unused.name, unused.has_value, unused.imported, removal);
+            self.report(found);
         }
     }
 

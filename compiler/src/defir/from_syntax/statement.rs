@@ -47,7 +47,11 @@ impl<'p> Builder<'_, 'p> {
         match &stmt.kind {
             tree::StmtKind::Assign { targets, value } => match targets.as_slice() {
                 [target] => self.assign(target, value, span, out),
-                _ => self.report(catalog::chained_assignment(span)),
+                _ => {
+                    let edit = self.separate_assignments(targets, span);
+                    self.report(catalog::chained_assignment(span, edit));
+                    targets.iter().for_each(|it| self.declare_after_error(it));
+                }
             },
             tree::StmtKind::AugAssign { target, op, value } => self.augmented(target, *op, value, span, out),
             tree::StmtKind::AnnAssign { target, annotation, value } => {
@@ -325,6 +329,11 @@ impl<'p> Builder<'_, 'p> {
         if self.whole_vector(target).is_some() {
             return self.assign_vector(target, value, span, out);
         }
+        if matches!(target.kind, ExprKind::List(_)) {
+            // The value may be a tuple, which would be wrong only because of the list.
+            self.target(target, declaration);
+            return;
+        }
         let value = self.expr(value, out);
         let Some(aim) = self.aim(target, declaration, out) else { return };
         if let Some(value) = value {
@@ -464,7 +473,7 @@ impl<'p> Builder<'_, 'p> {
             Local::Missing { imported } => {
                 Some(catalog::target_read_only(name, "an external", target.span, Some(*imported)))
             }
-            Local::Field(_) => None,
+            Local::Field(_) | Local::Faulty => None,
         }
     }
 
@@ -496,17 +505,26 @@ impl<'p> Builder<'_, 'p> {
                 }
                 let field = match self.local(name) {
                     Some(&Local::Field(field)) => field,
+                    Some(Local::Faulty) => return None,
                     _ => self.declare(name, declaration, target.span),
                 };
                 Some(self.check_axes(field, target.span)?.into())
             }
             ExprKind::Subscript(value, index) => match &value.kind {
                 ExprKind::Name(name) if self.frame().results.is_some() => {
-                    fail(self, functions::subscripted_local(name, target.span))
+                    let is_centre = index
+                        .parts()
+                        .iter()
+                        .all(|it| matches!(it.kind, ExprKind::Int(0) | ExprKind::Ellipsis));
+                    let index = Span { start: value.span.end, ..target.span };
+                    fail(self, functions::subscripted_local(name, target.span, is_centre.then_some(index)))
                 }
                 ExprKind::Name(name) => {
                     if let Some(problem) = self.read_only(value) {
                         return fail(self, problem);
+                    }
+                    if self.is_faulty(name) {
+                        return None;
                     }
                     let Some(&Local::Field(field)) = self.local(name) else {
                         return fail(self, names::read_before_assignment(name, value.span));
@@ -520,10 +538,13 @@ impl<'p> Builder<'_, 'p> {
                         return fail(self, catalog::bad_target(why, target.span));
                     };
                     if self.frame().results.is_some() {
-                        return fail(self, functions::subscripted_local(name, target.span));
+                        return fail(self, functions::subscripted_local(name, target.span, None));
                     }
                     if let Some(problem) = self.read_only(inner) {
                         return fail(self, problem);
+                    }
+                    if self.is_faulty(name) {
+                        return None;
                     }
                     let Some(&Local::Field(field)) = self.local(name) else {
                         return fail(self, data::undeclared_data_temporary(name, target.span));
@@ -546,7 +567,10 @@ impl<'p> Builder<'_, 'p> {
                 }
                 _ => fail(self, catalog::bad_target("a call is assigned", target.span)),
             },
-            ExprKind::List(_) => fail(self, catalog::bad_target("a list is assigned", target.span)),
+            ExprKind::List(_) => {
+                let edits = self.without_brackets(target.span);
+                fail(self, catalog::list_target(target.span, edits))
+            }
             ExprKind::Starred(_) => {
                 fail(self, catalog::bad_target("a starred name is assigned", target.span))
             }

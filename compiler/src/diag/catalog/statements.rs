@@ -1,6 +1,6 @@
 //! Assignments and other statements.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Span, TextEdit};
 use crate::space::{AxisSet, Offset};
 
 /// A region reads with an offset what was written before it, outside regions.
@@ -119,9 +119,18 @@ pub fn bad_target(why: &str, span: Span) -> Diagnostic {
         .help("assign one name, or as many names as there are values: `x, y = a, b`")
 }
 
-pub fn chained_assignment(span: Span) -> Diagnostic {
+/// A list as a target; `edits` write it as a tuple.
+pub fn list_target(span: Span, edits: Vec<TextEdit>) -> Diagnostic {
+    Diagnostic::error(TARGET, "a list is assigned", span, "not a target")
+        .help("write the targets without brackets: `x, y = a, b`")
+        .fix("write the targets without brackets", edits)
+}
+
+/// `edit` writes one assignment for each target.
+pub fn chained_assignment(span: Span, edit: Option<TextEdit>) -> Diagnostic {
     Diagnostic::error(TARGET, "one value is assigned to several targets", span, "assigned in a chain")
         .help("write one assignment for each target")
+        .fix("write one assignment for each target", edit)
 }
 
 pub fn counts_differ(targets: usize, values: usize, span: Span) -> Diagnostic {

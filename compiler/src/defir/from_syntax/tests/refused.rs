@@ -24,7 +24,8 @@ fn an_error_shows_its_line_and_what_to_write() {
         3 |         out = alpah + 1.0
           |               ^^^^^ not known here
           |
-          = help: assign `alpah` before it is read, make it a parameter, or define it at the top of the file
+          = help: did you mean `alpha`?
+          = fix: write `alpha`
     "#]]
     .assert_eq(&diagnostics.iter().map(|it| render(it, &files)).collect::<String>());
 }
@@ -328,7 +329,7 @@ fn regions() {
             E14 3:32 the place along I is given along J
         with horizontal(region[I[2], :]):
             out = a
-            E14 3:32 `I[...]` takes 0 for the first and -1 for the last point
+            E14 3:34 `I[...]` takes 0 for the first and -1 for the last point
         with horizontal(region[I[0:2], :]):
             out = a
             E14 3:32 `I[...]` takes 0 or -1 and no slice
@@ -408,7 +409,6 @@ fn targets() {
             E34 3:9 one value is assigned to several targets
         [out, b] = a, b
             E34 3:9 a list is assigned
-            E38 3:20 a tuple in an expression is not part of the language
         *out, b = a, b
             E34 3:9 a starred name is assigned
         out.value = a
