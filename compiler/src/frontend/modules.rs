@@ -43,6 +43,14 @@ pub struct FunctionInfo<'p> {
     pub is_gtscript: bool,
 }
 
+/// Why the members of an enumeration cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnumFault {
+    NotOfIntegers,
+    /// Another one with the same name is here.
+    NamedTwice(Span),
+}
+
 #[derive(Debug)]
 struct ClassInfo<'p> {
     def: &'p ClassDef,
@@ -658,6 +666,30 @@ impl<'p> Names<'p> {
             "no file has `FieldBundleType.register(\"{name}\", (...))`, and the dtypes have no \"{name}\""
         );
         Err(Opaque::new(why, span))
+    }
+
+    /// The name of a class where it is defined.
+    #[must_use]
+    pub fn class_name(&self, class: ClassId) -> (&'p str, Span) {
+        let name = &self.classes[class.0 as usize].def.name;
+        (&name.name, name.span)
+    }
+
+    /// What keeps the members of a class from being read in a stencil, if it is meant as an enumeration.
+    #[must_use]
+    pub fn enum_fault(&self, class: ClassId) -> Option<EnumFault> {
+        let last_part = |it: &Expr, wanted: &str| it.as_dotted().is_some_and(|it| it.last() == Some(&wanted));
+        let is_decorated = |def: &ClassDef| def.decorators.iter().any(|it| last_part(it, "enum"));
+        let def = self.classes[class.0 as usize].def;
+        let is_enum = def.bases.iter().any(|it| last_part(it, "Enum"));
+        if (is_enum || is_decorated(def)) && !self.is_int_enum(class) {
+            return Some(EnumFault::NotOfIntegers);
+        }
+        let is_twin =
+            |it: &&ClassInfo<'p>| it.def.name.name == def.name.name && it.def.name.span != def.name.span;
+        let twin =
+            self.classes.iter().filter(is_twin).find(|it| is_decorated(it.def) && is_decorated(def))?;
+        Some(EnumFault::NamedTwice(twin.def.name.span))
     }
 
     /// Whether the class is an enumeration of integers.

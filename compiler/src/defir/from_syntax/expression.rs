@@ -4,11 +4,12 @@ use super::Builder;
 use super::computation::{Call, literal};
 use super::scope::Local;
 use crate::defir::nodes::{Access, Expr, Index, Stmt};
-use crate::diag::Span;
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
+use crate::diag::{Span, similar};
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
-use crate::frontend::modules::FunctionId;
+use crate::frontend::modules::{ClassId, EnumFault, FunctionId};
+use crate::frontend::spelling;
 use crate::frontend::syntax::{self as tree, Comparison, ExprKind, Logical, Operator, Sign};
 use crate::space::{Axis, Offset};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
@@ -186,7 +187,7 @@ impl<'p> Builder<'_, 'p> {
             Some(Local::Faulty) => return None,
             Some(Local::Known(Ok(value))) => return self.constant(value, name, span),
             Some(Local::Known(Err(opaque))) => {
-                self.report(names::unusable_external(name, &opaque.why, span));
+                self.unusable_external(name, &opaque.why, span);
                 return None;
             }
             Some(Local::Missing { imported }) => {
@@ -236,7 +237,7 @@ impl<'p> Builder<'_, 'p> {
             Constant::None => return self.unusable("`None`", span),
             Constant::Str(_) => return self.unusable("a string", span),
             Constant::Unsupported(what) => {
-                self.report(names::unusable_external(name, &format!("it is {what}"), span));
+                self.unusable_external(name, &format!("it is {what}"), span);
                 return None;
             }
             other => {
@@ -262,12 +263,17 @@ impl<'p> Builder<'_, 'p> {
             return None;
         };
         match self.evaluate(whole, false) {
-            Ok(value) => self.constant(value, &dotted, whole.span),
+            Ok(found) => {
+                if let Ok(Constant::Class(class)) = self.evaluate(value, false) {
+                    self.check_enum(class, whole.span);
+                }
+                self.constant(found, &dotted, whole.span)
+            }
             Err(opaque) => {
                 let root = dotted.split('.').next().unwrap_or_default().to_owned();
-                if let Some((at, similar)) = self.similar_attribute(whole) {
-                    let span = whole.span;
-                    self.report(names::missing_attribute(&dotted, &opaque.why, span, at, &similar));
+                if let Some((at, similar)) = self.missing_attribute(whole) {
+                    let (why, span) = (&opaque.why, whole.span);
+                    self.report(names::missing_attribute(&dotted, why, span, at, similar.as_ref()));
                     return None;
                 }
                 match self.local(&root).cloned() {
@@ -279,6 +285,25 @@ impl<'p> Builder<'_, 'p> {
                 }
                 None
             }
+        }
+    }
+
+    /// Reports, once for each external, that its value is of no use.
+    fn unusable_external(&mut self, name: &str, why: &str, span: Span) {
+        if self.told_externals.insert(name.to_owned()) {
+            self.report(names::unusable_external(name, why, span));
+        }
+    }
+
+    /// Members are read of enumerations of integers only, and each has a name of its own.
+    pub(super) fn check_enum(&mut self, class: ClassId, span: Span) {
+        let (name, defined) = self.names.class_name(class);
+        match self.names.enum_fault(class) {
+            Some(EnumFault::NotOfIntegers) => self.report(names::not_an_int_enum(name, span, defined)),
+            Some(EnumFault::NamedTwice(other)) => {
+                self.report(names::duplicate_enum(name, span, defined, other));
+            }
+            None => {}
         }
     }
 
@@ -331,7 +356,12 @@ impl<'p> Builder<'_, 'p> {
 
     fn refuse_call(&mut self, function: &'p tree::Expr, span: Span) {
         let Some(dotted) = function.as_dotted() else {
-            self.report(functions::not_callable("this", "an expression", span));
+            match &function.kind {
+                ExprKind::Other(what) => {
+                    self.report(catalog::operator_not_in_language(&format!("a {what}"), function.span));
+                }
+                _ => self.report(functions::expression_called(function.span)),
+            }
             return;
         };
         let written = dotted.join(".");
@@ -344,6 +374,15 @@ impl<'p> Builder<'_, 'p> {
                 self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
             Ok(value) => self.report(functions::not_callable(&written, value.describe(), span)),
+            Err(_)
+                if let ExprKind::Attribute(module, _) = &function.kind
+                    && !is_builtin_call(last)
+                    && matches!(self.evaluate(module, false), Ok(Constant::Foreign(_))) =>
+            {
+                let similar = similar(last, spelling::callable());
+                let callee = function.span;
+                self.report(functions::python_function(&written, span, callee, similar.as_ref()));
+            }
             Err(_) if dotted.len() > 1 && is_builtin_call(last) => {
                 self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
@@ -389,7 +428,8 @@ impl<'p> Builder<'_, 'p> {
             return None;
         }
         let arguments: Vec<Option<Expr>> = call.args.iter().map(|it| self.expr(it, out)).collect();
-        if call.args.len() != arity {
+        let has_starred = call.args.iter().any(|it| matches!(it.kind, ExprKind::Starred(_)));
+        if call.args.len() != arity && !has_starred {
             let nested = self.nested_calls(name, call.args, call.span);
             self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span, nested));
             return None;

@@ -287,21 +287,27 @@ impl<'p> Builder<'_, 'p> {
                 self.similar_type_in(value).or_else(|| self.similar_type_in(index))
             }
             ExprKind::Tuple(parts) => parts.iter().find_map(|it| self.similar_type_in(it)),
-            ExprKind::Attribute(..) => self.similar_attribute(annotation),
+            ExprKind::Attribute(..) => {
+                let (at, similar) = self.missing_attribute(annotation)?;
+                Some((at, similar?))
+            }
             _ => None,
         }
     }
 
-    /// For `value.attribute`: an attribute that `value` has, spelled almost so.
-    pub(super) fn similar_attribute(&self, whole: &tree::Expr) -> Option<(Span, Similar)> {
+    /// For `value.attribute` where `value` is known and has no such attribute: the place of the attribute, and
+    /// one that it has and that is spelled almost so.
+    pub(super) fn missing_attribute(&self, whole: &tree::Expr) -> Option<(Span, Option<Similar>)> {
         let ExprKind::Attribute(value, attribute) = &whole.kind else { return None };
         match self.evaluate(value, false) {
             Ok(value) => {
                 let known = self.names.attributes(&value);
-                let found = similar(&attribute.name, known.iter().map(String::as_str))?;
-                Some((attribute.span, found))
+                if known.contains(&attribute.name) {
+                    return None;
+                }
+                Some((attribute.span, similar(&attribute.name, known.iter().map(String::as_str))))
             }
-            Err(_) => self.similar_attribute(value),
+            Err(_) => self.missing_attribute(value),
         }
     }
 }

@@ -126,8 +126,6 @@ struct Builder<'b, 'p> {
     order: LoopOrder,
     /// Whether the statements are inside a horizontal region.
     is_in_region: bool,
-    /// Where each field was last written outside regions, up to here.
-    written_outside: BTreeMap<Handle<Field>, Span>,
     /// The element that is being computed in an assignment of a whole vector.
     element: Option<Vec<i64>>,
     /// The statement whose condition is being built: `if` or `while`.
@@ -138,6 +136,8 @@ struct Builder<'b, 'p> {
     /// Parts of expressions built so far, and reports made.
     n_parts: u32,
     n_reports: usize,
+    /// Externals that cannot be used and were reported.
+    told_externals: BTreeSet<String>,
     literal_int: DType,
     literal_float: DType,
     /// Lines of statements that failed are not reported twice: set once too large.
@@ -172,13 +172,13 @@ impl<'b, 'p> Builder<'b, 'p> {
             frames: Vec::new(),
             order: LoopOrder::Parallel,
             is_in_region: false,
-            written_outside: BTreeMap::new(),
             element: None,
             condition_of: None,
             calls: BTreeMap::new(),
             next_stmt: 0,
             n_parts: 0,
             n_reports: 0,
+            told_externals: BTreeSet::new(),
             literal_int,
             literal_float,
             is_too_large: false,

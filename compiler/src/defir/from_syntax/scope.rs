@@ -196,6 +196,9 @@ impl<'p> Builder<'_, 'p> {
     /// Reports that a missing external was read.
     pub(super) fn missing_external(&mut self, name: &str, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
-        self.report(catalog::missing_external(name, used, imported));
+        // One value is missing, however often it is used.
+        if self.told_externals.insert(name.to_owned()) {
+            self.report(catalog::missing_external(name, used, imported));
+        }
     }
 }

@@ -64,6 +64,27 @@ pub fn qualified_builtin(written: &str, builtin: &str, span: Span, callee: Span)
     .fix(format!("write `{builtin}`"), [TextEdit::replace(callee, builtin)])
 }
 
+/// `(a + b)(c)`
+pub fn expression_called(span: Span) -> Diagnostic {
+    Diagnostic::error(NOT_CALLABLE, "the value of an expression is called", span, "not a function")
+        .help("write an operator between the parts, or call a function by its name")
+}
+
+/// `numpy.where(...)`; `similar` is a builtin that is named almost so.
+pub fn python_function(written: &str, span: Span, callee: Span, similar: Option<&Similar>) -> Diagnostic {
+    let found = Diagnostic::error(
+        NOT_CALLABLE,
+        format!("`{written}` runs in Python, not in a stencil"),
+        span,
+        "not a GTScript function",
+    );
+    match similar {
+        Some(similar) => found.did_you_mean(similar, callee),
+        None if written.ends_with(".where") => found.help("write `a if condition else b`"),
+        None => found.help("write it with builtins, in a function decorated with `@function`"),
+    }
+}
+
 /// `what` says what it is: `a number`.
 pub fn not_callable(name: &str, what: &str, span: Span) -> Diagnostic {
     Diagnostic::error(

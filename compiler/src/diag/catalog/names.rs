@@ -14,6 +14,10 @@ pub const UNKNOWN_SYMBOL: Code = Code("E07");
 ///
 /// Only `K` is a value: what depends on the column is given as a field.
 pub const AXIS_AS_VALUE: Code = Code("E33");
+/// An enumeration is not one of integers, or two have the same name.
+///
+/// A stencil computes with numbers, so a member of an enumeration is its number.
+pub const ENUM: Code = Code("E55");
 /// An external is imported and never used.
 ///
 /// GT4Py refuses it where the external has no value, and sometimes where it has one.
@@ -59,10 +63,37 @@ pub fn missing_attribute(
     why: &str,
     span: Span,
     attribute: Span,
-    similar: &Similar,
+    similar: Option<&Similar>,
 ) -> Diagnostic {
-    Diagnostic::error(EXTERNAL, format!("`{written}` has no value: {why}"), span, "its value is needed here")
-        .did_you_mean(similar, attribute)
+    let found = Diagnostic::error(
+        EXTERNAL,
+        format!("`{written}` has no value: {why}"),
+        span,
+        "its value is needed here",
+    );
+    match similar {
+        Some(similar) => found.did_you_mean(similar, attribute),
+        None => found.help("define it there, or write its value in place"),
+    }
+}
+
+/// A class whose members are read is no enumeration of integers.
+pub fn not_an_int_enum(name: &str, span: Span, defined: Span) -> Diagnostic {
+    Diagnostic::error(ENUM, format!("the members of `{name}` are no integers"), span, "a member is read here")
+        .also(defined, "not derived from `IntEnum`")
+        .help(format!("write `class {name}(IntEnum):`"))
+}
+
+pub fn duplicate_enum(name: &str, span: Span, one: Span, other: Span) -> Diagnostic {
+    Diagnostic::error(
+        ENUM,
+        format!("two enumerations are named `{name}`"),
+        span,
+        "it is not clear which one is meant",
+    )
+    .also(one, "one is here")
+    .also(other, "the other one here")
+    .help("rename one of them: a stencil knows enumerations by name")
 }
 
 /// `why` says what it holds instead.
