@@ -45,6 +45,7 @@ With --format json, standard output has one document, and `diagnostics` in it sa
 const CHECK_EXAMPLES: &str = "\
 Examples:
   isobar check stencils/*.py
+  isobar check diffusion.py --fix
   isobar check model.py --module lib --format json";
 
 const EMIT_EXAMPLES: &str = "\
@@ -89,6 +90,9 @@ pub struct CheckArgs {
     /// Python files with stencils
     #[arg(required_unless_present = "request")]
     pub files: Vec<PathBuf>,
+    /// Carry out the changes that are certain, and write the files back
+    #[arg(long, requires = "files")]
+    pub fix: bool,
     #[command(flatten)]
     pub shared: Shared,
 }

@@ -407,3 +407,41 @@ fn eventually(mut is_true: impl FnMut() -> bool) -> bool {
         is_true()
     })
 }
+
+#[test]
+fn certain_fixes_are_carried_out_and_written_back() {
+    let wrong = "\
+def s(q: FloatField, out: FloatField, n: int, w: float = 2):
+    with computation(PARALLEL), interval(...):
+        # é
+        if n and 0.0 < q < w:
+            out = min(q, w, math.sin(q))
+        out = q // w
+";
+    let path = file("to_be_fixed.py", wrong.as_bytes());
+    let checked = isobar(&["check", &path, "--fix"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let told = text(&checked.stderr);
+    assert!(told.contains("5 fixes carried out") && told.contains("error[E38]"), "{told}");
+    let right = "\
+def s(q: FloatField, out: FloatField, n: int, w: float = 2.0):
+    with computation(PARALLEL), interval(...):
+        # é
+        if n != 0 and 0.0 < q and q < w:
+            out = min(q, min(w, sin(q)))
+        out = q // w
+";
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), right);
+
+    let document = json(&isobar(&["check", &path, "--format", "json"]));
+    assert_eq!(document["diagnostics"][0]["code"], "E38");
+    assert_eq!(document["files"][0].get("fixes"), None);
+    let path = file("to_be_told.py", wrong.as_bytes());
+    let document = json(&isobar(&["check", &path, "--format", "json"]));
+    let fix = &document["diagnostics"][0]["fixes"][0];
+    assert_eq!(fix["title"], "write it as float64");
+    let insertion = serde_json::json!({ "line": 1, "col": 59 });
+    assert_eq!((&fix["edits"][0]["start"], &fix["edits"][0]["end"]), (&insertion, &insertion));
+    assert_eq!(fix["edits"][0]["text"], ".0");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), wrong);
+}

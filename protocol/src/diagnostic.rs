@@ -22,6 +22,27 @@ pub struct Diagnostic {
     /// Further places that tell the story.
     #[serde(default)]
     pub related: Vec<Related>,
+    /// Changes of the text that mend it, each alone and for certain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<Fix>,
+}
+
+/// A change of the text that mends what is wrong: all of its edits or none.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// What it does: "write `q`".
+    pub title: String,
+    /// In order of their places, none over another.
+    pub edits: Vec<Edit>,
+}
+
+/// New text for the characters from `start` to before `end`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    pub file: String,
+    pub start: Position,
+    pub end: Position,
+    pub text: String,
 }
 
 impl Diagnostic {
@@ -39,6 +60,7 @@ impl Diagnostic {
             notes: Vec::new(),
             label: String::new(),
             related: Vec::new(),
+            fixes: Vec::new(),
         }
     }
 }
@@ -111,6 +133,15 @@ impl<'a> Places<'a> {
             notes: found.notes.clone(),
             label: found.primary.as_ref().map(|it| it.text.clone()).unwrap_or_default(),
             related: related.collect(),
+            fixes: found.fixes.iter().map(|it| self.fix(it)).collect(),
         }
+    }
+
+    fn fix(&self, fix: &diag::Fix) -> Fix {
+        let edits = fix.edits.iter().map(|it| {
+            let (file, start, end) = self.of(it.span);
+            Edit { file, start, end, text: it.text.clone() }
+        });
+        Fix { title: fix.title.clone(), edits: edits.collect() }
     }
 }

@@ -25,6 +25,14 @@ pub struct CheckedFile {
     pub stencils: Vec<String>,
     /// What the compiled ones take, as far as they compile.
     pub signatures: Vec<Signature>,
+    /// How many fixes `--fix` carried out; the diagnostics are those of the text after them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub fixes: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// `isobar emit`

@@ -29,6 +29,44 @@ pub struct Label {
     pub text: String,
 }
 
+/// A change of the text that mends what is wrong, for certain.
+///
+/// It stands only where a single change is right whatever else the text says:
+/// whoever applies it need not look at the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, in the imperative: "write `a < b and b < c`".
+    pub title: String,
+    /// In order of their places, none over another, all of one fix or none.
+    pub edits: Vec<TextEdit>,
+}
+
+/// New text for a range of the source; an empty range inserts, an empty text removes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextEdit {
+    pub span: Span,
+    pub text: String,
+}
+
+impl TextEdit {
+    #[must_use]
+    pub fn replace(span: Span, text: impl Into<String>) -> Self {
+        Self { span, text: text.into() }
+    }
+
+    /// Inserts before the first byte of `span`.
+    #[must_use]
+    pub fn before(span: Span, text: impl Into<String>) -> Self {
+        Self::replace(Span { end: span.start, ..span }, text)
+    }
+
+    /// Inserts behind the last byte of `span`.
+    #[must_use]
+    pub fn behind(span: Span, text: impl Into<String>) -> Self {
+        Self::replace(Span { start: span.end, ..span }, text)
+    }
+}
+
 /// What is wrong, where, why it matters, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -44,6 +82,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Further sentences.
     pub notes: Vec<String>,
+    /// Changes that mend it; more than one where each alone does.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -66,7 +106,16 @@ impl Diagnostic {
     }
 
     fn at(severity: Severity, code: Code, message: String, primary: Option<Label>) -> Self {
-        Self { code, severity, message, primary, secondary: Vec::new(), help: None, notes: Vec::new() }
+        Self {
+            code,
+            severity,
+            message,
+            primary,
+            secondary: Vec::new(),
+            help: None,
+            notes: Vec::new(),
+            fixes: Vec::new(),
+        }
     }
 
     /// Adds a further place.
@@ -80,6 +129,16 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a change that mends it; none where there are no `edits`.
+    #[must_use]
+    pub fn fix(mut self, title: impl Into<String>, edits: impl IntoIterator<Item = TextEdit>) -> Self {
+        let edits: Vec<TextEdit> = edits.into_iter().collect();
+        if !edits.is_empty() {
+            self.fixes.push(Fix { title: title.into(), edits });
+        }
         self
     }
 
@@ -103,6 +162,12 @@ impl Diagnostics {
         if !self.found.contains(&diagnostic) {
             self.found.push(diagnostic);
         }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.found.len()
     }
 
     /// Whether there is an error among them.

@@ -69,9 +69,10 @@ pub fn render<'f>(diagnostic: &Diagnostic, files: &dyn Fn(FileId) -> (&'f str, &
     if first.is_some() {
         let _ = writeln!(out, "{:margin$} |", "");
     }
-    for (kind, text) in
-        diagnostic.help.iter().map(|it| ("help", it)).chain(diagnostic.notes.iter().map(|it| ("note", it)))
-    {
+    let help = diagnostic.help.iter().map(|it| ("help", it));
+    let notes = diagnostic.notes.iter().map(|it| ("note", it));
+    let fixes = diagnostic.fixes.iter().map(|it| ("fix", &it.title));
+    for (kind, text) in help.chain(notes).chain(fixes) {
         let _ = writeln!(out, "{:margin$} = {kind}: {text}", "");
     }
     out
@@ -111,7 +112,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::diag::Code;
+    use crate::diag::{Code, TextEdit};
 
     #[test]
     fn places_of_one_file_stand_in_their_order() {
@@ -121,7 +122,8 @@ mod tests {
             Diagnostic::error(Code("E07"), "nothing is named `delta`", Span::new(file, 36, 41), "not known")
                 .also(Span::new(file, 0, 5), "first here")
                 .help("did you mean `beta`?")
-                .note("names are case-sensitive");
+                .note("names are case-sensitive")
+                .fix("write `beta`", [TextEdit::replace(Span::new(file, 36, 41), "beta")]);
         expect![[r#"
             error[E07]: nothing is named `delta`
              --> a.py:4:17
@@ -134,6 +136,7 @@ mod tests {
               |
               = help: did you mean `beta`?
               = note: names are case-sensitive
+              = fix: write `beta`
         "#]]
         .assert_eq(&render(&diagnostic, &|_| ("a.py", text)));
     }

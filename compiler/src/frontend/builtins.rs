@@ -174,6 +174,20 @@ pub fn module_attribute(path: &[String], name: &str, config: &Config) -> Option<
     }
 }
 
+/// Names of a module that is not among the files, for suggestions: those that stencils use.
+pub fn known_names(path: &[String]) -> impl Iterator<Item = &'static str> {
+    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+    let names: &[&str] = match parts.as_slice() {
+        ["math"] => &["pi", "e", "inf", "nan"],
+        ["numpy" | "cupy"] => {
+            &["pi", "e", "inf", "nan", "bool_", "int32", "int64", "float32", "float64", "sqrt", "exp"]
+        }
+        ["ndsl" | "pace", .., "constants"] => &NDSL_CONSTANTS,
+        _ => &[],
+    };
+    names.iter().copied()
+}
+
 fn math(name: &str) -> Option<Constant> {
     match name {
         "pi" => Some(Constant::Float(std::f64::consts::PI)),
@@ -215,6 +229,44 @@ fn numpy(name: &str) -> Option<Constant> {
         _ => math(name),
     }
 }
+
+/// The names of `ndsl.constants` that stencils read.
+const NDSL_CONSTANTS: [&str; 34] = [
+    "PI",
+    "RADIUS",
+    "OMEGA",
+    "GRAV",
+    "RGRAV",
+    "RDGAS",
+    "RVGAS",
+    "RDG",
+    "CP_AIR",
+    "CP_VAP",
+    "CV_AIR",
+    "CV_VAP",
+    "C_LIQ",
+    "C_ICE",
+    "KAPPA",
+    "K1K",
+    "ZVIR",
+    "EPS",
+    "EPSM1",
+    "HLV",
+    "HLF",
+    "TICE",
+    "TFREEZE",
+    "T_MIN",
+    "T_WFR",
+    "T_SAT_MIN",
+    "DC_VAP",
+    "DC_ICE",
+    "D2ICE",
+    "E00",
+    "DZ_MIN",
+    "SBC",
+    "RHO_H2O",
+    "SECONDS_PER_DAY",
+];
 
 /// A constant of `ndsl.constants`, the `UFS` set; all but the counts have the type `Float`.
 fn ndsl_constant(name: &str, config: &Config) -> Option<Constant> {

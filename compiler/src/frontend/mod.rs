@@ -6,7 +6,7 @@
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
-//! [`builtins`] knows the rest.
+//! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
 
 pub mod syntax;
 
@@ -15,6 +15,7 @@ pub mod parse;
 pub mod program;
 
 pub mod builtins;
+pub mod spelling;
 pub mod constants;
 pub mod evaluate;
 mod field_types;

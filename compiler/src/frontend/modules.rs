@@ -15,11 +15,20 @@ use super::constants::{Constant, ElementType, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
 use super::field_types;
 use super::program::{Program, SourceFile};
+use super::syntax::{ClassDef, Expr};
 use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
 
 /// How many names may be computed through one another: `A1 = A0 + 1`, `A2 = A1 + 1`, ...
 const MAX_CHAIN: usize = 64;
+
+/// Why the members of an enumeration cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnumFault {
+    NotOfIntegers,
+    /// Another one with the same name is here.
+    NamedTwice(Span),
+}
 
 /// What the names of a program are worth; a file is read when something of it is needed.
 #[derive(Debug)]
@@ -57,6 +66,40 @@ impl<'p> Names<'p> {
 
     fn scope(&self, scope: ScopeId) -> &Scope<'p> {
         &self.of_file(scope.file).scopes[scope.index as usize]
+    }
+
+    /// The text at a place.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &'p str {
+        self.program.text(span)
+    }
+
+    /// How many bytes a file has.
+    #[must_use]
+    pub fn end_of(&self, file: FileId) -> u32 {
+        let text = self.program.files.get(usize::from(file.0)).map_or("", |it| &it.text);
+        u32::try_from(text.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Every name that the files bind in a scope or around it, but for what `import *` brings.
+    #[must_use]
+    pub fn visible(&self, scope: ScopeId) -> BTreeSet<&'p str> {
+        let scopes = std::iter::successors(Some(scope), |it| self.scope(*it).parent);
+        scopes.flat_map(|id| self.scope(id).names.keys().copied()).collect()
+    }
+
+    /// What may stand behind the dot of a value, as far as the files say it.
+    #[must_use]
+    pub fn attributes(&self, value: &Constant) -> Vec<String> {
+        let of_scope =
+            |scope: ScopeId| self.scope(scope).names.keys().map(|&it| it.to_owned()).collect::<Vec<String>>();
+        match value {
+            Constant::Namespace(members) => members.keys().cloned().collect(),
+            Constant::Class(class) => of_scope(self.class(*class).body),
+            Constant::Module(file) => self.module_scope(*file).map(of_scope).unwrap_or_default(),
+            Constant::Foreign(path) => builtins::known_names(path).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The files that something was needed of.
@@ -401,6 +444,30 @@ impl<'p> Names<'p> {
             "no file has `FieldBundleType.register(\"{name}\", (...))`, and the dtypes have no \"{name}\""
         );
         Err(Opaque::new(why, span))
+    }
+
+    /// The name of a class where it is defined.
+    #[must_use]
+    pub fn class_name(&self, class: ClassId) -> (&'p str, Span) {
+        let name = &self.class(class).def.name;
+        (&name.name, name.span)
+    }
+
+    /// What keeps the members of a class from being read in a stencil, if it is meant as an enumeration.
+    #[must_use]
+    pub fn enum_fault(&self, class: ClassId) -> Option<EnumFault> {
+        let last_part = |it: &Expr, wanted: &str| it.as_dotted().is_some_and(|it| it.last() == Some(&wanted));
+        let is_decorated = |def: &ClassDef| def.decorators.iter().any(|it| last_part(it, "enum"));
+        let def = self.class(class).def;
+        let is_enum = def.bases.iter().any(|it| last_part(it, "Enum"));
+        if (is_enum || is_decorated(def)) && !self.is_int_enum(class) {
+            return Some(EnumFault::NotOfIntegers);
+        }
+        let is_twin =
+            |it: &&ClassInfo<'p>| it.def.name.name == def.name.name && it.def.name.span != def.name.span;
+        let of_file = self.of_file(class.file).classes.iter();
+        let twin = of_file.filter(is_twin).find(|it| is_decorated(it.def) && is_decorated(def))?;
+        Some(EnumFault::NamedTwice(twin.def.name.span))
     }
 
     /// Whether the class is an enumeration of integers.

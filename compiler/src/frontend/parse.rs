@@ -128,6 +128,7 @@ impl Converter<'_> {
             py::Stmt::FunctionDef(it) => StmtKind::Function(self.function(it)),
             py::Stmt::ClassDef(it) => StmtKind::Class(ClassDef {
                 name: self.ident(&it.name),
+                decorators: it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect(),
                 bases: it.arguments.as_ref().map_or_else(Vec::new, |them| self.exprs(&them.args)),
                 body: self.stmts(&it.body),
             }),

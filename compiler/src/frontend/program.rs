@@ -130,6 +130,13 @@ pub fn parse(project: &Project, diagnostics: &mut Diagnostics) -> Program {
 }
 
 impl Program {
+    /// The text at a place; empty for a place that the files do not have.
+    #[must_use]
+    pub fn text(&self, span: Span) -> &str {
+        let text = self.files.get(usize::from(span.file.0)).map_or("", |it| &it.text);
+        text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
     /// The program that these files of a project are; what is wrong with the main file goes to `diagnostics`.
     ///
     /// What is wrong with another file is told once something of that file is needed.

@@ -112,6 +112,7 @@ pub struct Param {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassDef {
     pub name: Ident,
+    pub decorators: Vec<Expr>,
     pub bases: Vec<Expr>,
     pub body: Vec<Stmt>,
 }

@@ -116,10 +116,14 @@ impl Trip<'_> {
             || defir::validate::validate(&definition),
             || defir::print::listing(&definition),
         );
-        self.compilation.levels.definition = Some(definition);
         if self.found.has_errors() {
+            // What was understood is still typed and held to the rules, so that all errors show at once.
+            let further = gtir::from_defir::faults_of_part(&definition, config, &self.found);
+            self.found.extend(further);
+            self.compilation.levels.definition = Some(definition);
             return None;
         }
+        self.compilation.levels.definition = Some(definition);
 
         let definition = self.compilation.levels.definition.as_ref()?;
         let found = &mut self.found;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use isobar_compiler::diag::mend::mend;
+use isobar_compiler::diag::{FileId, Fix};
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CheckReport, CheckedFile};
 use isobar_protocol::request::Request;
@@ -23,8 +25,11 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
         args.files.iter().map(|it| Some(it.as_path())).collect()
     };
     for file in files {
-        let document = Document::read(file, &args.shared)?;
-        let (checked, found) = check_file(&document.request, &args.shared, environment)?;
+        let mut document = Document::read(file, &args.shared)?;
+        let (checked, found) = match file {
+            Some(path) if args.fix => fix_file(path, &mut document.request, &args.shared, environment)?,
+            _ => check_file(&document.request, &args.shared, environment)?,
+        };
         shown += &human::diagnostics(&found, &document.request);
         report.diagnostics.extend(found);
         report.files.push(checked);
@@ -36,6 +41,10 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
             if !shown.is_empty() {
                 say(shown.trim_end());
             }
+            let fixes: usize = report.files.iter().map(|it| it.fixes).sum();
+            if args.fix {
+                say(&format!("{fixes} {} carried out", if fixes == 1 { "fix" } else { "fixes" }));
+            }
             let of = |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();
             let (errors, warnings) = (of("error"), of("warning"));
             if errors + warnings > 0 {
@@ -46,12 +55,45 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     Ok(outcome)
 }
 
-/// All stencils of a file, unless one is named.
-fn check_file(
-    request: &Request,
+/// A fix may bring to light what another one can mend; each round mends one thing at each place.
+const MOST_ROUNDS: usize = 20;
+
+/// Carries out the fixes of a file until there are none, and checks what comes out.
+fn fix_file(
+    path: &Path,
+    request: &mut Request,
     shared: &Shared,
     environment: &Environment,
-) -> Result<(CheckedFile, Vec<isobar_protocol::diagnostic::Diagnostic>), Usage> {
+) -> Result<Checked, Usage> {
+    let name = request.main_file().unwrap_or_default().to_owned();
+    let (mut checked, mut found) = check_file(request, shared, environment)?;
+    let mut fixes = 0;
+    for _ in 0..MOST_ROUNDS {
+        let Some(text) = request.files.get_mut(&name) else { break };
+        let first_of_each = found.iter().filter_map(|it| it.fixes.first());
+        let possible: Vec<Fix> = first_of_each.filter_map(|it| human::fix(it, &name, text)).collect();
+        let (mended, count) = mend(text, FileId(0), &possible);
+        if count == 0 {
+            break;
+        }
+        *text = mended;
+        fixes += count;
+        (checked, found) = check_file(request, shared, environment)?;
+    }
+    if fixes > 0 {
+        let text = request.files.get(&name).map_or("", String::as_str);
+        std::fs::write(path, text)
+            .map_err(|error| Usage::Unwritable { path: path.display().to_string(), error })?;
+    }
+    checked.fixes = fixes;
+    Ok((checked, found))
+}
+
+/// A file with what is said about it.
+type Checked = (CheckedFile, Vec<isobar_protocol::diagnostic::Diagnostic>);
+
+/// All stencils of a file, unless one is named.
+fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> Result<Checked, Usage> {
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
     let mut first = ask(request, shared, environment)?;

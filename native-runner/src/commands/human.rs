@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
-use isobar_protocol::diagnostic::{Diagnostic, Position};
+use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::request::Request;
 
@@ -36,6 +36,12 @@ fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
         secondary: related.filter_map(|it| label(&it.file, it.start, it.end, &it.message)).collect(),
         help: found.help.clone(),
         notes: found.notes.clone(),
+        // Its title is all that is shown.
+        fixes: found
+            .fixes
+            .iter()
+            .map(|it| diag::Fix { title: it.title.clone(), edits: Vec::new() })
+            .collect(),
     };
     let file = |FileId(at): FileId| files.get(usize::from(at)).copied().unwrap_or_default();
     let rendered = render::render(&shown, &file);
@@ -43,11 +49,22 @@ fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
     format!("{}[{}]: {}\n{below}", found.severity, found.code, found.message)
 }
 
+/// A fix with its places as bytes of the file `name`; `None` where it changes another file.
+pub(crate) fn fix(fix: &isobar_protocol::diagnostic::Fix, name: &str, text: &str) -> Option<diag::Fix> {
+    let edit = |it: &Edit| {
+        let span = Span::new(FileId(0), offset(text, it.start), offset(text, it.end));
+        (it.file == name).then(|| diag::TextEdit::replace(span, it.text.as_str()))
+    };
+    let edits = fix.edits.iter().map(edit).collect::<Option<Vec<_>>>()?;
+    Some(diag::Fix { title: fix.title.clone(), edits })
+}
+
 /// The byte of a text that a position names.
 fn offset(text: &str, Position { line, col }: Position) -> u32 {
     let before = (line as usize).saturating_sub(1);
     let start: usize = text.split_inclusive('\n').take(before).map(str::len).sum();
     let line = text[start..].lines().next().unwrap_or_default();
+    // A position behind the last line, or behind its last character, is the end.
     let within = line.char_indices().nth((col as usize).saturating_sub(1)).map_or(line.len(), |it| it.0);
     u32::try_from(start + within).unwrap_or(u32::MAX)
 }

@@ -6,8 +6,8 @@ use super::statement::Aim;
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Computation, Expr, Index, Stmt, StmtKind};
-use crate::diag::Span;
 use crate::diag::catalog::{compile_time, computations as catalog, data, names};
+use crate::diag::{Span, similar};
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
 use crate::frontend::program::is_externals;
@@ -221,7 +221,9 @@ impl<'p> Builder<'_, 'p> {
             _ => None,
         });
         if order.is_none() && !written.is_some_and(|it| matches!(it.kind, ExprKind::Missing)) {
-            self.report(catalog::unknown_order(written.map_or(call.span, |it| it.span)));
+            let orders = ["PARALLEL", "FORWARD", "BACKWARD"];
+            let similar = written.and_then(tree::Expr::as_name).and_then(|it| similar(it, orders));
+            self.report(catalog::unknown_order(written.map_or(call.span, |it| it.span), similar.as_ref()));
         }
         order
     }
@@ -339,13 +341,15 @@ impl<'p> Builder<'_, 'p> {
                     return fail(self, "a single level is known while compiling", one.span);
                 };
                 if bound.level == Level::End {
-                    return fail(self, "a single level is counted from the start", one.span);
+                    self.report(catalog::single_level_from_the_end(one.span));
+                    return None;
                 }
                 Some(Interval::new(bound, Bound { offset: bound.offset + 1, ..bound }).into())
             }
             [start, end] => {
                 if matches!(start.kind, ExprKind::None) {
-                    return fail(self, "an interval starts at a level, not at `None`", start.span);
+                    self.report(catalog::interval_from_none(start.span));
+                    return None;
                 }
                 let (start, end) = (self.bound(start, Level::Start), self.bound(end, Level::End));
                 let (start_bound, from) = match start? {
@@ -418,7 +422,9 @@ impl<'p> Builder<'_, 'p> {
     fn run_time_name<'e>(&self, expr: &'e tree::Expr) -> Option<&'e str> {
         match &expr.kind {
             ExprKind::Name(name) => {
-                matches!(self.local(name), Some(Local::Field(_) | Local::Scalar(_))).then_some(name.as_str())
+                let has_value =
+                    matches!(self.local(name), Some(Local::Field(_) | Local::Scalar(_) | Local::Faulty));
+                has_value.then_some(name.as_str())
             }
             ExprKind::Subscript(value, _) | ExprKind::Unary(_, value) | ExprKind::Attribute(value, _) => {
                 self.run_time_name(value)

@@ -4,11 +4,12 @@ use super::Builder;
 use super::computation::{Call, literal};
 use super::scope::Local;
 use crate::defir::nodes::{Access, Expr, Index, Stmt};
-use crate::diag::Span;
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
+use crate::diag::{Span, similar};
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
-use crate::frontend::modules::FunctionId;
+use crate::frontend::modules::{ClassId, EnumFault, FunctionId};
+use crate::frontend::spelling;
 use crate::frontend::syntax::{self as tree, Comparison, ExprKind, Logical, Operator, Sign};
 use crate::space::{Axis, Offset};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
@@ -64,6 +65,11 @@ impl<'p> Builder<'_, 'p> {
             }
             ExprKind::Binary(Operator::MatMul, left, right) => self.product(expr, left, right, out),
             ExprKind::Binary(op, left, right) => {
+                if let Some(edit) = self.logical_operator(*op, left, right, span) {
+                    let what = format!("`{}`", op.symbol());
+                    self.report(catalog::operator_replaced(&what, span, Some(edit)));
+                    return None;
+                }
                 let (left, right) = (self.expr(left, out), self.expr(right, out));
                 let op = self.operator(*op, span)?;
                 built(IrKind::Binary(op, Box::new(left?), Box::new(right?)))
@@ -80,13 +86,14 @@ impl<'p> Builder<'_, 'p> {
                     Expr { kind: IrKind::Binary(op, Box::new(left), Box::new(right)), dtype: (), span }
                 })
             }
-            ExprKind::Compare(left, rest) => {
-                let left = self.expr(left, out);
-                let [(op, right)] = rest.as_slice() else {
-                    self.report(catalog::chained_comparison(span));
+            ExprKind::Compare(first, rest) => {
+                let left = self.expr(first, out);
+                let [(op, second)] = rest.as_slice() else {
+                    let edits = self.unchained(span, rest);
+                    self.report(catalog::chained_comparison(span, edits));
                     return None;
                 };
-                let right = self.expr(right, out);
+                let right = self.expr(second, out);
                 let op = match op {
                     Comparison::Eq => BinaryOp::Eq,
                     Comparison::Ne => BinaryOp::Ne,
@@ -96,7 +103,8 @@ impl<'p> Builder<'_, 'p> {
                     Comparison::Ge => BinaryOp::Ge,
                     Comparison::Is | Comparison::IsNot | Comparison::In | Comparison::NotIn => {
                         let what = format!("`{}`", op.symbol());
-                        self.report(catalog::operator_not_in_language(&what, span));
+                        let edit = self.equality(*op, first, second);
+                        self.report(catalog::operator_replaced(&what, span, edit));
                         return None;
                     }
                 };
@@ -177,9 +185,10 @@ impl<'p> Builder<'_, 'p> {
             Some(Local::Scalar(scalar)) => {
                 return Some(Expr { kind: IrKind::Access(Access::Scalar(scalar)), dtype: (), span });
             }
+            Some(Local::Faulty) => return None,
             Some(Local::Known(Ok(value))) => return self.constant(value, name, span),
             Some(Local::Known(Err(opaque))) => {
-                self.report(names::unusable_external(name, &opaque.why, span));
+                self.unusable_external(name, &opaque.why, span);
                 return None;
             }
             Some(Local::Missing { imported }) => {
@@ -201,7 +210,7 @@ impl<'p> Builder<'_, 'p> {
             }
             None => {
                 let similar = self.similar_name(name);
-                self.report(names::unknown_symbol(name, span, similar.as_deref()));
+                self.report(names::unknown_symbol(name, span, similar.as_ref()));
                 None
             }
         }
@@ -229,7 +238,7 @@ impl<'p> Builder<'_, 'p> {
             Constant::None => return self.unusable("`None`", span),
             Constant::Str(_) => return self.unusable("a string", span),
             Constant::Unsupported(what) => {
-                self.report(names::unusable_external(name, &format!("it is {what}"), span));
+                self.unusable_external(name, &format!("it is {what}"), span);
                 return None;
             }
             other => {
@@ -244,6 +253,9 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of a field"), whole.span));
             return None;
         }
+        if value.as_name().is_some_and(|it| self.is_faulty(it)) {
+            return None;
+        }
         let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
             self.report(catalog::operator_not_in_language(
                 &format!("`.{attribute}` of an expression"),
@@ -252,9 +264,19 @@ impl<'p> Builder<'_, 'p> {
             return None;
         };
         match self.evaluate(whole, false) {
-            Ok(value) => self.constant(value, &dotted, whole.span),
+            Ok(found) => {
+                if let Ok(Constant::Class(class)) = self.evaluate(value, false) {
+                    self.check_enum(class, whole.span);
+                }
+                self.constant(found, &dotted, whole.span)
+            }
             Err(opaque) => {
                 let root = dotted.split('.').next().unwrap_or_default().to_owned();
+                if let Some((at, similar)) = self.missing_attribute(whole) {
+                    let (why, span) = (&opaque.why, whole.span);
+                    self.report(names::missing_attribute(&dotted, why, span, at, similar.as_ref()));
+                    return None;
+                }
                 match self.local(&root).cloned() {
                     Some(Local::Missing { imported }) => self.missing_external(&root, whole.span, imported),
                     Some(Local::Known(_)) => {
@@ -264,6 +286,25 @@ impl<'p> Builder<'_, 'p> {
                 }
                 None
             }
+        }
+    }
+
+    /// Reports, once for each external, that its value is of no use.
+    fn unusable_external(&mut self, name: &str, why: &str, span: Span) {
+        if self.told_externals.insert(name.to_owned()) {
+            self.report(names::unusable_external(name, why, span));
+        }
+    }
+
+    /// Members are read of enumerations of integers only, and each has a name of its own.
+    pub(super) fn check_enum(&mut self, class: ClassId, span: Span) {
+        let (name, defined) = self.names.class_name(class);
+        match self.names.enum_fault(class) {
+            Some(EnumFault::NotOfIntegers) => self.report(names::not_an_int_enum(name, span, defined)),
+            Some(EnumFault::NamedTwice(other)) => {
+                self.report(names::duplicate_enum(name, span, defined, other));
+            }
+            None => {}
         }
     }
 
@@ -316,27 +357,42 @@ impl<'p> Builder<'_, 'p> {
 
     fn refuse_call(&mut self, function: &'p tree::Expr, span: Span) {
         let Some(dotted) = function.as_dotted() else {
-            self.report(functions::not_callable("this", "an expression", span));
+            match &function.kind {
+                ExprKind::Other(what) => {
+                    self.report(catalog::operator_not_in_language(&format!("a {what}"), function.span));
+                }
+                _ => self.report(functions::expression_called(function.span)),
+            }
             return;
         };
         let written = dotted.join(".");
         let last = dotted.last().copied().unwrap_or_default();
         match self.evaluate(function, false) {
             Ok(Constant::Numeric(name)) if dotted.len() > 1 && is_builtin_call(name) => {
-                self.report(functions::qualified_builtin(&written, name, span));
+                self.report(functions::qualified_builtin(&written, name, span, function.span));
             }
             Ok(Constant::Element(_)) if dotted.len() > 1 && is_builtin_call(last) => {
-                self.report(functions::qualified_builtin(&written, last, span));
+                self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
             Ok(value) => self.report(functions::not_callable(&written, value.describe(), span)),
+            Err(_)
+                if let ExprKind::Attribute(module, _) = &function.kind
+                    && !is_builtin_call(last)
+                    && matches!(self.evaluate(module, false), Ok(Constant::Foreign(_))) =>
+            {
+                let similar = similar(last, spelling::callable());
+                let callee = function.span;
+                self.report(functions::python_function(&written, span, callee, similar.as_ref()));
+            }
             Err(_) if dotted.len() > 1 && is_builtin_call(last) => {
-                self.report(functions::qualified_builtin(&written, last, span));
+                self.report(functions::qualified_builtin(&written, last, span, function.span));
             }
             Err(opaque) => match self.local(dotted[0]).cloned() {
                 Some(Local::Missing { imported }) => {
                     let name = dotted[0].to_owned();
                     self.missing_external(&name, span, imported);
                 }
+                Some(Local::Faulty) => {}
                 Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),
                 Some(Local::Scalar(_)) => self.report(functions::not_callable(&written, "a scalar", span)),
                 Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),
@@ -346,8 +402,9 @@ impl<'p> Builder<'_, 'p> {
                     if is_known {
                         self.report(names::opaque_symbol(&written, &opaque.why, span, opaque.span));
                     } else {
-                        let similar = similar_builtin(&written);
-                        self.report(functions::unknown_function(&written, span, similar));
+                        let similar = self.similar_function(&written);
+                        let callee = function.span;
+                        self.report(functions::unknown_function(&written, span, callee, similar.as_ref()));
                     }
                 }
             },
@@ -372,8 +429,10 @@ impl<'p> Builder<'_, 'p> {
             return None;
         }
         let arguments: Vec<Option<Expr>> = call.args.iter().map(|it| self.expr(it, out)).collect();
-        if call.args.len() != arity {
-            self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span));
+        let has_starred = call.args.iter().any(|it| matches!(it.kind, ExprKind::Starred(_)));
+        if call.args.len() != arity && !has_starred {
+            let nested = self.nested_calls(name, call.args, call.span);
+            self.report(catalog::wrong_arity(name, arity, call.args.len(), call.span, nested));
             return None;
         }
         arguments.into_iter().collect()
@@ -411,14 +470,4 @@ fn is_builtin_call(name: &str) -> bool {
             name,
             "int" | "float" | "int32" | "i32" | "int64" | "i64" | "float32" | "f32" | "float64" | "f64"
         )
-}
-
-/// A builtin that is spelled almost like `name`.
-fn similar_builtin(name: &str) -> Option<&'static str> {
-    let known = Function::ALL.into_iter().map(Function::name);
-    known
-        .map(|it| (super::scope::distance(name, it), it))
-        .filter(|&(distance, it)| distance <= 1.max(name.len().min(it.len()) / 4))
-        .min()
-        .map(|(_, it)| it)
 }

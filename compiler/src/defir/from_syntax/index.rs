@@ -5,7 +5,7 @@ use super::computation::Call;
 use super::scope::Local;
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt};
 use crate::diag::Span;
-use crate::diag::catalog::{data, expressions as catalog, statements};
+use crate::diag::catalog::{data, expressions as catalog};
 use crate::entity::Handle;
 use crate::expr::{ExprKind as IrKind, Vertical};
 use crate::frontend::constants::Constant;
@@ -41,12 +41,14 @@ impl<'p> Builder<'_, 'p> {
                         self.element_of(field, offset, index, span)
                     }
                 }
+                Some(Local::Faulty) => None,
                 Some(Local::Scalar(_)) => {
                     self.report(catalog::subscript_of_value(&format!("the scalar `{name}`"), span));
                     None
                 }
                 _ => self.constant_subscript(name, value, index, span),
             },
+            ExprKind::Subscript(inner, _) if inner.as_name().is_some_and(|it| self.is_faulty(it)) => None,
             ExprKind::Subscript(inner, at) if let Some(field) = self.field_named(inner) => {
                 let (offset, mut place) = self.pointed(field, at, out)?;
                 place.data = self.data_index(field, index, "[...][...]", span, out)?;
@@ -74,6 +76,10 @@ impl<'p> Builder<'_, 'p> {
                 }
             },
         }
+    }
+
+    pub(super) fn is_faulty(&self, name: &str) -> bool {
+        matches!(self.local(name), Some(Local::Faulty))
     }
 
     pub(super) fn field_named(&self, expr: &tree::Expr) -> Option<Handle<Field>> {
@@ -231,15 +237,8 @@ impl<'p> Builder<'_, 'p> {
         Expr { kind: IrKind::Element(leaf, Box::new(index)), dtype: (), span }
     }
 
-    /// A read of a field, after the check that regions need.
+    /// A read of a field.
     pub(super) fn access(&mut self, field: Handle<Field>, offset: Offset, span: Span) -> Expr {
-        if self.is_in_region
-            && offset.is_horizontal()
-            && let Some(&written) = self.written_outside.get(&field)
-        {
-            let name = self.stencil.fields[field].name.clone();
-            self.report(statements::region_reads_at_offset(&name, offset, span, written));
-        }
         Expr { kind: IrKind::Access(Access::Field { field, offset }), dtype: (), span }
     }
 
@@ -296,11 +295,17 @@ impl<'p> Builder<'_, 'p> {
             }
         } else {
             if parts.len() != axes.len() {
+                if let Some(part) = parts.iter().find(|it| self.computes_with_axis(it)) {
+                    let why = "this is not an axis, nor an axis plus or minus an integer";
+                    self.report(catalog::bad_offset(why, part.span));
+                    return None;
+                }
+                let edit = self.zero_offsets(axes, index);
                 self.report(match self.stencil.fields[field].data_dims.as_slice() {
                     sizes @ [_, ..] if axes.is_empty() => {
                         data::data_index_missing(&name, sizes, true, index.span)
                     }
-                    _ => catalog::offset_count(&name, axes, parts.len(), index.span),
+                    _ => catalog::offset_count(&name, axes, parts.len(), index.span, edit),
                 });
                 return None;
             }
@@ -354,6 +359,19 @@ impl<'p> Builder<'_, 'p> {
                 self.report(catalog::bad_offset(&why, part.span));
                 None
             }
+        }
+    }
+
+    /// Whether an index computes with `I`, `J` or `K`, or with a capital letter that is none of them.
+    fn computes_with_axis(&self, expr: &tree::Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => match self.evaluate(expr, false) {
+                Ok(value) => matches!(value, Constant::Axis(_)),
+                Err(_) => matches!(name.as_bytes(), [b'A'..=b'Z']) && self.local(name).is_none(),
+            },
+            ExprKind::Unary(_, it) => self.computes_with_axis(it),
+            ExprKind::Binary(_, a, b) => self.computes_with_axis(a) || self.computes_with_axis(b),
+            _ => false,
         }
     }
 

@@ -6,8 +6,8 @@ use super::Builder;
 use super::computation::Call;
 use super::scope::{Frame, Local, Results, assigned_names};
 use crate::defir::nodes::{Expr, Field, Stmt};
-use crate::diag::Span;
 use crate::diag::catalog::{functions as catalog, signature, statements};
+use crate::diag::{Span, similar};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
 use crate::frontend::modules::{FunctionId, FunctionInfo};
@@ -198,8 +198,12 @@ impl<'p> Builder<'_, 'p> {
                 return fail(self, "arguments are unpacked with `**`", keyword.span);
             };
             let Some(position) = def.params.iter().position(|it| it.name.name == key.name) else {
-                let why = format!("`{}` has no parameter `{}`", name.name, key.name);
-                return fail(self, &why, key.span);
+                let known = def.params.iter().map(|it| it.name.name.as_str());
+                let similar = similar(&key.name, known);
+                let found =
+                    catalog::unknown_keyword(&name.name, &key.name, key.span, name.span, similar.as_ref());
+                self.report(found);
+                return None;
             };
             if given[position].replace(&keyword.value).is_some() {
                 return fail(self, &format!("`{}` is passed twice", key.name), key.span);

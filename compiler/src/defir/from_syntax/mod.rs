@@ -6,10 +6,12 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
-//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean, [`types`] what annotations mean.
+//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean,
+//! [`types`] what annotations mean, [`fixes`] how the text is mended.
 
 mod computation;
 mod expression;
+mod fixes;
 mod index;
 mod inline;
 mod region;
@@ -24,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::scope::{Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::{compile_time as catalog, signature as signature_catalog};
+use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::modules::{FunctionId, FunctionInfo};
@@ -127,8 +129,6 @@ struct Builder<'b, 'p> {
     order: LoopOrder,
     /// Whether the statements are inside a horizontal region.
     is_in_region: bool,
-    /// Where each field was last written outside regions, up to here.
-    written_outside: BTreeMap<Handle<Field>, Span>,
     /// The element that is being computed in an assignment of a whole vector.
     element: Option<Vec<i64>>,
     /// The statement whose condition is being built: `if` or `while`.
@@ -139,6 +139,8 @@ struct Builder<'b, 'p> {
     /// Parts of expressions built so far, and reports made.
     n_parts: u32,
     n_reports: usize,
+    /// Externals that cannot be used and were reported.
+    told_externals: BTreeSet<String>,
     literal_int: DType,
     literal_float: DType,
     /// Lines of statements that failed are not reported twice: set once too large.
@@ -173,13 +175,13 @@ impl<'b, 'p> Builder<'b, 'p> {
             frames: Vec::new(),
             order: LoopOrder::Parallel,
             is_in_region: false,
-            written_outside: BTreeMap::new(),
             element: None,
             condition_of: None,
             calls: BTreeMap::new(),
             next_stmt: 0,
             n_parts: 0,
             n_reports: 0,
+            told_externals: BTreeSet::new(),
             literal_int,
             literal_float,
             is_too_large: false,
@@ -199,9 +201,9 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        self.n_reports += 1;
-        if self.n_reports <= MAX_REPORTS {
+        if self.n_reports < MAX_REPORTS {
             self.diagnostics.push(diagnostic);
+            self.n_reports = self.diagnostics.count();
         }
     }
 
@@ -260,8 +262,11 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Ends the present body: what it imported in vain is told.
     fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        for (name, span) in frame.missing_unused() {
-            self.report(crate::diag::catalog::names::unused_missing_external(name, span));
+        for unused in frame.unused_externals(self.names) {
+            let removal = self.without_import(frame.body, unused.imported);
+            let found =
+                names_catalog::unused_external(unused.name, unused.has_value, unused.imported, removal);
+            self.report(found);
         }
     }
 

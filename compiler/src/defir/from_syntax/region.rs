@@ -3,8 +3,8 @@
 use super::Builder;
 use super::computation::Call;
 use crate::defir::nodes::{Stmt, StmtKind};
-use crate::diag::Span;
 use crate::diag::catalog::computations as catalog;
+use crate::diag::{Span, TextEdit};
 use crate::frontend::constants::{AxisPosition, Constant};
 use crate::frontend::syntax::{self as tree, ExprKind};
 use crate::space::{Axis, Bound, Level, Region, Side};
@@ -67,7 +67,11 @@ impl<'p> Builder<'_, 'p> {
             }
         };
         let [i, j] = index.parts() else {
-            self.report(catalog::bad_region("a region has two entries, along I and along J", index.span));
+            let entry = match index.parts() {
+                [only] if !matches!(only.kind, ExprKind::Slice { .. }) => Some(only.span),
+                _ => None,
+            };
+            self.report(catalog::region_of_one_axis(index.span, entry));
             return None;
         };
         let (i, j) = (self.side(i, Axis::I), self.side(j, Axis::J));
@@ -148,7 +152,12 @@ impl<'p> Builder<'_, 'p> {
                 }
                 match self.evaluate(index, false).ok().and_then(|it| it.as_int()) {
                     Some(index @ (0 | -1)) => Ok(Place::Position(AxisPosition { axis, index, offset: 0 })),
-                    _ => Err(Some(format!("`{axis}[...]` takes 0 for the first and -1 for the last point"))),
+                    found => {
+                        let edit = found.filter(|_| matches!(value.kind, ExprKind::Name(_)));
+                        let edit = edit.map(|it| counted_from_an_edge(axis, it, expr.span));
+                        self.report(catalog::region_index(axis, index.span, edit));
+                        Err(None)
+                    }
                 }
             }
             ExprKind::Binary(op @ (tree::Operator::Add | tree::Operator::Sub), left, right) => {
@@ -182,6 +191,16 @@ impl<'p> Builder<'_, 'p> {
             },
         }
     }
+}
+
+/// `I[2]` as `I[0] + 2`, `I[-3]` as `I[-1] - 2`.
+fn counted_from_an_edge(axis: Axis, index: i64, span: Span) -> TextEdit {
+    let text = if index > 0 {
+        format!("{axis}[0] + {index}")
+    } else {
+        format!("{axis}[-1] - {}", index.saturating_add(1).saturating_neg())
+    };
+    TextEdit::replace(span, text)
 }
 
 /// What a bound of a region says.

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Builder;
+use super::fixes::mentions;
 use crate::config::External;
 use crate::defir::nodes::{Field, Scalar};
 use crate::diag::Span;
 use crate::diag::catalog::names as catalog;
 use crate::entity::Handle;
-use crate::frontend::constants::{Evaluated, Opaque};
+use crate::frontend::Names;
+use crate::frontend::constants::{Constant, Evaluated, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionInfo, ScopeId};
 use crate::frontend::program::for_each_external;
@@ -26,6 +28,8 @@ pub(super) enum Local {
     Missing {
         imported: Span,
     },
+    /// A parameter whose type is not known, which is reported: its uses say nothing new.
+    Faulty,
 }
 
 /// Where the results of a function go.
@@ -49,8 +53,25 @@ pub(super) struct Frame<'p> {
     pub(super) prefix: Option<String>,
     /// In a function: what `return` assigns.
     pub(super) results: Option<Results>,
+    pub(super) body: &'p [Stmt],
+    /// Where the function stands.
+    span: Span,
     /// Missing externals that were read.
     missing_used: RefCell<BTreeSet<String>>,
+}
+
+impl Local {
+    pub(super) fn is_function(&self) -> bool {
+        matches!(self, Local::Known(Ok(Constant::Function(_))))
+    }
+}
+
+/// An external that a body imports and does not use.
+#[derive(Debug)]
+pub(super) struct Unused<'f> {
+    pub(super) name: &'f str,
+    pub(super) imported: Span,
+    pub(super) has_value: bool,
 }
 
 impl<'p> Frame<'p> {
@@ -65,18 +86,30 @@ impl<'p> Frame<'p> {
             calls,
             prefix,
             results: None,
+            body: &function.def.body,
+            span: function.def.span,
             missing_used: RefCell::new(BTreeSet::new()),
         }
     }
 
-    /// Imported externals without a value that nothing read.
-    pub(super) fn missing_unused(&self) -> Vec<(&str, Span)> {
+    /// What the body imports from `__externals__` and does not use.
+    ///
+    /// An external with a value counts as used where its name stands anywhere else in the function: a branch
+    /// that is decided away with another value may need it.
+    pub(super) fn unused_externals(&self, names: &Names<'p>) -> Vec<Unused<'p>> {
         let used = self.missing_used.borrow();
-        let missing = self.locals.iter().filter_map(|(name, local)| match local {
-            Local::Missing { imported } if !used.contains(name) => Some((name.as_str(), *imported)),
-            _ => None,
+        let text = names.text(self.span);
+        let mut unused = Vec::new();
+        for_each_external(self.body, &mut |alias, _| {
+            let bound = alias.alias.as_ref().unwrap_or(&alias.name);
+            let has_value = !matches!(self.locals.get(&bound.name), Some(Local::Missing { .. }));
+            let is_used =
+                if has_value { mentions(text, &bound.name) > 1 } else { used.contains(&bound.name) };
+            if !is_used {
+                unused.push(Unused { name: &alias.name.name, imported: alias.name.span, has_value });
+            }
         });
-        missing.collect()
+        unused
     }
 }
 
@@ -150,6 +183,7 @@ impl<'p> Builder<'_, 'p> {
             Some(Local::Known(value)) => Some(value.clone()),
             Some(Local::Field(_)) => at_run_time("a field"),
             Some(Local::Scalar(_)) => at_run_time("a scalar parameter"),
+            Some(Local::Faulty) => at_run_time("a parameter without a type"),
             Some(Local::Missing { .. }) => {
                 frame.missing_used.borrow_mut().insert(name.to_owned());
                 at_run_time("an external without a value")
@@ -162,40 +196,9 @@ impl<'p> Builder<'_, 'p> {
     /// Reports that a missing external was read.
     pub(super) fn missing_external(&mut self, name: &str, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
-        self.report(catalog::missing_external(name, used, imported));
-    }
-
-    /// A name of the body that is spelled almost like `name`.
-    pub(super) fn similar_name(&self, name: &str) -> Option<String> {
-        if self.n_reports > 20 {
-            return None;
-        }
-        let frame = self.frame();
-        let known = frame.locals.keys().map(String::as_str).chain(frame.assigned.iter().copied());
-        known
-            .map(|it| (distance(name, it), it))
-            .filter(|&(distance, it)| distance <= 1.max(name.len().min(it.len()) / 4))
-            .min()
-            .map(|(_, it)| it.to_owned())
-    }
-}
-
-/// How many letters must be inserted, removed or replaced; at most 9.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    const FAR: usize = 9;
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len() > 64 || b.len() > 64 || a.len().abs_diff(b.len()) >= FAR {
-        return FAR;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        // One value is missing, however often it is used.
+        if self.told_externals.insert(name.to_owned()) {
+            self.report(catalog::missing_external(name, used, imported));
         }
     }
-    row[b.len()].min(FAR)
 }

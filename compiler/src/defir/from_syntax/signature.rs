@@ -24,17 +24,18 @@ impl<'p> Builder<'_, 'p> {
                 if !name.name.is_empty() {
                     self.report(catalog::missing_annotation(&name.name, name.span));
                 }
-                // Typed as most are, so that its uses are not unknown.
-                declared.push(Some((param, Declared::Scalar(DType::Float64))));
+                self.frame_mut().locals.insert(name.name.clone(), Local::Faulty);
                 continue;
             };
             match self.annotation(annotation, PythonTypes::Double) {
                 Ok(it) => declared.push(Some((param, it))),
                 Err(why) => {
                     if let Some(why) = why {
-                        self.report(catalog::not_a_parameter_type(&name.name, &why.why, annotation.span));
+                        let similar = self.similar_type_in(annotation);
+                        let (name, span) = (&name.name, annotation.span);
+                        self.report(catalog::not_a_parameter_type(name, &why.why, span, similar));
                     }
-                    declared.push(Some((param, Declared::Scalar(DType::Float64))));
+                    self.frame_mut().locals.insert(name.name.clone(), Local::Faulty);
                 }
             }
         }
@@ -98,7 +99,8 @@ impl<'p> Builder<'_, 'p> {
             Some(value) => ParamDefault::Value(value),
             None => {
                 if !matches!(default.kind, ExprKind::Missing) {
-                    self.report(catalog::default_of_wrong_type(name, dtype, given, default.span));
+                    let edit = self.retyped(dtype, default);
+                    self.report(catalog::default_of_wrong_type(name, dtype, given, default.span, edit));
                 }
                 ParamDefault::Required
             }

@@ -6,7 +6,9 @@ use super::scope::Local;
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
-use crate::diag::catalog::{compile_time, computations, data, functions, names, statements as catalog};
+use crate::diag::catalog::{
+    compile_time, computations, data, functions, names, rules, statements as catalog,
+};
 use crate::diag::{Diagnostic, Span};
 use crate::entity::Handle;
 use crate::expr::{ExprKind as IrKind, Vertical};
@@ -47,7 +49,11 @@ impl<'p> Builder<'_, 'p> {
         match &stmt.kind {
             tree::StmtKind::Assign { targets, value } => match targets.as_slice() {
                 [target] => self.assign(target, value, span, out),
-                _ => self.report(catalog::chained_assignment(span)),
+                _ => {
+                    let edit = self.separate_assignments(targets, span);
+                    self.report(catalog::chained_assignment(span, edit));
+                    targets.iter().for_each(|it| self.declare_after_error(it));
+                }
             },
             tree::StmtKind::AugAssign { target, op, value } => self.augmented(target, *op, value, span, out),
             tree::StmtKind::AnnAssign { target, annotation, value } => {
@@ -212,6 +218,7 @@ impl<'p> Builder<'_, 'p> {
     fn with(&mut self, items: &'p [tree::WithItem], body: &'p [tree::Stmt], span: Span, out: &mut Vec<Stmt>) {
         let is_function = self.frame().results.is_some();
         let mut horizontal = None;
+        let mut misplaced = None;
         for item in items {
             let at = item.context.span;
             let (name, call) = match &item.context.kind {
@@ -224,32 +231,30 @@ impl<'p> Builder<'_, 'p> {
             match (name, call) {
                 (Some("horizontal"), Some(call)) if items.len() == 1 => horizontal = Some(call),
                 (Some("computation" | "interval"), _) if is_function => {
-                    self.report(functions::computation_in_function(at));
-                    return;
+                    misplaced.get_or_insert(functions::computation_in_function(at));
                 }
                 _ if self.is_in_region => {
-                    self.report(computations::with_in_region(at));
-                    return;
+                    misplaced.get_or_insert(computations::with_in_region(at));
                 }
                 (Some("computation"), _) => {
-                    self.report(computations::malformed_with(
-                        "a computation stands inside a computation",
-                        at,
-                    ));
-                    return;
+                    let what = "a computation stands inside a computation";
+                    misplaced.get_or_insert(computations::malformed_with(what, at));
                 }
                 (Some("interval"), _) => {
-                    self.report(computations::malformed_with("an interval stands inside an interval", at));
-                    return;
+                    let what = "an interval stands inside an interval";
+                    misplaced.get_or_insert(computations::malformed_with(what, at));
                 }
                 _ => {
                     let what = "this `with` is no horizontal region";
-                    self.report(computations::malformed_with(what, at));
-                    return;
+                    misplaced.get_or_insert(computations::malformed_with(what, at));
                 }
             }
         }
-        if let Some(horizontal) = horizontal {
+        if let Some(misplaced) = misplaced {
+            self.report(misplaced);
+            // What it assigns is known behind it all the same.
+            self.stmts(body, out);
+        } else if let Some(horizontal) = horizontal {
             let span = Span { end: horizontal.span.end, ..span };
             self.region(horizontal, body, span, out);
         }
@@ -324,6 +329,11 @@ impl<'p> Builder<'_, 'p> {
         }
         if self.whole_vector(target).is_some() {
             return self.assign_vector(target, value, span, out);
+        }
+        if matches!(target.kind, ExprKind::List(_)) {
+            // The value may be a tuple, which would be wrong only because of the list.
+            self.target(target, declaration);
+            return;
         }
         let value = self.expr(value, out);
         let Some(aim) = self.aim(target, declaration, out) else { return };
@@ -428,26 +438,9 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// Appends an assignment, after the checks that need its parts.
+    /// Appends an assignment.
     pub(super) fn emit(&mut self, aim: Aim, target_span: Span, value: Expr, span: Span, out: &mut Vec<Stmt>) {
         let Aim { field: target, index } = aim;
-        let mut reread = None;
-        value.walk(&mut |it| {
-            if let IrKind::Access(Access::Field { field, offset })
-            | IrKind::Element(Access::Field { field, offset }, _) = &it.kind
-                && *field == target
-                && offset.is_horizontal()
-            {
-                reread.get_or_insert((*offset, it.span));
-            }
-        });
-        if let Some((offset, read)) = reread {
-            let name = self.stencil.fields[target].name.clone();
-            self.report(catalog::self_read_at_offset(&name, offset, read, target_span));
-        }
-        if !self.is_in_region {
-            self.written_outside.insert(target, target_span);
-        }
         let origin = self.origin(span);
         out.push(Stmt { kind: StmtKind::Assign { target, index, target_span, value }, origin });
     }
@@ -464,7 +457,7 @@ impl<'p> Builder<'_, 'p> {
             Local::Missing { imported } => {
                 Some(catalog::target_read_only(name, "an external", target.span, Some(*imported)))
             }
-            Local::Field(_) => None,
+            Local::Field(_) | Local::Faulty => None,
         }
     }
 
@@ -496,17 +489,26 @@ impl<'p> Builder<'_, 'p> {
                 }
                 let field = match self.local(name) {
                     Some(&Local::Field(field)) => field,
+                    Some(Local::Faulty) => return None,
                     _ => self.declare(name, declaration, target.span),
                 };
                 Some(self.check_axes(field, target.span)?.into())
             }
             ExprKind::Subscript(value, index) => match &value.kind {
                 ExprKind::Name(name) if self.frame().results.is_some() => {
-                    fail(self, functions::subscripted_local(name, target.span))
+                    let is_centre = index
+                        .parts()
+                        .iter()
+                        .all(|it| matches!(it.kind, ExprKind::Int(0) | ExprKind::Ellipsis));
+                    let index = Span { start: value.span.end, ..target.span };
+                    fail(self, functions::subscripted_local(name, target.span, is_centre.then_some(index)))
                 }
                 ExprKind::Name(name) => {
                     if let Some(problem) = self.read_only(value) {
                         return fail(self, problem);
+                    }
+                    if self.is_faulty(name) {
+                        return None;
                     }
                     let Some(&Local::Field(field)) = self.local(name) else {
                         return fail(self, names::read_before_assignment(name, value.span));
@@ -520,10 +522,13 @@ impl<'p> Builder<'_, 'p> {
                         return fail(self, catalog::bad_target(why, target.span));
                     };
                     if self.frame().results.is_some() {
-                        return fail(self, functions::subscripted_local(name, target.span));
+                        return fail(self, functions::subscripted_local(name, target.span, None));
                     }
                     if let Some(problem) = self.read_only(inner) {
                         return fail(self, problem);
+                    }
+                    if self.is_faulty(name) {
+                        return None;
                     }
                     let Some(&Local::Field(field)) = self.local(name) else {
                         return fail(self, data::undeclared_data_temporary(name, target.span));
@@ -546,7 +551,10 @@ impl<'p> Builder<'_, 'p> {
                 }
                 _ => fail(self, catalog::bad_target("a call is assigned", target.span)),
             },
-            ExprKind::List(_) => fail(self, catalog::bad_target("a list is assigned", target.span)),
+            ExprKind::List(_) => {
+                let edits = self.without_brackets(target.span);
+                fail(self, catalog::list_target(target.span, edits))
+            }
             ExprKind::Starred(_) => {
                 fail(self, catalog::bad_target("a starred name is assigned", target.span))
             }
@@ -594,7 +602,7 @@ impl<'p> Builder<'_, 'p> {
         if has_columns && (axes.has(Axis::K) || self.order != LoopOrder::Parallel) {
             return Some(field);
         }
-        self.report(catalog::target_lacks_axes(&name, axes, span));
+        self.report(rules::target_lacks_axes(&name, axes, self.order, span));
         None
     }
 

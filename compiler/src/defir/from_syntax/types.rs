@@ -57,7 +57,8 @@ impl Builder<'_, '_> {
         match self.type_text(text, span) {
             Ok(value) => Ok(value),
             Err(_) if text.chars().all(|it| it.is_alphanumeric() || it == '_') => {
-                self.report(catalog::unknown_dtype(text, span));
+                let similar = self.similar_type(text);
+                self.report(catalog::unknown_dtype(text, span, similar));
                 Err(None)
             }
             Err(opaque) => Err(Some(opaque)),
@@ -84,7 +85,8 @@ impl Builder<'_, '_> {
                 {
                     return match self.type_text(&text.clone(), span) {
                         Ok(Constant::Element(ElementType::Named(_))) | Err(_) => {
-                            self.report(catalog::unknown_dtype(text, span));
+                            let similar = self.similar_type(text);
+                            self.report(catalog::unknown_dtype(text, span, similar));
                             Err(None)
                         }
                         Ok(value) => self.declared(&value, python, span),
@@ -124,7 +126,8 @@ impl Builder<'_, '_> {
                             element @ (ElementType::Fixed(_) | ElementType::Float | ElementType::Int),
                         )) => self.element(&element, python, span),
                         _ => {
-                            self.report(catalog::unknown_dtype(text, span));
+                            let similar = self.similar_type(text);
+                            self.report(catalog::unknown_dtype(text, span, similar));
                             None
                         }
                     };
@@ -135,7 +138,8 @@ impl Builder<'_, '_> {
                     name => match DType::from_name(name) {
                         Some(dtype) => dtype,
                         None => {
-                            self.report(catalog::unknown_dtype(name, span));
+                            let similar = self.similar_type(name);
+                            self.report(catalog::unknown_dtype(name, span, similar));
                             return None;
                         }
                     },

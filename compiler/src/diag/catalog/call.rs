@@ -1,6 +1,6 @@
 //! Faults of a call: the stencil is right, what was handed to it is not.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Span, similar};
 use crate::space::{Axis, AxisSet};
 use crate::types::DType;
 
@@ -160,7 +160,10 @@ pub fn missing(name: &str, what: &str, span: Span) -> Diagnostic {
 }
 
 pub fn no_such_parameter<'a>(stencil: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {
-    let known: Vec<String> = known.map(|it| format!("`{it}`")).collect();
-    Diagnostic::without_place(MISSING, format!("`{stencil}` has no parameter `{name}`"))
-        .help(format!("its parameters are {}", known.join(", ")))
+    let known: Vec<&str> = known.collect();
+    let found = Diagnostic::without_place(MISSING, format!("`{stencil}` has no parameter `{name}`"));
+    match similar(name, known.iter().copied()) {
+        Some(similar) => found.help(format!("did you mean `{}`?", similar.name)),
+        None => found.help(format!("its parameters are `{}`", known.join("`, `"))),
+    }
 }

@@ -1,6 +1,6 @@
 //! What is decided while compiling, declarations of temporaries, and what is not supported.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Span, similar};
 
 /// The condition of `__INLINED` or `compile_assert` is not known while compiling.
 pub const NOT_EVALUABLE: Code = Code("E50");
@@ -71,7 +71,10 @@ pub fn no_such_stencil(name: &str, others: &[String]) -> Diagnostic {
     if others.is_empty() {
         found.help("a stencil is a function with a `with computation(...)` in its body")
     } else {
-        found.help(format!("name one of `{}`", others.join("`, `")))
+        match similar(name, others.iter().map(String::as_str)) {
+            Some(similar) => found.help(format!("did you mean `{}`?", similar.name)),
+            None => found.help(format!("name one of `{}`", others.join("`, `"))),
+        }
     }
 }
 

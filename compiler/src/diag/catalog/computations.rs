@@ -1,6 +1,6 @@
 //! `with computation(...)`, intervals and regions.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 use crate::space::{Axis, AxisSet, LoopOrder};
 use crate::types::DType;
 
@@ -35,9 +35,28 @@ pub fn malformed_with(what: &str, span: Span) -> Diagnostic {
         .help("write `with computation(PARALLEL), interval(...):`, or blocks `with interval(...):` inside one `with computation(...):`")
 }
 
-pub fn unknown_order(span: Span) -> Diagnostic {
-    Diagnostic::error(MALFORMED_WITH, "the order of a computation is not known", span, "not an order")
-        .help("write `PARALLEL`, `FORWARD` or `BACKWARD`")
+pub fn unknown_order(span: Span, similar: Option<&Similar>) -> Diagnostic {
+    let found =
+        Diagnostic::error(MALFORMED_WITH, "the order of a computation is not known", span, "not an order")
+            .help("write `PARALLEL`, `FORWARD` or `BACKWARD`");
+    match similar {
+        Some(similar) => found.did_you_mean(similar, span),
+        None => found,
+    }
+}
+
+/// `interval(-1)`: `end` is where a second bound would stand.
+pub fn single_level_from_the_end(span: Span) -> Diagnostic {
+    bad_interval("a single level is counted from the start", span)
+        .help("write `interval(-1, None)` for the last level")
+        .fix("write the end of the interval", [TextEdit::behind(span, ", None")])
+}
+
+/// `interval(None, n)`
+pub fn interval_from_none(span: Span) -> Diagnostic {
+    bad_interval("an interval starts at a level, not at `None`", span)
+        .help("write `interval(0, n)` to start at the first level")
+        .fix("write `0`", [TextEdit::replace(span, "0")])
 }
 
 /// `why` is the whole sentence.
@@ -147,6 +166,19 @@ pub fn bad_region(why: &str, span: Span) -> Diagnostic {
         "write `region[i, j]`, each a slice or a single place: `I[0]` is the first column, `I[-1]` the last, \
          `I[0] + 1` one further, `:` all",
     )
+}
+
+/// `I[2]`, where only 0 and -1 may be written; `edit` counts from these.
+pub fn region_index(axis: Axis, span: Span, edit: Option<TextEdit>) -> Diagnostic {
+    bad_region(&format!("`{axis}[...]` takes 0 for the first and -1 for the last point"), span)
+        .help(format!("write `{axis}[0] + 2` for the third point, `{axis}[-1] - 1` for the last but one"))
+        .fix("count from the first or the last point", edit)
+}
+
+/// `region[I[0]]`: one entry stands at `entry`.
+pub fn region_of_one_axis(span: Span, entry: Option<Span>) -> Diagnostic {
+    bad_region("a region has two entries, along I and along J", span)
+        .fix("take all points along J", entry.map(|it| TextEdit::behind(it, ", :")))
 }
 
 pub fn region_of_wrong_axis(wanted: Axis, got: Axis, span: Span) -> Diagnostic {

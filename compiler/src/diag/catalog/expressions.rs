@@ -1,7 +1,7 @@
 //! Indices, operators, calls of builtins, literals.
 
 use super::statements::NOT_IN_LANGUAGE;
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Span, TextEdit};
 use crate::space::AxisSet;
 use crate::types::DType;
 
@@ -18,7 +18,14 @@ pub const ARITY: Code = Code("E40");
 /// A constant of a type that no field has.
 pub const LITERAL: Code = Code("E53");
 
-pub fn offset_count(name: &str, axes: AxisSet, given: usize, span: Span) -> Diagnostic {
+/// `edit` adds or takes away offsets of 0.
+pub fn offset_count(
+    name: &str,
+    axes: AxisSet,
+    given: usize,
+    span: Span,
+    edit: Option<TextEdit>,
+) -> Diagnostic {
     let example: Vec<&str> = axes.iter().map(|_| "0").collect();
     let n = axes.len();
     let s = if n == 1 { "" } else { "s" };
@@ -32,6 +39,7 @@ pub fn offset_count(name: &str, axes: AxisSet, given: usize, span: Span) -> Diag
         format!("{n} offset{s} needed"),
     )
     .help(format!("write one offset for each axis: `{name}[{}]`", example.join(", ")))
+    .fix(format!("write {n} offset{s}"), edit)
 }
 
 /// `why` is the whole sentence.
@@ -63,13 +71,19 @@ pub fn subscript_of_value(what: &str, span: Span) -> Diagnostic {
 
 /// `what` as in "`//` is not part of the language".
 pub fn operator_not_in_language(what: &str, span: Span) -> Diagnostic {
+    operator_replaced(what, span, None)
+}
+
+/// The same where an operator of the language means it: `edit` writes that one.
+pub fn operator_replaced(what: &str, span: Span, edit: Option<TextEdit>) -> Diagnostic {
     let found = Diagnostic::error(
         NOT_IN_LANGUAGE,
         format!("{what} is not part of the language"),
         span,
         "not a GTScript operator",
     );
-    found.help(match what {
+    let title = edit.as_ref().map(|it| format!("write `{}`", it.text.trim())).unwrap_or_default();
+    found.fix(title, edit).help(match what {
         "`//`" => "write `floor(a / b)`",
         "`&`" => "write `and` for conditions",
         "`|`" => "write `or` for conditions",
@@ -81,12 +95,15 @@ pub fn operator_not_in_language(what: &str, span: Span) -> Diagnostic {
     })
 }
 
-pub fn chained_comparison(span: Span) -> Diagnostic {
+/// `edits` write the chain as comparisons of pairs.
+pub fn chained_comparison(span: Span, edits: Vec<TextEdit>) -> Diagnostic {
     Diagnostic::error(CHAINED_COMPARISON, "comparisons are chained", span, "more than one comparison")
         .help("write `a < b and b < c`")
+        .fix("compare each pair, joined by `and`", edits)
 }
 
-pub fn wrong_arity(name: &str, takes: usize, given: usize, span: Span) -> Diagnostic {
+/// `nested` writes a call of `min` or `max` as calls with two arguments each.
+pub fn wrong_arity(name: &str, takes: usize, given: usize, span: Span, nested: Vec<TextEdit>) -> Diagnostic {
     let s = if takes == 1 { "" } else { "s" };
     let found = Diagnostic::error(
         ARITY,
@@ -95,7 +112,9 @@ pub fn wrong_arity(name: &str, takes: usize, given: usize, span: Span) -> Diagno
         "wrong number of arguments",
     );
     match name {
-        "min" | "max" if given > 2 => found.help(format!("nest the calls: `{name}(a, {name}(b, c))`")),
+        "min" | "max" if given > 2 => found
+            .help(format!("nest the calls: `{name}(a, {name}(b, c))`"))
+            .fix(format!("nest the calls of `{name}`"), nested),
         _ => found.help(format!("call it with {takes} argument{s}")),
     }
 }

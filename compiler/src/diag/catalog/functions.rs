@@ -1,6 +1,6 @@
 //! GTScript functions and their calls.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 
 /// What is called is no builtin and no GTScript function.
 pub const NOT_CALLABLE: Code = Code("E41");
@@ -23,11 +23,12 @@ pub const SUBSCRIPTED_LOCAL: Code = Code("E48");
 /// A function holds a computation or interval.
 pub const COMPUTATION_IN_FUNCTION: Code = Code("E49");
 
-pub fn unknown_function(name: &str, span: Span, similar: Option<&str>) -> Diagnostic {
+/// `name` stands at `callee`.
+pub fn unknown_function(name: &str, span: Span, callee: Span, similar: Option<&Similar>) -> Diagnostic {
     let found =
         Diagnostic::error(NOT_CALLABLE, format!("no function is named `{name}`"), span, "not known here");
     match similar {
-        Some(similar) => found.help(format!("did you mean `{similar}`?")),
+        Some(similar) => found.did_you_mean(similar, callee),
         None => found.help(format!(
             "define it with `@function` above, import it, or import `{name}` from `__externals__`"
         )),
@@ -51,7 +52,8 @@ pub fn stencil_called(name: &str, span: Span, defined: Span) -> Diagnostic {
     .help("move what both need into a function decorated with `@function`")
 }
 
-pub fn qualified_builtin(written: &str, builtin: &str, span: Span) -> Diagnostic {
+/// `written` stands at `callee`.
+pub fn qualified_builtin(written: &str, builtin: &str, span: Span, callee: Span) -> Diagnostic {
     Diagnostic::error(
         NOT_CALLABLE,
         format!("`{written}` runs in Python, not in a stencil"),
@@ -59,6 +61,28 @@ pub fn qualified_builtin(written: &str, builtin: &str, span: Span) -> Diagnostic
         "not a GTScript function",
     )
     .help(format!("write `{builtin}(...)`"))
+    .fix(format!("write `{builtin}`"), [TextEdit::replace(callee, builtin)])
+}
+
+/// `(a + b)(c)`
+pub fn expression_called(span: Span) -> Diagnostic {
+    Diagnostic::error(NOT_CALLABLE, "the value of an expression is called", span, "not a function")
+        .help("write an operator between the parts, or call a function by its name")
+}
+
+/// `numpy.where(...)`; `similar` is a builtin that is named almost so.
+pub fn python_function(written: &str, span: Span, callee: Span, similar: Option<&Similar>) -> Diagnostic {
+    let found = Diagnostic::error(
+        NOT_CALLABLE,
+        format!("`{written}` runs in Python, not in a stencil"),
+        span,
+        "not a GTScript function",
+    );
+    match similar {
+        Some(similar) => found.did_you_mean(similar, callee),
+        None if written.ends_with(".where") => found.help("write `a if condition else b`"),
+        None => found.help("write it with builtins, in a function decorated with `@function`"),
+    }
 }
 
 /// `what` says what it is: `a number`.
@@ -77,6 +101,22 @@ pub fn bad_call(why: &str, span: Span, defined: Span) -> Diagnostic {
     Diagnostic::error(CALL_SIGNATURE, why, span, "")
         .also(defined, "defined here")
         .help("pass each parameter once")
+}
+
+/// A keyword that is none of the parameters.
+pub fn unknown_keyword(
+    function: &str,
+    keyword: &str,
+    span: Span,
+    defined: Span,
+    similar: Option<&Similar>,
+) -> Diagnostic {
+    let why = format!("`{function}` has no parameter `{keyword}`");
+    let found = bad_call(&why, span, defined);
+    match similar {
+        Some(similar) => found.did_you_mean(similar, span),
+        None => found,
+    }
 }
 
 pub fn return_count(name: &str, count: usize, defined: Span, second: Option<Span>) -> Diagnostic {
@@ -147,7 +187,8 @@ pub fn calls_too_deep(name: &str, limit: usize, span: Span) -> Diagnostic {
     .help("flatten the functions")
 }
 
-pub fn subscripted_local(name: &str, span: Span) -> Diagnostic {
+/// `index` is what stands behind the name, where it means the point itself.
+pub fn subscripted_local(name: &str, span: Span, index: Option<Span>) -> Diagnostic {
     Diagnostic::error(
         SUBSCRIPTED_LOCAL,
         format!("a function assigns to `{name}` by index"),
@@ -155,6 +196,7 @@ pub fn subscripted_local(name: &str, span: Span) -> Diagnostic {
         "indexed target",
     )
     .help(format!("write `{name} = ...`"))
+    .fix(format!("write `{name}`"), index.map(|it| TextEdit::replace(it, "")))
 }
 
 pub fn computation_in_function(span: Span) -> Diagnostic {

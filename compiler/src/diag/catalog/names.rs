@@ -1,6 +1,6 @@
 //! Names: imports, externals, symbols.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 
 /// A body imports something other than externals, or renames one.
 pub const IMPORT: Code = Code("E05");
@@ -14,7 +14,13 @@ pub const UNKNOWN_SYMBOL: Code = Code("E07");
 ///
 /// Only `K` is a value: what depends on the column is given as a field.
 pub const AXIS_AS_VALUE: Code = Code("E33");
-/// An external that is imported but missing is never used.
+/// An enumeration is not one of integers, or two have the same name.
+///
+/// A stencil computes with numbers, so a member of an enumeration is its number.
+pub const ENUM: Code = Code("E55");
+/// An external is imported and never used.
+///
+/// GT4Py refuses it where the external has no value, and sometimes where it has one.
 pub const UNUSED_EXTERNAL: Code = Code("W08");
 
 pub fn import_in_body(span: Span) -> Diagnostic {
@@ -38,14 +44,56 @@ pub fn missing_external(name: &str, used: Span, imported: Span) -> Diagnostic {
     .help(format!("give it a value in the externals, as `{{\"{name}\": 1.0}}`"))
 }
 
-pub fn unused_missing_external(name: &str, span: Span) -> Diagnostic {
+/// `removal` takes the name out of its import.
+pub fn unused_external(name: &str, has_value: bool, span: Span, removal: Option<TextEdit>) -> Diagnostic {
+    let what = if has_value { "is" } else { "has no value and is" };
     Diagnostic::warning(
         UNUSED_EXTERNAL,
-        format!("the external `{name}` has no value and is not used"),
+        format!("the external `{name}` {what} not used"),
         span,
         "imported here",
     )
     .help("remove the import: other compilers refuse it")
+    .fix(format!("remove `{name}` from the import"), removal)
+}
+
+/// `value.attribute` where the object, module or enumeration has no such name; `similar` is one that it has.
+pub fn missing_attribute(
+    written: &str,
+    why: &str,
+    span: Span,
+    attribute: Span,
+    similar: Option<&Similar>,
+) -> Diagnostic {
+    let found = Diagnostic::error(
+        EXTERNAL,
+        format!("`{written}` has no value: {why}"),
+        span,
+        "its value is needed here",
+    );
+    match similar {
+        Some(similar) => found.did_you_mean(similar, attribute),
+        None => found.help("define it there, or write its value in place"),
+    }
+}
+
+/// A class whose members are read is no enumeration of integers.
+pub fn not_an_int_enum(name: &str, span: Span, defined: Span) -> Diagnostic {
+    Diagnostic::error(ENUM, format!("the members of `{name}` are no integers"), span, "a member is read here")
+        .also(defined, "not derived from `IntEnum`")
+        .help(format!("write `class {name}(IntEnum):`"))
+}
+
+pub fn duplicate_enum(name: &str, span: Span, one: Span, other: Span) -> Diagnostic {
+    Diagnostic::error(
+        ENUM,
+        format!("two enumerations are named `{name}`"),
+        span,
+        "it is not clear which one is meant",
+    )
+    .also(one, "one is here")
+    .also(other, "the other one here")
+    .help("rename one of them: a stencil knows enumerations by name")
 }
 
 /// `why` says what it holds instead.
@@ -55,11 +103,11 @@ pub fn unusable_external(name: &str, why: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn unknown_symbol(name: &str, span: Span, similar: Option<&str>) -> Diagnostic {
+pub fn unknown_symbol(name: &str, span: Span, similar: Option<&Similar>) -> Diagnostic {
     let found =
         Diagnostic::error(UNKNOWN_SYMBOL, format!("nothing is named `{name}`"), span, "not known here");
     match similar {
-        Some(similar) => found.help(format!("did you mean `{similar}`?")),
+        Some(similar) => found.did_you_mean(similar, span),
         None => found.help(format!(
             "assign `{name}` before it is read, make it a parameter, or define it at the top of the file"
         )),

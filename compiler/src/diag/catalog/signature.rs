@@ -1,6 +1,6 @@
 //! Parameters, their types and defaults.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 use crate::types::DType;
 
 /// A parameter has no annotation, or one that is no field and no scalar type.
@@ -22,8 +22,14 @@ pub fn missing_annotation(name: &str, span: Span) -> Diagnostic {
 }
 
 /// `why` says what the annotation is instead.
-pub fn not_a_parameter_type(name: &str, why: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(
+/// `similar` is a known type, for the name at the span beside it.
+pub fn not_a_parameter_type(
+    name: &str,
+    why: &str,
+    span: Span,
+    similar: Option<(Span, Similar)>,
+) -> Diagnostic {
+    let found = Diagnostic::error(
         PARAMETER_TYPE,
         format!("the type of parameter `{name}` is not a field or scalar type: {why}"),
         span,
@@ -31,7 +37,11 @@ pub fn not_a_parameter_type(name: &str, why: &str, span: Span) -> Diagnostic {
     )
     .help(
         "write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`",
-    )
+    );
+    match similar {
+        Some((at, similar)) => found.did_you_mean(&similar, at),
+        None => found,
+    }
 }
 
 pub fn variadic(name: &str, span: Span) -> Diagnostic {
@@ -50,7 +60,14 @@ pub fn field_default(name: &str, span: Span) -> Diagnostic {
 }
 
 /// `given` says what the default is: `an integer`.
-pub fn default_of_wrong_type(name: &str, dtype: DType, given: &str, span: Span) -> Diagnostic {
+/// `edit` writes the same number as one of that type.
+pub fn default_of_wrong_type(
+    name: &str,
+    dtype: DType,
+    given: &str,
+    span: Span,
+    edit: Option<TextEdit>,
+) -> Diagnostic {
     Diagnostic::error(
         DEFAULT,
         format!("the default of `{name}` is {given}, and the parameter is declared {dtype}"),
@@ -62,6 +79,7 @@ pub fn default_of_wrong_type(name: &str, dtype: DType, given: &str, span: Span) 
         it if it.is_float() => "write a number with a decimal point, as `2.0`",
         _ => "write an integer",
     })
+    .fix(format!("write it as {dtype}"), edit)
 }
 
 /// `of` is `float` or `int`.
@@ -73,12 +91,17 @@ pub fn literal_dtype(of: &str, given: &str) -> Diagnostic {
     .help(format!("write \"{of}32\" or \"{of}64\""))
 }
 
-pub fn unknown_dtype(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error(
+/// `similar` is a known type, for the name in the quotes at `span`.
+pub fn unknown_dtype(name: &str, span: Span, similar: Option<Similar>) -> Diagnostic {
+    let found = Diagnostic::error(
         UNKNOWN_DTYPE,
         format!("the type \"{name}\" is not among the dtypes"),
         span,
         "not known",
     )
-    .help(format!("give it a meaning in the dtypes, as `{{\"{name}\": \"float64\"}}`"))
+    .help(format!("give it a meaning in the dtypes, as `{{\"{name}\": \"float64\"}}`"));
+    match similar {
+        Some(similar) => found.help(format!("did you mean \"{}\"?", similar.name)),
+        None => found,
+    }
 }

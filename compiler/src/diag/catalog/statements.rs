@@ -1,25 +1,13 @@
 //! Assignments and other statements.
 
-use crate::diag::{Code, Diagnostic, Span};
-use crate::space::{AxisSet, Offset};
+use crate::diag::{Code, Diagnostic, Span, TextEdit};
 
-/// A region reads with an offset what was written before it, outside regions.
-///
-/// The columns around a region are not known to have been written alike, so other compilers refuse it.
-pub const REGION_READS_AT_OFFSET: Code = Code("E15");
 /// A target has an offset along I or J.
 ///
 /// A statement runs at every column and writes the column it runs at.
 pub const TARGET_OFFSET: Code = Code("E16");
 /// A target has an offset along K in a computation whose levels have no order.
 pub const TARGET_LEVEL_IN_PARALLEL: Code = Code("E17");
-/// An assignment reads its own target at another column.
-///
-/// It runs at every column at once, so a neighbour may or may not have been
-/// updated when it is read: the result would depend on the machine.
-pub const SELF_READ_AT_OFFSET: Code = Code("E18");
-/// A field is assigned that lacks an axis along which the statement runs at once.
-pub const TARGET_LACKS_AXES: Code = Code("E24");
 /// A scalar parameter or another read-only name is assigned.
 pub const TARGET_READ_ONLY: Code = Code("E25");
 /// `.A[...]` or `.at(...)` is assigned.
@@ -32,19 +20,6 @@ pub const COUNT: Code = Code("E35");
 pub const NOT_IN_LANGUAGE: Code = Code("E38");
 /// A tuple assignment reads what it has just assigned.
 pub const SEQUENTIAL_TUPLE: Code = Code("W05");
-
-pub fn region_reads_at_offset(field: &str, offset: Offset, read: Span, written: Span) -> Diagnostic {
-    Diagnostic::error(
-        REGION_READS_AT_OFFSET,
-        format!("`{field}` is read at {offset} in a region, and was written outside regions before"),
-        read,
-        "read beside the column",
-    )
-    .also(written, "written here, outside regions")
-    .help(format!(
-        "read `{field}` without a horizontal offset, or compute it in the region under another name"
-    ))
-}
 
 pub fn target_offset(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
@@ -64,33 +39,6 @@ pub fn target_level_in_parallel(name: &str, span: Span) -> Diagnostic {
         "has an offset along K",
     )
     .help("use `computation(FORWARD)` or `computation(BACKWARD)`, or assign the level itself")
-}
-
-pub fn self_read_at_offset(field: &str, offset: Offset, read: Span, write: Span) -> Diagnostic {
-    Diagnostic::error(
-        SELF_READ_AT_OFFSET,
-        format!("`{field}` is read at {offset} by the assignment that writes it"),
-        read,
-        "may see the old or the new value",
-    )
-    .also(write, "written here, at all points at once")
-    .help(format!("keep the old values first: `old = {field}`, then read `old` at {offset}"))
-}
-
-pub fn target_lacks_axes(name: &str, axes: AxisSet, span: Span) -> Diagnostic {
-    let found = Diagnostic::error(
-        TARGET_LACKS_AXES,
-        format!("`{name}` has the axes {axes} and cannot be assigned here"),
-        span,
-        "several points would write one element",
-    );
-    if axes == AxisSet::IJ {
-        found.help(
-            "assign it in `computation(FORWARD)` or `computation(BACKWARD)`, where levels have an order",
-        )
-    } else {
-        found.help("only fields with both I and J can be assigned; use a field with all axes")
-    }
 }
 
 /// `what` says what the name is: `a scalar parameter`.
@@ -119,9 +67,18 @@ pub fn bad_target(why: &str, span: Span) -> Diagnostic {
         .help("assign one name, or as many names as there are values: `x, y = a, b`")
 }
 
-pub fn chained_assignment(span: Span) -> Diagnostic {
+/// A list as a target; `edits` write it as a tuple.
+pub fn list_target(span: Span, edits: Vec<TextEdit>) -> Diagnostic {
+    Diagnostic::error(TARGET, "a list is assigned", span, "not a target")
+        .help("write the targets without brackets: `x, y = a, b`")
+        .fix("write the targets without brackets", edits)
+}
+
+/// `edit` writes one assignment for each target.
+pub fn chained_assignment(span: Span, edit: Option<TextEdit>) -> Diagnostic {
     Diagnostic::error(TARGET, "one value is assigned to several targets", span, "assigned in a chain")
         .help("write one assignment for each target")
+        .fix("write one assignment for each target", edit)
 }
 
 pub fn counts_differ(targets: usize, values: usize, span: Span) -> Diagnostic {

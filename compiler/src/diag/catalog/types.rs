@@ -1,6 +1,6 @@
 //! Faults of types: an operator or a condition meets an operand that it does not take.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Span, TextEdit};
 use crate::types::{BinaryOp, DType};
 
 /// A condition is not of type bool.
@@ -14,7 +14,8 @@ pub const CONDITION_NOT_BOOL: Code = Code("E36");
 pub const LOGIC_AND_NUMBERS: Code = Code("E37");
 
 /// `of` names the construct: `if`, `while`, a ternary.
-pub fn condition_not_bool(of: &str, dtype: DType, span: Span) -> Diagnostic {
+/// `is_simple` where the condition needs no parentheses to be compared.
+pub fn condition_not_bool(of: &str, dtype: DType, span: Span, is_simple: bool) -> Diagnostic {
     Diagnostic::error(
         CONDITION_NOT_BOOL,
         format!("the condition of {of} has the type {dtype}, and must be bool"),
@@ -22,9 +23,19 @@ pub fn condition_not_bool(of: &str, dtype: DType, span: Span) -> Diagnostic {
         format!("this is {dtype}"),
     )
     .help("compare it, as in `flag != 0`")
+    .fix("compare it with 0", compared_with_zero(span, is_simple))
 }
 
-pub fn logic_on_numbers(operator: &str, dtype: DType, span: Span) -> Diagnostic {
+/// `x` as `x != 0`.
+fn compared_with_zero(span: Span, is_simple: bool) -> Vec<TextEdit> {
+    if is_simple {
+        return vec![TextEdit::behind(span, " != 0")];
+    }
+    vec![TextEdit::before(span, "("), TextEdit::behind(span, ") != 0")]
+}
+
+/// `is_simple` where the operand needs no parentheses to be compared.
+pub fn logic_on_numbers(operator: &str, dtype: DType, span: Span, is_simple: bool) -> Diagnostic {
     Diagnostic::error(
         LOGIC_AND_NUMBERS,
         format!("`{operator}` takes bools, and this operand has the type {dtype}"),
@@ -32,6 +43,7 @@ pub fn logic_on_numbers(operator: &str, dtype: DType, span: Span) -> Diagnostic 
         format!("this is {dtype}"),
     )
     .help("compare it, as in `x != 0`")
+    .fix("compare it with 0", compared_with_zero(span, is_simple))
 }
 
 pub fn arithmetic_on_bools(op: BinaryOp, span: Span) -> Diagnostic {

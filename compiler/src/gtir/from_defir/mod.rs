@@ -6,8 +6,8 @@ mod typing;
 
 use crate::config::Config;
 use crate::defir::nodes as def;
-use crate::diag::catalog::{types, warnings};
-use crate::diag::{Diagnostics, Span};
+use crate::diag::catalog::{compile_time, names, rules, types, warnings};
+use crate::diag::{Diagnostic, Diagnostics, Severity, Span};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
 use crate::space::Level;
@@ -42,6 +42,24 @@ pub fn lower(source: &def::Stencil, config: &Config, diagnostics: &mut Diagnosti
         & analysis::recurrence::check(&stencil, diagnostics)
         & analysis::k_boundary::check(&stencil, diagnostics);
     (is_legal && !has_failed).then_some(stencil)
+}
+
+/// The errors that the part of a stencil has which was understood, beside those that are known.
+///
+/// Statements are missing from it, so nothing is said that one more statement could make right: a temporary may
+/// have other levels and uses than those seen. Where a branch could not be decided both are there, and only the
+/// types of expressions are looked at.
+pub fn faults_of_part(source: &def::Stencil, config: &Config, known: &Diagnostics) -> Vec<Diagnostic> {
+    let is_undecided =
+        known.iter().any(|it| matches!(it.code, compile_time::NOT_EVALUABLE | names::EXTERNAL));
+    let mut found = Diagnostics::default();
+    let _ = lower(source, config, &mut found);
+    let is_certain = |it: &Diagnostic| match it.code {
+        types::CONDITION_NOT_BOOL | types::LOGIC_AND_NUMBERS => true,
+        rules::TEMPORARY_OUT_OF_REACH => false,
+        _ => it.severity == Severity::Error && !is_undecided,
+    };
+    found.iter().filter(|it| is_certain(it)).cloned().collect()
 }
 
 /// What is known of a field's type.
@@ -163,7 +181,8 @@ impl Lowering<'_> {
     fn condition(&mut self, of: &str, condition: &def::Expr) -> Option<Expr> {
         let condition = self.expr(condition)?;
         if condition.dtype != DType::Bool {
-            self.refuse(types::condition_not_bool(of, condition.dtype, condition.span));
+            let is_simple = typing::is_simple(&condition);
+            self.refuse(types::condition_not_bool(of, condition.dtype, condition.span, is_simple));
             return None;
         }
         Some(condition)

@@ -94,7 +94,9 @@ impl Lowering<'_> {
         let operand = self.expr(operand)?;
         if op.result(operand.dtype).is_none() {
             self.refuse(match op {
-                UnaryOp::Not => types::logic_on_numbers("not", operand.dtype, operand.span),
+                UnaryOp::Not => {
+                    types::logic_on_numbers("not", operand.dtype, operand.span, is_simple(&operand))
+                }
                 UnaryOp::Plus | UnaryOp::Minus => types::sign_of_bool(op.symbol(), operand.span),
             });
             return None;
@@ -109,7 +111,8 @@ impl Lowering<'_> {
         if op.is_logical() {
             for operand in [&left, &right] {
                 if operand.dtype != DType::Bool {
-                    self.refuse(types::logic_on_numbers(op.symbol(), operand.dtype, operand.span));
+                    let is_simple = is_simple(operand);
+                    self.refuse(types::logic_on_numbers(op.symbol(), operand.dtype, operand.span, is_simple));
                     return None;
                 }
             }
@@ -184,6 +187,20 @@ impl Lowering<'_> {
 
 fn binary(op: BinaryOp, left: Expr, right: Expr, dtype: DType, span: Span) -> Expr {
     Expr { kind: ExprKind::Binary(op, Box::new(left), Box::new(right)), dtype, span }
+}
+
+/// Whether the text of an expression can be compared as it stands, without parentheses.
+pub(super) fn is_simple(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_)
+        | ExprKind::Access(_)
+        | ExprKind::Element(..)
+        | ExprKind::Position(_)
+        | ExprKind::Call(..) => true,
+        // A conversion that was not written stands for its operand.
+        ExprKind::Cast(_, operand) => is_simple(operand),
+        ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Ternary { .. } => false,
+    }
 }
 
 /// The value of a literal, signed or not.

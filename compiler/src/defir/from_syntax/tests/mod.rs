@@ -2,6 +2,7 @@
 
 mod accepted;
 mod elements;
+mod mended;
 mod refused;
 mod robust;
 
