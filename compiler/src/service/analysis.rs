@@ -32,7 +32,7 @@ pub enum Type {
     Field {
         axes: AxisSet,
         element: String,
-        data_dims: Vec<i64>,
+        data_dims: Vec<u32>,
         is_table: bool,
     },
     Scalar(String),

@@ -17,6 +17,8 @@ pub struct Fact {
     pub name: String,
     pub what: What,
     pub dtype: DType,
+    /// The sizes of the dimensions behind the axes.
+    pub data_dims: Vec<u32>,
     /// The statements that touch it, in the order in which they run: each its place, and whether it writes.
     pub uses: Vec<(Span, bool)>,
 }
@@ -109,13 +111,15 @@ impl Facts {
                 },
             };
             let uses = std::mem::take(&mut uses[at]);
-            let fact = Fact { name: field.name.clone(), what, dtype: field.dtype, uses };
+            let (name, data_dims) = (field.name.clone(), field.data_dims.clone());
+            let fact = Fact { name, what, dtype: field.dtype, data_dims, uses };
             facts.add(index, field.span, fact);
         }
         for param in &signature.params {
             if let ParamKind::Scalar { dtype, default } = param.kind {
                 let what = What::Scalar { default };
-                let fact = Fact { name: param.name.clone(), what, dtype, uses: Vec::new() };
+                let (name, data_dims, uses) = (param.name.clone(), Vec::new(), Vec::new());
+                let fact = Fact { name, what, dtype, data_dims, uses };
                 facts.add(index, param.span, fact);
             }
         }

@@ -104,29 +104,22 @@ fn of_variable(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
     let known = analysis.facts_of(id);
     let fact = known.and_then(|(facts, _)| facts.first());
     let declared = analysis.types.get(&id);
+    let name = &symbol.name;
     hover.code = match (fact, declared) {
         (Some(fact), _) => match &fact.what {
             What::Parameter { axes, .. } | What::Temporary { axes, .. } => {
-                format!("{}: Field[{}, {}]", symbol.name, spelled(*axes), fact.dtype)
+                format!("{name}: {}", field_type(*axes, fact.dtype.name(), &fact.data_dims))
             }
             What::Scalar { default } => {
                 let default = default.map(|it| format!(" = {it}")).unwrap_or_default();
-                format!("{}: {}{default}", symbol.name, fact.dtype)
+                format!("{name}: {}{default}", fact.dtype)
             }
         },
-        (None, Some(Type::Field { axes, element, data_dims, is_table })) => {
-            let mut inner = element.clone();
-            if !data_dims.is_empty() {
-                let sizes: Vec<String> = data_dims.iter().map(ToString::to_string).collect();
-                inner = format!("({inner}, ({},))", sizes.join(", "));
-            }
-            match is_table {
-                true => format!("{}: GlobalTable[{inner}]", symbol.name),
-                false => format!("{}: Field[{}, {inner}]", symbol.name, spelled(*axes)),
-            }
+        (None, Some(Type::Field { axes, element, data_dims, .. })) => {
+            format!("{name}: {}", field_type(*axes, element, data_dims))
         }
-        (None, Some(Type::Scalar(element))) => format!("{}: {element}", symbol.name),
-        (None, None) => symbol.name.clone(),
+        (None, Some(Type::Scalar(element))) => format!("{name}: {element}"),
+        (None, None) => name.clone(),
     };
     hover.rows.push(("kind", kind(symbol.kind, fact, declared)));
     if let Some(fact) = fact {
@@ -221,8 +214,15 @@ fn halo_of(axes: AxisSet, halo: &[(i64, i64); 3]) -> String {
     if each.is_empty() { "none".to_owned() } else { format!("points: {}", each.join(", ")) }
 }
 
-fn spelled(axes: AxisSet) -> String {
-    if axes.is_empty() { "()".to_owned() } else { axes.to_string() }
+/// A field type as a signature writes it; without axes it is a table.
+fn field_type(axes: AxisSet, element: &str, data_dims: &[u32]) -> String {
+    let sizes: Vec<String> = data_dims.iter().map(ToString::to_string).collect();
+    let element = match sizes.as_slice() {
+        [] => element.to_owned(),
+        [size] => format!("({element}, ({size},))"),
+        sizes => format!("({element}, ({}))", sizes.join(", ")),
+    };
+    if axes.is_empty() { format!("GlobalTable[{element}]") } else { format!("Field[{axes}, {element}]") }
 }
 
 fn of_constant(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
@@ -266,8 +266,7 @@ pub(super) fn constant(value: &Constant) -> Option<String> {
             format!("({})", parts?.join(", "))
         }
         Constant::Element(it) => element(it),
-        Constant::Field(it) if it.is_table => format!("GlobalTable[{}]", element(&it.element)),
-        Constant::Field(it) => format!("Field[{}, {}]", spelled(it.axes), element(&it.element)),
+        Constant::Field(it) => field_type(it.axes, &element(&it.element), &it.data_dims),
         Constant::Axes(it) => it.to_string(),
         Constant::Axis(it) => it.to_string(),
         Constant::Position(it) => position(it.axis, it.index, it.offset),
