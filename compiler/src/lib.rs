@@ -32,3 +32,6 @@ pub mod inputs;
 // The trip as a whole, and the memory of the last ones.
 pub mod pipeline;
 pub mod session;
+
+// What an editor asks.
+pub mod service;

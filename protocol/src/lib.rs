@@ -13,4 +13,5 @@ pub mod job;
 pub mod problem;
 pub mod report;
 pub mod limits;
+pub mod service;
 pub mod worker;

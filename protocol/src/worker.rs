@@ -11,6 +11,7 @@ use crate::compile::{Compiled, StepTime};
 use crate::diagnostic::Diagnostic;
 use crate::field::{Difference, FieldInfo};
 use crate::request::Request;
+use crate::service::{Query, Told};
 
 /// What the page asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,8 @@ pub struct Question {
 pub enum Ask {
     /// Answered by [`Said::Compiled`].
     Compile { request: Request },
+    /// What the editor asks about a file of the request's; answered by [`Said::Told`].
+    Service { request: Request, file: String, query: Query },
     /// Runs `debug`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
     /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
@@ -85,6 +88,9 @@ pub enum Said {
     Compiled {
         compiled: Box<Compiled>,
         defaults: Defaults,
+    },
+    Told {
+        told: Told,
     },
     /// Statements of the run that are finished.
     Progress {

@@ -8,11 +8,13 @@ use isobar_compiler::backend::debug::{self, Control, Stop};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook};
 use isobar_compiler::project::Project;
+use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::request::Request;
+use isobar_protocol::service::{self, Query, Told};
 use isobar_protocol::worker::{Defaults, Said};
 
 use crate::fields::{self, Kept};
@@ -26,6 +28,7 @@ const REPORT_MS: f64 = 60.0;
 #[derive(Debug, Default)]
 pub struct Compiler {
     session: Session,
+    desk: Desk,
 }
 
 impl Compiler {
@@ -35,6 +38,12 @@ impl Compiler {
         let compilation = self.compilation(request, &mut timer);
         let defaults = defaults::of(&compilation);
         (Compiled::new(&compilation, timer.times), defaults)
+    }
+
+    /// Answers what the editor asks about a file.
+    pub fn tell(&mut self, request: &Request, file: &str, query: &Query) -> Told {
+        let config = request.config(&Directives::default());
+        service::answer(&mut self.desk, &mut self.session, &project(request), &config, file, query)
     }
 
     /// Runs `debug` on inputs that the text's directives describe.

@@ -68,6 +68,9 @@ impl Memory {
                 let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
                 Said::Compiled { compiled: Box::new(compiled), defaults }
             }
+            Ask::Service { request, file, query } => {
+                Said::Told { told: self.compiler.tell(&request, &file, &query) }
+            }
             Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
                 Ok((fields, timings)) => {
                     let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();

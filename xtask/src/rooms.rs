@@ -51,7 +51,7 @@ const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
 /// The words of a call, which back ends share with their callers.
 const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
 
-const COMPILER: [Room; 17] = [
+const COMPILER: [Room; 18] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
@@ -86,6 +86,7 @@ const COMPILER: [Room; 17] = [
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
     compiler("session", &["*"]),
+    compiler("service", &["*"]),
     compiler("./.", &["*"]),
 ];
 

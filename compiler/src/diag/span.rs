@@ -72,4 +72,15 @@ impl LineIndex {
         let col = u32::try_from(before.chars().count()).unwrap_or(u32::MAX).saturating_add(1);
         LineCol { line, col }
     }
+
+    /// The byte of a position of `text`; past the end of a line it is the line's end, past the last line the text's.
+    #[must_use]
+    pub fn offset(&self, text: &str, at: LineCol) -> u32 {
+        let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let Some(&start) = self.starts.get((at.line as usize).saturating_sub(1)) else { return end };
+        let line = text.get(start as usize..).and_then(|it| it.split('\n').next()).unwrap_or("");
+        let before =
+            line.chars().take((at.col as usize).saturating_sub(1)).map(char::len_utf8).sum::<usize>();
+        start.saturating_add(u32::try_from(before).unwrap_or(0)).min(end)
+    }
 }

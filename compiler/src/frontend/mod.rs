@@ -3,7 +3,7 @@
 //! It never fails: a text with errors is understood as far as it goes. It knows
 //! no IR; [`defir::from_syntax`](crate::defir::from_syntax) is the door out.
 //!
-//! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it,
+//! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
@@ -12,6 +12,7 @@ pub mod syntax;
 
 pub mod limits;
 pub mod parse;
+pub mod tokens;
 pub mod program;
 
 pub mod builtins;

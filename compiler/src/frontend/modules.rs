@@ -322,7 +322,8 @@ impl<'p> Names<'p> {
     }
 
     /// The file that an import path means: the one whose path shares the longest end with it.
-    fn find_module(&self, from: FileId, level: u32, path: &[String]) -> Option<FileId> {
+    #[must_use]
+    pub fn find_module(&self, from: FileId, level: u32, path: &[String]) -> Option<FileId> {
         let files = &self.program.files;
         let mut wanted = path.to_vec();
         if level > 0 {

@@ -1,6 +1,6 @@
 //! Text to [`syntax`](super::syntax), by a Python parser that recovers from errors.
 //!
-//! The only place that knows the parser library.
+//! Beside [`tokens`](super::tokens) the only place that knows the parser library.
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};

@@ -1,0 +1,425 @@
+//! What the language says of its own words: how each is called, and what it means in a sentence or two.
+
+/// Which kind of word it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WordKind {
+    /// `computation`, `PARALLEL`, `__INLINED`: what a stencil is built of.
+    Language,
+    /// A function of numbers.
+    Function,
+    Type,
+    Axis,
+    /// `interval`, `horizontal`, `region`.
+    Range,
+}
+
+/// A word of the language.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub name: &'static str,
+    pub kind: WordKind,
+    /// As it is written: `min(a, b)`.
+    pub form: &'static str,
+    pub about: &'static str,
+}
+
+const fn word(kind: WordKind, name: &'static str, form: &'static str, about: &'static str) -> Word {
+    Word { name, kind, form, about }
+}
+
+use WordKind::{Axis, Function, Language, Range, Type};
+
+/// The words that have something to tell, by kind and in the order of a completion.
+pub const ALL: [Word; 85] = [
+    word(
+        Language,
+        "computation",
+        "computation(order)",
+        "A vertical loop: the levels of its intervals in the given order. Stands in a `with`, together with \
+         `interval(...)` or around `with interval(...)` blocks.",
+    ),
+    word(
+        Language,
+        "PARALLEL",
+        "computation(PARALLEL)",
+        "No order: each statement is finished on all points and levels before the next one starts. A level may \
+         not depend on what the same block computes on another.",
+    ),
+    word(
+        Language,
+        "FORWARD",
+        "computation(FORWARD)",
+        "From the lowest level up: all statements are finished on one level before the next, so a level may read \
+         what was computed below it.",
+    ),
+    word(
+        Language,
+        "BACKWARD",
+        "computation(BACKWARD)",
+        "From the highest level down: all statements are finished on one level before the next, so a level may \
+         read what was computed above it.",
+    ),
+    word(
+        Range,
+        "interval",
+        "interval(start, end)",
+        "The levels from `start` to before `end`. A negative number counts from the end, `None` is the end, and \
+         `interval(...)` is all levels.",
+    ),
+    word(
+        Range,
+        "horizontal",
+        "horizontal(region[i, j], ...)",
+        "Limits the statements of its `with` to rectangles of columns, one after the other.",
+    ),
+    word(
+        Range,
+        "region",
+        "region[i, j]",
+        "A rectangle of columns relative to the compute domain. Each side is a slice `a:b` or one value; `I[0]` is \
+         the first column and `I[-1]` the last.",
+    ),
+    word(
+        Language,
+        "__INLINED",
+        "__INLINED(condition)",
+        "The condition of an `if` that is decided while compiling: the branch that is not taken does not exist.",
+    ),
+    word(
+        Language,
+        "compile_assert",
+        "compile_assert(condition)",
+        "Refuses the stencil while compiling where the condition does not hold.",
+    ),
+    word(
+        Language,
+        "function",
+        "@gtscript.function",
+        "Makes a function that stencils can call. It is always inlined, and has one `return`.",
+    ),
+    word(
+        Language,
+        "stencil",
+        "@gtscript.stencil(backend=..., externals={...})",
+        "Builds a stencil. Any function with a `with computation(...)` is one, decorated or not.",
+    ),
+    word(
+        Language,
+        "lazy_stencil",
+        "@gtscript.lazy_stencil(backend=..., externals={...})",
+        "Builds a stencil when it is called first.",
+    ),
+    word(
+        Language,
+        "lazy_function",
+        "@lazy_function(...)",
+        "Makes a function that stencils can call, when it is used first.",
+    ),
+    word(
+        Language,
+        "gtscript",
+        "gtscript",
+        "The language's own module; its words are known without an import too.",
+    ),
+    word(
+        Language,
+        "externals",
+        "externals={...}",
+        "The values that `from __externals__ import ...` finds while the stencil is built.",
+    ),
+    word(
+        Axis,
+        "I",
+        "I",
+        "The first horizontal axis. `I[0]` is the first column of the compute domain, `I[-1]` the last.",
+    ),
+    word(
+        Axis,
+        "J",
+        "J",
+        "The second horizontal axis. `J[0]` is the first row of the compute domain, `J[-1]` the last.",
+    ),
+    word(
+        Axis,
+        "K",
+        "K",
+        "The vertical axis. In an expression the current level, as an integer, 0 at the start of the compute domain.",
+    ),
+    word(Axis, "IJK", "Field[IJK, type]", "All three axes: a volume."),
+    word(Axis, "IJ", "Field[IJ, type]", "The horizontal axes: a surface."),
+    word(Axis, "IK", "Field[IK, type]", "The axes I and K."),
+    word(Axis, "JK", "Field[JK, type]", "The axes J and K."),
+    word(
+        Type,
+        "Field",
+        "Field[axes, type]",
+        "An array with a value at every point of its axes. `Field[float]` has all three; a tuple behind the type \
+         gives further dimensions: `Field[IJK, (float, (4,))]`.",
+    ),
+    word(
+        Type,
+        "GlobalTable",
+        "GlobalTable[(type, sizes)]",
+        "An array without axes, the same at every point; read as `table.A[i]`.",
+    ),
+    word(Type, "FloatField", "FloatField", "NDSL: a field of floats on all three axes."),
+    word(Type, "FloatFieldIJ", "FloatFieldIJ", "NDSL: a field of floats on the horizontal axes."),
+    word(Type, "FloatFieldI", "FloatFieldI", "NDSL: a field of floats along I."),
+    word(Type, "FloatFieldJ", "FloatFieldJ", "NDSL: a field of floats along J."),
+    word(Type, "FloatFieldK", "FloatFieldK", "NDSL: a field of floats along K."),
+    word(Type, "IntField", "IntField", "NDSL: a field of integers on all three axes."),
+    word(Type, "IntFieldIJ", "IntFieldIJ", "NDSL: a field of integers on the horizontal axes."),
+    word(Type, "BoolField", "BoolField", "NDSL: a field of booleans on all three axes."),
+    word(Type, "BoolFieldIJ", "BoolFieldIJ", "NDSL: a field of booleans on the horizontal axes."),
+    word(Type, "Float", "Float", "NDSL: the float of the configured precision."),
+    word(Type, "Int", "Int", "NDSL: the integer of the configured precision."),
+    word(Type, "Bool", "Bool", "NDSL: a boolean."),
+    word(
+        Type,
+        "float",
+        "float(x)",
+        "In a signature a 64-bit float. As a call: `x` as a float of the precision of literals.",
+    ),
+    word(
+        Type,
+        "int",
+        "int(x)",
+        "In a signature a 64-bit integer. As a call: `x` as an integer of the precision of literals, cut toward zero.",
+    ),
+    word(Type, "bool", "bool", "True or false."),
+    word(Type, "float32", "float32(x)", "A float of 32 bits. As a call: `x` rounded to one."),
+    word(Type, "float64", "float64(x)", "A float of 64 bits. As a call: `x` as one."),
+    word(Type, "int32", "int32(x)", "An integer of 32 bits. As a call: `x` cut toward zero."),
+    word(Type, "int64", "int64(x)", "An integer of 64 bits. As a call: `x` cut toward zero."),
+    word(Type, "f32", "f32(x)", "Another name of `float32`."),
+    word(Type, "f64", "f64(x)", "Another name of `float64`."),
+    word(Type, "i32", "i32(x)", "Another name of `int32`."),
+    word(Type, "i64", "i64(x)", "Another name of `int64`."),
+    word(
+        Type,
+        "set_4d_field_size",
+        "set_4d_field_size(n, type)",
+        "NDSL: the field type with a further dimension of `n` values.",
+    ),
+    word(Function, "abs", "abs(x)", "The distance of `x` from zero; keeps the type."),
+    word(Function, "min", "min(a, b)", "The smaller of two; NaN where one of them is."),
+    word(Function, "max", "max(a, b)", "The larger of two; NaN where one of them is."),
+    word(
+        Function,
+        "mod",
+        "mod(a, b)",
+        "What is left of `a` divided by `b`, with the sign of `b`; the same as `a % b`.",
+    ),
+    word(Function, "sqrt", "sqrt(x)", "The square root; NaN below zero. Rounded correctly."),
+    word(Function, "exp", "exp(x)", "e to the power of `x`."),
+    word(Function, "log", "log(x)", "The natural logarithm; -inf at zero, NaN below."),
+    word(Function, "log10", "log10(x)", "The logarithm to the base 10."),
+    word(Function, "sin", "sin(x)", "The sine of an angle in radians."),
+    word(Function, "cos", "cos(x)", "The cosine of an angle in radians."),
+    word(Function, "tan", "tan(x)", "The tangent of an angle in radians."),
+    word(Function, "asin", "asin(x)", "The angle in radians whose sine is `x`."),
+    word(Function, "acos", "acos(x)", "The angle in radians whose cosine is `x`."),
+    word(Function, "atan", "atan(x)", "The angle in radians whose tangent is `x`."),
+    word(Function, "sinh", "sinh(x)", "The hyperbolic sine."),
+    word(Function, "cosh", "cosh(x)", "The hyperbolic cosine."),
+    word(Function, "tanh", "tanh(x)", "The hyperbolic tangent."),
+    word(Function, "asinh", "asinh(x)", "The inverse of `sinh`."),
+    word(Function, "acosh", "acosh(x)", "The inverse of `cosh`; NaN below one."),
+    word(Function, "atanh", "atanh(x)", "The inverse of `tanh`; NaN beyond one."),
+    word(Function, "cbrt", "cbrt(x)", "The cube root, of negative numbers too."),
+    word(Function, "gamma", "gamma(x)", "The gamma function: `(x - 1)!` for whole numbers."),
+    word(Function, "erf", "erf(x)", "The error function."),
+    word(Function, "erfc", "erfc(x)", "One less the error function, exact where that is small."),
+    word(Function, "floor", "floor(x)", "The next whole number toward minus infinity; keeps the type."),
+    word(Function, "ceil", "ceil(x)", "The next whole number toward infinity; keeps the type."),
+    word(Function, "trunc", "trunc(x)", "`x` without what is behind the point; keeps the type."),
+    word(
+        Function,
+        "round",
+        "round(x)",
+        "The nearest whole number, of two the even one; the result is a float.",
+    ),
+    word(
+        Function,
+        "round_away_from_zero",
+        "round_away_from_zero(x)",
+        "The nearest whole number, of two the one further from zero.",
+    ),
+    word(Function, "isnan", "isnan(x)", "Whether `x` is not a number."),
+    word(Function, "isinf", "isinf(x)", "Whether `x` is infinite."),
+    word(Function, "isfinite", "isfinite(x)", "Whether `x` is neither infinite nor NaN."),
+    word(Language, "True", "True", "The condition that holds."),
+    word(Language, "False", "False", "The condition that does not hold."),
+    word(
+        Language,
+        "None",
+        "None",
+        "In an interval the end of the domain; as a default a field that may be left out.",
+    ),
+    word(
+        Language,
+        "__externals__",
+        "from __externals__ import name",
+        "The values that are given while the stencil is built.",
+    ),
+    word(
+        Language,
+        "__gtscript__",
+        "from __gtscript__ import name",
+        "The words of the language; importing them is optional.",
+    ),
+];
+
+/// What is known of a word.
+#[must_use]
+pub fn word_named(name: &str) -> Option<&'static Word> {
+    ALL.iter().find(|it| it.name == name)
+}
+
+/// Python's words that a body may use, with what they do there.
+pub const KEYWORDS: [(&str, &str); 13] = [
+    ("if", "a branch, at every point its own"),
+    ("elif", "a further condition of an `if`"),
+    ("else", "where no condition of the `if` holds"),
+    ("while", "a loop, at every point its own"),
+    ("with", "opens a computation, an interval or a region"),
+    ("and", "whether both hold"),
+    ("or", "whether one of both holds"),
+    ("not", "whether it does not hold"),
+    ("return", "the result of a function"),
+    ("from", "imports names"),
+    ("import", "imports names"),
+    ("def", "a stencil or a function"),
+    ("pass", "nothing"),
+];
+
+/// What is known of the axis offsets that NDSL gives as externals.
+#[must_use]
+pub fn axis_offset(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "i_start" => "the first column of the tile along I",
+        "i_end" => "the last column of the tile along I",
+        "j_start" => "the first row of the tile along J",
+        "j_end" => "the last row of the tile along J",
+        "local_is" => "the first column of the compute domain along I",
+        "local_ie" => "the last column of the compute domain along I",
+        "local_js" => "the first row of the compute domain along J",
+        "local_je" => "the last row of the compute domain along J",
+        _ => return None,
+    })
+}
+
+/// The names that [`axis_offset`] knows.
+pub const AXIS_OFFSETS: [&str; 8] =
+    ["i_start", "i_end", "j_start", "j_end", "local_is", "local_ie", "local_js", "local_je"];
+
+/// Modules that are known without a file.
+pub const MODULES: [(&str, &str); 8] = [
+    ("gt4py.cartesian.gtscript", "The words of the language."),
+    ("ndsl.dsl.gt4py", "The words of the language, as NDSL passes them on."),
+    ("ndsl.dsl.typing", "NDSL's types of fields and scalars."),
+    ("ndsl.constants", "NDSL's physical constants."),
+    ("__externals__", "The values that are given while the stencil is built."),
+    ("__gtscript__", "The words of the language; importing them is optional."),
+    ("math", "Constants such as `math.pi`, for use outside of bodies."),
+    ("numpy", "Types and constants, for use outside of bodies."),
+];
+
+/// The names of `ndsl.constants`.
+pub const NDSL_CONSTANTS: [&str; 40] = [
+    "PI",
+    "RADIUS",
+    "OMEGA",
+    "GRAV",
+    "RGRAV",
+    "RDGAS",
+    "RVGAS",
+    "RDG",
+    "CP_AIR",
+    "CP_VAP",
+    "CV_AIR",
+    "CV_VAP",
+    "C_LIQ",
+    "C_ICE",
+    "KAPPA",
+    "ZVIR",
+    "EPS",
+    "EPSM1",
+    "HLV",
+    "HLF",
+    "TICE",
+    "TICE0",
+    "TFREEZE",
+    "T_MIN",
+    "T_WFR",
+    "T_SAT_MIN",
+    "DC_VAP",
+    "DC_ICE",
+    "D2ICE",
+    "LI00",
+    "LV0",
+    "LI2",
+    "LAT2",
+    "E00",
+    "PSAT",
+    "DZ_MIN",
+    "SBC",
+    "RHO_H2O",
+    "SECONDS_PER_DAY",
+    "NQ",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::frontend::builtins;
+
+    #[test]
+    fn every_builtin_function_has_its_words() {
+        for function in crate::types::Function::ALL {
+            let word = word_named(function.name()).expect(function.name());
+            assert_eq!(word.kind, Function, "{function}");
+            assert_eq!(word.form.matches(',').count() + 1, function.arity(), "{function}");
+        }
+    }
+
+    #[test]
+    fn every_word_is_one_of_the_language() {
+        for word in ALL.iter().filter(|it| !it.name.starts_with("__")) {
+            let is_python = matches!(word.name, "True" | "False" | "None");
+            assert!(
+                is_python || builtins::language_name(word.name, &Config::default()).is_some(),
+                "{}",
+                word.name
+            );
+        }
+    }
+
+    #[test]
+    fn words_are_told_once_and_in_sentences() {
+        for (at, word) in ALL.iter().enumerate() {
+            assert!(ALL[..at].iter().all(|it| it.name != word.name), "{}", word.name);
+            assert!(word.about.ends_with('.'), "{}", word.name);
+        }
+    }
+
+    #[test]
+    fn every_constant_and_module_is_known() {
+        let path = ["ndsl", "constants"].map(str::to_owned);
+        for name in NDSL_CONSTANTS {
+            assert!(builtins::module_attribute(&path, name, &Config::default()).is_some(), "{name}");
+        }
+        for (name, _) in MODULES.iter().filter(|(it, _)| !it.starts_with("__g") && *it != "ndsl.constants") {
+            let path: Vec<String> = name.split('.').map(str::to_owned).collect();
+            assert!(builtins::is_builtin_module(&path), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_axis_offset_is_a_known_external() {
+        for name in AXIS_OFFSETS {
+            assert!(axis_offset(name).is_some() && crate::config::External::of_single_tile(name).is_some());
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What an editor asks, and what it is told.
+
+use isobar_compiler::config::Config;
+use isobar_compiler::diag::{LineCol, LineIndex, Span};
+use isobar_compiler::project::Project;
+use isobar_compiler::service::highlight::{Class, highlights};
+use isobar_compiler::service::{self, Analysis, Desk, completion, folding, navigate, rename};
+use isobar_compiler::session::Session;
+use serde::{Deserialize, Serialize};
+
+use crate::compile::Place;
+use crate::diagnostic::{Places, Position};
+
+/// What is asked about a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Query {
+    /// Answered by [`Told::Tokens`]; so are the others by what has their name.
+    Tokens,
+    Folds,
+    /// Answered by [`Told::Edits`].
+    Format,
+    Hover {
+        at: Position,
+    },
+    Complete {
+        at: Position,
+    },
+    Signature {
+        at: Position,
+    },
+    /// Answered by [`Told::Places`].
+    Definition {
+        at: Position,
+    },
+    /// Answered by [`Told::Places`].
+    References {
+        at: Position,
+    },
+    /// What can be renamed there; answered by [`Told::Name`] or [`Told::Refused`].
+    Name {
+        at: Position,
+    },
+    /// Answered by [`Told::Edits`] or [`Told::Refused`].
+    Rename {
+        at: Position,
+        name: String,
+    },
+}
+
+/// What is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// There is nothing to tell.
+    Nothing,
+    Tokens {
+        /// The names of what a token can be.
+        classes: Vec<String>,
+        /// Each with its place, the position of its class, 1 for a declaration plus 2 for a write.
+        tokens: Vec<(Position, Position, usize, u8)>,
+    },
+    Folds {
+        folds: Vec<(Position, Position)>,
+    },
+    Edits {
+        edits: Vec<Edit>,
+    },
+    Hover {
+        place: Place,
+        code: String,
+        /// Pairs of a label and a text.
+        rows: Vec<(String, String)>,
+        about: String,
+    },
+    Complete {
+        /// What is replaced.
+        place: Place,
+        items: Vec<Item>,
+    },
+    Signature {
+        label: String,
+        /// Where each parameter stands in the label, in characters, and what is said about it.
+        params: Vec<(u32, u32, String)>,
+        active: Option<usize>,
+        about: String,
+    },
+    Places {
+        places: Vec<Listed>,
+    },
+    Name {
+        place: Place,
+        name: String,
+    },
+    Refused {
+        why: String,
+    },
+}
+
+/// New text for a place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Edit {
+    pub place: Place,
+    pub text: String,
+}
+
+/// Something that may be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Item {
+    pub label: String,
+    /// `field`, `function`, `offset`, ...
+    pub kind: String,
+    pub detail: String,
+    pub about: String,
+    pub insert: String,
+}
+
+/// A place with the line that it stands in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    pub place: Place,
+    pub line: String,
+}
+
+/// Answers a question about a file of a project; nothing where the project does not have the file.
+pub fn answer(
+    desk: &mut Desk,
+    session: &mut Session,
+    project: &Project,
+    config: &Config,
+    file: &str,
+    query: &Query,
+) -> Told {
+    let Some(file) = project.file_id(file) else { return Told::Nothing };
+    let text = project.text(file);
+    let lines = LineIndex::new(text);
+    let offset = |at: Position| lines.offset(text, LineCol { line: at.line, col: at.col });
+    let places = Places::new(project.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let place = |span: Span| {
+        let (file, start, end) = places.of(span);
+        Place { file, start, end }
+    };
+    let ends = |span: Span| {
+        let Place { start, end, .. } = place(span);
+        (start, end)
+    };
+    let to_edits = |edits: Vec<service::Edit>| Told::Edits {
+        edits: edits.into_iter().map(|it| Edit { place: place(it.span), text: it.text }).collect(),
+    };
+    // What follows every key does not wait for a compilation; what tells of extents does.
+    match query {
+        Query::Tokens => {
+            let tokens = highlights(desk.read(project, config), file).into_iter().map(|it| {
+                let (start, end) = ends(it.span);
+                let class = Class::ALL.iter().position(|class| *class == it.class).unwrap_or(0);
+                (start, end, class, u8::from(it.is_declaration) + 2 * u8::from(it.is_written))
+            });
+            let tokens = tokens.collect();
+            Told::Tokens { classes: Class::ALL.map(|it| it.name().to_owned()).into(), tokens }
+        }
+        Query::Folds => {
+            let folds = folding::folds(desk.read(project, config), file);
+            Told::Folds { folds: folds.into_iter().map(|it| ends(it.span)).collect() }
+        }
+        Query::Format => to_edits(service::format::format(desk.read(project, config), file)),
+        Query::Hover { at } => {
+            let at = offset(*at);
+            let analysis = desk.analyse(session, project, config, Some((file, at)));
+            service::hover::hover(analysis, file, at).map_or(Told::Nothing, |it| Told::Hover {
+                place: place(it.span),
+                code: it.code,
+                rows: it.rows.into_iter().map(|(label, text)| (label.to_owned(), text)).collect(),
+                about: it.about,
+            })
+        }
+        Query::Complete { at } => {
+            let at = offset(*at);
+            let analysis = desk.analyse(session, project, config, Some((file, at)));
+            let found = completion::complete(analysis, file, at);
+            let items = found.items.into_iter().map(|it| Item {
+                label: it.label,
+                kind: it.kind.name().to_owned(),
+                detail: it.detail,
+                about: it.about,
+                insert: it.insert,
+            });
+            Told::Complete { place: place(found.span), items: items.collect() }
+        }
+        Query::Signature { at } => {
+            let found = service::signature::signature(desk.read(project, config), file, offset(*at));
+            found.map_or(Told::Nothing, |it| Told::Signature {
+                label: it.label,
+                params: it.params,
+                active: it.active,
+                about: it.about,
+            })
+        }
+        Query::Definition { at } => {
+            let analysis = desk.read(project, config);
+            listed(analysis, &places, navigate::definition(analysis, file, offset(*at)))
+        }
+        Query::References { at } => {
+            let analysis = desk.read(project, config);
+            let found = navigate::references(analysis, file, offset(*at));
+            listed(analysis, &places, found.into_iter().map(|it| it.span).collect())
+        }
+        Query::Name { at } => match rename::prepare(desk.read(project, config), file, offset(*at)) {
+            Ok((span, name)) => Told::Name { place: place(span), name },
+            Err(why) => Told::Refused { why },
+        },
+        Query::Rename { at, name } => {
+            match rename::rename(desk.read(project, config), file, offset(*at), name) {
+                Ok(edits) => to_edits(edits),
+                Err(why) => Told::Refused { why },
+            }
+        }
+    }
+}
+
+fn listed(analysis: &Analysis, places: &Places<'_>, spans: Vec<Span>) -> Told {
+    let each = spans.into_iter().map(|span| {
+        let (file, start, end) = places.of(span);
+        let line = analysis.project.text(span.file).lines().nth((start.line as usize).saturating_sub(1));
+        Listed { line: line.unwrap_or("").trim().to_owned(), place: Place { file, start, end } }
+    });
+    Told::Places { places: each.collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(text: &str, query: &Query) -> Told {
+        let project = Project::of_one("main.py", text);
+        answer(&mut Desk::default(), &mut Session::new(), &project, &Config::default(), "main.py", query)
+    }
+
+    const TEXT: &str = "# é\ndef f(q: FloatField):\n    with computation(PARALLEL), interval(...):\n        q = q[1, 0, 0]\n";
+
+    #[test]
+    fn places_are_lines_and_columns_in_characters() {
+        let at = Position { line: 4, col: 14 };
+        let Told::Hover { place, code, .. } = ask(TEXT, &Query::Hover { at }) else { panic!("nothing") };
+        assert_eq!((place.start, place.end), (Position { line: 4, col: 13 }, Position { line: 4, col: 14 }));
+        assert_eq!(code, "q: Field[IJK, float64]");
+        let Told::Tokens { tokens, .. } = ask("x = 'é'  # ü\n", &Query::Tokens) else { panic!("nothing") };
+        assert_eq!(tokens[2].0, Position { line: 1, col: 10 });
+    }
+
+    #[test]
+    fn a_question_about_a_place_or_file_that_is_not_there_is_answered() {
+        let far = Position { line: 90, col: 90 };
+        for at in [far, Position { line: 0, col: 0 }] {
+            assert_eq!(ask(TEXT, &Query::Hover { at }), Told::Nothing);
+            assert!(matches!(ask(TEXT, &Query::Complete { at }), Told::Complete { .. }));
+            assert!(matches!(ask(TEXT, &Query::Name { at }), Told::Refused { .. }));
+        }
+        let project = Project::of_one("main.py", TEXT);
+        let config = Config::default();
+        let told =
+            answer(&mut Desk::default(), &mut Session::new(), &project, &config, "b.py", &Query::Folds);
+        assert_eq!(told, Told::Nothing);
+    }
+}
