@@ -102,6 +102,11 @@ impl<'p> Names<'p> {
         }
     }
 
+    /// All files of the program.
+    pub fn files(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..).map(FileId).take(self.program.files.len())
+    }
+
     /// The files that something was needed of.
     pub fn reached(&self) -> impl Iterator<Item = &'p SourceFile> {
         let files = self.files.iter().zip(&self.program.files);

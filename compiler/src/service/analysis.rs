@@ -110,7 +110,7 @@ impl Analysis {
         let bindings = &self.index.scopes.symbol(symbol).bindings;
         let file = bindings.first()?.file;
         let mut found = None;
-        for_each_function(&self.program.files.get(usize::from(file.0))?.syntax.body, &mut |def| {
+        for_each_function(&self.program.files.get(usize::from(file.0))?.syntax().body, &mut |def| {
             if bindings.contains(&def.name.span) {
                 found = Some(def);
             }
@@ -181,7 +181,7 @@ pub fn about_parameter(docstring: &str, name: &str) -> Option<String> {
 
 fn types(index: &Index, names: &Names<'_>) -> BTreeMap<SymbolId, Type> {
     let mut types = BTreeMap::new();
-    for (_, info) in names.functions() {
+    for (_, info) in names.files().flat_map(|file| names.functions(file)) {
         for param in &info.def.params {
             let (Some(annotation), Some((id, _))) =
                 (&param.annotation, index.scopes.bound_at(param.name.span.file, param.name.span.start))

@@ -148,7 +148,7 @@ impl Scopes {
             scopes.open(file, None, None, 0);
         }
         for (scope, file) in program.files.iter().enumerate() {
-            scopes.walk(scope, &file.syntax.body, names);
+            scopes.walk(scope, &file.syntax().body, names);
         }
         scopes.resolve_imports(names);
         scopes
