@@ -30,6 +30,8 @@ enum Command {
     Backends(BackendsArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
+    /// Speak the language server protocol with an editor, on standard input and output
+    Lsp(LspArgs),
     /// Work on one job that comes on standard input
     #[command(hide = true)]
     Worker {
@@ -64,6 +66,13 @@ Examples:
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
 each input once and each output once, whatever the code moves.
 Equal hashes are equal bits: all back ends give the same.";
+
+const LSP_EXAMPLES: &str = "\
+Editors start it themselves. Neovim:
+  vim.lsp.config('isobar', { cmd = { 'isobar', 'lsp' }, filetypes = { 'python' } })
+  vim.lsp.enable('isobar')
+Helix, in languages.toml:
+  language-server.isobar = { command = \"isobar\", args = [\"lsp\"] }";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -143,6 +152,21 @@ pub struct BackendsArgs {
     /// Ask this runner instead; the token comes from ISOBAR_TOKEN
     #[arg(long, value_name = "URL")]
     pub runner: Option<String>,
+}
+
+/// Options of `lsp`.
+#[derive(Debug, Args)]
+#[command(after_help = LSP_EXAMPLES)]
+pub struct LspArgs {
+    /// A further folder with modules, beside those that the editor opens; repeatable
+    #[arg(long = "module", value_name = "PATH")]
+    pub modules: Vec<PathBuf>,
+    /// 32 or 64: the precision of literals and of NDSL's `Float`
+    #[arg(long, value_parser = ["32", "64"])]
+    pub precision: Option<String>,
+    /// For editors that say how they speak; it is always so
+    #[arg(long, hide = true)]
+    pub stdio: bool,
 }
 
 /// Options of `serve`.
@@ -241,6 +265,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Run(args) => commands::run::run(args, environment),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
+        Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { job: _ } => return crate::worker::main(),
     };
     match done {

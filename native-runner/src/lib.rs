@@ -19,6 +19,9 @@ mod random;
 pub mod compile;
 pub mod plan;
 
+// What editors speak.
+pub mod language;
+
 // HTTP.
 pub mod assets;
 pub mod auth;

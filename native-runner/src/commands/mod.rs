@@ -5,6 +5,7 @@ pub mod check;
 pub mod client;
 pub mod emit;
 pub mod human;
+pub mod lsp;
 pub mod run;
 pub mod serve;
 

@@ -22,6 +22,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { linkedRanges, setLinkedRangesEffect } from "./links.js";
+import { actionsOf, service } from "./service.js";
 import { appearance, highlighting, theme } from "./theme.js";
 
 /** Marks a change that the page made itself, of which it needs no report. */
@@ -41,6 +42,9 @@ const label =
  * @param {string} [options.doc] the first text
  * @param {(text: string) => void} [options.onChange] after each edit of the user (not after `setDoc`)
  * @param {(offset: number, line: number) => void} [options.onCursor] when the caret moves, and after each edit
+ * @param {(query: string) => Promise<string|null>} [options.ask] what the compiler tells about the text, as JSON
+ * @param {(json: string) => void} [options.onElsewhere] a place of another file is to be shown
+ * @param {(json: string) => void} [options.onEdits] edits of other files
  * @returns {Editor}
  */
 export function createEditor(parent, options = {}) {
@@ -51,7 +55,7 @@ export class Editor {
   #view;
   #appearance = new Compartment();
 
-  constructor(parent, { doc = "", onChange, onCursor }) {
+  constructor(parent, { doc = "", onChange, onCursor, ask, onElsewhere, onEdits }) {
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
     root.replaceChildren();
     // For tests and the console: what is drawn is not the whole text.
@@ -85,6 +89,8 @@ export class Editor {
           python(),
           syntaxHighlighting(highlighting),
           linkedRanges,
+          // Before the other keys: Tab accepts a completion, Escape closes what is open.
+          ask ? service(asked(ask), told(onElsewhere), told(onEdits)) : [],
           keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
           EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
           theme,
@@ -115,16 +121,17 @@ export class Editor {
    * Shows these diagnostics in place of those before.
    *
    * @param {{from: number, to: number, severity: "error"|"warning"|"hint"|"info", message: string,
-   *   code?: string, help?: string}[]} diagnostics
+   *   code?: string, help?: string, fixes?: string, file?: string}[]} diagnostics `fixes` is the compiler's list as JSON
    */
   setDiagnostics(diagnostics) {
     const length = this.#view.state.doc.length;
-    const shown = Array.from(diagnostics, ({ from, to, severity, message, code, help }) => ({
+    const shown = Array.from(diagnostics, ({ from, to, severity, message, code, help, fixes, file }) => ({
       ...atLeastOne(clamp(from, length), clamp(to, length), length),
       severity,
       message,
       source: code,
       renderMessage: () => explain(message, help),
+      actions: actionsOf(fixes && JSON.parse(fixes), file),
     }));
     shown.sort((a, b) => a.from - b.from || a.to - b.to);
     this.#view.dispatch(setDiagnostics(this.#view.state, shown));
@@ -169,6 +176,14 @@ export class Editor {
   destroy() {
     this.#view.destroy();
   }
+}
+
+function asked(ask) {
+  return async (query) => JSON.parse((await ask(JSON.stringify(query))) ?? "null");
+}
+
+function told(tell) {
+  return (what) => tell?.(JSON.stringify(what));
 }
 
 function clamp(offset, length) {

@@ -15,6 +15,25 @@ for (let group = 1; group <= 8; group++) {
   };
 }
 
+// What the compiler says a word is goes before what its shape says.
+const word = (name, style) => ({ [`.cm-word-${name}, .cm-word-${name} span`]: style });
+const words = {
+  ...word("keyword", { color: "var(--keyword, #7A2E9E)" }),
+  ...word("range", { color: "var(--keyword, #7A2E9E)" }),
+  ...word("axis", { color: "var(--keyword, #7A2E9E)" }),
+  ...word("field", { color: "var(--field, var(--text, #1B2130))", fontWeight: "600" }),
+  ...word("temporary", { color: "var(--text, #1B2130)" }),
+  ...word("scalar", { color: "var(--number, #8A4B00)" }),
+  ...word("constant", { color: "var(--number, #8A4B00)" }),
+  ...word("number", { color: "var(--number, #8A4B00)" }),
+  ...word("external", { color: "var(--number, #8A4B00)", fontStyle: "italic" }),
+  ...word("function", { color: "var(--accent, #0B5CAD)" }),
+  ...word("builtin", { color: "var(--accent, #0B5CAD)" }),
+  ...word("type", { color: "var(--type, #0A5F5F)" }),
+  ...word("module", { color: "var(--type, #0A5F5F)" }),
+  ".cm-word-written": { textDecoration: "underline", textUnderlineOffset: "3px", textDecorationThickness: "1px" },
+};
+
 // CodeMirror draws its underlines and gutter signs with `data:` images, which the page's policy refuses:
 // here they are text decorations and letters.
 const underline = (colour) => ({
@@ -77,6 +96,45 @@ export const theme = EditorView.theme({
   ".cm-diagnostic-info, .cm-diagnostic-hint": { borderLeftColor: "var(--accent, #0B5CAD)" },
   ".cm-diagnostic-help": { marginTop: "2px", color: "var(--text-2, #4A5365)" },
   ".cm-diagnosticSource": { color: "var(--text-3, #566073)", opacity: "1" },
+  ".cm-hover, .cm-signature": { padding: "6px 10px", maxWidth: "64ch", fontSize: "0.8125rem" },
+  ".cm-hover-code, .cm-signature code": { fontFamily: mono, whiteSpace: "pre-wrap" },
+  ".cm-hover-rows": { display: "grid", gridTemplateColumns: "max-content 1fr", gap: "1px 10px", margin: "4px 0 0" },
+  ".cm-hover-rows dt": { color: "var(--text-3, #566073)" },
+  ".cm-hover-rows dd": { margin: "0" },
+  ".cm-about": { marginTop: "4px", whiteSpace: "pre-wrap", color: "var(--text-2, #4A5365)" },
+  ".cm-signature b": { textDecoration: "underline" },
+  ".cm-tooltip-autocomplete > ul": { fontFamily: mono },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": {
+    backgroundColor: "var(--accent, #0B5CAD)",
+    color: "var(--bg0, #FFFFFF)",
+  },
+  ".cm-completionDetail": { marginLeft: "1.5em", fontStyle: "normal", opacity: "0.75" },
+  ".cm-foldGutter": { minWidth: "1em", color: "var(--text-3, #566073)" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--bg2, #ECEEF2)", color: "var(--text-2, #4A5365)", border: "none" },
+  ".cm-service": { display: "flex", gap: "8px", alignItems: "flex-start", padding: "4px 8px" },
+  ".cm-service-text": { whiteSpace: "nowrap", paddingTop: "3px" },
+  ".cm-service-form": { display: "flex", gap: "8px", flex: "1" },
+  ".cm-service-list": { listStyle: "none", margin: "0", padding: "0", flex: "1", maxHeight: "9em", overflow: "auto" },
+  ".cm-service-row": {
+    display: "flex",
+    gap: "10px",
+    width: "100%",
+    border: "none",
+    background: "none",
+    color: "inherit",
+    textAlign: "left",
+    padding: "2px 4px",
+    cursor: "pointer",
+  },
+  ".cm-service-row:hover, .cm-service-row:focus": { backgroundColor: "var(--bg2, #ECEEF2)" },
+  ".cm-service-place": { color: "var(--text-3, #566073)", whiteSpace: "nowrap" },
+  ".cm-diagnosticAction": {
+    backgroundColor: "var(--accent, #0B5CAD)",
+    color: "var(--bg0, #FFFFFF)",
+    marginLeft: "0",
+    marginRight: "8px",
+  },
+  ...words,
   ...links,
 });
 

@@ -2,8 +2,11 @@
 //!
 //! Offsets count UTF-16 units from the start of the text.
 
-use js_sys::{Array, Object, Reflect};
+use std::pin::Pin;
+
+use js_sys::{Array, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
 use web_sys::HtmlElement;
 
 #[wasm_bindgen(module = "/editor/dist/editor.js")]
@@ -36,12 +39,18 @@ extern "C" {
     fn scroll_to_offset(this: &JsEditor, offset: f64);
 }
 
-/// What the editor reports.
+/// What the editor reports and asks. Questions, places and edits are the wire's, as JSON.
 pub struct Listeners {
     /// After each edit of the user.
     pub on_change: Box<dyn Fn(String)>,
     /// The offset of the caret, when it moves.
     pub on_cursor: Box<dyn Fn(usize)>,
+    /// What the compiler tells about the text; nothing where it does not answer.
+    pub on_ask: Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<String>>>>>,
+    /// A place of another file is to be shown.
+    pub on_elsewhere: Box<dyn Fn(String)>,
+    /// Edits of other files.
+    pub on_edits: Box<dyn Fn(String)>,
 }
 
 impl std::fmt::Debug for Listeners {
@@ -60,6 +69,9 @@ pub struct Mark {
     pub message: String,
     pub code: String,
     pub help: Option<String>,
+    /// The file, and the changes that mend it, as JSON.
+    pub file: String,
+    pub fixes: String,
 }
 
 /// The editor in the page; it lives as long as the page does.
@@ -78,7 +90,7 @@ impl Editor {
     /// Makes an editor with `text` inside `parent`.
     #[must_use]
     pub fn new(parent: &HtmlElement, text: &str, listeners: Listeners) -> Self {
-        let Listeners { on_change, on_cursor } = listeners;
+        let Listeners { on_change, on_cursor, on_ask, on_elsewhere, on_edits } = listeners;
         let options = Object::new();
         put(&options, "doc", &text.into());
         // Offsets are whole numbers far below 2^53.
@@ -86,6 +98,13 @@ impl Editor {
         let on_cursor = move |offset: f64| on_cursor(offset as usize);
         put(&options, "onChange", &Closure::<dyn Fn(String)>::new(on_change).into_js_value());
         put(&options, "onCursor", &Closure::<dyn Fn(f64)>::new(on_cursor).into_js_value());
+        let on_ask = move |query: String| {
+            let told = on_ask(query);
+            future_to_promise(async move { Ok(told.await.map_or(JsValue::NULL, JsValue::from)) })
+        };
+        put(&options, "ask", &Closure::<dyn Fn(String) -> Promise>::new(on_ask).into_js_value());
+        put(&options, "onElsewhere", &Closure::<dyn Fn(String)>::new(on_elsewhere).into_js_value());
+        put(&options, "onEdits", &Closure::<dyn Fn(String)>::new(on_edits).into_js_value());
         let inner = create_editor(parent, &options);
         // For the end-to-end tests, who read the whole text: CodeMirror draws only what can be seen.
         put(parent, "editor", &inner);
@@ -108,6 +127,8 @@ impl Editor {
             if let Some(help) = &mark.help {
                 put(&one, "help", &help.as_str().into());
             }
+            put(&one, "file", &mark.file.as_str().into());
+            put(&one, "fixes", &mark.fixes.as_str().into());
             all.push(&one);
         }
         self.inner.set_diagnostics(&all);

@@ -10,7 +10,15 @@ use crate::state::use_app;
 const LANGUAGE: &str = include_str!("../../../static/help.html");
 
 /// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
-const OTHER_KEYS: [(&str, &str); 5] = [
+const OTHER_KEYS: [(&str, &str); 13] = [
+    ("Ctrl+Space", "in the text: what may be written there"),
+    ("F12", "in the text: go to the definition, as a click with Ctrl does"),
+    ("Shift+F12", "in the text: everywhere that a name is used"),
+    ("F2", "in the text: rename"),
+    ("Mod+.", "in the text: the fix of a problem, while nothing runs"),
+    ("Alt+Shift+F", "in the text: lay it out"),
+    ("Mod+Shift+Space", "in the text: what a call takes"),
+    ("Mod+Alt+[", "in the text: fold; with ] unfold"),
     ("Esc, then Tab", "leave the editor, where Tab indents"),
     ("Mod+F", "find and replace in the text"),
     ("Mod+/", "comment out and in"),

@@ -7,17 +7,19 @@ use web_sys::HtmlElement;
 use super::App;
 use super::links::{self, Links};
 use super::offsets::Offsets;
+use super::teller::Teller;
 use crate::bridge::editor::{Editor, Listeners, Mark};
 
 /// The editor, once it is in the page.
 #[derive(Clone, Copy, Debug)]
 pub struct EditorState {
     editor: StoredValue<Option<Editor>, LocalStorage>,
+    pub(super) teller: Teller,
 }
 
 impl EditorState {
     pub(super) fn new() -> Self {
-        Self { editor: StoredValue::new_local(None) }
+        Self { editor: StoredValue::new_local(None), teller: Teller::new() }
     }
 
     /// Shows another text.
@@ -40,6 +42,9 @@ impl App {
         let listeners = Listeners {
             on_change: Box::new(move |text| self.edit(text)),
             on_cursor: Box::new(move |offset| self.caret_moved(offset)),
+            on_ask: Box::new(move |query| Box::pin(self.tell(query))),
+            on_elsewhere: Box::new(move |place| self.elsewhere(&place)),
+            on_edits: Box::new(move |edits| self.edit_others(&edits)),
         };
         let editor = Editor::new(parent, &self.project.text.get_untracked(), listeners);
         self.editor.editor.set_value(Some(editor));
@@ -116,6 +121,8 @@ impl App {
                 message: it.message.clone(),
                 code: it.code.clone(),
                 help: it.help.clone(),
+                file: main.clone(),
+                fixes: "[]".to_owned(),
             })
             .collect()
         })

@@ -15,6 +15,7 @@ pub mod runner;
 pub mod settings;
 pub mod sharing;
 pub mod shortcuts;
+pub mod teller;
 pub mod values;
 pub mod view;
 

@@ -88,6 +88,17 @@ impl Project {
         self.carried.with(|it| it.main.clone()).unwrap_or_else(|| MAIN.to_owned())
     }
 
+    /// Changes a file that the editor does not show.
+    pub(super) fn edit_other(self, file: &str, change: impl FnOnce(&str) -> Option<String>) {
+        let text = self.carried.with_untracked(|it| change(it.files.get(file)?));
+        if let Some(text) = text {
+            self.carried.update(|it| {
+                it.files.insert(file.to_owned(), text);
+            });
+            self.revision.update(|it| *it += 1);
+        }
+    }
+
     fn state(self) -> State {
         let mut state = self.carried.get();
         state.files.insert(self.main(), self.text.get());

@@ -309,6 +309,13 @@ impl App {
         }
     }
 
+    /// Ends what runs; tells whether anything did.
+    pub(super) fn stop_what_runs(self) -> bool {
+        let is_running = matches!(self.run.phase.get_untracked(), Phase::Working(_));
+        self.stop();
+        is_running
+    }
+
     /// Ends what runs.
     pub fn stop(self) {
         let Phase::Working(backend) = self.run.phase.get_untracked() else { return };

@@ -39,7 +39,8 @@ pub const SHORTCUTS: [Shortcut; 21] = [
     shortcut("Mod+Enter", "run in this tab", |app| app.run_debug()),
     shortcut("Mod+Alt+Enter", "run on the runner", |app| app.with_runner(App::run_on_runner)),
     shortcut("Mod+Shift+Enter", "run both and compare", |app| app.with_runner(App::compare)),
-    shortcut("Mod+.", "stop", |app| app.stop()),
+    // The editor has this key too, for fixes, while nothing runs.
+    perhaps("Mod+.", "stop", App::stop_what_runs),
     shortcut("Mod+Alt+S", "share a link", |app| app.share()),
     shortcut("Mod+S", "nothing: your text is kept as you type", |app| {
         app.run.say("Your text is kept in this browser as you type; Share makes a link of it.");

@@ -1,0 +1,81 @@
+//! What the compiler tells the editor about its text.
+//!
+//! A worker of its own answers, so that neither a compilation nor a run makes the editor wait.
+
+use std::rc::Rc;
+
+use isobar_protocol::compile::Place;
+use isobar_protocol::service::{Edit, Query, Told};
+use isobar_protocol::worker::{Ask, Said};
+use leptos::prelude::*;
+use serde::Serialize;
+
+use super::App;
+use super::offsets::Offsets;
+use crate::bridge::asker::Asker;
+
+/// The worker, from the first question on.
+#[derive(Clone, Copy, Debug)]
+pub struct Teller {
+    asker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+}
+
+/// An answer with the file that the editor shows.
+#[derive(Serialize)]
+struct Answered {
+    file: String,
+    told: Told,
+}
+
+impl Teller {
+    pub(super) fn new() -> Self {
+        Self { asker: StoredValue::new_local(None) }
+    }
+
+    /// The worker; another one where the last has ended.
+    fn asker(self) -> Option<Rc<Asker>> {
+        let is_gone = self.asker.with_value(|it| it.as_ref().is_none_or(|it| it.is_gone()));
+        if is_gone {
+            self.asker.set_value(Asker::start(|_, _| {}).ok());
+        }
+        self.asker.get_value()
+    }
+}
+
+impl App {
+    /// Answers a question of the editor; nothing where nobody answers.
+    pub(super) async fn tell(self, query: String) -> Option<String> {
+        let query: Query = serde_json::from_str(&query).ok()?;
+        let request = untrack(|| self.project.request());
+        let file = untrack(|| self.project.main());
+        let asker = self.editor.teller.asker()?;
+        let (said, _) =
+            asker.ask(Ask::Service { request, file: file.clone(), query }, Vec::new()).await.ok()?;
+        let Said::Told { told } = said else { return None };
+        serde_json::to_string(&Answered { file, told }).ok()
+    }
+
+    /// The page shows one file: says where the other place is.
+    pub(super) fn elsewhere(self, place: &str) {
+        if let Ok(place) = serde_json::from_str::<Place>(place) {
+            self.run.say(format!("That is in {}, line {}.", place.file, place.start.line));
+        }
+    }
+
+    /// Changes files that the editor does not show.
+    pub(super) fn edit_others(self, edits: &str) {
+        let Ok(edits) = serde_json::from_str::<Vec<Edit>>(edits) else { return };
+        let mut places: Vec<&Edit> = edits.iter().collect();
+        // From the last on, so that the places before stay where they are.
+        places.sort_by_key(|it| std::cmp::Reverse((&it.place.file, it.place.start)));
+        for Edit { place, text } in places {
+            self.project.edit_other(&place.file, |before| {
+                let offsets = Offsets::new(before);
+                let units: Vec<u16> = before.encode_utf16().collect();
+                let (start, end) = (offsets.offset(place.start), offsets.offset(place.end));
+                let (head, tail) = (units.get(..start)?, units.get(end..)?);
+                Some(String::from_utf16_lossy(head) + text + &String::from_utf16_lossy(tail))
+            });
+        }
+    }
+}
