@@ -1,6 +1,7 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
 pub mod agree;
+pub mod conformance;
 pub mod corpus;
 pub mod generate;
 pub mod golden;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Names, ScopeId};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign};
-use super::{builtins, field_types, parse};
+use super::{field_types, parse};
 use crate::space::Axis;
 use crate::types::math::{call_f32, call_f64, pow_f32, pow_f64};
 use crate::types::{DType, Function, Value};
@@ -260,14 +260,14 @@ pub fn type_text(
 ) -> Evaluated {
     let parsed = parse::expression(text, at);
     let parsed = parsed.ok_or_else(|| Opaque::new(format!("`{text}` is not a type"), at))?;
-    if let ExprKind::Attribute(module, name) = &parsed.kind
-        && matches!(module.as_name(), Some("np" | "numpy"))
-        && names.lookup(environment.scope, environment.position, "np").is_none()
-    {
-        let numpy = ["numpy".to_owned()];
-        return builtins::module_attribute(&numpy, &name.name, names.config)
-            .ok_or_else(|| Opaque::new(format!("`{text}` is not a type"), at));
-    }
+    // A type that is given from outside may name NumPy's, whatever the file imports.
+    let numpy = |name: &str| {
+        let is_numpy = matches!(name, "np" | "numpy")
+            && names.lookup(environment.scope, environment.position, name).is_none();
+        is_numpy.then(|| Ok(Constant::Foreign(Arc::from(["numpy".to_owned()]))))
+    };
+    let environment =
+        &Environment { locals: &numpy, ..Environment::module(environment.scope, environment.position) };
     expression(names, environment, &parsed)
 }
 

@@ -1,0 +1,109 @@
+//! Pages to blocks, and blocks to what they say about themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One stencil of a page.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub heading: String,
+    /// The line of the page on which the stencil's text starts.
+    pub line: usize,
+    pub text: String,
+    /// Files beside it.
+    pub modules: BTreeMap<String, String>,
+    pub precision: u32,
+    pub halo: i64,
+}
+
+/// The stencils of a page, in their order.
+///
+/// # Panics
+///
+/// When a fence has an option that is not known, or no end.
+#[must_use]
+pub fn blocks(page: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut heading = String::new();
+    let mut modules = BTreeMap::new();
+    let mut lines = page.lines().enumerate();
+    while let Some((number, line)) = lines.next() {
+        if let Some(text) = line.strip_prefix('#') {
+            text.trim_start_matches('#').trim().clone_into(&mut heading);
+            modules.clear();
+        }
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let mut text = String::new();
+        loop {
+            let (_, line) =
+                lines.next().unwrap_or_else(|| panic!("the block in line {} has no end", number + 1));
+            if line == "```" {
+                break;
+            }
+            text += line;
+            text.push('\n');
+        }
+        let mut words = info.split_whitespace();
+        match words.next() {
+            Some("stencil") => {
+                let (heading, modules) = (heading.clone(), modules.clone());
+                let mut block = Block { heading, line: number + 2, text, modules, precision: 64, halo: 0 };
+                for word in words {
+                    match word.split_once('=').and_then(|(key, value)| Some((key, value.parse().ok()?))) {
+                        Some(("precision", bits @ (32 | 64))) => block.precision = bits,
+                        Some(("halo", points)) => block.halo = points.into(),
+                        _ => panic!("line {}: `{word}` is no option of a stencil", number + 1),
+                    }
+                }
+                found.push(block);
+            }
+            Some("module") => {
+                modules.insert(words.next().unwrap_or_default().to_owned(), text);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What a block says about itself, by keyword; see the [module](super).
+impl Block {
+    /// The diagnostics that must be: line from 1, `error` or `warning`, code.
+    #[must_use]
+    pub fn diagnostics(&self) -> BTreeSet<(usize, String, String)> {
+        let mut expected = BTreeSet::new();
+        for (number, line) in self.text.lines().enumerate() {
+            for severity in ["error", "warning"] {
+                for after in line.split(&format!("{severity}[")).skip(1) {
+                    let code = after.split(']').next().unwrap_or_default();
+                    // Said of the text as a whole where it stands alone.
+                    let number = if line.starts_with(&format!("# {severity}[")) { 0 } else { number + 1 };
+                    expected.insert((number, severity.to_owned(), code.to_owned()));
+                }
+            }
+        }
+        expected
+    }
+
+    /// The rest of every comment line that starts with a keyword.
+    pub fn lines_of<'b>(&'b self, keyword: &'b str) -> impl Iterator<Item = &'b str> {
+        let of = move |line: &'b str| {
+            let rest = line.trim_start().strip_prefix("# ")?.strip_prefix(keyword)?;
+            (rest.is_empty() || rest.starts_with([' ', '['])).then(|| rest.trim())
+        };
+        self.text.lines().filter_map(of)
+    }
+
+    /// `# keyword name = value`, by name.
+    ///
+    /// # Panics
+    ///
+    /// When the line is none.
+    #[must_use]
+    pub fn values_of<'b>(&'b self, keyword: &'b str) -> Vec<(&'b str, &'b str)> {
+        let pair = |line: &'b str| match str::split_once(line, '=') {
+            Some((name, value)) => (name.trim(), value.trim()),
+            None => panic!("`# {keyword} {line}` has no `=`"),
+        };
+        self.lines_of(keyword).map(pair).collect()
+    }
+}
