@@ -96,7 +96,7 @@ pub enum Format {
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct CheckArgs {
-    /// Python files with stencils
+    /// Python files with stencils, or folders of them
     #[arg(required_unless_present = "request")]
     pub files: Vec<PathBuf>,
     /// Carry out the changes that are certain, and write the files back

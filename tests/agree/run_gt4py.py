@@ -14,10 +14,12 @@ undefined was read, and there is nothing to compare.
 import contextlib
 import json
 import pathlib
+import platform
 import signal
 import subprocess
 import sys
 import warnings
+from importlib import metadata
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "golden"))
 
@@ -276,6 +278,13 @@ def main():
         setattr(ufuncs, name, functions.stand_in(ours, getattr(ufuncs, name)))
     ufuncs.pow = ufuncs.power
     Fill.install()
+    versions = {
+        "about": "Stencils and what gt4py makes of them; written by `cargo xtask agree --keep`.",
+        "gt4py": metadata.version("gt4py"),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
+    (root / "versions.json").write_text(json.dumps(versions))
     cases = json.loads((root / "cases.json").read_text())
     with open(root / "results.jsonl", "w") as results:
         for count, case in enumerate(cases):

@@ -11,12 +11,13 @@ use crate::process::{cargo, program, root, run, target_dir};
 const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
 
 /// Builds the Python environment where it is missing, and compares.
-pub(crate) fn agree(generated: u32, paths: &[PathBuf]) -> Result<()> {
+pub(crate) fn agree(generated: u32, keep: bool, paths: &[PathBuf]) -> Result<()> {
     let folder = target_dir().join("oracle");
     let python = environment(&folder)?;
     let mut command = cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "agree", "--"]);
-    command.arg(python).arg(folder.join("work")).arg(generated.to_string()).args(paths);
+    command.arg(python).arg(folder.join("work")).arg(generated.to_string());
+    command.args(keep.then_some("--keep")).args(paths);
     run(&mut command, "run stencils with gt4py and with Isobar, and compare")
 }
 

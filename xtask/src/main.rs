@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
 mod agree;
+mod fuzz;
 mod install;
 mod page;
 mod play;
@@ -62,11 +63,20 @@ enum Chore {
         #[arg(long)]
         with: Vec<std::path::PathBuf>,
     },
+    /// Look for inputs that break the front end: coverage-guided, built with instrumentation
+    Fuzz {
+        /// How long all targets together
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
     /// Run stencils with gt4py and with Isobar on the same inputs, and compare bit by bit
     Agree {
         /// How many generated stencils
         #[arg(long, default_value_t = 300)]
         generated: u32,
+        /// Write what gt4py gives to tests/golden/agreed.jsonl, which CI checks without it
+        #[arg(long)]
+        keep: bool,
         /// Checkouts of models beside our own stencils
         paths: Vec<std::path::PathBuf>,
     },
@@ -81,7 +91,8 @@ fn main() -> ExitCode {
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with } => corpus(&paths, &with),
-        Chore::Agree { generated, paths } => agree::agree(generated, &paths),
+        Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
+        Chore::Agree { generated, keep, paths } => agree::agree(generated, keep, &paths),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -16,6 +16,9 @@ use crate::document::Document;
 use crate::error::count;
 
 pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if args.files.iter().any(|it| it.is_dir()) {
+        return super::check_folder::check(args, environment);
+    }
     let mut report = CheckReport::default();
     let mut shown = String::new();
     // Without a file, the document of `--request` names it.

@@ -2,6 +2,7 @@
 
 pub mod backends;
 pub mod check;
+pub mod check_folder;
 pub mod client;
 pub mod emit;
 pub mod human;

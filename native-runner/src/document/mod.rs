@@ -123,6 +123,13 @@ impl Document {
     }
 }
 
+/// The Python files below a folder, by the names that they have as modules.
+pub(crate) fn modules(folder: &Path) -> Result<BTreeMap<String, String>, Usage> {
+    let mut files = BTreeMap::new();
+    add_module(&mut files, folder)?;
+    Ok(files)
+}
+
 /// A file is a module of its own name; the files of a folder are modules of it, and of
 /// a package of the folder's name where it is one.
 fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), Usage> {

@@ -3,9 +3,11 @@
 //! [`subject`] is a stencil with all that decides its meaning, [`prepare`] compiles and runs it
 //! here and writes down what gt4py needs, [`functions`] lends gt4py our elementary functions, and
 //! [`verdict`] compares.
+//! [`kept`] is what of it is committed, so that CI needs no Python.
 
 pub mod subject;
 pub mod values;
 pub mod prepare;
 pub mod functions;
 pub mod verdict;
+pub mod kept;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::backend::launch::{Argument, Call, ScalarInput};
-use isobar_compiler::backend::signature::{AccessKind, ParamKind};
+use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
 use isobar_compiler::config::External;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::inputs;
@@ -110,13 +110,10 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
     Ok(Prepared { id, ours, warnings, case, folder })
 }
 
+/// The run of a stencil that compiles, and what gt4py needs for the same one.
 fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folder: &Path) -> Result<Ours> {
     let signature = compilation.signature.as_ref().context("no signature")?;
-    let Domain { i, j, k } = subject.domain;
-    let domain = Domain::new(i, j, k.max(signature.min_levels));
-    let seed = subject.name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
-    let directives = physical(signature, seed % 100_000);
-    let call = inputs::call_for(signature, &directives, domain);
+    let (domain, call) = call(subject, signature);
     case["accepted"] = json!(true);
     case["domain"] = json!([domain.i, domain.j, domain.k]);
     // A `while` of gt4py's `numpy` evaluates its condition over whole arrays.
@@ -128,8 +125,32 @@ fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folde
     let written = signature.params.iter().filter(|it| it.access.is_written());
     case["written"] = written.map(|it| json!(it.name)).collect();
     write_inputs(&call, &folder.join("in.npz"))?;
-    let launch = compilation.bind(call);
-    let mut launch = match launch {
+    run(compilation, call)
+}
+
+/// Compiles a stencil and runs it here.
+///
+/// # Errors
+///
+/// When it does not compile.
+pub fn ours(subject: &Subject) -> Result<Ours> {
+    let compilation = subject.compile();
+    let signature = compilation.signature.as_ref().filter(|_| !compilation.has_errors());
+    let (_, call) = call(subject, signature.context("it does not compile")?);
+    run(&compilation, call)
+}
+
+/// Random inputs that depend on the subject's name alone.
+fn call(subject: &Subject, signature: &Signature) -> (Domain, Call) {
+    let Domain { i, j, k } = subject.domain;
+    let domain = Domain::new(i, j, k.max(signature.min_levels));
+    let seed = subject.name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
+    (domain, inputs::call_for(signature, &physical(signature, seed % 100_000), domain))
+}
+
+fn run(compilation: &Compilation, call: Call) -> Result<Ours> {
+    let signature = compilation.signature.as_ref().context("no signature")?;
+    let mut launch = match compilation.bind(call) {
         Ok(launch) => launch,
         Err(wrong) => {
             let told: Vec<_> = wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
@@ -150,7 +171,7 @@ fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folde
     Ok(Ours::Ran(written.collect()))
 }
 
-fn scalars(signature: &isobar_compiler::backend::signature::Signature, call: &Call) -> Json {
+fn scalars(signature: &Signature, call: &Call) -> Json {
     let mut found = Map::new();
     for param in signature.params.iter().filter(|it| it.access != AccessKind::None) {
         let ParamKind::Scalar { default, .. } = &param.kind else { continue };

@@ -56,13 +56,17 @@ impl Subject {
         }
     }
 
-    /// The first `count` generated stencils: in turn of exact operations only and of everything, in
-    /// double and in single precision, and on a domain that its regions may be larger than.
+    /// The first `count` generated stencils, with more and more features in turn, in double and in
+    /// single precision, and on a domain that its regions may be larger than.
     #[must_use]
     pub fn generated(count: u64) -> Vec<Self> {
         let of_seed = |seed: u64| {
-            let (kind, features) =
-                if seed.is_multiple_of(2) { ("exact", Features::EXACT) } else { ("all", Features::ALL) };
+            let (kind, features) = match seed % 4 {
+                0 => ("exact", Features::EXACT),
+                1 => ("plain", Features::PLAIN),
+                2 => ("computed", Features::COMPUTED),
+                _ => ("all", Features::ALL),
+            };
             let precision = if seed % 8 < 6 { 64 } else { 32 };
             let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
             let made = generate::stencil(seed, features);

@@ -7,7 +7,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 use isobar_compiler::space::Domain;
+use isobar_runner::npz;
 use isobar_tests::agree::functions;
+use isobar_tests::agree::kept::{self, Kept, digest};
 use isobar_tests::agree::prepare::{Prepared, prepare};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::agree::verdict::{Theirs, Verdict};
@@ -23,10 +25,15 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let work = || match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["functions"] => functions::serve(std::io::stdin().lock(), std::io::stdout().lock()).map(|()| true),
-        [python, work, generated, ref paths @ ..] => {
-            agree(Path::new(python), Path::new(work), generated.parse()?, paths)
+        [python, work, generated, "--keep", ref paths @ ..] => {
+            agree(Path::new(python), Path::new(work), generated.parse()?, true, paths)
         }
-        _ => bail!("usage: agree PYTHON FOLDER COUNT [PATH...]; `cargo xtask agree` knows the first two"),
+        [python, work, generated, ref paths @ ..] => {
+            agree(Path::new(python), Path::new(work), generated.parse()?, false, paths)
+        }
+        _ => bail!(
+            "usage: agree PYTHON FOLDER COUNT [--keep] [PATH...]; `cargo xtask agree` knows the first two"
+        ),
     };
     let outcome = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
@@ -45,7 +52,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn agree(python: &Path, work: &Path, generated: u64, paths: &[&str]) -> Result<bool> {
+fn agree(python: &Path, work: &Path, generated: u64, keep: bool, paths: &[&str]) -> Result<bool> {
     let mut subjects = Subject::of_folder("gallery", &root().join("static/gallery"), DOMAIN)?;
     subjects.extend(Subject::of_folder("facts", &root().join("tests/golden/facts"), DOMAIN)?);
     subjects.extend(Subject::of_folder("written", &root().join("tests/agree/stencils"), DOMAIN)?);
@@ -98,7 +105,45 @@ fn agree(python: &Path, work: &Path, generated: u64, paths: &[&str]) -> Result<b
         is_fine &= !matches!(verdict, Verdict::Differs { .. } | Verdict::WeCrash { .. });
     }
     print_table(&table, &functions);
+    if keep {
+        keep_results(work, &subjects, &prepared, &verdicts)?;
+    }
     Ok(is_fine)
+}
+
+/// Writes what gt4py made of our own stencils, where all of it is decided to the bit.
+fn keep_results(
+    work: &Path,
+    subjects: &[Subject],
+    prepared: &[Prepared],
+    verdicts: &[Verdict],
+) -> Result<()> {
+    let mut lines = vec![std::fs::read_to_string(work.join("versions.json"))?];
+    for ((subject, prepared), verdict) in subjects.iter().zip(prepared).zip(verdicts) {
+        let Verdict::Agrees { backend, functions } = verdict else { continue };
+        let is_alone = subject.project.files.len() == 1;
+        let arrays = npz::read(&std::fs::read(prepared.folder.join("out.npz"))?, 1 << 26);
+        let arrays = arrays.map_err(anyhow::Error::msg)?;
+        let is_whole = !arrays.keys().any(|it| it.starts_with("defined_"));
+        if !functions.is_empty() || !is_alone || !is_whole {
+            continue;
+        }
+        let Domain { i, j, k } = subject.domain;
+        let written = |(name, it): (&String, _)| Some((name.strip_prefix("out_")?.to_owned(), digest(it)));
+        lines.push(serde_json::to_string(&Kept {
+            origin: subject.origin.clone(),
+            name: subject.name.clone(),
+            stencil: subject.stencil.clone(),
+            precision: subject.precision,
+            domain: [i, j, k],
+            backend: backend.clone(),
+            outputs: arrays.iter().filter_map(written).collect(),
+            text: subject.project.text(subject.project.main_id().unwrap_or_default()).to_owned(),
+        })?);
+    }
+    println!("{} results are kept", lines.len() - 1);
+    std::fs::write(kept::path(), lines.join("\n") + "\n")?;
+    Ok(())
 }
 
 /// Where gt4py's two back ends disagree, the plain loops of `debug` are right.

@@ -64,20 +64,38 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn names(&mut self, expr: &Expr, visible: &BTreeSet<String>) {
-        let (around, found) = (&self.around, &mut self.found);
-        expr.walk(&mut |it| {
-            let ExprKind::Name(name) = &it.kind else { return };
-            let test = around.iter().find(|it| it.params.iter().any(|it| it.name.name == *name));
-            match test {
-                Some(test) => test.decorators.iter().for_each(|it| {
-                    it.walk(&mut |it| {
-                        found.extend(it.as_name().filter(|it| visible.contains(*it)).map(str::to_owned))
-                    });
-                }),
-                None => found.extend(visible.get(name).cloned()),
+    fn names(&mut self, expr: &'p Expr, visible: &BTreeSet<String>) {
+        let mut waiting = vec![expr];
+        // What a name was assigned is followed a few steps: `builder = Builder(definition)`.
+        for _ in 0..3 {
+            let mut next = Vec::new();
+            for expr in waiting {
+                expr.walk(&mut |it| {
+                    let ExprKind::Name(name) = &it.kind else { return };
+                    self.found.extend(visible.get(name).cloned());
+                    for function in &self.around {
+                        if function.params.iter().any(|it| it.name.name == *name) {
+                            next.extend(&function.decorators);
+                        }
+                        assigned(&function.body, name, &mut next);
+                    }
+                });
             }
-        });
+            waiting = next;
+        }
+    }
+}
+
+/// What is assigned to a name in these statements.
+fn assigned<'p>(body: &'p [Stmt], name: &str, found: &mut Vec<&'p Expr>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } if targets.iter().any(|it| it.as_name() == Some(name)) => {
+                found.push(value);
+            }
+            StmtKind::Function(_) | StmtKind::Class(_) => {}
+            other => bodies(other).into_iter().for_each(|it| assigned(it, name, found)),
+        }
     }
 }
 
@@ -117,8 +135,9 @@ def test(definition):
             a = 2
     with pytest.raises(ValueError, match='x'):
         build(bad, externals={})
+    builder = Builder(definition)
     with pytest.raises(ValueError):
-        build(definition)
+        builder.gtir
     with pytest.raises(ValueError):
         @stencil(backend='numpy')
         def decorated(a: Field[float]):

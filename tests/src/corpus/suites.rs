@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::diag::Span;
 use isobar_compiler::frontend;
-use isobar_compiler::frontend::syntax::{ClassDef, Expr, ExprKind, FunctionDef, Keyword, Stmt, StmtKind};
+use isobar_compiler::frontend::syntax::{ClassDef, Expr, ExprKind, FunctionDef, Stmt, StmtKind};
 use isobar_compiler::project::Project;
 
 /// The text with annotations for the parameters of each `definition` in a class that has `symbols` and `dtypes`.
@@ -37,19 +37,33 @@ fn annotate(text: &str, class: &ClassDef, insertions: &mut BTreeMap<usize, Strin
         })
     };
     let (Some(symbols), Some(dtypes)) = (assigned("symbols"), assigned("dtypes")) else { return };
-    let ExprKind::Call { keywords: symbols, .. } = &symbols.kind else { return };
+    let symbols = named(symbols);
     for definition in class.body.iter().filter_map(definition) {
         for param in definition.params.iter().filter(|it| it.annotation.is_none()) {
             let name = &param.name.name;
-            let Some(symbol) = symbols.iter().find(|it| it.name.as_ref().is_some_and(|it| it.name == *name))
-            else {
-                continue;
-            };
+            let Some((_, symbol)) = symbols.iter().find(|(symbol, _)| *symbol == name) else { continue };
             let dtype = slice(text, dtype_of(name, dtypes).span);
             if let Some(annotation) = annotation(text, symbol, dtype) {
                 insertions.insert(param.name.span.end as usize, format!(": {annotation}"));
             }
         }
+    }
+}
+
+/// The entries of `dict(name=value)` or `{"name": value}`.
+fn named(mapping: &Expr) -> Vec<(&String, &Expr)> {
+    match &mapping.kind {
+        ExprKind::Call { keywords, .. } => {
+            keywords.iter().filter_map(|it| Some((&it.name.as_ref()?.name, &it.value))).collect()
+        }
+        ExprKind::Dict(entries) => {
+            let named = entries.iter().filter_map(|(key, value)| match &key.as_ref()?.kind {
+                ExprKind::Str(name) => Some((name, value)),
+                _ => None,
+            });
+            named.collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -69,8 +83,8 @@ fn dtype_of<'e>(name: &str, dtypes: &'e Expr) -> &'e Expr {
     entry.or(entries.first()).map_or(dtypes, |(_, value)| &value.parts()[0])
 }
 
-fn annotation(text: &str, symbol: &Keyword, dtype: &str) -> Option<String> {
-    let ExprKind::Call { function, keywords, .. } = &symbol.value.kind else { return None };
+fn annotation(text: &str, symbol: &Expr, dtype: &str) -> Option<String> {
+    let ExprKind::Call { function, keywords, .. } = &symbol.kind else { return None };
     let keyword = |name: &str| {
         let found = keywords.iter().find(|it| it.name.as_ref().is_some_and(|it| it.name == name));
         found.map(|it| &it.value)

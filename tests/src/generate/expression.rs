@@ -5,15 +5,16 @@ use super::function::Function;
 use super::random::Random;
 
 /// What an expression yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
+    #[default]
     Float,
     Int,
     Bool,
 }
 
 /// The axes that a variable has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Axes {
     Ijk,
     Ij,
@@ -21,11 +22,14 @@ pub(super) enum Axes {
     J,
     K,
     /// A scalar, an external, a constant, or a parameter that is read at the centre alone.
+    #[default]
     None,
+    /// No axes, only elements.
+    Table,
 }
 
 /// Something that can be read, and how far from the point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Readable {
     pub name: String,
     pub kind: Kind,
@@ -34,12 +38,18 @@ pub(super) struct Readable {
     pub beside: bool,
     /// The K offsets at which it may be read.
     pub levels: (i32, i32),
+    /// The K offsets at which a computed level is sure to be there; `None` where levels must not be computed.
+    pub computed: Option<(i32, i32)>,
+    /// Whether any level may be read by its number.
+    pub absolute: bool,
+    /// The size of its data dimension; 0 without one.
+    pub elements: usize,
 }
 
 impl Readable {
     /// One value for all points.
     pub(super) fn scalar(name: &str, kind: Kind) -> Self {
-        Self { name: name.to_owned(), kind, axes: Axes::None, beside: false, levels: (0, 0) }
+        Self { name: name.to_owned(), kind, axes: Axes::None, ..Self::default() }
     }
 }
 
@@ -74,12 +84,57 @@ impl Scope<'_> {
 
     /// A read of a variable of that kind, or a literal where there is none.
     pub(super) fn read(&self, random: &mut Random, kind: Kind) -> String {
-        let fitting: Vec<&Readable> = self.readable.iter().filter(|it| it.kind == kind).collect();
+        let has_elements = |it: &Readable| it.elements > 0;
+        let fits = |it: &&Readable| it.kind == kind && (self.features.computed || !has_elements(it));
+        let fitting: Vec<&Readable> = self.readable.iter().filter(fits).collect();
         if fitting.is_empty() || random.chance(10) {
             return literal(random, kind);
         }
         let variable = *random.pick(&fitting);
+        if self.features.computed
+            && let Some(text) = self.computed_access(random, variable)
+        {
+            return text;
+        }
         access(random, variable)
+    }
+
+    /// A read whose place an integer tells at run time; always of variables with data dimensions.
+    fn computed_access(&self, random: &mut Random, variable: &Readable) -> Option<String> {
+        let name = &variable.name;
+        // Remainders are never negative, so that they are indices.
+        let index = |random: &mut Random, n: usize| match random.below(3) {
+            0 => format!("({}) % {n}", self.plain_int(random)),
+            _ => random.below(n).to_string(),
+        };
+        if variable.axes == Axes::Table {
+            return Some(format!("{name}.A[{}]", index(random, variable.elements)));
+        }
+        if variable.elements > 0 {
+            let (i, j) = (beside(random, variable), beside(random, variable));
+            let element = index(random, variable.elements);
+            return Some(if (i, j) == (0, 0) && random.chance(30) {
+                format!("{name}.A[{element}]")
+            } else {
+                format!("{name}[{i}, {j}, 0][{element}]")
+            });
+        }
+        if variable.axes != Axes::Ijk || !random.chance(25) {
+            return None;
+        }
+        let (low, high) = variable.computed?;
+        match random.below(3) {
+            0 if variable.absolute => Some(format!("{name}.at(K={})", index(random, 3))),
+            1 if high > 0 => Some(format!("{name}[0, 0, ({}) % 2]", self.plain_int(random))),
+            2 if low < 0 => Some(format!("{name}[0, 0, ({}) % 2 - 1]", self.plain_int(random))),
+            _ => Some(format!("{name}[0, 0, 0 * {}]", self.plain_int(random))),
+        }
+    }
+
+    /// An integer without any computed index in it.
+    fn plain_int(&self, random: &mut Random) -> String {
+        let plain = Scope { features: Features { computed: false, ..self.features }, ..self.clone() };
+        plain.read(random, Kind::Int)
     }
 
     fn float(&self, random: &mut Random, depth: u32) -> String {
@@ -218,7 +273,12 @@ impl Scope<'_> {
             let fields: Vec<_> = self
                 .readable
                 .iter()
-                .filter(|it| it.kind == Kind::Float && it.axes == Axes::Ijk && (it.beside || !reads_beside))
+                .filter(|it| {
+                    it.kind == Kind::Float
+                        && it.axes == Axes::Ijk
+                        && it.elements == 0
+                        && (it.beside || !reads_beside)
+                })
                 .collect();
             let is_bare = !self.calls_with_expressions || random.chance(60);
             if is_bare && !fields.is_empty() {
@@ -252,13 +312,10 @@ fn literal(random: &mut Random, kind: Kind) -> String {
 /// A variable at the point or beside it, in one of the notations.
 fn access(random: &mut Random, variable: &Readable) -> String {
     let name = &variable.name;
-    let beside = |random: &mut Random| {
-        if variable.beside && random.chance(45) { random.between(-2, 2) } else { 0 }
-    };
-    let (i, j) = (beside(random), beside(random));
+    let (i, j) = (beside(random, variable), beside(random, variable));
     let k = if random.chance(35) { random.between(variable.levels.0, variable.levels.1) } else { 0 };
     match variable.axes {
-        Axes::None => name.clone(),
+        Axes::None | Axes::Table => name.clone(),
         Axes::Ijk if (i, j, k) == (0, 0, 0) && random.chance(70) => name.clone(),
         Axes::Ijk if random.chance(10) && i != 0 => format!("{name}[{}]", shifted("I", i)),
         Axes::Ijk if random.chance(10) && k != 0 => format!("{name}[{}]", shifted("K", k)),
@@ -272,6 +329,11 @@ fn access(random: &mut Random, variable: &Readable) -> String {
         Axes::K if k == 0 => name.clone(),
         Axes::K => format!("{name}[{k}]"),
     }
+}
+
+/// An offset along I or J.
+fn beside(random: &mut Random, variable: &Readable) -> i32 {
+    if variable.beside && random.chance(45) { random.between(-2, 2) } else { 0 }
 }
 
 fn shifted(axis: &str, by: i32) -> String {

@@ -31,7 +31,7 @@ pub(super) fn function(
         let name = format!("x{number}");
         // Without offsets the name alone: an argument may be a plane.
         let axes = if beside { Axes::Ijk } else { Axes::None };
-        readable.push(Readable { name: name.clone(), kind: Kind::Float, axes, beside, levels: (0, 0) });
+        readable.push(Readable { name: name.clone(), axes, beside, ..Readable::default() });
         parameters.push(name);
     }
     // Only those that read nothing beside the point: what goes into them need not be known then.

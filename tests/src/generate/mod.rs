@@ -23,11 +23,20 @@ pub struct Features {
     pub loops: bool,
     /// The level's number, `K`.
     pub level_number: bool,
+    /// Levels that are computed or absolute, other levels as targets, bounds known at run time,
+    /// data dimensions, tables and temporaries that are planes.
+    pub computed: bool,
 }
 
 impl Features {
     /// What is decided to the bit by IEEE 754.
-    pub const EXACT: Self = Self { transcendental: false, loops: false, level_number: false };
+    pub const EXACT: Self =
+        Self { transcendental: false, loops: false, level_number: false, computed: false };
+    /// All that the older forms of the language have.
+    pub const PLAIN: Self = Self { transcendental: true, loops: true, level_number: true, computed: false };
+    /// Everything, to the bit.
+    pub const COMPUTED: Self =
+        Self { transcendental: false, loops: true, level_number: true, computed: true };
     /// Everything.
-    pub const ALL: Self = Self { transcendental: true, loops: true, level_number: true };
+    pub const ALL: Self = Self { transcendental: true, ..Self::COMPUTED };
 }

@@ -21,6 +21,8 @@ pub(super) struct Variable {
     pub dtype: &'static str,
     pub axes: Axes,
     pub role: Role,
+    /// The size of its data dimension; 0 without one.
+    pub elements: usize,
 }
 
 impl Variable {
@@ -49,6 +51,8 @@ pub(super) struct Body<'a> {
     pub order: Order,
     /// How many levels are surely there before and after each level of the interval.
     pub room: (i32, i32),
+    /// Whether a bound of the interval is known at run time alone.
+    pub is_run_time: bool,
     pub variables: &'a [Variable],
     pub scalars: &'a [Readable],
     pub functions: &'a [Function],
@@ -72,6 +76,8 @@ impl Body<'_> {
             let is_target_here = targets.contains(&variable.name.as_str());
             let is_target = self.targets.contains(&variable.name);
             let (beside, levels) = match variable.role {
+                // Where a bound is known at run time alone, nobody knows how large a halo must be.
+                Role::Input if self.is_run_time => (true, (0, 0)),
                 Role::Input => (true, (-1, 1)),
                 // An output that reached a temporary would be needed beside the point.
                 Role::Output if !to_output => continue,
@@ -88,6 +94,10 @@ impl Body<'_> {
                 axes: variable.axes,
                 beside,
                 levels,
+                // GT4Py does not look at where such a read may reach, and what a loop assigns is not read so in it.
+                computed: (!is_target).then(|| (-self.room.0.min(1), self.room.1.min(1))),
+                absolute: variable.role == Role::Input,
+                elements: variable.elements,
             });
         }
         found
@@ -153,7 +163,15 @@ impl Body<'_> {
         } else {
             "="
         };
-        let subscript = if variable.axes == Axes::Ijk && self.random.chance(8) { "[0, 0, 0]" } else { "" };
+        let is_field = variable.axes == Axes::Ijk;
+        let (order, elsewhere) = (self.order, self.writes_elsewhere());
+        let subscript = match order {
+            _ if variable.elements > 0 => format!("[0, 0, 0][{}]", self.random.below(variable.elements)),
+            Order::Forward if is_field && elsewhere && self.room.1 > 0 => "[0, 0, 1]".to_owned(),
+            Order::Backward if is_field && elsewhere && self.room.0 > 0 => "[0, 0, -1]".to_owned(),
+            _ if is_field && self.random.chance(8) => "[0, 0, 0]".to_owned(),
+            _ => String::new(),
+        };
         self.lines.push(format!("{pad}{target}{subscript} {operator} {value}"));
     }
 
@@ -166,6 +184,10 @@ impl Body<'_> {
             Kind::Int => format!("int64({value})"),
             Kind::Bool => value,
         }
+    }
+
+    fn writes_elsewhere(&mut self) -> bool {
+        self.features.computed && self.random.chance(12)
     }
 
     /// One block.
@@ -234,7 +256,7 @@ impl Body<'_> {
     fn two_results(&mut self, targets: &[&str], indent: usize) {
         let floats: Vec<String> = targets
             .iter()
-            .filter(|it| self.variable(it).kind() == Kind::Float)
+            .filter(|it| self.variable(it).kind() == Kind::Float && self.variable(it).elements == 0)
             .map(|it| (*it).to_owned())
             .collect();
         let fitting: Vec<Function> = self.functions.iter().filter(|it| it.results == 2).cloned().collect();

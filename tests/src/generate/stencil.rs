@@ -55,7 +55,7 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
         functions.push(function(random, &name, features, &constants, &functions));
     }
 
-    let mut variables = parameters(random);
+    let mut variables = parameters(random, features);
     let mut scalars = constants.clone();
     let mut signature: Vec<String> = variables.iter().map(|it| declared(random, it)).collect();
     for (name, kind, dtype) in
@@ -75,6 +75,17 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
     }
     let mut counters = 0;
     define_temporaries(random, features, &mut variables, &scalars, &functions, &mut counters, &mut lines);
+    if features.computed && random.chance(40) {
+        lines.push("    with computation(FORWARD), interval(0, 1):".to_owned());
+        lines.push("        sheet: Field[IJ, float64] = 0.5 * a".to_owned());
+        variables.push(Variable {
+            name: "sheet".to_owned(),
+            dtype: "float64",
+            axes: Axes::Ij,
+            role: Role::Temporary,
+            elements: 0,
+        });
+    }
     for _ in 0..random.between(1, 3) {
         let order = *random.pick(&[Order::Parallel, Order::Parallel, Order::Forward, Order::Backward]);
         computation(
@@ -108,9 +119,10 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
 }
 
 /// Fields of all shapes.
-fn parameters(random: &mut Random) -> Vec<Variable> {
+fn parameters(random: &mut Random, features: Features) -> Vec<Variable> {
     let mut variables = Vec::new();
-    let mut add = |name: String, dtype, axes, role| variables.push(Variable { name, dtype, axes, role });
+    let mut add =
+        |name: String, dtype, axes, role| variables.push(Variable { name, dtype, axes, role, elements: 0 });
     add("a".to_owned(), "float64", Axes::Ijk, Role::Input);
     for number in 0..random.between(0, 3) {
         let dtype = if random.chance(10) { "bool" } else { random.pick(&DTYPES) };
@@ -129,11 +141,31 @@ fn parameters(random: &mut Random) -> Vec<Variable> {
     if random.chance(30) {
         add("out_plane".to_owned(), "float64", Axes::Ij, Role::Output);
     }
+    if features.computed {
+        let with_elements = [
+            ("vector", Axes::Ijk, Role::Input, 3),
+            ("out_vector", Axes::Ijk, Role::Output, 2),
+            ("table", Axes::Table, Role::Input, 4),
+        ];
+        for (name, axes, role, elements) in with_elements {
+            if random.chance(50) {
+                variables.push(Variable { name: name.to_owned(), dtype: "float64", axes, role, elements });
+            }
+        }
+        // How far a loop goes in each column.
+        variables.push(Variable {
+            name: "index_top".to_owned(),
+            dtype: "int64",
+            axes: Axes::Ij,
+            role: Role::Input,
+            elements: 0,
+        });
+    }
     variables
 }
 
 fn declared(random: &mut Random, variable: &Variable) -> String {
-    let Variable { name, dtype, axes, .. } = variable;
+    let Variable { name, dtype, axes, elements, .. } = variable;
     let dtype = match *dtype {
         "float64" if random.chance(30) => "float",
         "bool" => "bool",
@@ -144,6 +176,8 @@ fn declared(random: &mut Random, variable: &Variable) -> String {
         Axes::K => format!("{name}: Field[K, {dtype}]"),
         Axes::I => format!("{name}: Field[I, {dtype}]"),
         Axes::J => format!("{name}: Field[J, {dtype}]"),
+        Axes::Table => format!("{name}: GlobalTable[({dtype}, ({elements},))]"),
+        Axes::Ijk if *elements > 0 => format!("{name}: Field[({dtype}, ({elements},))]"),
         Axes::Ijk | Axes::None => format!("{name}: Field[{dtype}]"),
     }
 }
@@ -175,6 +209,7 @@ fn define_temporaries(
             features,
             order: Order::Parallel,
             room: (0, 0),
+            is_run_time: false,
             variables,
             scalars,
             functions,
@@ -183,10 +218,12 @@ fn define_temporaries(
             lines: Vec::new(),
             counters,
         };
-        let kind = Variable { name: String::new(), dtype, axes: Axes::Ijk, role: Role::Temporary }.kind();
+        let kind =
+            Variable { name: String::new(), dtype, axes: Axes::Ijk, role: Role::Temporary, elements: 0 }
+                .kind();
         let value = body.first_value(&name, kind);
         lines.push(format!("        {name} = {value}"));
-        variables.push(Variable { name, dtype, axes: Axes::Ijk, role: Role::Temporary });
+        variables.push(Variable { name, dtype, axes: Axes::Ijk, role: Role::Temporary, elements: 0 });
     }
 }
 
@@ -203,10 +240,12 @@ fn computation(
     lines: &mut Vec<String>,
 ) {
     // Bounds and the levels before and after; in the order of execution.
-    let mut sections: Vec<(&str, (i32, i32))> = match random.below(5) {
+    let mut sections: Vec<(&str, (i32, i32))> = match random.below(if features.computed { 7 } else { 5 }) {
         0 | 1 => vec![("...", (0, 0))],
         2 => vec![("0, 1", (0, 1)), ("1, None", (1, 0))],
         3 => vec![("0, -1", (0, 1)), ("-1, None", (1, 0))],
+        5 => vec![("0, index_top", (0, 0))],
+        6 => vec![("index_top, None", (0, 0))],
         _ => vec![("0, 1", (0, 1)), ("1, -1", (1, 1)), ("-1, None", (1, 0))],
     };
     if sections.len() == 3 && random.chance(30) {
@@ -234,7 +273,7 @@ fn computation(
         let may_assign = |it: &&Variable| match it.role {
             Role::Input => false,
             Role::Output => it.axes == Axes::Ijk || order != Order::Parallel,
-            Role::Temporary => true,
+            Role::Temporary => it.axes == Axes::Ijk || order != Order::Parallel,
         };
         let mut targets: Vec<String> =
             variables.iter().filter(may_assign).map(|it| it.name.clone()).collect();
@@ -247,6 +286,7 @@ fn computation(
             features,
             order,
             room,
+            is_run_time: bounds.contains("index_top"),
             variables,
             scalars,
             functions,

@@ -1,0 +1,79 @@
+//! Any text, through every level, and run on a tiny domain.
+
+#![no_main]
+
+use isobar_compiler::backend::debug::{self, Control};
+use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::config::{Config, External};
+use isobar_compiler::diag::Span;
+use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
+use isobar_compiler::pipeline::{NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
+use libfuzzer_sys::fuzz_target;
+
+/// More levels than this are no tiny domain.
+const MOST_LEVELS: i64 = 12;
+/// A run with larger fields, because of the halo that the text asks for, is not started.
+const MOST_BYTES: u64 = 1 << 22;
+
+/// Ends a run that takes long.
+struct Patience(u32);
+
+impl Control for Patience {
+    fn progress(&mut self, _done: u64, _total: u64) -> bool {
+        self.0 = self.0.saturating_sub(1);
+        self.0 > 0
+    }
+}
+
+fuzz_target!(|text: &str| {
+    let project = Project::of_one("main.py", text);
+    let mut config = Config::default();
+    let mut compilation = route::compile(&project, &config, &mut NoHook);
+    if compilation.has_errors() && !compilation.externals.is_empty() {
+        // Text alone would hardly ever get past its imports.
+        for it in &compilation.externals {
+            config.externals.insert(it.name.clone(), External::Int(1));
+        }
+        compilation = route::compile(&project, &config, &mut NoHook);
+    }
+    let levels = &compilation.levels;
+    let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
+    else {
+        return;
+    };
+    let domain = Domain::new(3, 2, signature.min_levels.max(3));
+    if compilation.has_errors() || domain.k > MOST_LEVELS || inputs::bytes_for(signature, domain) > MOST_BYTES {
+        return;
+    }
+    let call = inputs::call_for(signature, &small_inputs(signature), domain);
+    if let Ok(mut launch) = compilation.bind(call) {
+        // It may stop, by a trap or for being slow; it must not panic.
+        let _ = debug::run(oir, extents, &mut launch, &mut Patience(64));
+    }
+});
+
+fn small_inputs(signature: &Signature) -> Directives {
+    let mut directives = Directives::default();
+    let span = Span::default();
+    for (param, seed) in signature.params.iter().zip(1..) {
+        match &param.kind {
+            ParamKind::Field { .. } => {
+                let generator = Generator::Random { low: -1.0, high: 3.0, seed };
+                directives.inputs.push(InputDirective { field: param.name.clone(), generator, span });
+            }
+            ParamKind::Scalar { dtype, .. } => {
+                let value = match dtype {
+                    DType::Bool => ScalarInput::Bool(true),
+                    it if it.is_int() => ScalarInput::Int(1),
+                    _ => ScalarInput::Float(0.5),
+                };
+                directives.scalars.push(ScalarDirective { name: param.name.clone(), value, span });
+            }
+        }
+    }
+    directives
+}

@@ -1,0 +1,34 @@
+//! The debug back end against what gt4py made of the same stencils and inputs.
+
+use isobar_tests::agree::kept::{self, Kept, digest};
+use isobar_tests::agree::prepare::{Ours, ours};
+
+fn check(kept: &Kept) -> Result<(), String> {
+    let fields = match ours(&kept.subject()).map_err(|it| it.to_string())? {
+        Ours::Ran(fields) => fields,
+        other => return Err(format!("{other:?}")),
+    };
+    for (name, expected) in &kept.outputs {
+        let found = fields.get(name).map(digest).unwrap_or_default();
+        if found != *expected {
+            return Err(format!("`{name}` is {found} instead of {expected}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn more_than_two_hundred_stencils_give_the_bits_that_gt4py_gives() {
+    let all = kept::all().unwrap();
+    assert!(all.len() >= 200, "only {} are kept", all.len());
+    let wrong: Vec<_> = all
+        .iter()
+        .filter_map(|it| {
+            // What panics is one wrong stencil among others.
+            let outcome = std::panic::catch_unwind(|| check(it));
+            let outcome = outcome.unwrap_or_else(|_| Err("it panics".to_owned()));
+            outcome.err().map(|why| format!("{} {}: {why}", it.origin, it.name))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), all.len(), wrong.join("\n"));
+}

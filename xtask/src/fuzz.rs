@@ -1,0 +1,112 @@
+//! `cargo xtask fuzz`: what no input may break, tried with inputs that coverage guides.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{cargo, output, program, root, run, target_dir};
+
+/// The targets, each with how many of a hundred seconds it gets.
+const TARGETS: [(&str, u64); 3] = [("stencil", 80), ("notation", 12), ("request", 8)];
+
+/// What cargo-fuzz says to the compiler; none of it needs a nightly one.
+const INSTRUMENTATION: [&str; 6] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "--cfg=fuzzing",
+];
+
+/// Builds the targets and runs each for its part of `seconds`, starting from our own texts and from what earlier runs found.
+pub(crate) fn fuzz(seconds: u64) -> Result<()> {
+    let folder = target_dir().join("fuzz");
+    let built = build(&folder)?;
+    let artifacts = folder.join("artifacts");
+    fs::create_dir_all(&artifacts)?;
+    for (target, share) in TARGETS {
+        let corpus = folder.join("corpus").join(target);
+        let seeds = folder.join("seeds").join(target);
+        fs::create_dir_all(&corpus)?;
+        write_seeds(target, &seeds)?;
+        let mut fuzzer = program(built.join(target));
+        fuzzer.arg(&corpus).arg(&seeds);
+        fuzzer.arg(format!("-max_total_time={}", (seconds * share / 100).max(1)));
+        // No hang, and bounded memory.
+        fuzzer.args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=6000", "-print_final_stats=1"]);
+        fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
+        fuzzer.arg(format!("-artifact_prefix={}/{target}-", artifacts.display()));
+        run(&mut fuzzer, &format!("look for inputs that break `{target}`"))?;
+    }
+    Ok(())
+}
+
+/// Where the instrumented programs are.
+fn build(folder: &Path) -> Result<PathBuf> {
+    let version = output(program("rustc").arg("-vV"))?;
+    let host =
+        version.lines().find_map(|it| it.strip_prefix("host: ")).context("rustc names no host")?.to_owned();
+    let mut build = cargo();
+    build.args(["build", "--release", "--locked", "--manifest-path", "tests/fuzz/Cargo.toml", "--bins"]);
+    // With a target named, build scripts and macros stay as they are.
+    build.args(["--target", &host]).arg("--target-dir").arg(folder);
+    build.env("RUSTFLAGS", INSTRUMENTATION.join(" "));
+    run(&mut build, "build the targets with instrumentation")?;
+    Ok(folder.join(host).join("release"))
+}
+
+/// Our own texts, as files to start from.
+fn write_seeds(target: &str, folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder)?;
+    let mut texts = Vec::new();
+    match target {
+        "stencil" => {
+            for from in ["static/gallery", "tests/golden/facts", "tests/agree/stencils"] {
+                texts.extend(files(&root().join(from), ".py")?);
+            }
+            for page in files(&root().join("tests/conformance"), ".md")? {
+                texts.extend(blocks(&page));
+            }
+        }
+        "notation" => {
+            for ending in [".gtir.txt", ".oir.txt", ".schedule.txt"] {
+                texts.extend(files(&root().join("tests/snapshots"), ending)?);
+            }
+            texts.push("sum(bell(low=0, high=1, at_i=0.4), random(low=0, high=1, seed=3))".to_owned());
+        }
+        _ => texts.push(
+            r#"{"files": {"main.py": "x = 1"}, "main": "main.py", "stencil": "s", "backend": "debug", "externals": {"a": 1.5}, "domain": [8, 8, 5], "origin": {"_all_": [3, 3, 0]}, "scalars": {"x": 0.1}}"#.to_owned(),
+        ),
+    }
+    if texts.is_empty() {
+        bail!("there are no texts to start `{target}` from");
+    }
+    for (number, text) in texts.iter().enumerate() {
+        fs::write(folder.join(format!("{number:04}")), text)?;
+    }
+    Ok(())
+}
+
+/// The texts of the files in a folder whose names end so; none where there is no such folder.
+fn files(folder: &Path, ending: &str) -> Result<Vec<String>> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|it| it.ok().map(|it| it.path())).collect();
+    paths.retain(|it| it.to_string_lossy().ends_with(ending));
+    paths.sort();
+    paths.iter().map(|it| fs::read_to_string(it).with_context(|| it.display().to_string())).collect()
+}
+
+/// The code blocks of a page that hold stencils.
+fn blocks(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for part in page.split("```stencil").skip(1) {
+        let code = part.split_once('\n').map_or("", |(_, it)| it);
+        found.push(code.split("```").next().unwrap_or_default().to_owned());
+    }
+    found
+}
