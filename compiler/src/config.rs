@@ -20,11 +20,14 @@ pub struct Config {
     /// also retype literals. Empty by default; `float`, `int` and `bool` are known without.
     pub dtypes: BTreeMap<String, String>,
     /// Answers to `from __externals__ import ...`, for the stencil and every
-    /// function that it reaches. Empty by default; the eight axis offsets of
-    /// NDSL (`i_start`, `local_js`, ...) are then those of a single tile with
-    /// all four edges whose compute domain is the whole grid:
-    /// `i_start = local_is = I[0]`, `i_end = local_ie = I[-1]`, and so along J.
+    /// function that it reaches. Empty by default; what the text itself tells where
+    /// it builds the stencil, and then [`tile`](Self::tile), answer what is not here.
     pub externals: BTreeMap<String, External>,
+    /// Where on its tile the domain lies: what NDSL's eight axis offsets (`i_start`,
+    /// `local_js`, ...) are, where nobody gives them. Default [`Tile::Single`].
+    pub tile: Tile,
+    /// Which set of physical constants `ndsl.constants` holds. Default [`ConstantSet::Ufs`].
+    pub constants: ConstantSet,
 }
 
 impl Default for Config {
@@ -42,7 +45,122 @@ impl Config {
             32 => (DType::Int32, DType::Float32),
             _ => (DType::Int64, DType::Float64),
         };
-        Self { literal_int, literal_float, dtypes: BTreeMap::new(), externals: BTreeMap::new() }
+        Self {
+            literal_int,
+            literal_float,
+            dtypes: BTreeMap::new(),
+            externals: BTreeMap::new(),
+            tile: Tile::default(),
+            constants: ConstantSet::default(),
+        }
+    }
+}
+
+/// The sets of physical constants that NDSL has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConstantSet {
+    /// Of NOAA's Unified Forecast System.
+    #[default]
+    Ufs,
+    /// Of GFDL's FV3 dynamical core.
+    Gfdl,
+    /// Of NASA's GEOS.
+    Geos,
+}
+
+impl ConstantSet {
+    pub const ALL: [Self; 3] = [Self::Ufs, Self::Gfdl, Self::Geos];
+
+    /// As the command line, the API and NDSL spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ufs => "UFS",
+            Self::Gfdl => "GFDL",
+            Self::Geos => "GEOS",
+        }
+    }
+
+    /// The set of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// Where on a tile of the cubed sphere the compute domain lies.
+///
+/// Its whole grid is computed: the domain starts where the grid of the rank does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tile {
+    /// The domain is the whole tile: all four edges are its own.
+    #[default]
+    Single,
+    /// No edge of the tile is near.
+    Interior,
+    /// At the edge with the smallest I, and at no other; the next three alike.
+    West,
+    East,
+    South,
+    North,
+}
+
+/// How far away NDSL says that an edge is which the rank does not have.
+const FAR: i64 = 32_767;
+
+impl Tile {
+    pub const ALL: [Self; 6] =
+        [Self::Single, Self::Interior, Self::West, Self::East, Self::South, Self::North];
+
+    /// As the command line and the API spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Interior => "interior",
+            Self::West => "west",
+            Self::East => "east",
+            Self::South => "south",
+            Self::North => "north",
+        }
+    }
+
+    /// The place of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// What the axis offset of that name is here; `None` for any other name.
+    ///
+    /// `local_is` and its like are the cells of the rank, `i_start` and its like those of the tile.
+    #[must_use]
+    pub fn offset(self, name: &str) -> Option<External> {
+        let (axis, index, edge) = match name {
+            "i_start" => (Axis::I, 0, Some(Self::West)),
+            "i_end" => (Axis::I, -1, Some(Self::East)),
+            "j_start" => (Axis::J, 0, Some(Self::South)),
+            "j_end" => (Axis::J, -1, Some(Self::North)),
+            "local_is" => (Axis::I, 0, None),
+            "local_ie" => (Axis::I, -1, None),
+            "local_js" => (Axis::J, 0, None),
+            "local_je" => (Axis::J, -1, None),
+            _ => return None,
+        };
+        let is_near = self == Self::Single || edge.is_none_or(|it| it == self);
+        let offset = match index {
+            _ if is_near => 0,
+            0 => -FAR,
+            _ => FAR,
+        };
+        Some(External::Axis { axis, index: Some(index), offset })
+    }
+
+    /// All eight axis offsets by name.
+    #[must_use]
+    pub fn offsets(self) -> BTreeMap<String, External> {
+        let names = ["i_start", "i_end", "j_start", "j_end", "local_is", "local_ie", "local_js", "local_je"];
+        names.into_iter().filter_map(|name| Some((name.to_owned(), self.offset(name)?))).collect()
     }
 }
 
@@ -81,13 +199,37 @@ impl External {
     /// What the axis offset of that name is on a single tile; `None` for any other name.
     #[must_use]
     pub fn of_single_tile(name: &str) -> Option<Self> {
-        let (axis, index) = match name {
-            "i_start" | "local_is" => (Axis::I, 0),
-            "i_end" | "local_ie" => (Axis::I, -1),
-            "j_start" | "local_js" => (Axis::J, 0),
-            "j_end" | "local_je" => (Axis::J, -1),
-            _ => return None,
+        Tile::Single.offset(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_that_the_rank_does_not_have_is_far_away() {
+        let offsets = |tile: Tile| {
+            ["i_start", "i_end", "j_start", "j_end"].map(|name| match tile.offset(name) {
+                Some(External::Axis { offset, .. }) => offset,
+                other => panic!("{name} is {other:?}"),
+            })
         };
-        Some(External::Axis { axis, index: Some(index), offset: 0 })
+        assert_eq!(offsets(Tile::Single), [0, 0, 0, 0]);
+        assert_eq!(offsets(Tile::Interior), [-FAR, FAR, -FAR, FAR]);
+        assert_eq!(offsets(Tile::West), [0, FAR, -FAR, FAR]);
+        assert_eq!(offsets(Tile::East), [-FAR, 0, -FAR, FAR]);
+        assert_eq!(offsets(Tile::South), [-FAR, FAR, 0, FAR]);
+        assert_eq!(offsets(Tile::North), [-FAR, FAR, -FAR, 0]);
+    }
+
+    #[test]
+    fn the_cells_of_the_rank_are_the_same_everywhere() {
+        for tile in Tile::ALL {
+            for name in ["local_is", "local_ie", "local_js", "local_je"] {
+                assert_eq!(tile.offset(name), Tile::Single.offset(name), "{name} {}", tile.name());
+            }
+            assert_eq!(tile.offsets().len(), 8);
+        }
     }
 }

@@ -215,6 +215,16 @@ pub struct Shared {
     /// Bits of literals and of NDSL's Float and Int
     #[arg(long, value_name = "32|64", value_parser = clap::builder::PossibleValuesParser::new(["32", "64"]))]
     pub precision: Option<String>,
+    /// Physical constants that `ndsl.constants` holds
+    #[arg(long, value_name = "SET", value_parser = clap::builder::PossibleValuesParser::new(["UFS", "GFDL", "GEOS"]))]
+    pub constants: Option<String>,
+    /// Where on its tile the domain lies, which says what `i_start`, `local_js` and their like are
+    #[arg(
+        long,
+        value_name = "PLACE",
+        value_parser = clap::builder::PossibleValuesParser::new(["single", "interior", "west", "east", "south", "north"])
+    )]
+    pub tile: Option<String>,
     /// Points of the compute domain; without, that of the file's `# @domain` line, or the largest that the
     /// fields have room for
     #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]

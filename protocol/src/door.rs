@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::config::{Config, External};
+use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::Request;
+use crate::request::{Constants, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -34,6 +34,8 @@ impl Request {
             literal_float: Config::with_precision(width(self.literal_float_precision)).literal_float,
             dtypes: self.dtypes.clone(),
             externals: directives.external_values(),
+            tile: self.tile.map_or_else(config::Tile::default, tile),
+            constants: self.constants.map_or_else(ConstantSet::default, constants),
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));
         config
@@ -54,6 +56,25 @@ impl Request {
             }
         }
         if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+    }
+}
+
+fn tile(tile: Tile) -> config::Tile {
+    match tile {
+        Tile::Single => config::Tile::Single,
+        Tile::Interior => config::Tile::Interior,
+        Tile::West => config::Tile::West,
+        Tile::East => config::Tile::East,
+        Tile::South => config::Tile::South,
+        Tile::North => config::Tile::North,
+    }
+}
+
+fn constants(constants: Constants) -> ConstantSet {
+    match constants {
+        Constants::Ufs => ConstantSet::Ufs,
+        Constants::Gfdl => ConstantSet::Gfdl,
+        Constants::Geos => ConstantSet::Geos,
     }
 }
 
@@ -197,6 +218,18 @@ mod tests {
                 .expect("a request document");
         let config = request.config(&Directives::default());
         assert_eq!((config.literal_int, config.literal_float), (DType::Int64, DType::Float32));
+    }
+
+    #[test]
+    fn the_tile_and_the_constants_are_named_as_ndsl_names_them() {
+        for tile in config::Tile::ALL {
+            for set in ConstantSet::ALL {
+                let document = serde_json::json!({"tile": tile.name(), "constants": set.name()});
+                let request: Request = serde_json::from_value(document).expect("a request document");
+                let config = request.config(&Directives::default());
+                assert_eq!((config.tile, config.constants), (tile, set));
+            }
+        }
     }
 
     #[test]

@@ -41,6 +41,12 @@ pub struct Request {
     pub literal_int_precision: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub literal_float_precision: Option<u32>,
+    /// Which physical constants `ndsl.constants` holds: `UFS` where it is left out, `GFDL` or `GEOS`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constants: Option<Constants>,
+    /// Where on its tile the domain lies, which says what NDSL's axis offsets are; the whole tile where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<Tile>,
     /// Points of the compute domain along I, J, K.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<[i64; 3]>,
@@ -60,6 +66,27 @@ pub struct Request {
     pub out: Option<String>,
     #[serde(skip_serializing_if = "Options::is_default")]
     pub options: Options,
+}
+
+/// A set of physical constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Constants {
+    Ufs,
+    Gfdl,
+    Geos,
+}
+
+/// Where on a tile of the cubed sphere the domain lies: all of it, no edge, or one edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tile {
+    Single,
+    Interior,
+    West,
+    East,
+    South,
+    North,
 }
 
 /// Where the input fields come from.

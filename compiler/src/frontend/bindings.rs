@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use super::constants::Evaluated;
+use super::given::may_build;
 use super::program::{is_function, is_stencil};
 use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::diag::{FileId, Span};
@@ -43,6 +44,8 @@ pub struct FunctionInfo<'p> {
 #[derive(Debug)]
 pub(super) struct ClassInfo<'p> {
     pub(super) def: &'p ClassDef,
+    /// Where it is defined.
+    pub(super) scope: ScopeId,
     pub(super) body: ScopeId,
 }
 
@@ -92,6 +95,13 @@ pub(super) struct Registration<'p> {
     pub(super) keywords: &'p [Keyword],
 }
 
+/// A call that may tell how a stencil is built.
+#[derive(Debug)]
+pub(super) struct Build<'p> {
+    pub(super) scope: ScopeId,
+    pub(super) call: &'p Expr,
+}
+
 /// How far the value of a binding is.
 #[derive(Clone, Debug)]
 pub(super) enum Memo {
@@ -110,6 +120,8 @@ pub(super) struct FileNames<'p> {
     pub(super) classes: Vec<ClassInfo<'p>>,
     /// `FieldBundleType.register(...)`, wherever it stands.
     pub(super) bundles: Vec<Registration<'p>>,
+    /// In order of the text.
+    pub(super) builds: Vec<Build<'p>>,
     /// For each binding.
     pub(super) memo: RefCell<Vec<Memo>>,
 }
@@ -128,6 +140,7 @@ impl<'p> FileNames<'p> {
             functions: Vec::new(),
             classes: Vec::new(),
             bundles: Vec::new(),
+            builds: Vec::new(),
             memo: RefCell::default(),
         };
         let module = names.open(None);
@@ -162,6 +175,7 @@ impl<'p> FileNames<'p> {
 
     fn collect(&mut self, scope: ScopeId, body: &'p [Stmt], guards: &mut Vec<(&'p Expr, bool)>) {
         for stmt in body {
+            self.collect_builds(scope, stmt);
             match &stmt.kind {
                 StmtKind::Assign { targets, value } => {
                     for target in targets {
@@ -234,7 +248,7 @@ impl<'p> FileNames<'p> {
                 StmtKind::Class(def) => {
                     let inner = self.open(Some(scope));
                     let id = ClassId { file: self.file, index: number(self.classes.len()) };
-                    self.classes.push(ClassInfo { def, body: inner });
+                    self.classes.push(ClassInfo { def, scope, body: inner });
                     self.bind(scope, &def.name.name, stmt.span, guards, Bound::Class(id));
                     self.collect(inner, &def.body, &mut Vec::new());
                 }
@@ -277,6 +291,28 @@ impl<'p> FileNames<'p> {
                 | StmtKind::Expr(_)
                 | StmtKind::Pass => {}
             }
+        }
+    }
+
+    /// The calls of a statement's own expressions that may build a stencil.
+    fn collect_builds(&mut self, scope: ScopeId, stmt: &'p Stmt) {
+        let mut look = |expr: &'p Expr| {
+            expr.walk(&mut |it| {
+                let ExprKind::Call { function, keywords, .. } = &it.kind else { return };
+                let is_curried = match &function.kind {
+                    ExprKind::Call { keywords, .. } => may_build(keywords),
+                    _ => false,
+                };
+                if is_curried || may_build(keywords) {
+                    self.builds.push(Build { scope, call: it });
+                }
+            });
+        };
+        match &stmt.kind {
+            StmtKind::Assign { value, .. } | StmtKind::AnnAssign { value: Some(value), .. } => look(value),
+            StmtKind::Expr(value) | StmtKind::Return(Some(value)) => look(value),
+            StmtKind::With { items, .. } => items.iter().for_each(|it| look(&it.context)),
+            _ => {}
         }
     }
 }

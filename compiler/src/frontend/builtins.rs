@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use super::constants::{Constant, ElementType, FieldType};
+use super::ndsl_constants;
 use crate::config::Config;
 use crate::space::{Axis, AxisSet};
-use crate::types::{DType, Function, Value};
+use crate::types::{DType, Function};
 
 /// The words of GTScript that are neither types nor functions of numbers.
 const WORDS: [&str; 24] = [
@@ -38,6 +39,10 @@ const WORDS: [&str; 24] = [
 
 /// Casts and numeric functions of Python that the constant evaluator knows.
 const NUMERIC: [&str; 8] = ["abs", "min", "max", "round", "pow", "len", "iinfo", "finfo"];
+
+/// Further functions of Python's `math`, which no stencil can call.
+const MATH: [&str; 9] =
+    ["atan2", "hypot", "copysign", "fmod", "radians", "degrees", "log2", "expm1", "log1p"];
 
 /// The name in the language itself, or among NDSL's types and dimensions: the
 /// import path does not matter, and there may be no import at all.
@@ -161,13 +166,15 @@ pub fn module_attribute(path: &[String], name: &str, config: &Config) -> Option<
     match parts.as_slice() {
         ["math" | "cmath"] => math(name),
         ["numpy" | "cupy"] => numpy(name),
+        ["dataclasses"] if name == "field" => Some(Constant::Word("dataclasses.field")),
+        ["sys"] if name == "maxsize" => Some(Constant::Int(i64::MAX)),
         ["sys"] if name == "float_info" => Some(Constant::Namespace(Arc::new(
             [("epsilon", f64::EPSILON), ("max", f64::MAX), ("min", f64::MIN_POSITIVE)]
                 .map(|(key, value)| (key.to_owned(), Constant::Float(value)))
                 .into(),
         ))),
         ["ndsl" | "pace", .., "constants"] => {
-            ndsl_constant(name, config).or_else(|| language_name(name, config))
+            ndsl_constants::value(name, config).or_else(|| language_name(name, config))
         }
         // Any other module: typing aliases and words are known by their spelling.
         _ => language_name(name, config),
@@ -200,7 +207,10 @@ fn math(name: &str) -> Option<Constant> {
         "floor" => Some(Constant::Numeric("int_floor")),
         "ceil" => Some(Constant::Numeric("int_ceil")),
         "trunc" => Some(Constant::Numeric("int_trunc")),
-        _ => Function::from_name(name).filter(|it| it.arity() == 1).map(|it| Constant::Numeric(it.name())),
+        _ => {
+            let of_language = || Function::from_name(name).filter(|it| it.arity() == 1).map(Function::name);
+            MATH.into_iter().find(|&it| it == name).or_else(of_language).map(Constant::Numeric)
+        }
     }
 }
 
@@ -226,6 +236,14 @@ fn numpy(name: &str) -> Option<Constant> {
         "arcsin" => Some(Constant::Numeric("asin")),
         "arccos" => Some(Constant::Numeric("acos")),
         "arctan" => Some(Constant::Numeric("atan")),
+        "arcsinh" => Some(Constant::Numeric("asinh")),
+        "arccosh" => Some(Constant::Numeric("acosh")),
+        "arctanh" => Some(Constant::Numeric("atanh")),
+        "arctan2" => Some(Constant::Numeric("atan2")),
+        "deg2rad" => Some(Constant::Numeric("radians")),
+        "rad2deg" => Some(Constant::Numeric("degrees")),
+        "square" => Some(Constant::Numeric("square")),
+        "exp2" => Some(Constant::Numeric("exp2")),
         _ => math(name),
     }
 }
@@ -267,96 +285,3 @@ const NDSL_CONSTANTS: [&str; 34] = [
     "RHO_H2O",
     "SECONDS_PER_DAY",
 ];
-
-/// A constant of `ndsl.constants`, the `UFS` set; all but the counts have the type `Float`.
-fn ndsl_constant(name: &str, config: &Config) -> Option<Constant> {
-    match name {
-        "NQ" => return Some(Constant::Int(8)),
-        "N_HALO_DEFAULT" => return Some(Constant::Int(3)),
-        "TTP" => return Some(Constant::Float(273.16)),
-        "CNST_0P20" => return Some(Constant::Typed(Value::Float64(0.2))),
-        _ => {}
-    }
-    Some(Constant::Typed(match config.literal_float {
-        DType::Float32 => Value::Float32(ufs_f32(name)?),
-        _ => Value::Float64(ufs_f64(name)?),
-    }))
-}
-
-/// The set in one precision: derived constants are computed in it too, as NDSL does.
-macro_rules! ufs_constants {
-    ($function:ident, $float:ty) => {
-        #[expect(
-            clippy::excessive_precision,
-            clippy::approx_constant,
-            reason = "the digits are those that the model has"
-        )]
-        fn $function(name: &str) -> Option<$float> {
-            const PI: $float = 3.141_592_653_589_793_1;
-            const GRAV: $float = 9.80665;
-            const RDGAS: $float = 287.05;
-            const RVGAS: $float = 461.50;
-            const CP_AIR: $float = 1004.6;
-            const CV_AIR: $float = CP_AIR - RDGAS;
-            const CP_VAP: $float = 4.0 * RVGAS;
-            const HLV: $float = 2.5e6;
-            const HLF: $float = 3.3358e5;
-            const C_LIQ: $float = 4.1855e3;
-            const C_ICE: $float = 1972.0;
-            const TICE: $float = 273.16;
-            const DC_VAP: $float = CP_VAP - C_LIQ;
-            const DC_ICE: $float = C_LIQ - C_ICE;
-            const LI00: $float = HLF - DC_ICE * TICE;
-            const LV0: $float = HLV - DC_VAP * TICE;
-            const EPS: $float = RDGAS / RVGAS;
-            Some(match name {
-                "PI" => PI,
-                "RADIUS" => 6.3712e6,
-                "OMEGA" => 7.2921e-5,
-                "GRAV" => GRAV,
-                "RGRAV" => 1.0 / GRAV,
-                "RDGAS" => RDGAS,
-                "RVGAS" => RVGAS,
-                "RDG" => -RDGAS / GRAV,
-                "CP_AIR" => CP_AIR,
-                "CP_VAP" => CP_VAP,
-                "CV_AIR" => CV_AIR,
-                "CV_VAP" => 3.0 * RVGAS,
-                "C_LIQ" => C_LIQ,
-                "C_ICE" => C_ICE,
-                "C_ICE_0" => 2106.0,
-                "KAPPA" => RDGAS / CP_AIR,
-                "K1K" => RDGAS / CV_AIR,
-                "ZVIR" => RVGAS / RDGAS - 1.0,
-                "EPS" => EPS,
-                "EPSM1" => EPS - 1.0,
-                "HLV" => HLV,
-                "HLF" => HLF,
-                "TICE" => TICE,
-                "TICE0" => TICE - 0.01,
-                "TFREEZE" => 273.15,
-                "T_MIN" => 178.0,
-                "T_WFR" => TICE - 40.0,
-                "T_SAT_MIN" => TICE - 160.0,
-                "DC_VAP" => DC_VAP,
-                "DC_ICE" => DC_ICE,
-                "D2ICE" => DC_VAP + DC_ICE,
-                "LI0" | "LI00" => LI00,
-                "LV0" => LV0,
-                "LI2" => LV0 + LI00,
-                "LAT2" => (HLV + HLF) * (HLV + HLF),
-                "E00" => 611.21,
-                "PSAT" => 610.78,
-                "DZ_MIN" => 2.0,
-                "SBC" => 5.670_400e-8,
-                "RHO_H2O" => 1000.0,
-                "SECONDS_PER_DAY" => 86400.0,
-                "SAT_ADJUST_THRESHOLD" => 1.0e-8,
-                _ => return None,
-            })
-        }
-    };
-}
-
-ufs_constants!(ufs_f32, f32);
-ufs_constants!(ufs_f64, f64);

@@ -21,6 +21,8 @@ pub enum Constant {
     None,
     Str(Arc<str>),
     Tuple(Arc<[Constant]>),
+    /// Keys and values, in order; a value that is not known is `Unsupported`.
+    Dict(Arc<[(Constant, Constant)]>),
     /// An element type: `float`, `np.float32`, `Float`.
     Element(ElementType),
     /// A field type: `Field[IJ, float]`, `FloatField`.
@@ -60,6 +62,7 @@ impl Constant {
             Constant::None => "`None`",
             Constant::Str(_) => "a string",
             Constant::Tuple(_) => "a tuple",
+            Constant::Dict(_) => "a dict",
             Constant::Element(_) | Constant::Field(_) => "a type",
             Constant::Axes(_) => "a set of axes",
             Constant::Axis(_) => "an axis",

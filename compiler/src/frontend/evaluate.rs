@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Names, ScopeId};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign};
-use super::{field_types, parse};
+use super::{builtins, field_types, parse};
+use crate::diag::Span;
 use crate::space::Axis;
 use crate::types::math::{call_f32, call_f64, pow_f32, pow_f64};
 use crate::types::{DType, Function, Value};
@@ -44,6 +45,9 @@ pub fn expression(names: &Names<'_>, environment: &Environment<'_>, expr: &Expr)
     Evaluator { names, environment }.expr(expr)
 }
 
+/// The most entries of a dict; each is compared with those before it.
+const MAX_ENTRIES: usize = 256;
+
 struct Evaluator<'e, 'p> {
     names: &'e Names<'p>,
     environment: &'e Environment<'e>,
@@ -73,12 +77,18 @@ impl Evaluator<'_, '_> {
                 let parts =
                     parts.iter().map(|it| self.expr(it)).collect::<Result<Vec<Constant>, Opaque>>()?;
                 // Tuples that share their parts could be compared for ever.
-                let is_deep = |it: &Constant| matches!(it, Constant::Tuple(them) if them.iter().any(|it| matches!(it, Constant::Tuple(_))));
+                let is_deep = |it: &Constant| match it {
+                    Constant::Tuple(them) => {
+                        them.iter().any(|it| matches!(it, Constant::Tuple(_) | Constant::Dict(_)))
+                    }
+                    it => matches!(it, Constant::Dict(_)),
+                };
                 if parts.iter().any(is_deep) {
                     return Err(fail("tuples nest too deeply".to_owned()));
                 }
                 Ok(Constant::Tuple(Arc::from(parts)))
             }
+            ExprKind::Dict(entries) if self.environment.allows_calls => self.dict(entries, expr.span),
             ExprKind::Unary(sign, operand) => unary(*sign, &self.expr(operand)?).map_err(fail),
             ExprKind::Binary(op, left, right) => {
                 binary(*op, &self.expr(left)?, &self.expr(right)?).map_err(fail)
@@ -133,6 +143,35 @@ impl Evaluator<'_, '_> {
         }
     }
 
+    fn dict(&self, entries: &[(Option<Expr>, Expr)], span: Span) -> Evaluated {
+        let mut known: Vec<(Constant, Constant)> = Vec::new();
+        for (key, value) in entries {
+            let value = self.expr(value);
+            match (key, value) {
+                // What cannot be unpacked may hold anything, and hides nothing that is told.
+                (None, Ok(Constant::Dict(inner))) => known.extend(inner.iter().cloned()),
+                (None, _) => {}
+                (Some(key), value) => {
+                    let value = value.unwrap_or_else(|opaque| Constant::Unsupported(Arc::from(opaque.why)));
+                    known.push((self.expr(key)?, value));
+                }
+            }
+        }
+        let is_deep = |it: &Constant| matches!(it, Constant::Dict(_) | Constant::Tuple(_));
+        if known.len() > MAX_ENTRIES || known.iter().any(|(key, _)| is_deep(key)) {
+            return Err(Opaque::new("the dict is too large", span));
+        }
+        // The last of several entries with one key holds.
+        let mut entries: Vec<(Constant, Constant)> = Vec::new();
+        for (key, value) in known {
+            match entries.iter_mut().find(|(it, _)| *it == key) {
+                Some(entry) => entry.1 = value,
+                None => entries.push((key, value)),
+            }
+        }
+        Ok(Constant::Dict(Arc::from(entries)))
+    }
+
     fn subscript(&self, value: &Constant, index: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, index.span);
         match value {
@@ -155,6 +194,14 @@ impl Evaluator<'_, '_> {
                 match position.and_then(|it| parts.get(it)) {
                     Some(part) => Ok(part.clone()),
                     None => Err(fail("the tuple has no such element".to_owned())),
+                }
+            }
+            Constant::Dict(entries) => {
+                let key = self.expr(index)?;
+                match entries.iter().find(|(it, _)| *it == key) {
+                    Some((_, Constant::Unsupported(why))) => Err(fail(why.to_string())),
+                    Some((_, value)) => Ok(value.clone()),
+                    None => Err(fail("the dict has no such key".to_owned())),
                 }
             }
             other => Err(fail(format!("{} cannot be subscripted here", other.describe()))),
@@ -205,8 +252,22 @@ impl Evaluator<'_, '_> {
                 }
                 Ok(Constant::Namespace(Arc::new(members)))
             }
-            Constant::Class(class) if args.is_empty() && keywords.is_empty() => {
-                self.names.instance(*class, whole.span)
+            Constant::Word("dataclasses.field") => {
+                let [default, factory] = arguments(["default", "default_factory"], &[], keywords);
+                match (default, factory) {
+                    (Some(default), _) => self.expr(default),
+                    (None, Some(factory)) => self.call(&self.expr(factory)?, &[], &[], whole),
+                    (None, None) => Err(fail("the field has no default".to_owned())),
+                }
+            }
+            Constant::Class(class) => {
+                let args = args.iter().map(|it| self.expr(it)).collect::<Result<_, _>>()?;
+                let mut named = Vec::new();
+                for Keyword { name, value, .. } in keywords {
+                    let name = name.as_ref().ok_or_else(|| fail("arguments are unpacked".to_owned()))?;
+                    named.push((name.name.clone(), self.expr(value)?));
+                }
+                self.names.instance(*class, args, named, whole.span)
             }
             Constant::Element(element) => match args {
                 [value] if keywords.is_empty() => convert(element, &self.expr(value)?).map_err(fail),
@@ -499,7 +560,11 @@ fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, St
         (Some(a), Some(b)) => a.as_f64().partial_cmp(&b.as_f64()),
         _ => match op {
             Comparison::In | Comparison::NotIn => None,
-            _ if matches!((left, right), (Constant::Namespace(_), Constant::Namespace(_))) => {
+            _ if matches!(
+                (left, right),
+                (Constant::Namespace(_) | Constant::Dict(_), Constant::Namespace(_) | Constant::Dict(_))
+            ) =>
+            {
                 return Err("objects are not compared".to_owned());
             }
             _ if left == right => Some(Ordering::Equal),
@@ -598,6 +663,47 @@ fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
             })
         }
         ("iinfo" | "finfo", [Constant::Element(element)]) => type_info(element),
+        ("log", [it, base]) => {
+            let one = |it: &Constant| numeric("log", std::slice::from_ref(it));
+            binary(Operator::Div, &one(it)?, &one(base)?)
+        }
+        ("square", [it]) => binary(Operator::Mul, it, it),
+        (_, [a, b]) => {
+            let of_two: fn(f64, f64) -> f64 = match name {
+                "atan2" => libm::atan2,
+                "hypot" => libm::hypot,
+                "copysign" => libm::copysign,
+                "fmod" => libm::fmod,
+                _ => return Err(format!("`{name}` is called with a wrong number of values")),
+            };
+            let number =
+                |it: &Constant| Number::of(it).ok_or_else(|| format!("{} is not a number", it.describe()));
+            let (a, b) = (number(a)?, number(b)?);
+            let value = of_two(a.as_f64(), b.as_f64());
+            // NumPy's functions keep the type of what they are given.
+            Ok(match meet(a, b) {
+                Some(dtype) if dtype.is_float() => Constant::Typed(Value::Float64(value).cast(dtype)),
+                _ => Constant::Float(value),
+            })
+        }
+        ("radians" | "degrees" | "log2" | "expm1" | "log1p" | "exp2", [it]) => {
+            let number = Number::of(it).ok_or_else(|| format!("{} is not a number", it.describe()))?;
+            let value = number.as_f64();
+            let value = match name {
+                "radians" => value * (std::f64::consts::PI / 180.0),
+                "degrees" => value * (180.0 / std::f64::consts::PI),
+                "log2" => libm::log2(value),
+                "exp2" => libm::exp2(value),
+                "expm1" => libm::expm1(value),
+                _ => libm::log1p(value),
+            };
+            Ok(match number {
+                Number::Typed(it) if it.dtype().is_float() => {
+                    Constant::Typed(Value::Float64(value).cast(it.dtype()))
+                }
+                _ => Constant::Float(value),
+            })
+        }
         (_, [it]) => {
             let function = Function::from_name(name).filter(|it| it.arity() == 1);
             let function = function.ok_or_else(|| format!("`{name}` is not known while compiling"))?;
@@ -627,6 +733,7 @@ fn type_info(element: &ElementType) -> Result<Constant, String> {
                 ("max", typed(f32::MAX)),
                 ("min", typed(f32::MIN)),
                 ("tiny", typed(f32::MIN_POSITIVE)),
+                ("smallest_normal", typed(f32::MIN_POSITIVE)),
             ]
         }
         ElementType::Fixed(DType::Float64) | ElementType::Float => {
@@ -636,6 +743,7 @@ fn type_info(element: &ElementType) -> Result<Constant, String> {
                 ("max", typed(f64::MAX)),
                 ("min", typed(f64::MIN)),
                 ("tiny", typed(f64::MIN_POSITIVE)),
+                ("smallest_normal", typed(f64::MIN_POSITIVE)),
             ]
         }
         ElementType::Fixed(DType::Bool) | ElementType::Named(_) => {

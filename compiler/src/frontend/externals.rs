@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
+use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
 use super::program::{Program, for_each_external, is_function};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
@@ -12,12 +13,14 @@ use crate::diag::Span;
 use crate::space::Axis;
 
 /// An external that a stencil imports, or a function that it reaches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ExternalUse {
     pub name: String,
     /// The first import.
     pub span: Span,
     pub kind: ExternalKind,
+    /// The value that the text itself tells where the stencil is built.
+    pub given: Option<External>,
 }
 
 /// What the text uses an external as.
@@ -48,12 +51,17 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
     let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
+    // Of two stencils with one name the last one is meant.
+    let told = waiting.last().map(|&it| given::of(&names, names.function(it)).externals).unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);
         let mut given = Vec::new();
         for_each_external(&info.def.body, &mut |alias, span| {
-            let function = config.externals.get(&alias.name.name).map(|it| names.external(it, span));
-            if let Some(Ok(Constant::Function(id))) = function {
+            let name = &alias.name.name;
+            let value = config.externals.get(name).map(|it| names.external(it, span));
+            if let Some(Constant::Function(id)) =
+                value.and_then(Result::ok).or_else(|| told.get(name).cloned())
+            {
                 given.push(id);
             }
         });
@@ -72,7 +80,7 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
     let mut evidence: BTreeMap<&str, Evidence> = BTreeMap::new();
     for (&(span, name), &id) in &imports {
         let entry = evidence.entry(name).or_insert_with(|| {
-            found.push(ExternalUse { name: name.to_owned(), span, kind: ExternalKind::Float });
+            found.push(ExternalUse { name: name.to_owned(), span, kind: ExternalKind::Float, given: None });
             Evidence::default()
         });
         let mut use_ = UseOf { names: &names, info: names.function(id), name, found: entry, depth: 0 };
@@ -80,6 +88,7 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
     }
     for it in &mut found {
         it.kind = evidence.remove(it.name.as_str()).unwrap_or_default().kind(&it.name);
+        it.given = told.get(&it.name).and_then(|value| given::as_external(&names, value));
     }
     found
 }

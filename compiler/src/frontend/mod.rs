@@ -7,6 +7,7 @@
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
+//! [`externals`] is what a stencil asks for, [`given`] what its text answers.
 
 pub mod syntax;
 
@@ -17,12 +18,15 @@ pub mod program;
 
 pub mod builtins;
 pub mod spelling;
+mod ndsl_constants;
 pub mod constants;
 pub mod evaluate;
 mod field_types;
 mod bindings;
+mod classes;
 pub mod modules;
 pub mod externals;
+pub mod given;
 
 #[cfg(test)]
 mod tests;

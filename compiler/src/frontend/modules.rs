@@ -8,7 +8,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::bindings::{Binding, Bound, ClassInfo, FileNames, Memo, Registration, Scope};
+use super::bindings::{Binding, Bound, Build, ClassInfo, FileNames, Memo, Registration, Scope};
 pub use super::bindings::{ClassId, FunctionId, FunctionInfo, ScopeId};
 use super::builtins;
 use super::constants::{Constant, ElementType, Evaluated, Opaque};
@@ -64,7 +64,7 @@ impl<'p> Names<'p> {
         self.files[position].get_or_init(|| FileNames::of(file, &self.program.files[position].syntax().body))
     }
 
-    fn scope(&self, scope: ScopeId) -> &Scope<'p> {
+    pub(super) fn scope(&self, scope: ScopeId) -> &Scope<'p> {
         &self.of_file(scope.file).scopes[scope.index as usize]
     }
 
@@ -118,13 +118,18 @@ impl<'p> Names<'p> {
         self.of_file(function.file).functions[function.index as usize]
     }
 
-    fn class(&self, class: ClassId) -> &ClassInfo<'p> {
+    pub(super) fn class(&self, class: ClassId) -> &ClassInfo<'p> {
         &self.of_file(class.file).classes[class.index as usize]
     }
 
     /// All functions of a file, in order of the text.
     pub fn functions(&self, file: FileId) -> impl Iterator<Item = (FunctionId, &FunctionInfo<'p>)> {
         (0..).map(move |index| FunctionId { file, index }).zip(&self.of_file(file).functions)
+    }
+
+    /// The calls of a file that may tell how a stencil is built, in order of the text.
+    pub(super) fn builds(&self, file: FileId) -> &[Build<'p>] {
+        &self.of_file(file).builds
     }
 
     /// The names of a file's top level.
@@ -148,7 +153,7 @@ impl<'p> Names<'p> {
     }
 
     /// The same in one scope alone.
-    fn lookup_in(&self, id: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
+    pub(super) fn lookup_in(&self, id: ScopeId, position: u32, name: &str) -> Option<Evaluated> {
         let file = self.of_file(id.file);
         let scope = &file.scopes[id.index as usize];
         let mut failed = None;
@@ -363,10 +368,11 @@ impl<'p> Names<'p> {
     /// `value.name`
     pub fn attribute(&self, value: &Constant, name: &str, span: Span) -> Evaluated {
         match value {
-            Constant::Namespace(members) => members
-                .get(name)
-                .cloned()
-                .ok_or_else(|| Opaque::new(format!("the object has no attribute `{name}`"), span)),
+            Constant::Namespace(members) => match members.get(name) {
+                Some(Constant::Unsupported(why)) => Err(Opaque::new(format!("it is {why}"), span)),
+                Some(value) => Ok(value.clone()),
+                None => Err(Opaque::new(format!("the object has no attribute `{name}`"), span)),
+            },
             Constant::Module(file) => {
                 if let Some(found) = self.name_of(*file, name) {
                     return found;
@@ -399,21 +405,10 @@ impl<'p> Names<'p> {
                 let module = path.join(".");
                 Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
             }
-            Constant::Class(class) => {
-                let class = self.class(*class);
-                let is_enum = class.def.bases.iter().any(|it| {
-                    it.as_dotted()
-                        .is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"Enum" | &"IntFlag")))
-                });
-                match self.lookup_in(class.body, u32::MAX, name) {
-                    Some(Ok(Constant::Int(value))) if is_enum => Ok(Constant::Member(value)),
-                    Some(found) => found,
-                    None => {
-                        let class = &class.def.name.name;
-                        Err(Opaque::new(format!("the class `{class}` has no attribute `{name}`"), span))
-                    }
-                }
-            }
+            Constant::Class(class) => self.class_attribute(*class, name, span),
+            Constant::Member(it) if name == "value" => Ok(Constant::Int(*it)),
+            // A member of an enumeration of strings.
+            Constant::Str(_) if name == "value" => Ok(value.clone()),
             Constant::Word("FieldBundleType") if name == "T" => Ok(Constant::Word("FieldBundleType.T")),
             // `gtscript.Field`, where `gtscript` is not imported.
             Constant::Word("gtscript") => builtins::language_name(name, self.config)
@@ -476,15 +471,6 @@ impl<'p> Names<'p> {
         Some(EnumFault::NamedTwice(twin.def.name.span))
     }
 
-    /// Whether the class is an enumeration of integers.
-    #[must_use]
-    pub fn is_int_enum(&self, class: ClassId) -> bool {
-        let bases = &self.class(class).def.bases;
-        bases
-            .iter()
-            .any(|it| it.as_dotted().is_some_and(|it| matches!(it.last(), Some(&"IntEnum" | &"IntFlag"))))
-    }
-
     /// The value of an external; names in it are looked up from the main file.
     pub fn external(&self, external: &External, span: Span) -> Evaluated {
         let from_main = |dotted: &str| -> Evaluated {
@@ -544,24 +530,5 @@ impl<'p> Names<'p> {
             }
             External::Unsupported(what) => Constant::Unsupported(Arc::from(what.as_str())),
         })
-    }
-
-    /// A class called without arguments: an object with the defaults of its body.
-    pub(super) fn instance(&self, class: ClassId, span: Span) -> Evaluated {
-        let class = self.class(class);
-        let scope = self.scope(class.body);
-        let mut members = BTreeMap::new();
-        for &name in scope.names.keys() {
-            let value = match self.lookup_in(class.body, u32::MAX, name) {
-                Some(Ok(value)) => value,
-                Some(Err(opaque)) => Constant::Unsupported(Arc::from(opaque.why)),
-                None => continue,
-            };
-            members.insert(name.to_owned(), value);
-        }
-        if members.is_empty() {
-            return Err(Opaque::new("the object has no attributes that are known without running it", span));
-        }
-        Ok(Constant::Namespace(Arc::new(members)))
     }
 }

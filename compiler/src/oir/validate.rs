@@ -1,6 +1,6 @@
 //! Every rule of OIR. What it finds is a bug of ours.
 
-use super::analysis::definite_assignment::reads_unassigned;
+use super::analysis::definite_assignment::read_unassigned;
 use super::analysis::extents::extents;
 use super::nodes::{Access, Expr, ParamKind, Stencil, Stmt, StmtKind, Target, VerticalLoop};
 use crate::entity::SideTable;
@@ -100,13 +100,14 @@ impl Check<'_> {
         let stencil = self.stencil;
         let mut homes = SideTable::default();
         for (execution, it) in stencil.executions.iter() {
+            let unassigned = read_unassigned(&it.body);
             for touch in it.touches() {
                 let Target::Local(local) = touch.what else { continue };
                 let home = *homes.get(local).unwrap_or(&execution);
                 homes.insert(local, home);
                 let name = &stencil.locals[local].name;
                 self.demand(home == execution, || format!("`{name}` lives in {home} and {execution}"));
-                let is_written_first = !reads_unassigned(&it.body, touch.what);
+                let is_written_first = !unassigned.contains(&touch.what);
                 self.demand(is_written_first, || format!("`{name}` is read before it is written"));
             }
         }

@@ -74,6 +74,12 @@ impl Document {
         if let Some(precision) = &shared.precision {
             request.precision = precision.parse().ok();
         }
+        if let Some(constants) = &shared.constants {
+            request.constants = serde_json::from_value(constants.as_str().into()).ok();
+        }
+        if let Some(tile) = &shared.tile {
+            request.tile = serde_json::from_value(tile.as_str().into()).ok();
+        }
         if !shared.domain.is_empty() {
             let domain = <[i64; 3]>::try_from(shared.domain.as_slice())
                 .map_err(|_| Usage::Wrong("--domain takes three numbers: I,J,K".to_owned()))?;

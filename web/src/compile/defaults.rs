@@ -2,6 +2,7 @@
 
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::config::External;
+use isobar_compiler::frontend::externals::ExternalUse;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
@@ -34,18 +35,18 @@ pub(super) fn of(compilation: &Compilation) -> Defaults {
         externals: compilation
             .externals
             .iter()
-            .map(|it| DeclaredExternal { name: it.name.clone(), value: own_value(&it.name, directives) })
+            .map(|it| DeclaredExternal { name: it.name.clone(), value: own_value(it, directives) })
             .collect(),
     }
 }
 
 /// The value that the text gives, or that the compiler knows by itself.
-fn own_value(name: &str, directives: &Directives) -> Option<GivenValue> {
-    let line = directives.externals.iter().find(|it| it.name == name);
-    if let Some(line) = line {
-        return Some(GivenValue { value: external(&line.value), is_of_text: true });
+fn own_value(of: &ExternalUse, directives: &Directives) -> Option<GivenValue> {
+    let line = directives.externals.iter().find(|it| it.name == of.name).map(|it| &it.value);
+    if let Some(value) = line.or(of.given.as_ref()) {
+        return Some(GivenValue { value: external(value), is_of_text: true });
     }
-    let value = external(&External::of_single_tile(name)?);
+    let value = external(&External::of_single_tile(&of.name)?);
     Some(GivenValue { value, is_of_text: false })
 }
 

@@ -26,9 +26,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::scope::{Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
+use crate::diag::catalog::{
+    compile_time as catalog, names as names_catalog, signature as signature_catalog,
+};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
+use crate::frontend::given::{self, Given};
 use crate::frontend::modules::{FunctionId, FunctionInfo};
 use crate::frontend::{Names, Program};
 use crate::space::{AxisSet, LoopOrder};
@@ -56,7 +59,9 @@ pub fn build(
     let names = Names::new(program, config);
     let function = choose(program, &names, stencil, diagnostics)?;
     let mut found = Diagnostics::default();
-    let mut builder = Builder::new(&names, config, &mut found);
+    let given = given::of(&names, function);
+    let config = given.complete(config);
+    let mut builder = Builder::new(&names, &config, &given, &mut found);
     builder.stencil(function);
     let stencil = builder.stencil;
     // Those of the main file are known already.
@@ -119,6 +124,8 @@ fn choose<'p>(
 struct Builder<'b, 'p> {
     names: &'b Names<'p>,
     config: &'b Config,
+    /// What the text tells beside the configuration.
+    given: &'b Given,
     diagnostics: &'b mut Diagnostics,
     stencil: Stencil,
     /// Names of fields and scalars, so that temporaries get names of their own.
@@ -150,7 +157,12 @@ struct Builder<'b, 'p> {
 }
 
 impl<'b, 'p> Builder<'b, 'p> {
-    fn new(names: &'b Names<'p>, config: &'b Config, diagnostics: &'b mut Diagnostics) -> Self {
+    fn new(
+        names: &'b Names<'p>,
+        config: &'b Config,
+        given: &'b Given,
+        diagnostics: &'b mut Diagnostics,
+    ) -> Self {
         let mut retyped = |key: &str, is_such: fn(DType) -> bool, otherwise: DType| {
             let Some(text) = config.dtypes.get(key) else { return otherwise };
             // NDSL's `Float` follows the precision, as literals do.
@@ -164,11 +176,12 @@ impl<'b, 'p> Builder<'b, 'p> {
             }
             found.unwrap_or(otherwise)
         };
-        let literal_int = retyped("int", DType::is_int, config.literal_int);
-        let literal_float = retyped("float", DType::is_float, config.literal_float);
+        let literal_int = retyped("int", DType::is_int, given.literal_int.unwrap_or(config.literal_int));
+        let literal_float = retyped("float", DType::is_float, given.literal_float.unwrap_or(config.literal_float));
         Self {
             names,
             config,
+            given,
             diagnostics,
             stencil: Stencil::default(),
             taken: BTreeSet::new(),

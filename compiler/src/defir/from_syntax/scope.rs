@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Builder;
 use super::fixes::mentions;
-use crate::config::External;
 use crate::defir::nodes::{Field, Scalar};
 use crate::diag::Span;
 use crate::diag::catalog::names as catalog;
@@ -158,12 +157,15 @@ impl<'p> Builder<'_, 'p> {
         });
     }
 
-    /// The external of that name: as given, or one of the axis offsets of a single tile.
+    /// The external of that name: as given, as the text tells, or one of the axis offsets of the tile.
     fn external(&self, name: &str, span: Span) -> Option<Evaluated> {
         if let Some(given) = self.config.externals.get(name) {
             return Some(self.names.external(given, span));
         }
-        Some(self.names.external(&External::of_single_tile(name)?, span))
+        if let Some(told) = self.given.externals.get(name) {
+            return Some(Ok(told.clone()));
+        }
+        Some(self.names.external(&self.config.tile.offset(name)?, span))
     }
 
     /// The compile-time value of an expression of the present body.

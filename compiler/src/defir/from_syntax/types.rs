@@ -103,6 +103,11 @@ impl Builder<'_, '_> {
                 let dtype = self.element(&field.element, python, span).ok_or(None)?;
                 Ok(Declared::Field(field.clone(), dtype))
             }
+            // `T = "float"`
+            Constant::Str(text) => match self.string_annotation(text, span)? {
+                Constant::Str(_) => Err(Some(Opaque { why: "it is a string".to_owned(), span: None })),
+                value => self.declared(&value, python, span),
+            },
             Constant::Class(class) if self.names.is_int_enum(*class) => {
                 Ok(Declared::Scalar(self.literal_int))
             }

@@ -1,6 +1,10 @@
 //! Texts to what their names stand for.
 
+mod evaluate;
+mod externals;
 mod field_types;
+mod modules;
+mod ndsl_constants;
 
 use super::constants::{Constant, Evaluated};
 use super::{Names, parse};

@@ -1,7 +1,7 @@
 //! The rules about who may read what beside the point (E15, E18, E19, E22, E23, W07),
 //! and what may be assigned (E24).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::catalog::{data, rules, warnings};
 use crate::diag::{Diagnostic, Diagnostics, Span};
@@ -84,7 +84,9 @@ impl<'a> Check<'a> {
     /// E19: a parameter is not both written and read beside the point in one vertical loop.
     fn parameters(&mut self, vertical_loop: &VerticalLoop) {
         let touches = touches(vertical_loop);
-        for read in touches.iter().filter(|it| it.is_read_beside()) {
+        let written: BTreeSet<Handle<Field>> =
+            touches.iter().filter(|it| it.is_write).map(|it| it.field).collect();
+        for read in touches.iter().filter(|it| it.is_read_beside() && written.contains(&it.field)) {
             if self.stencil.fields[read.field].is_temporary
                 || vertical_loop.body.iter().any(|it| reads_what_it_writes(it, read))
             {
@@ -135,7 +137,11 @@ impl<'a> Check<'a> {
         let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
         let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
         let loops: Vec<Vec<Touch>> = self.stencil.vertical_loops.iter().map(touches).collect();
-        for (field, declared) in self.stencil.fields.iter().filter(|(_, it)| it.is_temporary) {
+        // Most temporaries are not touched at another level at all.
+        let elsewhere: BTreeSet<Handle<Field>> =
+            blocks.iter().flatten().filter(|it| it.is_of_other_level()).map(|it| it.field).collect();
+        let temporaries = self.stencil.fields.iter().filter(|(_, it)| it.is_temporary);
+        for (field, declared) in temporaries.filter(|(field, _)| elsewhere.contains(field)) {
             let mut users = blocks.iter().filter(|it| it.iter().any(|it| it.field == field));
             if let (Some(only), None) = (users.next(), users.next())
                 && let Some(read) =

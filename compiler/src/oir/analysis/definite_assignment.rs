@@ -15,10 +15,10 @@ use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
 
-/// Whether these statements can read `what` at a point where they did not assign it before.
+/// What these statements can read at a point where they did not assign it before.
 #[must_use]
-pub fn reads_unassigned(body: &[Stmt], what: Target) -> bool {
-    Walk::over(body).reads.iter().any(|it| it.what == what)
+pub fn read_unassigned(body: &[Stmt]) -> BTreeSet<Target> {
+    Walk::over(body).reads.iter().map(|it| it.what).collect()
 }
 
 /// Warns once for each temporary that may be read where no statement wrote it (W01).

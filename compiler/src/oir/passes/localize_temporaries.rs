@@ -1,10 +1,11 @@
 //! Makes values at the point of temporaries that do not need to be fields.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::PassCx;
 use crate::entity::Handle;
-use crate::oir::analysis::definite_assignment::reads_unassigned;
+use crate::oir::analysis::definite_assignment::read_unassigned;
 use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
 
 pub const NAME: &str = "oir/localize-temporaries";
@@ -13,22 +14,20 @@ pub const NAME: &str = "oir/localize-temporaries";
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer temporaries.
-/// - **Legality**: [`home`]; a refusal that could surprise becomes a remark.
+/// - **Legality**: [`Homes::home`]; a refusal that could surprise becomes a remark.
 /// - **Why**: a temporary costs an array and the traffic to fill and read it.
 pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     let temporaries: Vec<Handle<Field>> =
         stencil.fields.iter().filter(|(_, it)| it.is_temporary).map(|(field, _)| field).collect();
+    // Making a local of one temporary changes nothing that the others' homes depend on.
+    let mut homes = Homes::of(stencil);
+    let mut locals = BTreeMap::new();
     for field in temporaries {
         let Field { name, dtype, span, .. } = stencil.fields[field].clone();
-        match home(stencil, field) {
+        match homes.home(stencil, field) {
             Ok(execution) => {
                 let local = stencil.locals.push(Local { name: name.clone(), dtype, span });
-                let mut rename = |what: &mut Target| {
-                    if *what == Target::Field(field) {
-                        *what = Target::Local(local);
-                    }
-                };
-                stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
+                locals.insert(field, local);
                 let origin = stencil.executions[execution].body.first().map(|it| it.origin.clone());
                 cx.applied(
                     NAME,
@@ -38,6 +37,15 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
             }
             Err(blocked) => cx.missed(NAME, format!("`{name}` stays a field: {blocked}"), None),
         }
+    }
+    let mut rename = |what: &mut Target| {
+        if let Some(&local) = what.field().and_then(|it| locals.get(&it)) {
+            *what = Target::Local(local);
+        }
+    };
+    let placed: Vec<_> = stencil.placed().map(|it| it.execution).collect();
+    for execution in placed {
+        stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
     }
     cx.changed(stencil);
 }
@@ -69,32 +77,65 @@ impl fmt::Display for Blocked {
     }
 }
 
-/// The one execution in which `field` could be a local.
-///
-/// # Errors
-///
-/// The reason why there is none.
-pub fn home(stencil: &Stencil, field: Handle<Field>) -> Result<Handle<HorizontalExecution>, Blocked> {
-    let what = Target::Field(field);
-    if !stencil.fields[field].data_dims.is_empty() {
-        return Err(Blocked::Several);
+/// Where fields are used: found once for all of them, since a stencil may have a thousand temporaries.
+#[derive(Debug, Default)]
+struct Homes {
+    uses: BTreeMap<Handle<Field>, Use>,
+    /// What each execution can read before it assigned it, for those that were asked about.
+    unassigned: BTreeMap<Handle<HorizontalExecution>, BTreeSet<Target>>,
+}
+
+/// Where a field is used.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    /// The first execution.
+    execution: Handle<HorizontalExecution>,
+    is_shared: bool,
+    is_read_elsewhere: bool,
+}
+
+impl Homes {
+    fn of(stencil: &Stencil) -> Self {
+        let mut uses: BTreeMap<Handle<Field>, Use> = BTreeMap::new();
+        for execution in stencil.placed().map(|it| it.execution) {
+            stencil.executions[execution].each_touch(&mut |touch| {
+                let Some(field) = touch.what.field() else { return };
+                let first = Use { execution, is_shared: false, is_read_elsewhere: false };
+                let it = uses.entry(field).or_insert(first);
+                it.is_shared |= it.execution != execution;
+                it.is_read_elsewhere |= !touch.is_here();
+            });
+        }
+        Self { uses, unassigned: BTreeMap::new() }
     }
-    let mut users = stencil.placed().map(|it| it.execution).filter(|&it| stencil.executions[it].uses(what));
-    let execution = users.next().ok_or(Blocked::Unused)?;
-    if users.next().is_some() {
-        return Err(Blocked::Shared);
+
+    /// The one execution in which `field` could be a local, or why there is none.
+    fn home(
+        &mut self,
+        stencil: &Stencil,
+        field: Handle<Field>,
+    ) -> Result<Handle<HorizontalExecution>, Blocked> {
+        if !stencil.fields[field].data_dims.is_empty() {
+            return Err(Blocked::Several);
+        }
+        let Use { execution, is_shared, is_read_elsewhere } =
+            *self.uses.get(&field).ok_or(Blocked::Unused)?;
+        if is_shared {
+            return Err(Blocked::Shared);
+        }
+        if is_read_elsewhere {
+            return Err(Blocked::ReadElsewhere);
+        }
+        let unassigned = self
+            .unassigned
+            .entry(execution)
+            .or_insert_with(|| read_unassigned(&stencil.executions[execution].body));
+        // Also keeps a plane that accumulates over the levels of a sweep.
+        if unassigned.contains(&Target::Field(field)) {
+            return Err(Blocked::ReadUnassigned);
+        }
+        Ok(execution)
     }
-    let body = &stencil.executions[execution];
-    let mut is_read_elsewhere = false;
-    body.each_touch(&mut |it| is_read_elsewhere |= it.what == what && !it.is_here());
-    if is_read_elsewhere {
-        return Err(Blocked::ReadElsewhere);
-    }
-    // Also keeps a plane that accumulates over the levels of a sweep.
-    if reads_unassigned(&body.body, what) {
-        return Err(Blocked::ReadUnassigned);
-    }
-    Ok(execution)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Merges neighbouring horizontal executions into one.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::PassCx;
 use crate::entity::Handle;
 use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil};
-use crate::oir::visit::Touch;
 use crate::space::LoopOrder;
 
 pub const NAME: &str = "oir/merge-horizontal-executions";
@@ -28,25 +28,69 @@ pub fn merge_horizontal_executions(stencil: &mut Stencil, cx: &mut PassCx) {
 }
 
 fn merge_section(stencil: &mut Stencil, cx: &mut PassCx, order: LoopOrder, section: &mut Section) {
-    let mut merged: Vec<Handle<HorizontalExecution>> = Vec::new();
+    let mut merged: Vec<(Handle<HorizontalExecution>, Accesses)> = Vec::new();
     for next in std::mem::take(&mut section.executions) {
-        let Some(&prev) = merged.last() else {
-            merged.push(next);
+        let after = Accesses::of(order, &stencil.executions[next]);
+        let Some((prev, before)) = merged.last_mut() else {
+            merged.push((next, after));
             continue;
         };
-        match may_merge(stencil, cx, order, prev, next) {
+        match may_merge(stencil, cx, (*prev, before), (next, &after)) {
             Ok(()) => {
+                before.extend(after);
                 let body = std::mem::take(&mut stencil.executions[next].body);
-                stencil.executions[prev].body.extend(body);
+                stencil.executions[*prev].body.extend(body);
             }
             Err(blocked) => {
                 let origin = stencil.executions[next].body.first().map(|it| it.origin.clone());
                 cx.missed(NAME, blocked.to_string(), origin.as_ref());
-                merged.push(next);
+                merged.push((next, after));
             }
         }
     }
-    section.executions = merged;
+    section.executions = merged.into_iter().map(|(execution, _)| execution).collect();
+}
+
+/// What matters of the fields that an execution touches; kept up to date while others are merged into it,
+/// since a section may have a thousand of them.
+#[derive(Debug, Default)]
+struct Accesses {
+    /// Read at a point other than the one at hand, in order, each once.
+    ///
+    /// In a sweep the other levels are out of reach of both executions.
+    read_elsewhere: Vec<Handle<Field>>,
+    written: BTreeSet<Handle<Field>>,
+}
+
+impl Accesses {
+    fn of(order: LoopOrder, execution: &HorizontalExecution) -> Self {
+        let mut all = Self::default();
+        execution.each_touch(&mut |it| {
+            let Some(field) = it.what.field() else { return };
+            let is_elsewhere =
+                it.offset.is_horizontal() || (order == LoopOrder::Parallel && it.is_of_other_level());
+            if it.is_write {
+                all.written.insert(field);
+            } else if is_elsewhere && !all.read_elsewhere.contains(&field) {
+                all.read_elsewhere.push(field);
+            }
+        });
+        all
+    }
+
+    fn extend(&mut self, other: Self) {
+        for field in other.read_elsewhere {
+            if !self.read_elsewhere.contains(&field) {
+                self.read_elsewhere.push(field);
+            }
+        }
+        self.written.extend(other.written);
+    }
+
+    /// A field that is read elsewhere here, and written by `writer`.
+    fn read_elsewhere_of(&self, writer: &Self) -> Option<Handle<Field>> {
+        self.read_elsewhere.iter().copied().find(|it| writer.written.contains(it))
+    }
 }
 
 /// Why two executions stay apart.
@@ -84,40 +128,25 @@ impl fmt::Display for Blocked {
 /// # Errors
 ///
 /// The reason why it may not.
-pub fn may_merge(
+fn may_merge(
     stencil: &Stencil,
     cx: &PassCx,
-    order: LoopOrder,
-    prev: Handle<HorizontalExecution>,
-    next: Handle<HorizontalExecution>,
+    (prev, before): (Handle<HorizontalExecution>, &Accesses),
+    (next, after): (Handle<HorizontalExecution>, &Accesses),
 ) -> Result<(), Blocked> {
     if cx.extents.executions.get(prev) != cx.extents.executions.get(next) {
         return Err(Blocked::ExtentsDiffer);
     }
     let name = |field: Handle<Field>| stencil.fields[field].name.clone();
-    let (before, after) = (stencil.executions[prev].touches(), stencil.executions[next].touches());
-    if let Some(field) = read_elsewhere(order, &after, &before) {
+    if let Some(field) = after.read_elsewhere_of(before) {
         return Err(Blocked::NotReady(name(field)));
     }
     // A later write must not overtake an earlier read at another point either.
-    if let Some(field) = read_elsewhere(order, &before, &after) {
+    if let Some(field) = before.read_elsewhere_of(after) {
         return Err(Blocked::StillNeeded(name(field)));
     }
-    let own = read_elsewhere(order, &before, &before).or_else(|| read_elsewhere(order, &after, &after));
+    let own = before.read_elsewhere_of(before).or_else(|| after.read_elsewhere_of(after));
     own.map_or(Ok(()), |field| Err(Blocked::NeedsOldLevels(name(field))))
-}
-
-/// A field that is read, at a point other than the one at hand, and written by `writers`.
-///
-/// In a sweep the other levels are out of reach of both executions.
-fn read_elsewhere(order: LoopOrder, readers: &[Touch<'_>], writers: &[Touch<'_>]) -> Option<Handle<Field>> {
-    readers.iter().filter(|it| !it.is_write).find_map(|read| {
-        let is_elsewhere =
-            read.offset.is_horizontal() || (order == LoopOrder::Parallel && read.is_of_other_level());
-        let field = read.what.field()?;
-        let is_written = || writers.iter().any(|it| it.is_write && it.what == read.what);
-        (is_elsewhere && is_written()).then_some(field)
-    })
 }
 
 #[cfg(test)]

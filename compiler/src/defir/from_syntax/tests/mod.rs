@@ -5,6 +5,7 @@ mod elements;
 mod mended;
 mod refused;
 mod robust;
+mod told;
 
 use std::fmt::Write;
 

@@ -1,0 +1,177 @@
+//! Texts that say themselves how their stencils are built.
+
+use expect_test::expect;
+
+use super::{check, check_with};
+use crate::config::{Config, External};
+
+#[test]
+fn the_values_of_a_decorator_stand_in_for_those_that_nobody_gives() {
+    let source = "
+import numpy as np
+@gtscript.function
+def double(q):
+    from __externals__ import factor
+    return factor * q
+@gtscript.stencil(
+    backend=\"numpy\",
+    externals={\"flux\": double, \"factor\": 2.0, \"flag\": True},
+    dtypes={\"dtype\": np.float32, float: np.float32},
+)
+def s(q: Field[\"dtype\"], n: \"dtype\"):
+    from __externals__ import flux, flag
+    with computation(PARALLEL), interval(...):
+        if __INLINED(flag):
+            q = flux(q) + n
+";
+    check(
+        source,
+        &expect![[r#"
+            stencil s(q: float32[IJK], n: float32)
+              temporary double_1_result: auto[IJK]
+              computation parallel [start, end)
+                double_1_result = 2.0float32 * q
+                q = double_1_result + n
+        "#]],
+    );
+    // What is given beside the text comes first.
+    let given = Config {
+        externals: [("flag".to_owned(), External::Bool(false))].into(),
+        dtypes: [("dtype".to_owned(), "float64".to_owned())].into(),
+        ..Config::default()
+    };
+    check_with(
+        &given,
+        source,
+        &expect![[r#"
+            stencil s(q: float64[IJK], n: float64)
+              computation parallel [start, end)
+                pass
+        "#]],
+    );
+}
+
+#[test]
+fn a_test_with_its_stencil_inside_compiles_as_it_stands() {
+    check(
+        "
+import numpy as np
+from gt4py.cartesian import gtscript
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+def test_call(backend):
+    @gtscript.function
+    def shift(q):
+        return q[1, 0, 0]
+    def definition(a: Field[float], b: Field[float]):
+        from __externals__ import AMOUNT, func
+        with computation(PARALLEL), interval(...):
+            b = func(a) + AMOUNT
+    stencil = gtscript.stencil(backend, definition, externals={\"func\": shift, \"AMOUNT\": 1}, literal_int_precision=32)
+    stencil(np.zeros(3), np.zeros(3))
+",
+        &expect![[r#"
+            stencil definition(a: float64[IJK], b: float64[IJK])
+              temporary shift_1_result: auto[IJK]
+              computation parallel [start, end)
+                shift_1_result = a[1,0,0]
+                b = shift_1_result + 1int32
+        "#]],
+    );
+}
+
+#[test]
+fn an_enumeration_is_an_integer_of_literal_precision() {
+    check_with(
+        &Config::with_precision(32),
+        "
+from enum import IntEnum
+@gtscript.enum
+class Scheme(IntEnum):
+    UPWIND = 1
+    CENTRED = 4
+def s(q: FloatField, scheme: Scheme, other: Scheme = Scheme.CENTRED):
+    with computation(PARALLEL), interval(...):
+        if scheme == Scheme.UPWIND:
+            q = 0.0
+",
+        &expect![[r#"
+            stencil s(q: float32[IJK], scheme: int32, other: int32 = 4int32)
+              computation parallel [start, end)
+                if scheme == 1int32
+                  q = 0.0float32
+        "#]],
+    );
+}
+
+#[test]
+fn an_enumeration_has_integers_and_a_name_of_its_own() {
+    check(
+        "
+@gtscript.enum
+class Scheme:
+    UPWIND = 1
+def other():
+    @gtscript.enum
+    class Scheme(IntEnum):
+        CENTRED = 1
+def s(q: FloatField):
+    with computation(PARALLEL), interval(...):
+        q = Scheme.UPWIND
+",
+        &expect![[r#"
+            E55 2:7 the enumeration `Scheme` has no integers for members
+            E55 6:11 there are two enumerations named `Scheme`
+        "#]],
+    );
+}
+
+#[test]
+fn a_name_that_is_not_known_is_told_once() {
+    check(
+        "
+from model.config import DT
+from model import tools
+def s(q: FloatField):
+    from __externals__ import weight
+    with computation(PARALLEL), interval(...):
+        q = q * DT + weight
+        q = q + DT + weight + tools.LIMIT
+        q = tools.LIMIT + DT + lost
+        q = lost
+",
+        &expect![[r#"
+            E07 6:17 the value of `DT` is not known while compiling, because it comes from the module `model.config`, which is not among the files
+            E06 6:22 the external `weight` has no value
+            E07 7:31 the value of `tools.LIMIT` is not known while compiling, because it comes from the module `model`, which is not among the files
+            E07 8:32 nothing is named `lost`
+        "#]],
+    );
+}
+
+#[test]
+fn a_signature_may_be_written_in_many_ways() {
+    let dtypes = [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
+    check_with(
+        &Config { dtypes: dtypes.into(), ..Config::default() },
+        "
+from __future__ import annotations
+import numpy as np
+from gt4py.cartesian import gtscript
+from typing import Optional
+Field3D = gtscript.Field[np.float64]
+Plane = \"Field[IJ, np.float32]\"
+DTYPE = \"float\"
+def s(
+    a: Field3D, b: \"Field[IJK, np.float32]\", c: Plane, /, d: gtscript.Field[(I, J), bool],
+    e: FloatFieldK = None, f: DTYPE = 0.5, *, g: \"int\" = 2, h: np.int32 = 3, i: Bool = True, j: Int = 1,
+    k: \"mine\", l: \"my_t\" = 1, m: Field[\"my_t\"],
+) -> None:
+    with computation(PARALLEL), interval(...):
+        a = b
+",
+        &expect![[r#"
+            E04 11:8 the type "mine" is not among the dtypes
+            E04 11:26 the type "mine" is not among the dtypes
+        "#]],
+    );
+}

@@ -1,0 +1,204 @@
+//! Classes as far as constants need them: attributes, enumerations, and objects whose parts are known without running.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::bindings::{ClassId, ClassInfo};
+use super::constants::{Constant, Evaluated, Opaque};
+use super::evaluate::{self, Environment};
+use super::modules::Names;
+use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, StmtKind};
+use crate::diag::Span;
+
+/// How many bases may follow one another.
+const MAX_BASES: usize = 16;
+
+impl<'p> Names<'p> {
+    /// `Class.name`
+    pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
+        let def = self.class(class).def;
+        let found = if is_enum(def) { self.member(class, name) } else { None };
+        found.or_else(|| self.inherited(class, name, 0)).unwrap_or_else(|| {
+            Err(Opaque::new(format!("the class `{}` has no attribute `{name}`", def.name.name), span))
+        })
+    }
+
+    /// The attribute of a class or of its bases.
+    fn inherited(&self, class: ClassId, name: &str, depth: usize) -> Option<Evaluated> {
+        let ClassInfo { body, .. } = self.class(class);
+        if let Some(found) = self.lookup_in(*body, u32::MAX, name) {
+            return Some(found);
+        }
+        if depth == MAX_BASES {
+            return None;
+        }
+        self.bases(class).find_map(|base| self.inherited(base, name, depth + 1))
+    }
+
+    /// The bases that the files define.
+    fn bases(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
+        let ClassInfo { def, scope, .. } = self.class(class);
+        let environment = Environment::module(*scope, def.name.span.start);
+        def.bases.iter().filter_map(move |base| match evaluate::expression(self, &environment, base) {
+            Ok(Constant::Class(base)) => Some(base),
+            _ => None,
+        })
+    }
+
+    /// A member of an enumeration; `auto()` counts on from the one before.
+    fn member(&self, class: ClassId, name: &str) -> Option<Evaluated> {
+        let ClassInfo { def, body, .. } = self.class(class);
+        let mut next = Some(1);
+        for stmt in &def.body {
+            let StmtKind::Assign { targets, value } = &stmt.kind else { continue };
+            let [target] = targets.as_slice() else { continue };
+            let found = match &value.kind {
+                ExprKind::Call { function, .. }
+                    if function.as_dotted().is_some_and(|it| it.last() == Some(&"auto")) =>
+                {
+                    next.map(Constant::Int)
+                        .ok_or_else(|| Opaque::new("`auto()` follows a value that is not known", value.span))
+                }
+                _ => evaluate::expression(self, &Environment::module(*body, stmt.span.start), value),
+            };
+            next = found.as_ref().ok().and_then(|it| it.as_int()?.checked_add(1));
+            if target.as_name() == Some(name) {
+                return Some(found.map(|it| match it {
+                    Constant::Int(it) => Constant::Member(it),
+                    other => other,
+                }));
+            }
+        }
+        None
+    }
+
+    /// Whether the class is an enumeration of integers.
+    #[must_use]
+    pub fn is_int_enum(&self, class: ClassId) -> bool {
+        has_base(self.class(class).def, &["IntEnum", "IntFlag"])
+    }
+
+    /// A class that is called: an object with the defaults of its body, and of its bases', and what the call gives.
+    pub(super) fn instance(
+        &self,
+        class: ClassId,
+        args: Vec<Constant>,
+        keywords: Vec<(String, Constant)>,
+        span: Span,
+    ) -> Evaluated {
+        let mut members = BTreeMap::new();
+        let mut fields = Vec::new();
+        let mut is_made_by_hand = false;
+        self.defaults(class, &mut members, &mut fields, &mut is_made_by_hand, 0);
+        if !args.is_empty() || !keywords.is_empty() {
+            if is_made_by_hand || args.len() > fields.len() {
+                return Err(Opaque::new("the object cannot be made without running the file", span));
+            }
+            members.extend(fields.iter().cloned().zip(args));
+            for (name, value) in keywords {
+                if !fields.contains(&name) {
+                    return Err(Opaque::new(format!("the object takes no `{name}`"), span));
+                }
+                members.insert(name, value);
+            }
+        }
+        if members.is_empty() {
+            return Err(Opaque::new("the object has no attributes that are known without running it", span));
+        }
+        Ok(Constant::Namespace(Arc::new(members)))
+    }
+
+    fn defaults(
+        &self,
+        class: ClassId,
+        members: &mut BTreeMap<String, Constant>,
+        fields: &mut Vec<String>,
+        is_made_by_hand: &mut bool,
+        depth: usize,
+    ) {
+        if depth < MAX_BASES {
+            let bases: Vec<ClassId> = self.bases(class).collect();
+            for base in bases.into_iter().rev() {
+                self.defaults(base, members, fields, is_made_by_hand, depth + 1);
+            }
+        }
+        let ClassInfo { def, body, .. } = self.class(class);
+        for &name in self.scope(*body).names.keys() {
+            let value = match self.lookup_in(*body, u32::MAX, name) {
+                Some(Ok(value)) => value,
+                Some(Err(opaque)) => Constant::Unsupported(Arc::from(opaque.why)),
+                None => continue,
+            };
+            members.insert(name.to_owned(), value);
+        }
+        for stmt in &def.body {
+            match &stmt.kind {
+                StmtKind::AnnAssign { target, .. } => {
+                    if let Some(name) = target.as_name()
+                        && !fields.iter().any(|it| it == name)
+                    {
+                        fields.push(name.to_owned());
+                    }
+                }
+                StmtKind::Function(function)
+                    if matches!(&*function.name.name, "__init__" | "__post_init__") =>
+                {
+                    *is_made_by_hand |= function.name.name == "__init__";
+                    for name in set_on_self(function) {
+                        let why = "set when the object is made, which needs the file to run";
+                        members.insert(name.to_owned(), Constant::Unsupported(Arc::from(why)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The attributes that a method assigns, at any depth.
+fn set_on_self(function: &FunctionDef) -> Vec<&str> {
+    fn look<'p>(body: &'p [super::syntax::Stmt], this: &str, found: &mut Vec<&'p str>) {
+        for stmt in body {
+            match &stmt.kind {
+                StmtKind::Assign { targets, .. } => {
+                    for part in targets.iter().flat_map(Expr::parts) {
+                        target(part, this, found);
+                    }
+                }
+                StmtKind::AnnAssign { target: it, .. } | StmtKind::AugAssign { target: it, .. } => {
+                    target(it, this, found);
+                }
+                StmtKind::If { then, otherwise, .. } => {
+                    look(then, this, found);
+                    look(otherwise, this, found);
+                }
+                StmtKind::With { body, .. } | StmtKind::While { body, .. } | StmtKind::Other { body, .. } => {
+                    look(body, this, found);
+                }
+                _ => {}
+            }
+        }
+    }
+    fn target<'p>(expr: &'p Expr, this: &str, found: &mut Vec<&'p str>) {
+        if let ExprKind::Attribute(value, name) = &expr.kind
+            && value.as_name() == Some(this)
+        {
+            found.push(&name.name);
+        }
+    }
+    let mut found = Vec::new();
+    if let Some(this) = function.params.first() {
+        look(&function.body, &this.name.name, &mut found);
+    }
+    found
+}
+
+fn is_enum(def: &ClassDef) -> bool {
+    has_base(def, &["IntEnum", "IntFlag", "Enum", "StrEnum"])
+}
+
+fn has_base(def: &ClassDef, names: &[&str]) -> bool {
+    def.bases
+        .iter()
+        .any(|it| it.as_dotted().and_then(|it| it.last().copied()).is_some_and(|it| names.contains(&it)))
+}
