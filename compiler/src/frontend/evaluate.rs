@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Names, ScopeId};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign};
-use super::{builtins, field_types, parse};
+use super::{field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
 use crate::types::math::{call_f32, call_f64, pow_f32, pow_f64};
