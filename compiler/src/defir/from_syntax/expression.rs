@@ -7,7 +7,7 @@ use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
 use crate::diag::{Span, similar};
 use crate::expr::ExprKind as IrKind;
-use crate::frontend::constants::Constant;
+use crate::frontend::constants::{Constant, Opaque};
 use crate::frontend::modules::{ClassId, EnumFault, FunctionId};
 use crate::frontend::spelling;
 use crate::frontend::syntax::{self as tree, Comparison, ExprKind, Logical, Operator, Sign};
@@ -141,6 +141,13 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
+    /// Reports a name whose value is not known while compiling: once, at the first place that wants it.
+    fn report_opaque(&mut self, name: &str, opaque: &Opaque, span: Span) {
+        if self.told_opaque.insert(name.to_owned()) {
+            self.report(names::opaque_symbol(name, &opaque.why, span, opaque.span));
+        }
+    }
+
     fn unusable(&mut self, what: &str, span: Span) -> Option<Expr> {
         self.report(catalog::unusable_literal(what, span));
         None
@@ -205,7 +212,7 @@ impl<'p> Builder<'_, 'p> {
         match self.names.lookup(frame.scope, frame.position, name) {
             Some(Ok(value)) => self.constant(value, name, span),
             Some(Err(opaque)) => {
-                self.report(names::opaque_symbol(name, &opaque.why, span, opaque.span));
+                self.report_opaque(name, &opaque, span);
                 None
             }
             None => {
@@ -282,7 +289,7 @@ impl<'p> Builder<'_, 'p> {
                     Some(Local::Known(_)) => {
                         self.report(names::unusable_external(&dotted, &opaque.why, whole.span));
                     }
-                    _ => self.report(names::opaque_symbol(&dotted, &opaque.why, whole.span, opaque.span)),
+                    _ => self.report_opaque(&dotted, &opaque, whole.span),
                 }
                 None
             }
@@ -400,7 +407,7 @@ impl<'p> Builder<'_, 'p> {
                     let frame = self.frame();
                     let is_known = self.names.lookup(frame.scope, frame.position, dotted[0]).is_some();
                     if is_known {
-                        self.report(names::opaque_symbol(&written, &opaque.why, span, opaque.span));
+                        self.report_opaque(&written, &opaque, span);
                     } else {
                         let similar = self.similar_function(&written);
                         let callee = function.span;

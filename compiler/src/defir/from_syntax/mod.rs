@@ -148,6 +148,8 @@ struct Builder<'b, 'p> {
     n_reports: usize,
     /// Externals that cannot be used and were reported.
     told_externals: BTreeSet<String>,
+    /// Names of the file whose values are not known, and were reported.
+    told_opaque: BTreeSet<String>,
     literal_int: DType,
     literal_float: DType,
     /// Lines of statements that failed are not reported twice: set once too large.
@@ -195,6 +197,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             n_parts: 0,
             n_reports: 0,
             told_externals: BTreeSet::new(),
+            told_opaque: BTreeSet::new(),
             literal_int,
             literal_float,
             is_too_large: false,

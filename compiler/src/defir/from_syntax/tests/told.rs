@@ -104,28 +104,6 @@ def s(q: FloatField, scheme: Scheme, other: Scheme = Scheme.CENTRED):
 }
 
 #[test]
-fn an_enumeration_has_integers_and_a_name_of_its_own() {
-    check(
-        "
-@gtscript.enum
-class Scheme:
-    UPWIND = 1
-def other():
-    @gtscript.enum
-    class Scheme(IntEnum):
-        CENTRED = 1
-def s(q: FloatField):
-    with computation(PARALLEL), interval(...):
-        q = Scheme.UPWIND
-",
-        &expect![[r#"
-            E55 2:7 the enumeration `Scheme` has no integers for members
-            E55 6:11 there are two enumerations named `Scheme`
-        "#]],
-    );
-}
-
-#[test]
 fn a_name_that_is_not_known_is_told_once() {
     check(
         "
@@ -150,7 +128,8 @@ def s(q: FloatField):
 
 #[test]
 fn a_signature_may_be_written_in_many_ways() {
-    let dtypes = [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
+    let dtypes =
+        [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
     check_with(
         &Config { dtypes: dtypes.into(), ..Config::default() },
         "
