@@ -22,6 +22,8 @@ struct Cli {
 enum Command {
     /// Print what is wrong with stencils, and nothing else
     Check(CheckArgs),
+    /// Print what a diagnostic means, with an example
+    Explain(ExplainArgs),
     /// Print a level of the compiler, or the code that it generates
     Emit(EmitArgs),
     /// Run a stencil: inputs in, written fields out
@@ -104,6 +106,13 @@ pub struct CheckArgs {
     pub fix: bool,
     #[command(flatten)]
     pub shared: Shared,
+}
+
+/// Options of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The code, as `E16`
+    pub code: String,
 }
 
 /// Options of `emit`.
@@ -271,6 +280,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
     commands::log(environment, level);
     let done = match cli.command {
         Command::Check(args) => commands::check::check(&args, environment),
+        Command::Explain(args) => commands::explain::explain(&args),
         Command::Emit(args) => commands::emit::emit(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Backends(args) => commands::backends::backends(&args, environment),

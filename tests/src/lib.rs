@@ -5,6 +5,7 @@ pub mod conformance;
 pub mod corpus;
 pub mod generate;
 pub mod golden;
+pub mod manual;
 pub mod ulp;
 
 use std::path::{Path, PathBuf};

@@ -44,6 +44,8 @@ enum Chore {
         /// Run only the tests whose name contains this, and no lints
         filter: Option<String>,
     },
+    /// Write what of the manual is made from the sources: docs/diagnostics.md
+    Manual,
     /// Check what each room may import, and that no leftovers are in the sources
     Tidy,
     /// Measure the page: sizes of its files and the time to load it; writes docs/benchmarks/size.md
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Chore::Play { bind, open } => play::play(bind.as_deref(), open),
         Chore::Page { dev } => page::page(if dev { page::Profile::Dev } else { page::Profile::Release }),
         Chore::Test { filter } => test::test(filter.as_deref()),
+        Chore::Manual => manual(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
@@ -107,6 +110,12 @@ fn bench(args: &[String]) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["bench", "--package", "isobar-tests"]).args(args);
     process::run(&mut command, "measure what the benchmarks measure")
+}
+
+fn manual() -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["test", "--locked", "--package", "isobar-tests", "--test", "manual"]);
+    process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 
 fn corpus(paths: &[std::path::PathBuf], libraries: &[std::path::PathBuf]) -> anyhow::Result<()> {

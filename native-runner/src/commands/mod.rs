@@ -5,6 +5,7 @@ pub mod check;
 pub mod check_folder;
 pub mod client;
 pub mod emit;
+pub mod explain;
 pub mod human;
 pub mod lsp;
 pub mod run;

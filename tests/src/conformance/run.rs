@@ -75,9 +75,9 @@ fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> 
     let shown = compilation.diagnostics.iter().filter(|it| it.severity != Severity::Hint);
     let key = shown.map(|it| {
         let line = it.primary.as_ref().map_or(0, |label| {
-            let (name, text) = &compilation.files[usize::from(label.span.file.0)];
-            let line = LineIndex::new(text).line(label.span.start) as usize;
-            if name == "main.py" { line } else { 0 }
+            let file = &compilation.files[usize::from(label.span.file.0)];
+            let line = LineIndex::new(&file.text).line(label.span.start) as usize;
+            if &*file.name == "main.py" { line } else { 0 }
         });
         ((line, it.severity.name().to_owned(), it.code.to_string()), it.message.clone())
     });

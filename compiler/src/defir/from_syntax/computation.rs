@@ -396,7 +396,7 @@ impl<'p> Builder<'_, 'p> {
                 }
             },
             Err(opaque) => {
-                if !self.is_missing_external(expr) {
+                if !self.is_missing_external(expr) && !self.is_unknown_name(expr) {
                     let why = format!(
                         "a bound of the interval is not known while compiling, because {}",
                         opaque.why
@@ -492,6 +492,20 @@ impl<'p> Builder<'_, 'p> {
                 self.report(catalog::interval_bound_written(&name, span, written));
             }
         }
+    }
+
+    /// Whether the expression is a name that nothing has, which is then reported as such.
+    pub(super) fn is_unknown_name(&mut self, expr: &tree::Expr) -> bool {
+        let Some(name) = expr.as_name() else { return false };
+        let frame = self.frame();
+        if self.local(name).is_some()
+            || frame.assigned.contains(name)
+            || self.names.lookup(frame.scope, frame.position, name).is_some()
+        {
+            return false;
+        }
+        self.name(name, expr.span);
+        true
     }
 
     /// Whether the expression is the name of an external without value, which is then reported as such.

@@ -139,7 +139,10 @@ impl<'p> Builder<'_, 'p> {
 
     /// A place along an axis: `I[0]`, `i_start + 1`, `3`. The reason is missing where it is reported.
     fn place(&mut self, expr: &'p tree::Expr) -> Result<Place, Option<String>> {
-        if self.is_missing_external(expr) || matches!(expr.kind, ExprKind::Missing) {
+        if self.is_missing_external(expr)
+            || self.is_unknown_name(expr)
+            || matches!(expr.kind, ExprKind::Missing)
+        {
             return Err(None);
         }
         match &expr.kind {

@@ -10,6 +10,9 @@ use crate::types::DType;
 /// disagree about a precision.
 pub const WRONG_TYPE: Code = Code("C01");
 /// An array has another number of dimensions than the field has axes, or an origin does not fit it.
+///
+/// The axes of a field say which dimensions its array has, in the order I, J, K, and data
+/// dimensions come last.
 pub const WRONG_DIMENSIONS: Code = Code("C02");
 /// The stencil reads before the first element of an array.
 ///
@@ -17,10 +20,17 @@ pub const WRONG_DIMENSIONS: Code = Code("C02");
 /// before it is the halo.
 pub const ORIGIN_TOO_SMALL: Code = Code("C03");
 /// The stencil reaches beyond the last element of an array, or the domain is not a domain.
+///
+/// The domain starts at the origin, and reads reach as far behind it as the stencil says.
 pub const DOMAIN_TOO_LARGE: Code = Code("C04");
 /// The domain has fewer levels than the intervals of the stencil and the reads of its temporaries need.
+///
+/// Intervals that count from both ends would overlap or be empty on fewer levels.
 pub const TOO_FEW_LEVELS: Code = Code("C05");
 /// A field or scalar that the stencil uses was not passed, or a name is not one of its parameters.
+///
+/// Parameters that no statement uses may be left out; all others are needed, unless they have a
+/// default.
 pub const MISSING: Code = Code("C06");
 /// A file or an inline array with input fields is damaged, or of a kind that is not known.
 ///

@@ -3,14 +3,24 @@
 use crate::diag::{Code, Diagnostic, Span, similar};
 
 /// The condition of `__INLINED` or `compile_assert` is not known while compiling.
+///
+/// Branches that are decided while compiling leave no trace, so their conditions hold no values of
+/// the run.
 pub const NOT_EVALUABLE: Code = Code("E50");
 /// A `compile_assert` is false.
+///
+/// It says what the stencil was not made for.
 pub const ASSERTION: Code = Code("E51");
 /// A temporary is declared with a type that it cannot have.
+///
+/// The halo of a temporary follows from its uses, so only its element type, or that it has no
+/// levels, can be said.
 pub const TEMPORARY_TYPE: Code = Code("E52");
 /// Something of the language that this compiler does not have yet.
 pub const NOT_SUPPORTED: Code = Code("E90");
 /// There is no stencil, or it is not clear which one is meant.
+///
+/// One text may hold several stencils, and one of them is compiled at a time.
 pub const WHICH_STENCIL: Code = Code("E91");
 
 pub fn not_evaluable(what: &str, why: &str, span: Span, at: Option<Span>) -> Diagnostic {

@@ -5,18 +5,35 @@ use crate::space::{Axis, AxisSet, LoopOrder};
 use crate::types::DType;
 
 /// A statement stands outside every computation.
+///
+/// A statement has no levels to run on unless a computation gives it some.
 pub const TOP_LEVEL: Code = Code("E08");
 /// A `with` is not one computation with one interval.
+///
+/// The order of the levels and the range of levels are what a computation is, so each of them is
+/// said once.
 pub const MALFORMED_WITH: Code = Code("E09");
 /// An interval is not a range of levels.
+///
+/// It holds its first bound and does not hold the second one, and it is never empty: a statement
+/// that runs nowhere is a mistake.
 pub const INTERVAL: Code = Code("E10");
 /// The intervals of a computation are not listed in the order in which they run.
+///
+/// The text reads in the order in which things happen.
 pub const INTERVAL_ORDER: Code = Code("E11");
 /// Two intervals of one computation overlap.
+///
+/// A level in two intervals of one computation would run twice, which the text does not show.
 pub const INTERVAL_OVERLAP: Code = Code("E12");
 /// A `with` stands inside a horizontal region.
+///
+/// A region is one rectangle; two inside each other are the rectangle in which they meet.
 pub const WITH_IN_REGION: Code = Code("E13");
 /// A horizontal region is not a rectangle of columns.
+///
+/// Places are relative to the edges of the compute domain, since its size is not known while
+/// compiling.
 pub const REGION: Code = Code("E14");
 
 pub fn statement_at_top_level(what: &str, span: Span) -> Diagnostic {

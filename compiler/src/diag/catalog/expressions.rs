@@ -6,16 +6,29 @@ use crate::space::AxisSet;
 use crate::types::DType;
 
 /// A field is indexed with another number of offsets than it has axes.
+///
+/// One offset for each axis says which neighbour is meant, and a missing one could be any.
 pub const OFFSET_COUNT: Code = Code("E26");
 /// An offset is not an integer that is known while compiling, or not a shift of an axis.
+///
+/// How far a stencil reaches to the sides decides how large the arrays must be, before it runs.
 pub const OFFSET: Code = Code("E27");
 /// A slice stands in an index, or something other than a field is indexed.
+///
+/// A statement runs at one point and reads single points; an expression has no value beside its
+/// point.
 pub const SUBSCRIPT: Code = Code("E29");
 /// Comparisons are chained at run time.
+///
+/// Python would evaluate the middle once and stop early; at all points at once neither is meant.
 pub const CHAINED_COMPARISON: Code = Code("E39");
 /// A builtin is called with a wrong number of arguments.
+///
+/// Builtins take their arguments by position, and as many as their formula has.
 pub const ARITY: Code = Code("E40");
 /// A constant of a type that no field has.
+///
+/// A field holds numbers or truth values.
 pub const LITERAL: Code = Code("E53");
 
 /// `edit` adds or takes away offsets of 0.

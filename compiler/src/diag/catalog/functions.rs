@@ -3,24 +3,40 @@
 use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 
 /// What is called is no builtin and no GTScript function.
+///
+/// Calls are replaced by the body of what is called, which must be GTScript.
 pub const NOT_CALLABLE: Code = Code("E41");
 /// The arguments of a call do not fit the function's parameters.
+///
+/// A call gives each parameter one value, by position or by name, or leaves it to its default.
 pub const CALL_SIGNATURE: Code = Code("E42");
 /// A function has no `return`, or more than one.
+///
+/// The one `return` says what replaces the call.
 pub const RETURNS: Code = Code("E43");
 /// A function with several results is called inside an expression.
+///
+/// An expression is one value; several results go to as many targets.
 pub const SEVERAL_RESULTS: Code = Code("E44");
 /// A GTScript function is called in the condition of an `if` or `while`.
+///
+/// The statements of the function would have to run before the condition is known.
 pub const CALL_IN_CONDITION: Code = Code("E45");
 /// A function is called and its result is not used.
+///
+/// A function changes nothing but its own variables, so a result that goes nowhere is a mistake.
 pub const BARE_CALL: Code = Code("E46");
 /// A function calls itself.
 ///
 /// Calls are replaced by the body of the function, which would never end.
 pub const RECURSION: Code = Code("E47");
 /// A function assigns to an indexed name.
+///
+/// Parameters and local names of a function mean the point at which its caller runs.
 pub const SUBSCRIPTED_LOCAL: Code = Code("E48");
 /// A function holds a computation or interval.
+///
+/// A function runs on the levels of its caller.
 pub const COMPUTATION_IN_FUNCTION: Code = Code("E49");
 
 /// `name` stands at `callee`.

@@ -3,6 +3,9 @@
 use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
 
 /// A body imports something other than externals, or renames one.
+///
+/// A body runs at every point, and Python's modules are not there; constants are imported at the
+/// top of the file.
 pub const IMPORT: Code = Code("E05");
 /// An external is missing or holds something that a stencil cannot use.
 ///

@@ -12,8 +12,12 @@ pub const PARAMETER_TYPE: Code = Code("E01");
 /// A stencil and a GTScript function know each of their parameters by name.
 pub const VARIADIC: Code = Code("E02");
 /// A default has another type than the parameter, or a field has a default other than `None`.
+///
+/// Nothing is converted when a stencil is called, and a default is what a call would have passed.
 pub const DEFAULT: Code = Code("E03");
 /// A type named by a string is not among the `dtypes`, or an entry of theirs gives `float` or `int` a type of another kind.
+///
+/// A string stands for a type that is chosen when the stencil is built.
 pub const UNKNOWN_DTYPE: Code = Code("E04");
 
 pub fn missing_annotation(name: &str, span: Span) -> Diagnostic {

@@ -7,16 +7,28 @@ use crate::diag::{Code, Diagnostic, Span, TextEdit};
 /// A statement runs at every column and writes the column it runs at.
 pub const TARGET_OFFSET: Code = Code("E16");
 /// A target has an offset along K in a computation whose levels have no order.
+///
+/// All levels run at once, so two of them could write the same element.
 pub const TARGET_LEVEL_IN_PARALLEL: Code = Code("E17");
 /// A scalar parameter or another read-only name is assigned.
+///
+/// A scalar has one value for all points, and a statement runs at each of them.
 pub const TARGET_READ_ONLY: Code = Code("E25");
 /// `.A[...]` or `.at(...)` is assigned.
+///
+/// `.A[...]` and `.at(...)` are ways to read; a statement writes the point at which it runs.
 pub const TARGET_IS_VIEW: Code = Code("E31");
 /// The target of an assignment is nothing that can be assigned.
+///
+/// Targets are names, or names with the index of the point itself.
 pub const TARGET: Code = Code("E34");
 /// The numbers of targets and values differ.
+///
+/// Each target takes one value.
 pub const COUNT: Code = Code("E35");
 /// A statement or operator is not part of the language.
+///
+/// The language has what can run at every point in any order, and no more of Python.
 pub const NOT_IN_LANGUAGE: Code = Code("E38");
 /// A tuple assignment reads what it has just assigned.
 pub const SEQUENTIAL_TUPLE: Code = Code("W05");
