@@ -93,6 +93,26 @@ pub(crate) fn here(request: &Request) -> Compiled {
     })
 }
 
+/// Compiles request after request; a file that they share is parsed once.
+#[derive(Debug, Default)]
+pub(crate) struct Together {
+    session: Session,
+}
+
+impl Together {
+    /// Compiles what its caller read itself, so that the limits of requests do not count.
+    pub(crate) fn compile(&mut self, request: &Request) -> Compiled {
+        on_large_stack(|| {
+            let source = Source::of(request);
+            let compilation = self.session.compile(&source.project, &source.config, &mut Timer::default());
+            Compiled::new(&compilation, Vec::new())
+        })
+        .unwrap_or_else(|panic| {
+            refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
+        })
+    }
+}
+
 /// The level after one of its passes.
 ///
 /// # Errors

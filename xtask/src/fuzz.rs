@@ -35,7 +35,7 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         fuzzer.arg(&corpus).arg(&seeds);
         fuzzer.arg(format!("-max_total_time={}", (seconds * share / 100).max(1)));
         // No hang, and bounded memory.
-        fuzzer.args(["-timeout=10", "-rss_limit_mb=2048", "-max_len=6000", "-print_final_stats=1"]);
+        fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000", "-print_final_stats=1"]);
         fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
         fuzzer.arg(format!("-artifact_prefix={}/{target}-", artifacts.display()));
         run(&mut fuzzer, &format!("look for inputs that break `{target}`"))?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CheckReport, CheckedFile};
 use isobar_protocol::request::Request;
 
@@ -32,9 +33,14 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     let mut report = CheckReport::default();
     let mut summary = Summary::default();
     let mut shown = String::new();
+    let mut together = compile::Together::default();
     for path in &args.files {
         for request in requests(path, args)? {
-            let found = check_file(&request, args, environment, &mut report, &mut summary)?;
+            let mut compile = |request: &Request| match &args.shared.runner {
+                None => Ok(together.compile(request)),
+                Some(_) => ask(request, &args.shared, environment),
+            };
+            let found = check_file(&request, &mut compile, &mut report, &mut summary)?;
             shown += &human::diagnostics(&found, &request);
             report.diagnostics.extend(found);
         }
@@ -75,26 +81,25 @@ fn requests(path: &Path, args: &CheckArgs) -> Result<Vec<Request>, Usage> {
 /// All stencils of a file; what is wrong with them, each fault once.
 fn check_file(
     request: &Request,
-    args: &CheckArgs,
-    environment: &Environment,
+    compile: &mut impl FnMut(&Request) -> Result<Compiled, Usage>,
     report: &mut CheckReport,
     summary: &mut Summary,
 ) -> Result<Vec<isobar_protocol::diagnostic::Diagnostic>, Usage> {
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
-    let mut first = ask(request, &args.shared, environment)?;
+    let mut first = compile(request)?;
     checked.stencils = std::mem::take(&mut first.stencils);
     summary.files += 1;
     summary.stencils += checked.stencils.len();
     if checked.stencils.is_empty() {
-        first.diagnostics.retain(|it| !compile::is_about_no_stencil(it));
+        first.diagnostics.retain(|it| !crate::compile::is_about_no_stencil(it));
         report.files.push(checked);
         return Ok(first.diagnostics);
     }
     let mut found = Vec::new();
     for stencil in &checked.stencils {
         let request = Request { stencil: Some(stencil.clone()), ..request.clone() };
-        let compiled = ask(&request, &args.shared, environment)?;
+        let compiled = compile(&request)?;
         let errors = compiled.diagnostics.iter().filter(|it| it.severity == "error");
         let codes: BTreeSet<&String> = errors.map(|it| &it.code).collect();
         summary.accepted += usize::from(codes.is_empty());

@@ -3,7 +3,7 @@
 #![no_main]
 
 // The page's own reader of links: its crate is built for browsers, and this file of it needs nothing of one.
-#[allow(dead_code, reason = "the page writes links too")]
+#[allow(dead_code, unused_imports, reason = "the page writes links too")]
 #[path = "../../../../web/src/share/mod.rs"]
 mod share;
 

@@ -29,7 +29,18 @@ impl Control for Patience {
     }
 }
 
+/// What the compiler's own limits see to it is enough; a program gives its compiler a thread of this size as well.
+const STACK_BYTES: usize = 256 << 20;
+
 fuzz_target!(|text: &str| {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let running = thread.spawn_scoped(scope, || compile_and_run(text)).expect("threads can be started");
+        running.join().expect("a panic has ended the process already");
+    });
+});
+
+fn compile_and_run(text: &str) {
     let project = Project::of_one("main.py", text);
     let mut config = Config::default();
     let mut compilation = route::compile(&project, &config, &mut NoHook);
@@ -46,7 +57,8 @@ fuzz_target!(|text: &str| {
         return;
     };
     let domain = Domain::new(3, 2, signature.min_levels.max(3));
-    if compilation.has_errors() || domain.k > MOST_LEVELS || inputs::bytes_for(signature, domain) > MOST_BYTES {
+    if compilation.has_errors() || domain.k > MOST_LEVELS || inputs::bytes_for(signature, domain) > MOST_BYTES
+    {
         return;
     }
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
@@ -54,7 +66,7 @@ fuzz_target!(|text: &str| {
         // It may stop, by a trap or for being slow; it must not panic.
         let _ = debug::run(oir, extents, &mut launch, &mut Patience(64));
     }
-});
+}
 
 fn small_inputs(signature: &Signature) -> Directives {
     let mut directives = Directives::default();
