@@ -12,6 +12,11 @@ use crate::types::{BinaryOp, DType, Value};
 
 const F64: DType = DType::Float64;
 
+/// A tree from its text.
+pub(crate) fn parsed(text: &str) -> Tree {
+    crate::schedule::parse::parse(text).expect("the text is a schedule tree")
+}
+
 pub(crate) struct Builder {
     pub(crate) tree: Tree,
     n_stmts: u32,

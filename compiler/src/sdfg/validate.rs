@@ -612,7 +612,7 @@ for k in [0, K) parallel:
     for i in [0, I) parallel:
       b[i, j, k] = a[i, j, {3}]
 ";
-        let tree = crate::schedule::parse::parse(text).expect("it is a tree");
+        let tree = samples::parsed(text);
         let faults = |change: &dyn Fn(&mut Tasklet)| {
             let mut sdfg = lower(&tree);
             let state = state(&mut sdfg);

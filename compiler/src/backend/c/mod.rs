@@ -258,7 +258,7 @@ threads j in [0, J) parallel:
         t[i, j, k, 2] = a[i, j, __a_K_below + {n[i, j]}]
 ";
         check(
-            &crate::schedule::parse::parse(text).expect("it is a tree"),
+            &samples::parsed(text),
             &expect![[r#"
             /* What step 1 does at one position j. */
             static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)

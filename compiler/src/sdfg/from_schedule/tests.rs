@@ -3,9 +3,8 @@
 use expect_test::{Expect, expect};
 
 use super::lower;
-use crate::schedule::parse::parse;
 use crate::sdfg::nodes::Sdfg;
-use crate::sdfg::{json::to_json, print::listing, validate::validate};
+use crate::sdfg::{json::to_json, print::listing, samples::parsed, validate::validate};
 
 const ELEMENTS: &str = "\
 schedule elements
@@ -20,8 +19,7 @@ for k in [0, K) ascending:
 ";
 
 fn graph(text: &str) -> Sdfg {
-    let tree = parse(text).expect("it is a tree");
-    let graph = lower(&tree);
+    let graph = lower(&parsed(text));
     assert_eq!(validate(&graph), Vec::<String>::new());
     graph
 }
