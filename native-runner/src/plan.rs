@@ -50,8 +50,8 @@ pub(crate) fn launch(
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
     let given: u64 = call.fields.values().map(bytes).sum();
-    let admit = |domain: Domain, arguments: u64| {
-        let workspace = executor.workspace_bytes(compilation, domain).unwrap_or(u64::MAX);
+    let admit = |domain: Domain, arguments: u64, made: &[Argument]| {
+        let workspace = executor.workspace_bytes(compilation, domain, made).unwrap_or(u64::MAX);
         // A written field exists twice when it is sent.
         let asked = arguments.saturating_mul(2).saturating_add(workspace);
         if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }
@@ -60,15 +60,15 @@ pub(crate) fn launch(
         let directives = with_overrides(&source.directives, generators, signature, &call)?;
         let domain = domain_for(request, &directives, signature, &call)?;
         let made = inputs::bytes_for(signature, domain);
-        admit(domain, given.saturating_add(made))?;
+        admit(domain, given.saturating_add(made), &[])?;
         fill_in(&mut call, inputs::call_for(signature, &directives, domain));
     }
     let launch = compilation.bind(call).map_err(Refusal::Call)?;
-    let arguments = launch.arguments.iter().map(|it| match it {
+    let bytes_of = |it: &Argument| match it {
         Argument::Field(field) => bytes(&field.array),
         Argument::Scalar(_) | Argument::Unused => 0,
-    });
-    admit(launch.domain, arguments.sum())?;
+    };
+    admit(launch.domain, launch.arguments.iter().map(bytes_of).sum(), &launch.arguments)?;
     Ok(launch)
 }
 

@@ -241,8 +241,10 @@ fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<It
             return None;
         }
         let whole = |it: i64| u64::try_from(it).unwrap_or(0);
-        let origin: Vec<u64> = axes.iter().map(|axis| whole(field.origin[axis.index()])).collect();
-        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).collect();
+        let data = field.array.shape.iter().skip(axes.len()).map(|&size| size as u64);
+        let origin = axes.iter().map(|axis| whole(field.origin[axis.index()]));
+        let origin: Vec<u64> = origin.chain(data.clone().map(|_| 0)).collect();
+        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).chain(data).collect();
         let info = FieldInfo {
             name: param.name.clone(),
             dtype: field.array.dtype().to_string(),

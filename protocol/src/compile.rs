@@ -75,6 +75,9 @@ pub struct FieldParam {
     pub dtype: String,
     /// `IJK`, `IJ`, `K`, ...
     pub axes: String,
+    /// The sizes of the dimensions behind the axes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_dims: Vec<u32>,
     /// `none`, `read`, `write`, `read-write`.
     pub access: String,
     /// Per I, J, K: positions `lo` to `n + hi` are touched.
@@ -157,10 +160,11 @@ impl Signature {
             let (name, access) = (param.name.clone(), param.access.to_string());
             let dtype = param.kind.dtype().to_string();
             match &param.kind {
-                ParamKind::Field { axes, boundary, .. } => out.fields.push(FieldParam {
+                ParamKind::Field { axes, data_dims, boundary, .. } => out.fields.push(FieldParam {
                     name,
                     dtype,
                     axes: axes.to_string(),
+                    data_dims: data_dims.clone(),
                     access,
                     boundary: Axis::ALL.map(|axis| [boundary[axis.index()].lo, boundary[axis.index()].hi]),
                 }),

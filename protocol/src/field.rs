@@ -8,13 +8,40 @@ pub struct FieldInfo {
     pub name: String,
     pub dtype: String,
     pub axes: String,
-    /// Points per axis of the field, halo included.
+    /// Points per axis of the field, halo included; then the sizes of its data dimensions.
     pub shape: Vec<u64>,
-    /// Index of the first compute point, per axis of the field.
+    /// Index of the first compute point, per axis of the field; 0 along data dimensions.
     pub origin: Vec<u64>,
-    /// Points of the compute domain, per axis of the field.
+    /// Points of the compute domain, per axis of the field; then the sizes of its data dimensions.
     pub domain: Vec<u64>,
     pub statistics: Statistics,
+}
+
+impl FieldInfo {
+    /// The sizes of the data dimensions.
+    #[must_use]
+    pub fn data_dims(&self) -> &[u64] {
+        self.shape.get(self.axes.len()..).unwrap_or_default()
+    }
+
+    /// The indices into the data dimensions of the element of that number, where the last index counts fastest.
+    #[must_use]
+    pub fn data_index(&self, number: u64) -> Vec<u64> {
+        let mut rest = number;
+        let mut index: Vec<u64> = Vec::new();
+        for &size in self.data_dims().iter().rev() {
+            index.push(rest % size.max(1));
+            rest /= size.max(1);
+        }
+        index.reverse();
+        index
+    }
+
+    /// How many elements there are at each point.
+    #[must_use]
+    pub fn n_elements(&self) -> u64 {
+        self.data_dims().iter().fold(1, |n, &size| n.saturating_mul(size))
+    }
 }
 
 /// Of the compute domain; least, greatest and mean of the finite values.

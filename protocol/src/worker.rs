@@ -61,6 +61,9 @@ pub struct Plane {
     pub across: Across,
     /// Position along that axis.
     pub at: u64,
+    /// The number of the element of the data dimensions, where the last index counts fastest.
+    #[serde(default)]
+    pub element: u64,
 }
 
 /// The axis that a plane cuts.

@@ -59,7 +59,7 @@ impl Kept {
         let shape: Option<Vec<usize>> = info.shape.iter().map(|&n| usize::try_from(n).ok()).collect();
         let shape = shape.ok_or_else(broken)?;
         let n = shape.len();
-        let fits = info.origin.len() == n && info.domain.len() == n && info.axes.len() == n;
+        let fits = info.origin.len() == n && info.domain.len() == n && info.axes.len() <= n;
         let inside = || {
             let ends = info.origin.iter().zip(&info.domain).map(|(at, len)| at.checked_add(*len));
             ends.zip(&info.shape).all(|(end, size)| end.is_some_and(|end| end <= *size))
@@ -89,7 +89,11 @@ impl Kept {
             Across::K => ('I', 'J'),
         };
         let across = axis_letter(plane.across);
-        let mut at = self.start();
+        let element = usize::try_from(plane.element).ok().and_then(|it| self.elements().get(it).copied());
+        let element = element.ok_or_else(|| {
+            NotThere(format!("`{}` has no element {} at a point", self.info.name, plane.element))
+        })?;
+        let mut at = self.start() + element;
         if let Some(axis) = self.axis(across) {
             let here = usize::try_from(plane.at).ok().filter(|_| plane.at < self.info.domain[axis]);
             let here = here.ok_or_else(|| {
@@ -129,16 +133,26 @@ impl Kept {
         origin.zip(&self.array.strides).map(|(at, stride)| at * stride).sum()
     }
 
-    /// The elements of the compute domain, i slowest, k fastest, each with its position (i, j, k).
+    /// Where the elements of the data dimensions lie from the first one, the last index fastest.
+    fn elements(&self) -> Vec<usize> {
+        let axes = self.info.axes.len();
+        let dimensions = self.array.shape.iter().zip(&self.array.strides).skip(axes);
+        dimensions.fold(vec![0], |all, (&size, &stride)| {
+            all.into_iter().flat_map(|it| (0..size).map(move |at| it + at * stride)).collect()
+        })
+    }
+
+    /// The elements of the compute domain, i slowest, k and data fastest, each with its position (i, j, k).
     fn compute_cells(&self) -> impl Iterator<Item = ([u64; 3], Value)> + '_ {
         let start = self.start();
+        let elements = std::sync::Arc::new(self.elements());
         let [(ni, si), (nj, sj), (nk, sk)] = ['I', 'J', 'K'].map(|it| self.run(it));
-        (0..ni).flat_map(move |i| {
-            (0..nj).flat_map(move |j| {
-                (0..nk).map(move |k| {
-                    let value = self.array.elements.get(start + i * si + j * sj + k * sk);
-                    ([i as u64, j as u64, k as u64], value)
-                })
+        let cells = (0..ni).flat_map(move |i| (0..nj).flat_map(move |j| (0..nk).map(move |k| [i, j, k])));
+        cells.flat_map(move |[i, j, k]| {
+            let elements = std::sync::Arc::clone(&elements);
+            (0..elements.len()).map(move |it| {
+                let value = self.array.elements.get(start + i * si + j * sj + k * sk + elements[it]);
+                ([i as u64, j as u64, k as u64], value)
             })
         })
     }
@@ -168,8 +182,12 @@ pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
                 let along = |of: &dyn Fn(Axis) -> i64| -> Vec<u64> {
                     axes.iter().map(|axis| u64::try_from(of(axis)).unwrap_or(0)).collect()
                 };
-                let origin = along(&|axis| field.origin[axis.index()]);
-                let points = along(&|axis| domain.along(axis));
+                let mut origin = along(&|axis| field.origin[axis.index()]);
+                let mut points = along(&|axis| domain.along(axis));
+                for &size in field.array.shape.iter().skip(axes.len()) {
+                    origin.push(0);
+                    points.push(size as u64);
+                }
                 let names: String = axes.iter().map(Axis::name).collect();
                 Some(Kept::new(&param.name, &names, field.array, origin, points))
             }
@@ -295,6 +313,10 @@ mod tests {
         assert_eq!(found, expected);
     }
 
+    fn plane(across: Across, at: u64) -> Plane {
+        Plane { across, at, element: 0 }
+    }
+
     fn ramp(n: usize) -> Vec<f64> {
         (0..n).map(|it| it as f64).collect()
     }
@@ -302,7 +324,7 @@ mod tests {
     #[test]
     fn a_plan_view_has_i_along_its_rows_and_leaves_the_halo_out() {
         let q = field(&[4, 3, 2], vec![1, 0, 0], vec![2, 3, 2], ramp(24));
-        let plan = q.plane(Plane { across: Across::K, at: 1 }).unwrap();
+        let plan = q.plane(plane(Across::K, 1)).unwrap();
         assert_eq!((plan.width, plan.height), (2, 3));
         assert_values(plan.values, &[7.0, 13.0, 9.0, 15.0, 11.0, 17.0]);
     }
@@ -310,21 +332,33 @@ mod tests {
     #[test]
     fn sections_have_k_upward_in_their_rows() {
         let q = field(&[4, 3, 2], vec![0, 0, 0], vec![4, 3, 2], ramp(24));
-        let section = q.plane(Plane { across: Across::I, at: 2 }).unwrap();
+        let section = q.plane(plane(Across::I, 2)).unwrap();
         assert_eq!((section.width, section.height), (3, 2));
         assert_values(section.values, &[12.0, 14.0, 16.0, 13.0, 15.0, 17.0]);
     }
 
     #[test]
+    fn a_plane_is_of_one_element_of_the_data_dimensions() {
+        let array = Array::from_c_order(Elements::Float64(ramp(24)), &[2, 2, 3, 2]).unwrap();
+        let v = Kept::new("v", "IJ", array, vec![0; 4], vec![2, 2, 3, 2]);
+        let of = |element| v.plane(Plane { element, ..plane(Across::K, 0) }).map(|it| it.values);
+        assert_values(of(0).unwrap(), &[0.0, 12.0, 6.0, 18.0]);
+        assert_eq!(v.info.data_index(5), [2, 1]);
+        assert_values(of(5).unwrap(), &[5.0, 17.0, 11.0, 23.0]);
+        assert!(of(6).is_err());
+        assert_eq!((v.info.statistics.max, v.info.statistics.mean), (Some(23.0), Some(11.5)));
+    }
+
+    #[test]
     fn a_plane_outside_of_the_domain_is_refused() {
         let q = field(&[2, 2, 2], vec![0, 0, 0], vec![2, 2, 2], ramp(8));
-        assert!(q.plane(Plane { across: Across::K, at: 2 }).is_err());
+        assert!(q.plane(plane(Across::K, 2)).is_err());
     }
 
     #[test]
     fn a_field_without_k_is_the_same_at_every_level() {
         let q = field(&[2, 2], vec![0, 0], vec![2, 2], ramp(4));
-        assert_values(q.plane(Plane { across: Across::K, at: 7 }).unwrap().values, &[0.0, 2.0, 1.0, 3.0]);
+        assert_values(q.plane(plane(Across::K, 7)).unwrap().values, &[0.0, 2.0, 1.0, 3.0]);
     }
 
     #[test]

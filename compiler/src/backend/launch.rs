@@ -73,7 +73,6 @@ pub struct FieldArgument {
 
 impl FieldArgument {
     /// Elements between neighbours along I, J, K; 0 along an axis that the field lacks.
-    /// Those of the data dimensions are the array's behind its axes.
     #[must_use]
     pub fn strides(&self, axes: AxisSet) -> [usize; 3] {
         let mut strides = [0; 3];
@@ -81,6 +80,21 @@ impl FieldArgument {
             strides[axis.index()] = stride;
         }
         strides
+    }
+
+    /// Elements between neighbours along each data dimension.
+    #[must_use]
+    pub fn data_strides(&self, axes: AxisSet) -> &[usize] {
+        self.array.strides.get(axes.len()..).unwrap_or_default()
+    }
+
+    /// How many levels the array has below the compute domain and above it; negative where it lacks some of those.
+    #[must_use]
+    pub fn levels_beside(&self, axes: AxisSet, domain: Domain) -> [i64; 2] {
+        let Some(dimension) = axes.iter().position(|it| it == Axis::K) else { return [0, 0] };
+        let below = self.origin[Axis::K.index()];
+        let size = i64::try_from(self.array.shape[dimension]).unwrap_or(i64::MAX);
+        [below, size - below - domain.k]
     }
 
     /// Where the first point of the compute domain lies in memory.

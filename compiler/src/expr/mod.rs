@@ -8,6 +8,7 @@
 pub mod nodes;
 pub mod parse;
 pub mod print;
+pub mod subscript;
 pub mod visit;
 pub mod validate;
 pub mod evaluate;
@@ -15,3 +16,4 @@ pub mod statement;
 pub mod declaration;
 
 pub use nodes::{Expr, ExprKind, Index, Vertical};
+pub use subscript::Subscript;

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use super::{Expr, ExprKind, Index, Vertical};
+use super::{Expr, ExprKind, Index, Subscript, Vertical};
 use crate::diag::Span;
 use crate::space::parse::affine;
 use crate::space::{Affine, Axis};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
-/// Finds what a name (with the sums in brackets behind it, if there are any) reads, and its type.
-pub type Leaf<'a, A> = dyn FnMut(&str, &[Affine]) -> Result<(A, DType), String> + 'a;
+/// Finds what a name (with what stands in brackets behind it, if there is something) reads, and its type.
+pub type Leaf<'a, A> = dyn FnMut(&str, Vec<Subscript<A>>) -> Result<(A, DType), String> + 'a;
 
 /// Words that mean something else than a name.
 const RESERVED: [&str; 13] =
@@ -179,7 +179,7 @@ impl<A> Parser<'_, A> {
             return Err(format!("`{token}` was not expected"));
         }
         let index = self.index()?;
-        let (leaf, dtype) = (self.leaf)(name, &index)?;
+        let (leaf, dtype) = (self.leaf)(name, index)?;
         Ok(match self.element()? {
             Some(index) => self.node(ExprKind::Element(leaf, Box::new(index)), dtype),
             None => self.node(ExprKind::Access(leaf), dtype),
@@ -241,18 +241,30 @@ impl<A> Parser<'_, A> {
         Ok(Some(index))
     }
 
-    /// The sums in brackets behind a name.
-    fn index(&mut self) -> Result<Vec<Affine>, String> {
+    /// The sums in brackets behind a name, each with an integer of run time in braces where it has one.
+    fn index(&mut self) -> Result<Vec<Subscript<A>>, String> {
         let mut index = Vec::new();
         if !self.takes("[") {
             return Ok(index);
         }
         loop {
-            let end = self.tokens.iter().position(|it| matches!(*it, "," | "]"));
+            let end = self.tokens.iter().position(|it| matches!(*it, "," | "]" | "{"));
             let (sum, rest) = self.tokens.split_at(end.ok_or("the index does not end")?);
-            let sum = sum.join(" ");
-            index.push(affine(&sum).ok_or_else(|| format!("`{sum}` is not an index"))?);
             self.tokens = rest;
+            let is_found = self.takes("{");
+            let known = match sum {
+                [] if is_found => Some(Affine::constant(0)),
+                [sum @ .., "+"] if is_found => affine(&sum.join(" ")),
+                _ if is_found => None,
+                sum => affine(&sum.join(" ")),
+            };
+            let known = known.ok_or_else(|| format!("`{}` is not an index", sum.join(" ")))?;
+            if is_found {
+                index.push(Subscript::found(known, self.ternary()?));
+                self.expect("}")?;
+            } else {
+                index.push(known.into());
+            }
             if !self.takes(",") {
                 break;
             }
@@ -308,7 +320,7 @@ fn tokens(text: &str) -> Result<Vec<&str>, String> {
             rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == '$')).unwrap_or(rest.len())
         } else if ["**", "<=", ">=", "==", "!="].iter().any(|it| rest.starts_with(it)) {
             2
-        } else if "+-*/%<>()[],.".contains(first) {
+        } else if "+-*/%<>()[]{},.".contains(first) {
             1
         } else {
             return Err(format!("`{first}` has no place in an expression"));
@@ -336,14 +348,12 @@ mod tests {
     use super::*;
 
     fn round_trip(text: &str) {
-        let mut leaf = |name: &str, index: &[Affine]| {
-            let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
-            let index: Vec<String> = index.iter().map(ToString::to_string).collect();
-            let index = if index.is_empty() { String::new() } else { format!("[{}]", index.join(", ")) };
-            Ok((format!("{}{index}", spelled(name)), dtype))
-        };
-        let expr = parse(text, Span::default(), &mut leaf).expect(text);
         let leaf = |it: &String, f: &mut fmt::Formatter<'_>| f.write_str(it);
+        let mut read = |name: &str, index: Vec<Subscript<String>>| {
+            let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
+            Ok((crate::expr::print::element(name, &index, &leaf).to_string(), dtype))
+        };
+        let expr = parse(text, Span::default(), &mut read).expect(text);
         assert_eq!(crate::expr::print::text(&expr, &leaf).to_string(), text);
     }
 
@@ -365,6 +375,7 @@ mod tests {
             "not c or a == b and c2",
             "float32(a[1, 0, -1]) + 1.5float32",
             "q[i + 1, j, 2*I - k - 1] * p[0]",
+            "q[i, {n + q[{m}, 0]}, k - 1 + {max(n, 2)}] * p[{3}]",
             "max(1e-7, min(a, b[0, -1, 0]))",
             "isnan(NaN) or isinf(inf)",
             "$inf + $K + inf",
@@ -387,6 +398,10 @@ mod tests {
             "a[1,",
             "a[1 2]",
             "a[]",
+            "a[{}]",
+            "a[i {n}]",
+            "a[{n} + i]",
+            "a[{n]",
             "1 ? 2",
             "a + not b",
             "a.b(c)",
@@ -395,7 +410,7 @@ mod tests {
             "a.A[]",
             "a.",
         ] {
-            let mut leaf = |name: &str, _: &[Affine]| Ok((name.to_owned(), DType::Float64));
+            let mut leaf = |name: &str, _: Vec<Subscript<String>>| Ok((name.to_owned(), DType::Float64));
             assert!(parse(text, Span::default(), &mut leaf).is_err(), "{text}");
         }
     }

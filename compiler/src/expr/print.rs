@@ -5,8 +5,7 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::parse::spelled;
-use super::{Expr, ExprKind, Index, Vertical};
-use crate::space::Affine;
+use super::{Expr, ExprKind, Index, Subscript, Vertical, subscript};
 use crate::types::{BinaryOp, UnaryOp};
 
 const TERNARY: u8 = 1;
@@ -108,10 +107,17 @@ fn binding<A, T>(expr: &Expr<A, T>) -> u8 {
     }
 }
 
-/// An element as `q[i + 1, j, k]`; a name alone where there is no index.
-pub fn element<'a>(name: &'a str, index: &'a [Affine]) -> impl fmt::Display + 'a {
+/// An element as `q[i + 1, j, k + {n}]`; a name alone where there is no index.
+pub fn element<'a, A>(
+    name: &'a str,
+    index: &'a [Subscript<A>],
+    spell: &'a Spell<'a, A>,
+) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         spelled(name).fmt(f)?;
-        if index.is_empty() { Ok(()) } else { write!(f, "[{}]", index.iter().format(", ")) }
+        if index.is_empty() {
+            return Ok(());
+        }
+        write!(f, "[{}]", index.iter().map(|it| subscript::spelled(it, spell)).format(", "))
     })
 }

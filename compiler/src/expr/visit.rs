@@ -88,28 +88,42 @@ impl<A, T> Expr<A, T> {
     where
         T: Clone,
     {
-        let kind = match &self.kind {
-            ExprKind::Literal(value) => ExprKind::Literal(*value),
-            ExprKind::Access(access) => ExprKind::Access(leaf(access)),
-            ExprKind::Element(access, index) => {
+        self.map_reads(&mut |access, index| match index {
+            None => ExprKind::Access(leaf(access)),
+            Some(index) => {
                 let access = leaf(access);
                 ExprKind::Element(access, Box::new(index.map_accesses(leaf)))
             }
+        })
+    }
+
+    /// The same expression with every read replaced, that of an element together with its index.
+    pub fn map_reads<B>(
+        &self,
+        read: &mut impl FnMut(&A, Option<&Index<A, T>>) -> ExprKind<B, T>,
+    ) -> Expr<B, T>
+    where
+        T: Clone,
+    {
+        let kind = match &self.kind {
+            ExprKind::Literal(value) => ExprKind::Literal(*value),
+            ExprKind::Access(access) => read(access, None),
+            ExprKind::Element(access, index) => read(access, Some(index)),
             ExprKind::Position(axis) => ExprKind::Position(*axis),
-            ExprKind::Unary(op, operand) => ExprKind::Unary(*op, Box::new(operand.map_accesses(leaf))),
+            ExprKind::Unary(op, operand) => ExprKind::Unary(*op, Box::new(operand.map_reads(read))),
             ExprKind::Binary(op, left, right) => {
-                let left = Box::new(left.map_accesses(leaf));
-                ExprKind::Binary(*op, left, Box::new(right.map_accesses(leaf)))
+                let left = Box::new(left.map_reads(read));
+                ExprKind::Binary(*op, left, Box::new(right.map_reads(read)))
             }
             ExprKind::Ternary { condition, then, otherwise } => {
-                let then = Box::new(then.map_accesses(leaf));
-                let condition = Box::new(condition.map_accesses(leaf));
-                ExprKind::Ternary { condition, then, otherwise: Box::new(otherwise.map_accesses(leaf)) }
+                let then = Box::new(then.map_reads(read));
+                let condition = Box::new(condition.map_reads(read));
+                ExprKind::Ternary { condition, then, otherwise: Box::new(otherwise.map_reads(read)) }
             }
             ExprKind::Call(function, arguments) => {
-                ExprKind::Call(*function, arguments.iter().map(|it| it.map_accesses(leaf)).collect())
+                ExprKind::Call(*function, arguments.iter().map(|it| it.map_reads(read)).collect())
             }
-            ExprKind::Cast(to, operand) => ExprKind::Cast(*to, Box::new(operand.map_accesses(leaf))),
+            ExprKind::Cast(to, operand) => ExprKind::Cast(*to, Box::new(operand.map_reads(read))),
         };
         Expr { kind, dtype: self.dtype.clone(), span: self.span }
     }

@@ -3,9 +3,10 @@
 use super::nodes::{Access, Field, Param, ParamKind, Scalar, Stencil, Stmt, VerticalLoop};
 use crate::diag::Span;
 use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::expr::Subscript;
 use crate::expr::declaration::{self, Declaration};
 use crate::expr::statement::parse::StmtReader;
-use crate::space::{Affine, LoopOrder, Offset, parse as space};
+use crate::space::{LoopOrder, Offset, parse as space};
 
 /// Reads a stencil that [`listing`](super::print::listing) wrote. Statements are numbered in order,
 /// and their place is their line in `text`.
@@ -69,10 +70,12 @@ impl Reader {
         let mut target = |name: &str| {
             stencil.fields.find(|it| it.name == name).ok_or_else(|| format!("there is no field `{name}`"))
         };
-        let mut leaf = |name: &str, index: &[Affine]| {
+        let mut leaf = |name: &str, index: Vec<Subscript<Access>>| {
             if let Some(field) = stencil.fields.find(|it| it.name == name) {
                 let declared = &stencil.fields[field];
-                let offset = Offset::from_index(declared.axes, index)
+                let offset = index.iter().map(Subscript::as_constant).collect::<Option<Vec<_>>>();
+                let offset = offset
+                    .and_then(|it| Offset::from_index(declared.axes, &it))
                     .ok_or_else(|| format!("`{name}` has the axes {}", declared.axes))?;
                 return Ok((Access::Field { field, offset }, declared.dtype));
             }

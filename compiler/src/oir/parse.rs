@@ -6,9 +6,10 @@ use super::nodes::{
 };
 use crate::diag::Span;
 use crate::diag::outline::{Line, Read, Unreadable, outline};
+use crate::expr::Subscript;
 use crate::expr::declaration::{self, Declaration};
 use crate::expr::statement::parse::StmtReader;
-use crate::space::{Affine, LoopOrder, Offset, parse as space};
+use crate::space::{LoopOrder, Offset, parse as space};
 
 /// Reads a stencil that [`listing`](super::print::listing) wrote. Statements and executions are
 /// numbered in order, and the place of a statement is its line in `text`. Extents are skipped.
@@ -89,10 +90,12 @@ impl Reader {
         };
         let mut target =
             |name: &str| named(name).ok_or_else(|| format!("there is no field or local `{name}`"));
-        let mut leaf = |name: &str, index: &[Affine]| match named(name) {
+        let mut leaf = |name: &str, index: Vec<Subscript<Access>>| match named(name) {
             Some(Target::Field(field)) => {
                 let declared = &stencil.fields[field];
-                let offset = Offset::from_index(declared.axes, index)
+                let offset = index.iter().map(Subscript::as_constant).collect::<Option<Vec<_>>>();
+                let offset = offset
+                    .and_then(|it| Offset::from_index(declared.axes, &it))
                     .ok_or_else(|| format!("`{name}` has the axes {}", declared.axes))?;
                 Ok((Access::Field { field, offset }, declared.dtype))
             }

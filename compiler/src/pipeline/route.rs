@@ -149,10 +149,6 @@ impl Trip<'_> {
         }
 
         let optimized = self.optimized_oir()?;
-        // TODO: the levels below know offsets only.
-        if optimized.executions.iter().any(|(_, it)| it.has_elements()) {
-            return None;
-        }
         let extents = oir::analysis::extents::extents(&optimized);
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(&optimized, &extents));
         self.compilation.levels.optimized = Some(optimized);

@@ -100,5 +100,6 @@ fn expression(expr: &tree::Expr) -> Expr {
 }
 
 fn access(it: &tree::Access) -> Access {
-    Access { container: Handle::new(it.container.index()), index: it.index.clone() }
+    let index = it.index.iter().map(|it| it.map_accesses(&mut access)).collect();
+    Access { container: Handle::new(it.container.index()), index }
 }

@@ -2,7 +2,7 @@
 //!
 //! Here, and nowhere else, loops are merged, change places, and are given to
 //! threads and vector lanes. It does not know a target's name: passes read the
-//! target as data. Every index is a loop variable plus a number.
+//! target as data. Every index is a loop variable plus a number, or is found at run time and checked.
 
 pub mod nodes;
 pub mod from_tree;

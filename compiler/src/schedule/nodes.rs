@@ -24,10 +24,10 @@ pub struct Container {
     pub dtype: DType,
     pub kind: ContainerKind,
     pub axes: AxisSet,
-    /// Per dimension, in the order of `axes`; empty for scalars and locals.
+    /// Per dimension: those of `axes` in their order, then those of data; empty for scalars and locals.
     pub shape: Vec<Size>,
-    /// Per dimension: index = position in the compute domain + shift.
-    pub shift: Vec<i64>,
+    /// Per dimension: index = position in the compute domain + shift. Data has no positions, and 0 here.
+    pub shift: Vec<Affine>,
     pub storage: Storage,
     pub span: Span,
 }
@@ -138,11 +138,14 @@ pub struct Assign {
 pub type Expr = expr::Expr<Access>;
 
 /// One element of a container: an index for each dimension.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     pub container: Handle<Container>,
-    pub index: Vec<Affine>,
+    pub index: Vec<Subscript>,
 }
+
+/// Where along one dimension an element lies.
+pub type Subscript = expr::Subscript<Access>;
 
 impl Spelled for Container {
     const PREFIX: &'static str = "c";

@@ -2,12 +2,12 @@
 
 use super::nodes::{
     Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, RegionScope, Storage,
-    Tree, While,
+    Subscript, Tree, While,
 };
 use crate::diag::outline::{Line, Read, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
-use crate::expr::{ExprKind, parse as expr};
-use crate::space::{Affine, Axis, AxisSet, Size, Symbol, parse as space};
+use crate::expr::{self, ExprKind};
+use crate::space::{Axis, AxisSet, Size, Symbol, parse as space};
 use crate::types::DType;
 
 /// Reads a tree that [`listing`](super::print::listing) wrote. Statements are numbered in order,
@@ -149,16 +149,16 @@ impl Reader {
 
     fn expr(&self, text: &str, span: Span) -> Read<Expr> {
         let containers = &self.tree.containers;
-        let mut leaf = |name: &str, index: &[Affine]| {
+        let mut leaf = |name: &str, index: Vec<Subscript>| {
             let container = containers.find(|it| it.name == name);
             let container = container.ok_or_else(|| format!("there is no `{name}`"))?;
             let rank = containers[container].shape.len();
             if index.len() != rank {
                 return Err(format!("`{name}` has {rank} dimensions"));
             }
-            Ok((Access { container, index: index.to_vec() }, containers[container].dtype))
+            Ok((Access { container, index }, containers[container].dtype))
         };
-        expr::parse(text, span, &mut leaf).map_err(|message| (span, message))
+        expr::parse::parse(text, span, &mut leaf).map_err(|message| (span, message))
     }
 }
 
@@ -194,9 +194,14 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
     };
     let dtype = DType::from_name(dtype)?;
     let shape = space::sizes(shape)?;
-    let axes: Vec<Axis> = shape.iter().map(axis_of).collect::<Option<_>>()?;
-    let numbers = shift.split(", ").filter(|it| !it.is_empty());
-    let shift = numbers.map(|it| it.parse().ok()).collect::<Option<_>>()?;
+    // Behind the axes stand the sizes of data dimensions.
+    let axes: Vec<Axis> = shape.iter().map_while(axis_of).collect();
+    let is_data = |size: &Size| matches!(size, Size::Affine(sum) if sum.as_constant().is_some());
+    if !shape[axes.len()..].iter().all(is_data) {
+        return None;
+    }
+    let sums = shift.split(", ").filter(|it| !it.is_empty());
+    let shift = sums.map(space::affine).collect::<Option<_>>()?;
     Some(Container { name, dtype, kind, axes: AxisSet::of(&axes), shape, shift, storage, span })
 }
 
@@ -217,6 +222,8 @@ field a: float64[I + 1, J, K] shift [1, 0, 0] read
 field inf: float64[I, J, K] shift [0, 0, 0] read-write
 field p: float32[I, J] shift [0, 0] write
 field n: int64[K] shift [0] read
+field v: float64[I, J, K + __v_K_above + __v_K_below, 3, 2] shift [0, 0, __v_K_below, 0, 0] read-write
+field w: float64[20] shift [0] read
 scalar dt: float64
 temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
 temporary u: float64[] shift [] register
@@ -240,7 +247,7 @@ for k in [0, K) descending:
       else:
         $inf[i, j, k] = 1.0 if c else u
         region i[start, start+1) j[, ):
-          $inf[i, j, k] = 0.0
+          v[i, j, __v_K_below + k + {n[k + {n[k]}]}, 2, {n[k] + 1}] = w[19] + v[i, j, __v_K_below + {n[k]}, 0, 1]
 ";
 
     #[test]
@@ -258,20 +265,20 @@ for k in [0, K) descending:
         };
         for (at, instead, expected) in [
             ("[0] read", "[0] keep", "line 5: a declaration was expected"),
-            ("[K]", "[3]", "line 5: a declaration was expected"),
-            ("scalar dt", "  scalar dt", "line 6: a declaration holds nothing"),
-            ("threads k", "fibres k", "line 11: a loop or a statement was expected"),
-            ("threads k", "threads x", "line 11: `i in [start, end) order` was expected"),
-            ("[0, I) parallel", "[0, I, 1) parallel", "line 13: `i in [start, end) order` was expected"),
-            ("[0, I) parallel", "[0, I) backward", "line 13: `i in [start, end) order` was expected"),
-            ("parallel:", "parallel", "line 11: a loop or a statement was expected"),
-            ("a[i, j, k] +", "a[i, j] +", "line 14: `a` has 3 dimensions"),
-            ("a[i, j, k] +", "a[i, j, k k] +", "line 14: `k k` is not an index"),
-            ("* dt", "* dx", "line 14: there is no `dx`"),
-            ("u = -t", "u + 1 = -t", "line 15: `u + 1` cannot be assigned"),
-            ("elif", "else if", "line 23: a loop or a statement was expected"),
-            ("while c:", "while :", "line 24: the expression ends too early"),
-            ("region i[", "region k[", "line 28: a region was expected"),
+            ("[K]", "[3, K]", "line 5: a declaration was expected"),
+            ("scalar dt", "  scalar dt", "line 8: a declaration holds nothing"),
+            ("threads k", "fibres k", "line 13: a loop or a statement was expected"),
+            ("threads k", "threads x", "line 13: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I, 1) parallel", "line 15: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I) backward", "line 15: `i in [start, end) order` was expected"),
+            ("parallel:", "parallel", "line 13: a loop or a statement was expected"),
+            ("a[i, j, k] +", "a[i, j] +", "line 16: `a` has 3 dimensions"),
+            ("a[i, j, k] +", "a[i, j, k k] +", "line 16: `k k` is not an index"),
+            ("* dt", "* dx", "line 16: there is no `dx`"),
+            ("u = -t", "u + 1 = -t", "line 17: `u + 1` cannot be assigned"),
+            ("elif", "else if", "line 25: a loop or a statement was expected"),
+            ("while c:", "while :", "line 26: the expression ends too early"),
+            ("region i[", "region k[", "line 30: a region was expected"),
         ] {
             assert_eq!(wrong(at, instead), expected, "{instead}");
         }

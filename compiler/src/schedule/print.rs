@@ -28,6 +28,7 @@ pub fn listing(tree: &Tree) -> Listing {
 fn declaration(container: &Container) -> String {
     let Container { name, dtype, kind, shape, shift, storage, .. } = container;
     let shape = || shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let shift = || format!("[{}]", shift.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     match kind {
         ContainerKind::Scalar => format!("scalar {name}: {dtype}"),
         ContainerKind::Local => format!("local {name}: {dtype}"),
@@ -37,7 +38,7 @@ fn declaration(container: &Container) -> String {
                 Storage::Heap => "heap",
                 Storage::Register => "register",
             };
-            format!("temporary {name}: {dtype}[{}] shift {shift:?} {storage}", shape())
+            format!("temporary {name}: {dtype}[{}] shift {} {storage}", shape(), shift())
         }
         ContainerKind::Field { is_read, is_written } => {
             let access = match (is_read, is_written) {
@@ -45,7 +46,7 @@ fn declaration(container: &Container) -> String {
                 (true, false) => "read",
                 (false, _) => "write",
             };
-            format!("field {name}: {dtype}[{}] shift {shift:?} {access}", shape())
+            format!("field {name}: {dtype}[{}] shift {} {access}", shape(), shift())
         }
     }
 }
@@ -141,5 +142,8 @@ fn expression<'a>(tree: &'a Tree, expr: &'a Expr) -> impl fmt::Display + 'a {
 }
 
 fn access<'a>(tree: &'a Tree, access: &'a Access) -> impl fmt::Display + 'a {
-    print::element(&tree.containers[access.container].name, &access.index)
+    fmt::from_fn(move |f| {
+        let name = &tree.containers[access.container].name;
+        print::element(name, &access.index, &|it, f| self::access(tree, it).fmt(f)).fmt(f)
+    })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{Access, Node, Order, Placement, Storage, Tree};
+use super::nodes::{Access, Expr, Node, Order, Placement, Storage, Tree};
+use super::visit::accesses;
 use crate::expr;
 use crate::space::{Axis, Symbol};
 use crate::types::DType;
@@ -16,7 +17,7 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         if !names.insert(it.name.as_str()) {
             rules.found.push(format!("the name `{}` is used twice", it.name));
         }
-        if it.shape.len() != it.shift.len() || it.shape.len() != it.axes.len() {
+        if it.shape.len() != it.shift.len() || it.shape.len() < it.axes.len() {
             rules.found.push(format!("shape, shift and axes of `{}` differ in rank", it.name));
         }
         if it.storage == Storage::Register && !it.shape.is_empty() {
@@ -83,21 +84,28 @@ impl Rules<'_> {
                 .push(format!("`{}` is {} and is given {}", container.name, container.dtype, it.value.dtype));
         }
         if let Some(expr) = node.expression() {
-            expr.accesses(&mut |access| self.access(access, outer));
-            let leaf = |access: &Access, _: Option<&_>| {
-                let container =
-                    self.tree.containers.get(access.container).ok_or("an access names nothing")?;
-                Ok((container.name.clone(), container.dtype))
-            };
-            expr::validate::validate(expr, &leaf, &mut self.found);
+            accesses(expr, &mut |access| self.access(access, outer));
+            self.expression(expr);
         }
         if let Some(target) = node.target() {
-            self.access(target, outer);
+            target.walk(&mut |access| self.access(access, outer));
         }
         for child in node.children() {
             self.node(child, outer);
         }
         outer.truncate(n_outer);
+    }
+
+    /// The rules of expressions themselves.
+    fn expression(&mut self, expr: &Expr) {
+        let leaf = |access: &Access, element: Option<&_>| {
+            let container = self.tree.containers.get(access.container).ok_or("an access names nothing")?;
+            if element.is_some() {
+                return Err(format!("an index of `{}` is not in full rank", container.name));
+            }
+            Ok((container.name.clone(), container.dtype))
+        };
+        expr::validate::validate(expr, &leaf, &mut self.found);
     }
 
     fn access(&mut self, access: &Access, outer: &[(Symbol, Axis, Placement)]) {
@@ -108,8 +116,15 @@ impl Rules<'_> {
         if access.index.len() != container.shape.len() {
             self.found.push(format!("`{}` is read with {} indices", container.name, access.index.len()));
         }
-        for (symbol, _) in access.index.iter().flat_map(crate::space::Affine::terms) {
-            if !outer.iter().any(|(variable, ..)| variable == symbol) {
+        for found in access.index.iter().filter_map(|it| it.found.as_ref()) {
+            if !found.dtype.is_int() {
+                self.found.push(format!("an index of `{}` is typed {}", container.name, found.dtype));
+            }
+            self.expression(found);
+        }
+        for (symbol, _) in access.index.iter().flat_map(|it| it.known.terms()) {
+            let is_told = container.shift.iter().any(|it| it.factor(symbol) != 0);
+            if !is_told && !outer.iter().any(|(variable, ..)| variable == symbol) {
                 self.found.push(format!(
                     "`{}` is indexed by `{symbol}`, which no loop around it counts",
                     container.name

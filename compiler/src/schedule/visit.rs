@@ -68,3 +68,18 @@ impl Node {
         self.origin().or_else(|| self.children().into_iter().find_map(Node::first_origin))
     }
 }
+
+impl Access {
+    /// Calls `each` for every access that finds this one's element, and then for this one.
+    pub fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a Access)) {
+        for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
+            accesses(found, each);
+        }
+        each(self);
+    }
+}
+
+/// Calls `each` for every access of an expression, those in its indices too.
+pub fn accesses<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Access)) {
+    expr.accesses(&mut |access| access.walk(each));
+}

@@ -3,9 +3,9 @@
 use serde_json::{Map as JsonMap, Value, json};
 
 use super::nodes::{
-    Block, BlockKind, Condition, Connector, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion,
-    Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides,
-    Tasklet, Volume,
+    At, Block, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion, Map,
+    Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides, Tasklet,
+    Volume,
 };
 use super::python;
 use crate::diag::{FileId, LineIndex, Span};
@@ -88,7 +88,7 @@ impl Writer<'_> {
         let shape: Vec<String> = container.shape.iter().map(python::symbolic).collect();
         // Readers skip what begins with `_meta`: index = position in the compute domain + shift.
         json!({"type": "Array", "attributes": {
-            "_meta_shift": container.shift,
+            "_meta_shift": container.shift.iter().map(number_or_sum).collect::<Vec<_>>(),
             "dtype": container.dtype.name(), "shape": shape, "strides": strides,
             "offset": vec!["0"; shape.len()], "total_size": lengths.join("*"),
             "transient": container.is_transient, "storage": storage, "debuginfo": place,
@@ -230,7 +230,13 @@ impl Writer<'_> {
             }
             NodeKind::Tasklet(it) => {
                 let label = it.origin.stmt.to_string();
-                let mut attributes = json!({"label": label, "code": code(&tasklet_code(it))});
+                let mut attributes = json!({"label": label, "code": code(&tasklet_code(it, state, handle))});
+                if !it.found.is_empty() {
+                    // The format has no traps: what an index is checked against is for our readers.
+                    let sizes =
+                        it.found.iter().map(|it| (it.name.clone(), json!(python::symbolic(&it.size))));
+                    attributes["_meta_index_sizes"] = Value::Object(sizes.collect());
+                }
                 self.add_place(&mut attributes, it.origin.span());
                 ("Tasklet", label, attributes)
             }
@@ -278,13 +284,35 @@ impl Writer<'_> {
     }
 }
 
-fn tasklet_code(tasklet: &Tasklet) -> String {
-    let connector = |it: &Connector| it.name.clone();
-    let value = python::text(&tasklet.code, &|it: &Input| match it {
-        Input::Connector(at) => tasklet.inputs.get(*at).map_or_else(String::new, connector),
+fn number_or_sum(sum: &Affine) -> Value {
+    sum.as_constant().map_or_else(|| json!(sum.to_string()), |it| json!(it))
+}
+
+/// A line for each index that is found, then the assignment.
+fn tasklet_code(tasklet: &Tasklet, state: &State, node: Handle<Node>) -> String {
+    // A connector is an array of those dimensions alone of which its memlet moves more than one index.
+    let element = |name: &str, at: &[At], edge: Option<&Edge>| {
+        let subset = edge.and_then(|it| it.memlet.as_ref()).map_or(&[][..], |it| &it.subset);
+        let is_array = |it: &&At| subset.get(it.dimension).is_some_and(|it| it.as_point().is_none());
+        let index: Vec<&str> =
+            at.iter().filter(is_array).map(|it| tasklet.found[it.found].name.as_str()).collect();
+        if index.is_empty() { name.to_owned() } else { format!("{name}[{}]", index.join(", ")) }
+    };
+    let input = |connector: usize, at: &[At]| {
+        let name = tasklet.inputs.get(connector).map_or("", |it| it.name.as_str());
+        let edge = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
+        element(name, at, edge)
+    };
+    let leaf = |it: &Input| match it {
+        Input::Connector(at) => input(*at, &[]),
+        Input::Element { connector, at } => input(*connector, at),
         Input::Symbolic(sum) => format!("({sum})"),
-    });
-    format!("{} = {value}", tasklet.output.name)
+    };
+    let found = tasklet.found.iter().map(|it| format!("{} = {}\n", it.name, python::text(&it.code, &leaf)));
+    let name = &tasklet.output.name;
+    let edge = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(name));
+    let target = element(name, &tasklet.output_at, edge);
+    format!("{}{target} = {}", found.collect::<String>(), python::text(&tasklet.code, &leaf))
 }
 
 fn condition(condition: &Condition, containers: &Arena<Container>) -> String {

@@ -30,10 +30,10 @@ pub struct Container {
     /// Whether its values come into being and end with this graph.
     pub is_transient: bool,
     pub axes: AxisSet,
-    /// Per dimension, in the order of `axes`; empty for one value.
+    /// Per dimension: those of `axes` in their order, then those of data; empty for one value.
     pub shape: Vec<Size>,
-    /// Per dimension: index = position in the compute domain + shift.
-    pub shift: Vec<i64>,
+    /// Per dimension: index = position in the compute domain + shift. Data has no positions, and 0 here.
+    pub shift: Vec<Affine>,
     pub strides: Strides,
     pub storage: Storage,
     pub span: Span,
@@ -191,13 +191,36 @@ pub enum NodeKind {
 #[derive(Clone, Debug)]
 pub struct Tasklet {
     pub inputs: Vec<Connector>,
+    /// Indices that are found at run time, in the order in which they are evaluated. Where one is outside of
+    /// its dimension, the run ends with a trap, and nothing behind it is evaluated or written.
+    pub found: Vec<Found>,
     pub output: Connector,
+    /// Where the output goes, in the dimensions of which its memlet moves all.
+    pub output_at: Vec<At>,
     /// Has the type of the output.
     pub code: expr::Expr<Input>,
     pub origin: Origin,
 }
 
-/// The end of an edge at a tasklet: one value under a name.
+/// The index into one dimension of a container, by position in [`Tasklet::found`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct At {
+    pub dimension: usize,
+    pub found: usize,
+}
+
+/// An index that is found at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Different from every container, symbol and connector.
+    pub name: String,
+    /// An int64, which reads nothing that is found later.
+    pub code: expr::Expr<Input>,
+    /// The index has to be at least 0 and less than this.
+    pub size: Size,
+}
+
+/// The end of an edge at a tasklet: one value under a name, or an array of which the tasklet picks one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connector {
     /// Different from every container and symbol of the graph.
@@ -210,6 +233,12 @@ pub struct Connector {
 pub enum Input {
     /// The input connector of that position.
     Connector(usize),
+    /// The element of an array at a connector that is found at run time.
+    Element {
+        connector: usize,
+        /// Where it lies, in the dimensions of which the memlet moves all.
+        at: Vec<At>,
+    },
     /// An integer made of symbols.
     Symbolic(Affine),
 }
@@ -314,6 +343,12 @@ impl Volume {
     pub fn one() -> Self {
         Self { terms: vec![(1, Vec::new())], is_bound: false }
     }
+
+    /// One element, or none where a trap comes before it.
+    #[must_use]
+    pub fn at_most_one() -> Self {
+        Self { is_bound: true, ..Self::one() }
+    }
 }
 
 impl Memlet {
@@ -331,6 +366,16 @@ impl Memlet {
 }
 
 impl Container {
+    /// The symbols in its shape beside the sizes of the compute domain: how many levels its array has.
+    pub fn level_symbols(&self) -> impl Iterator<Item = &Symbol> {
+        let sums = self.shape.iter().filter_map(|it| match it {
+            Size::Affine(sum) => Some(sum),
+            Size::Min(_) | Size::Max(_) => None,
+        });
+        let is_size = |symbol: &Symbol| Axis::ALL.iter().any(|axis| axis.name() == symbol.name());
+        sums.flat_map(Affine::terms).map(|(symbol, _)| symbol).filter(move |it| !is_size(it))
+    }
+
     /// Whether it is one value and not an array.
     #[must_use]
     pub fn is_scalar(&self) -> bool {

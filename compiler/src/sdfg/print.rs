@@ -5,8 +5,9 @@ use std::fmt::{self, Display};
 use itertools::Itertools;
 
 use super::nodes::{
-    BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Input, LoopOrder, Map,
-    MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Tasklet,
+    At, BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Found, Input,
+    LoopOrder, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State,
+    Tasklet,
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::entity::{Arena, Handle};
@@ -132,24 +133,29 @@ impl Printer {
     fn tasklet(&mut self, sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) {
         let id = self.open("tasklet", [&tasklet.origin]);
         let edges: Vec<_> = state.edges_into(node).collect();
-        let input = |at: usize, f: &mut fmt::Formatter<'_>| {
+        let input = |at: usize, picked: &[At], f: &mut fmt::Formatter<'_>| {
             let Some(Connector { name, .. }) = tasklet.inputs.get(at) else { return f.write_str("?") };
             let edge = edges.iter().find(|it| it.target_connector.as_ref() == Some(name));
             match edge.and_then(|it| it.memlet.as_ref()) {
-                Some(memlet) => moved(memlet, &sdfg.containers).fmt(f),
+                Some(memlet) => element(memlet, picked, tasklet, &sdfg.containers).fmt(f),
                 None => f.write_str(name),
             }
         };
         let leaf = |it: &Input, f: &mut fmt::Formatter<'_>| match it {
-            Input::Connector(at) => input(*at, f),
+            Input::Connector(at) => input(*at, &[], f),
+            Input::Element { connector, at } => input(*connector, at, f),
             Input::Symbolic(sum) => spelled(sum).fmt(f),
         };
+        for Found { name, code, size } in &tasklet.found {
+            self.writer.line(format_args!("{id}: {name} = {} in [0:{size}], else a trap", text(code, &leaf)));
+        }
         let code = text(&tasklet.code, &leaf);
         let name = &tasklet.output.name;
         let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(name));
         match out.and_then(|it| it.memlet.as_ref()) {
             Some(memlet) => {
-                self.writer.line(format_args!("{id}: {} = {code}", moved(memlet, &sdfg.containers)));
+                let target = element(memlet, &tasklet.output_at, tasklet, &sdfg.containers);
+                self.writer.line(format_args!("{id}: {target} = {code}"));
             }
             None => self.writer.line(format_args!("{id}: {name} = {code}")),
         }
@@ -216,6 +222,30 @@ fn spelled(sum: &Affine) -> impl fmt::Display {
     let text = sum.to_string();
     let is_bare = !text.contains([' ', '*']);
     fmt::from_fn(move |f| if is_bare { f.write_str(&text) } else { write!(f, "({text})") })
+}
+
+/// The element that a tasklet picks of what a memlet moves: `q[i, j, q_at]`.
+fn element<'a>(
+    memlet: &'a Memlet,
+    picked: &'a [At],
+    tasklet: &'a Tasklet,
+    containers: &'a Arena<Container>,
+) -> impl fmt::Display + 'a {
+    fmt::from_fn(move |f| {
+        if picked.is_empty() {
+            return moved(memlet, containers).fmt(f);
+        }
+        let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
+            let found = picked.iter().find(|it| it.dimension == dimension);
+            match (found.and_then(|it| tasklet.found.get(it.found)), range.as_point()) {
+                (Some(found), _) => found.name.clone(),
+                (None, Some(at)) => at.to_string(),
+                (None, None) => format!("{}:{}", range.start, range.end),
+            }
+        });
+        let name = containers.get(memlet.data).map_or("?", |it| it.name.as_str());
+        write!(f, "{name}[{}]", index.format(", "))
+    })
 }
 
 /// The elements that a memlet moves: `q[0:I, j + 1, k]`.

@@ -12,6 +12,11 @@ use crate::types::{BinaryOp, DType, Value};
 
 const F64: DType = DType::Float64;
 
+/// A tree from its text.
+pub(crate) fn parsed(text: &str) -> Tree {
+    crate::schedule::parse::parse(text).expect("the text is a schedule tree")
+}
+
 pub(crate) struct Builder {
     pub(crate) tree: Tree,
     n_stmts: u32,
@@ -40,7 +45,7 @@ impl Builder {
             kind,
             axes,
             shape: axes.iter().map(along).collect(),
-            shift: axes.iter().map(|axis| if axis == Axis::K { 0 } else { halo }).collect(),
+            shift: axes.iter().map(|axis| Affine::constant(if axis == Axis::K { 0 } else { halo })).collect(),
             storage,
             span: Span::default(),
         })
@@ -72,7 +77,7 @@ impl Builder {
         let it = &self.tree.containers[container];
         let index = it.axes.iter().enumerate().map(|(dimension, axis)| {
             let symbol = Symbol::new(axis.position_name());
-            Affine::beside(&symbol, offset[axis.index()] + it.shift[dimension])
+            (&Affine::beside(&symbol, offset[axis.index()]) + &it.shift[dimension]).into()
         });
         Access { container, index: index.collect() }
     }

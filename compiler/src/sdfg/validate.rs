@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, Map, Memlet, NestedSdfg, Node, NodeKind,
-    Operand, Sdfg, State, Storage, Strides, Tasklet,
+    At, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, Map, Memlet, NestedSdfg, Node,
+    NodeKind, Operand, Sdfg, State, Storage, Strides, Tasklet,
 };
 use super::subset::is_at_most;
 use crate::entity::Handle;
@@ -46,7 +46,7 @@ impl<'a> Rules<'a> {
             if !names.insert(&it.name) {
                 self.fault(format!("the name `{}` is used twice", it.name));
             }
-            if it.shape.len() != it.shift.len() || it.shape.len() != it.axes.len() {
+            if it.shape.len() != it.shift.len() || it.shape.len() < it.axes.len() {
                 self.fault(format!("shape, shift and axes of `{}` differ in rank", it.name));
             }
             if let Strides::Given(strides) = &it.strides {
@@ -56,6 +56,9 @@ impl<'a> Rules<'a> {
                 for symbol in strides.iter().filter(|symbol| !self.sdfg.symbols.contains(symbol)) {
                     self.found.push(format!("{}: the stride `{symbol}` is not a symbol", self.sdfg.name));
                 }
+            }
+            for symbol in it.level_symbols().filter(|symbol| !self.sdfg.symbols.contains(symbol)) {
+                self.found.push(format!("{}: the size `{symbol}` is not a symbol", self.sdfg.name));
             }
             if it.storage == Storage::Register && !it.is_scalar() {
                 self.fault(format!("`{}` is in a register and has a shape", it.name));
@@ -288,42 +291,98 @@ impl<'a> Rules<'a> {
                 .edges_into(node)
                 .filter(|it| it.target_connector.as_ref() == Some(&connector.name))
                 .collect();
-            self.one_element(&place, &connector.name, connector.dtype, &edges);
+            let picked = picked(tasklet, &connector.name);
+            self.one_element(&place, &connector.name, connector.dtype, &edges, &picked);
+        }
+        for (at, found) in tasklet.found.iter().enumerate() {
+            let is_container = self.sdfg.containers.iter().any(|(_, it)| it.name == found.name);
+            let is_symbol = known.iter().any(|it| it.name() == found.name);
+            if is_container || is_symbol || !names.insert(&found.name) {
+                self.fault(format!("{place}: the index `{}` has a name that is taken", found.name));
+            }
+            if found.code.dtype != DType::Int64 {
+                self.fault(format!("{place}: the index `{}` is {}", found.name, found.code.dtype));
+            }
+            self.size(&found.size, known);
+            self.code(&place, tasklet, &found.code, at, known);
         }
         let edges: Vec<&Edge> = state.edges_out_of(node).filter(|it| it.source_connector.is_some()).collect();
         if edges.iter().any(|it| it.source_connector.as_ref() != Some(&tasklet.output.name)) {
             self.fault(format!("{place} has an edge at an unknown connector"));
         }
-        self.one_element(&place, &tasklet.output.name, tasklet.output.dtype, &edges);
+        let picked = [tasklet.output_at.as_slice()];
+        self.one_element(&place, &tasklet.output.name, tasklet.output.dtype, &edges, &picked);
+        for it in edges.iter().filter_map(|it| it.memlet.as_ref()) {
+            self.checked_sizes(&place, tasklet, &tasklet.output_at, it);
+        }
+        for edge in state.edges_into(node) {
+            let (Some(connector), Some(memlet)) = (&edge.target_connector, &edge.memlet) else { continue };
+            for at in self::picked(tasklet, connector) {
+                self.checked_sizes(&place, tasklet, at, memlet);
+            }
+        }
         if tasklet.code.dtype != tasklet.output.dtype {
             self.fault(format!("{place} gives {} as {}", tasklet.code.dtype, tasklet.output.dtype));
         }
-        tasklet.code.accesses(&mut |it| match it {
-            Input::Connector(at) if *at >= tasklet.inputs.len() => {
+        self.code(&place, tasklet, &tasklet.code, tasklet.found.len(), known);
+    }
+
+    /// Code that may use the first so many of what is found.
+    fn code(&mut self, place: &str, tasklet: &Tasklet, code: &Expr<Input>, n_found: usize, known: &[Symbol]) {
+        code.accesses(&mut |it| match it {
+            Input::Connector(at) | Input::Element { connector: at, .. } if *at >= tasklet.inputs.len() => {
                 self.fault(format!("{place} reads a connector that it lacks"));
             }
             Input::Connector(_) => {}
+            Input::Element { at, .. } => {
+                if at.is_empty() || at.iter().any(|it| it.found >= n_found) {
+                    self.fault(format!("{place} reads at an index that is not found before"));
+                }
+            }
             Input::Symbolic(sum) => self.sum(sum, known),
         });
         let leaf = |input: &Input, _: Option<&_>| match input {
-            Input::Connector(at) => {
+            Input::Connector(at) | Input::Element { connector: at, .. } => {
                 let connector = tasklet.inputs.get(*at).ok_or("an input is missing")?;
                 Ok((connector.name.clone(), connector.dtype))
             }
             Input::Symbolic(sum) => Ok((sum.to_string(), DType::Int64)),
         };
-        self.typed(&tasklet.code, &leaf, &place);
+        self.typed(code, &leaf, place);
     }
 
-    fn one_element(&mut self, place: &str, connector: &str, dtype: DType, edges: &[&Edge]) {
+    /// What is found is checked against the dimension that it is an index of.
+    fn checked_sizes(&mut self, place: &str, tasklet: &Tasklet, at: &[At], memlet: &Memlet) {
+        let Some(container) = self.sdfg.containers.get(memlet.data) else { return };
+        for it in at {
+            let found = tasklet.found.get(it.found);
+            if found.is_none_or(|found| container.shape.get(it.dimension) != Some(&found.size)) {
+                self.fault(format!(
+                    "{place}: an index of `{}` is not checked against its size",
+                    container.name
+                ));
+            }
+        }
+    }
+
+    /// `picked` says in which dimensions the tasklet picks an element, for each way in which it does.
+    fn one_element(&mut self, place: &str, connector: &str, dtype: DType, edges: &[&Edge], picked: &[&[At]]) {
         let [edge] = edges else {
             return self.fault(format!("{place}: `{connector}` has {} edges", edges.len()));
         };
         let Some(memlet) = &edge.memlet else {
             return self.fault(format!("{place}: `{connector}` moves nothing"));
         };
-        if memlet.as_element().is_none() {
-            self.fault(format!("{place}: `{connector}` moves more than one element"));
+        let zero = Size::from(Affine::constant(0));
+        for at in picked {
+            let shape = self.sdfg.containers.get(memlet.data).map_or(&[][..], |it| &it.shape);
+            let is_one = memlet.subset.iter().zip(shape).enumerate().all(|(dimension, (range, size))| {
+                let is_picked = at.iter().any(|it| it.dimension == dimension);
+                if is_picked { range.start == zero && range.end == *size } else { range.as_point().is_some() }
+            });
+            if !is_one {
+                self.fault(format!("{place}: `{connector}` moves more than one element"));
+            }
         }
         if self.sdfg.containers.get(memlet.data).is_some_and(|it| it.dtype != dtype) {
             self.fault(format!("{place}: `{connector}` has not the type of its container"));
@@ -430,6 +489,25 @@ impl<'a> Rules<'a> {
     }
 }
 
+/// In which dimensions a tasklet picks an element of what comes in at a connector, for each way in which it does.
+fn picked<'t>(tasklet: &'t Tasklet, connector: &str) -> Vec<&'t [At]> {
+    let mut found: Vec<&[At]> = Vec::new();
+    let codes = tasklet.found.iter().map(|it| &it.code).chain([&tasklet.code]);
+    codes.for_each(|code| {
+        code.accesses(&mut |it| {
+            let (at, picked) = match it {
+                Input::Connector(at) => (*at, &[][..]),
+                Input::Element { connector, at } => (*connector, at.as_slice()),
+                Input::Symbolic(_) => return,
+            };
+            if tasklet.inputs.get(at).is_some_and(|it| it.name == connector) {
+                found.push(picked);
+            }
+        });
+    });
+    found
+}
+
 /// Whether something inside a graph writes one of its containers.
 fn is_written(sdfg: &Sdfg, container: Handle<Container>) -> bool {
     fn in_region(region: &ControlFlowRegion, container: Handle<Container>) -> bool {
@@ -521,6 +599,35 @@ mod tests {
             memlet.subset[0] = Range::new(Affine::constant(-1).into(), Affine::constant(1).into());
         });
         assert!(found.contains("moves -1:1 of 0:I + "), "{found}");
+    }
+
+    #[test]
+    fn an_index_that_is_not_checked_is_refused() {
+        let text = "\
+schedule s
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i, j, {3}]
+";
+        let tree = samples::parsed(text);
+        let faults = |change: &dyn Fn(&mut Tasklet)| {
+            let mut sdfg = lower(&tree);
+            let state = state(&mut sdfg);
+            let node = tasklet(state);
+            let NodeKind::Tasklet(it) = &mut state.nodes[node].kind else { panic!("it is a tasklet") };
+            change(it);
+            validate(&sdfg).join("\n")
+        };
+        assert_eq!(faults(&|_| {}), "");
+        let found = faults(&|it| it.found.clear());
+        assert!(found.contains("the tasklet of s0 reads at an index that is not found before"), "{found}");
+        let found = faults(&|it| it.found[0].size = Affine::constant(9).into());
+        assert!(found.contains("an index of `a` is not checked against its size"), "{found}");
+        let found = faults(&|it| it.output_at.push(At { dimension: 2, found: 0 }));
+        assert!(found.contains("`b_out` moves more than one element"), "{found}");
     }
 
     #[test]

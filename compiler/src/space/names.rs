@@ -1,5 +1,7 @@
 //! Names beside positions and sizes: from the Tree IR on, `i` and `I` mean places, whatever a stencil calls its fields.
 
+use super::Symbol;
+
 /// What a container is called that holds what the stencil calls `name`.
 ///
 /// It is the same name, but for the letters of positions and sizes: these, and what follows them in this way,
@@ -16,6 +18,18 @@ pub fn of_stencil(container: &str) -> &str {
         Some(name) if is_letter(name.trim_end_matches('_')) => name,
         _ => container,
     }
+}
+
+/// The number of levels that the array of a container has below the compute domain, where that is told at the call.
+#[must_use]
+pub fn levels_below(container: &str) -> Symbol {
+    Symbol::new(&format!("__{container}_K_below"))
+}
+
+/// The number of levels that the array of a container has above the compute domain; negative where it has fewer.
+#[must_use]
+pub fn levels_above(container: &str) -> Symbol {
+    Symbol::new(&format!("__{container}_K_above"))
 }
 
 fn is_letter(name: &str) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use itertools::Itertools;
 
-use super::{Affine, Axis, AxisSet};
+use super::{Axis, AxisSet};
 
 /// How far from the point a field is read, per axis; 0 along an axis that the field lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,13 +42,13 @@ impl Offset {
 
     /// The offset with one number for each of these axes, or at the centre where none is given.
     #[must_use]
-    pub fn from_index(axes: AxisSet, index: &[Affine]) -> Option<Self> {
+    pub fn from_index(axes: AxisSet, index: &[i64]) -> Option<Self> {
         let mut all = [0; 3];
         if !index.is_empty() && index.len() != axes.len() {
             return None;
         }
-        for (axis, component) in axes.iter().zip(index) {
-            all[axis.index()] = component.as_constant()?.try_into().ok()?;
+        for (axis, &component) in axes.iter().zip(index) {
+            all[axis.index()] = component.try_into().ok()?;
         }
         let [i, j, k] = all;
         Some(Self { i, j, k })

@@ -26,13 +26,15 @@ pub struct Container {
     pub name: String,
     pub dtype: DType,
     pub kind: ContainerKind,
-    /// Which axes it has; one dimension for each, in index order. Empty for scalars and locals.
+    /// Which axes it has; one dimension for each, in index order. Empty for scalars, locals and tables.
     pub axes: AxisSet,
-    /// Per dimension. A field argument: the part that the stencil touches, its true range of indices.
+    /// Per dimension: those of the axes, then those of data. A field argument: the part that the stencil
+    /// touches, its true range of indices. Where levels are found at run time, these are all that its array
+    /// has, told by symbols (`space::names`).
     pub shape: Vec<Size>,
     /// Per dimension: what is added to a position of the compute domain to get an index,
-    /// so that the first element that is touched has index 0.
-    pub shift: Vec<i64>,
+    /// so that the first element that is touched has index 0. Data has no positions, and 0 here.
+    pub shift: Vec<Affine>,
     pub span: Span,
 }
 
@@ -114,11 +116,14 @@ pub struct Assign {
 pub type Expr = expr::Expr<Access>;
 
 /// One element of a container: an index for each dimension.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     pub container: Handle<Container>,
-    pub index: Vec<Affine>,
+    pub index: Vec<Subscript>,
 }
+
+/// Where along one dimension an element lies.
+pub type Subscript = expr::Subscript<Access>;
 
 /// The symbol of a size: `I`, `J`, `K`.
 #[must_use]

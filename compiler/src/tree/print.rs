@@ -28,17 +28,18 @@ pub fn listing(tree: &Tree) -> Listing {
 fn declaration(container: &Container) -> String {
     let Container { name, dtype, kind, shape, shift, .. } = container;
     let shape = || shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let shift = || format!("[{}]", shift.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     match kind {
         ContainerKind::Scalar => format!("scalar {name}: {dtype}"),
         ContainerKind::Local => format!("local {name}: {dtype}"),
-        ContainerKind::Temporary => format!("temporary {name}: {dtype}[{}] shift {shift:?}", shape()),
+        ContainerKind::Temporary => format!("temporary {name}: {dtype}[{}] shift {}", shape(), shift()),
         ContainerKind::Field { is_read, is_written } => {
             let access = match (is_read, is_written) {
                 (true, true) => "read-write",
                 (true, false) => "read",
                 (false, _) => "write",
             };
-            format!("field {name}: {dtype}[{}] shift {shift:?} {access}", shape())
+            format!("field {name}: {dtype}[{}] shift {} {access}", shape(), shift())
         }
     }
 }
@@ -125,5 +126,8 @@ fn expression<'a>(tree: &'a Tree, expr: &'a Expr) -> impl fmt::Display + 'a {
 }
 
 fn access<'a>(tree: &'a Tree, access: &'a Access) -> impl fmt::Display + 'a {
-    print::element(&tree.containers[access.container].name, &access.index)
+    fmt::from_fn(move |f| {
+        let name = &tree.containers[access.container].name;
+        print::element(name, &access.index, &|it, f| self::access(tree, it).fmt(f)).fmt(f)
+    })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{Access, ContainerKind, Node, Tree, position_symbol};
+use super::nodes::{Access, ContainerKind, Expr, Node, Tree, position_symbol};
+use super::visit::accesses;
 use crate::expr;
 use crate::space::Axis;
 use crate::types::DType;
@@ -16,7 +17,7 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         if !names.insert(it.name.as_str()) {
             rules.found.push(format!("{handle}: the name `{}` is used twice", it.name));
         }
-        if it.shape.len() != it.axes.len() || it.shift.len() != it.axes.len() {
+        if it.shape.len() < it.axes.len() || it.shift.len() != it.shape.len() {
             rules.found.push(format!("`{}`: shape, shift and axes {} differ in rank", it.name, it.axes));
         }
     }
@@ -62,21 +63,28 @@ impl Rules<'_> {
             | Node::Region(_) => {}
         }
         if let Some(expr) = node.expression() {
-            expr.accesses(&mut |access| self.access(access, positions));
-            let leaf = |access: &Access, _: Option<&_>| {
-                let container =
-                    self.tree.containers.get(access.container).ok_or("an access names nothing")?;
-                Ok((container.name.clone(), container.dtype))
-            };
-            expr::validate::validate(expr, &leaf, &mut self.found);
+            accesses(expr, &mut |access| self.access(access, positions));
+            self.expression(expr);
         }
         if let Some(target) = node.target() {
-            self.access(target, positions);
+            target.walk(&mut |access| self.access(access, positions));
         }
         for child in node.children() {
             self.node(child, positions);
         }
         positions.truncate(n_outer);
+    }
+
+    /// The rules of expressions themselves.
+    fn expression(&mut self, expr: &Expr) {
+        let leaf = |access: &Access, element: Option<&_>| {
+            let container = self.tree.containers.get(access.container).ok_or("an access names nothing")?;
+            if element.is_some() {
+                return Err(format!("an index of `{}` is not in full rank", container.name));
+            }
+            Ok((container.name.clone(), container.dtype))
+        };
+        expr::validate::validate(expr, &leaf, &mut self.found);
     }
 
     fn assignment(&mut self, target: &Access, value: DType) {
@@ -97,10 +105,19 @@ impl Rules<'_> {
         if access.index.len() != container.shape.len() {
             self.found.push(format!("`{}` is read with {} indices", container.name, access.index.len()));
         }
-        for (axis, index) in container.axes.iter().zip(&access.index) {
-            let symbol = position_symbol(axis);
-            if !positions.contains(&axis) || index.terms().any(|it| it != (&symbol, 1)) {
-                self.found.push(format!("`{}` has the index {index} along {axis}", container.name));
+        let axes = container.axes.iter().map(Some).chain(std::iter::repeat(None));
+        for (axis, (index, shift)) in axes.zip(access.index.iter().zip(&container.shift)) {
+            let place = &index.known - shift;
+            let symbol = axis.filter(|axis| positions.contains(axis)).map(position_symbol);
+            if place.terms().any(|(it, factor)| Some(it) != symbol.as_ref() || factor != 1) {
+                let name = axis.map_or("data", Axis::name);
+                self.found.push(format!("`{}` has the index {place} along {name}", container.name));
+            }
+            if let Some(found) = &index.found {
+                if !found.dtype.is_int() {
+                    self.found.push(format!("an index of `{}` is typed {}", container.name, found.dtype));
+                }
+                self.expression(found);
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::debug::{self, Control, Stop, Trap};
+use isobar_compiler::backend::launch::Argument;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
@@ -34,11 +35,18 @@ impl Control for Watch<'_> {
 }
 
 impl Executor for Debug {
-    fn workspace_bytes(&self, compilation: &Compilation, domain: Domain) -> Option<u64> {
+    fn workspace_bytes(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        _arguments: &[Argument],
+    ) -> Option<u64> {
         let (stencil, _) = compile::oir(compilation)?;
         let points = u64::try_from(domain.points()).ok()?;
         // Every temporary has all levels, and as many rows as the extents ask for: half as much again is plenty.
-        let temporaries = stencil.fields.len() as u64;
+        let elements = |sizes: &[u32]| sizes.iter().try_fold(1, |n: u64, &size| n.checked_mul(size.into()));
+        let fields = stencil.fields.iter().map(|(_, it)| elements(&it.data_dims));
+        let temporaries = fields.sum::<Option<u64>>()?;
         points.checked_mul(8)?.checked_mul(temporaries)?.checked_mul(3).map(|it| it / 2)
     }
 

@@ -5,7 +5,7 @@ pub mod openmp;
 
 pub(crate) mod steps;
 
-use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
@@ -138,7 +138,13 @@ pub(crate) enum Failure {
 /// The contract with each back end.
 pub(crate) trait Executor {
     /// What a run allocates beside its arguments; `None` where that is beyond any memory.
-    fn workspace_bytes(&self, compilation: &Compilation, domain: Domain) -> Option<u64>;
+    /// `arguments` are none where they are not made yet.
+    fn workspace_bytes(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        arguments: &[Argument],
+    ) -> Option<u64>;
 
     /// Runs; the arrays of the launch are updated in place.
     fn run(&self, work: Work<'_>) -> Result<(), Failure>;

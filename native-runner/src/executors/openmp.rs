@@ -12,7 +12,7 @@ use std::time::Instant;
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::for_elements;
 use isobar_compiler::pipeline::Compilation;
@@ -74,8 +74,21 @@ fn is_program(path: &Path) -> bool {
 }
 
 impl Executor for Openmp {
-    fn workspace_bytes(&self, compilation: &Compilation, domain: Domain) -> Option<u64> {
-        compile::artifact(compilation)?.workspace_bytes(domain)
+    fn workspace_bytes(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        arguments: &[Argument],
+    ) -> Option<u64> {
+        let params = compilation.signature.iter().flat_map(|it| &it.params);
+        let given: Vec<_> = params.zip(arguments).collect();
+        let levels_beside = |name: &str| match given.iter().find(|(param, _)| param.name == name) {
+            Some((Param { kind: ParamKind::Field { axes, .. }, .. }, Argument::Field(field))) => {
+                field.levels_beside(*axes, domain)
+            }
+            _ => [0, 0],
+        };
+        compile::artifact(compilation)?.workspace_bytes(domain, &levels_beside)
     }
 
     fn run(&self, work: Work<'_>) -> Result<(), Failure> {
@@ -218,6 +231,9 @@ fn hash(parts: &[&[u8]]) -> String {
 struct CField {
     data: *mut c_void,
     stride: [i64; 3],
+    data_stride: *const i64,
+    below: i64,
+    above: i64,
 }
 
 #[repr(C)]
@@ -267,6 +283,8 @@ fn call(
         return Ok(());
     }
     let (mut fields, mut values): (Vec<CField>, Vec<u64>) = (Vec::new(), Vec::new());
+    // Each lies where it is until the call is over.
+    let mut data_strides: Vec<Box<[i64]>> = Vec::new();
     for argument in &artifact.arguments {
         let unknown =
             || Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name));
@@ -275,10 +293,15 @@ fn call(
             (ArgumentKind::Field { axes, .. }, Argument::Field(field))
                 if field.array.dtype() == argument.dtype =>
             {
-                let stride = field.strides(axes).map(|it| i64::try_from(it).unwrap_or(i64::MAX));
+                let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+                let stride = field.strides(axes).map(signed);
+                let [below, above] = field.levels_beside(axes, launch.domain);
+                let of_data: Box<[i64]> = field.data_strides(axes).iter().map(|&it| signed(it)).collect();
+                let data_stride = of_data.as_ptr();
+                data_strides.push(of_data);
                 let start = field.start(axes);
                 let data = start_of(&mut field.array.elements, start).ok_or_else(unknown)?;
-                fields.push(CField { data, stride });
+                fields.push(CField { data, stride, data_stride, below, above });
             }
             (ArgumentKind::Scalar, Argument::Scalar(value)) if value.dtype() == argument.dtype => {
                 values.push(in_memory(*value));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use isobar_protocol::field::FieldInfo;
 use isobar_protocol::worker::{Across, Which};
 use leptos::prelude::*;
 
@@ -259,6 +260,7 @@ fn Plane() -> impl IntoView {
                     <option value="i">"section (j, k)"</option>
                 </select>
             </label>
+            <Element />
             <label class="level">
                 <span class="number">{move || letter(view.across.get())}" = "{move || at().to_string()}</span>
                 <input
@@ -280,6 +282,37 @@ fn Plane() -> impl IntoView {
     }
 }
 
+/// Which element of the data dimensions, where the field has some. Reads and changes the view.
+#[component]
+fn Element() -> impl IntoView {
+    let app = use_app();
+    let view = app.view;
+    let field = Memo::new(move |_| app.shown_field().filter(|it| it.n_elements() > 1));
+    let last = move || field.with(|it| it.as_ref().map_or(0, |it| it.n_elements() - 1));
+    let at = move || view.element.get().min(last());
+    let index = move || field.with(|it| it.as_ref().map(|it| format!("{:?}", it.data_index(at()))));
+    view! {
+        <Show when=move || field.with(Option::is_some)>
+            <label class="level">
+                <span class="number">{index}</span>
+                <input
+                    type="range"
+                    data-testid="element-slider"
+                    min="0"
+                    max=move || last().to_string()
+                    prop:value=move || at().to_string()
+                    aria-label="Element of the data dimensions"
+                    on:input:target=move |event| {
+                        if let Ok(at) = event.target().value().parse() {
+                            view.element.set(at);
+                        }
+                    }
+                />
+            </label>
+        </Show>
+    }
+}
+
 /// Of the whole field and of the plane.
 #[component]
 fn Statistics() -> impl IntoView {
@@ -295,11 +328,17 @@ fn Statistics() -> impl IntoView {
                 <div><dt>"mean"</dt><dd>{number(found.mean)}</dd></div>
                 <div class:warn=(found.nan > 0)><dt>"NaN"</dt><dd>{found.nan}</dd></div>
                 <div class:warn=(found.inf > 0)><dt>"inf"</dt><dd>{found.inf}</dd></div>
-                <div><dt>"type"</dt><dd>{field.dtype}" "{field.axes}</dd></div>
+                <div><dt>"type"</dt><dd>{field.dtype.clone()}" "{shape(&field)}</dd></div>
             </dl>
         })
     };
     view! { <div class="statistics-of" title="Of the whole compute domain, without halo">{of_field}</div> }
+}
+
+/// The axes, and the sizes of data dimensions: `IJK [3, 2]`.
+fn shape(field: &FieldInfo) -> String {
+    let data = field.data_dims();
+    if data.is_empty() { field.axes.clone() } else { format!("{} {data:?}", field.axes) }
 }
 
 fn letter(across: Across) -> &'static str {

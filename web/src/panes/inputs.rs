@@ -245,11 +245,20 @@ fn field(row: FieldInput) -> impl IntoView {
         <li class="field-input" data-testid=format!("input-field-{}", param.name)>
             <span class="value-name">
                 <code>{param.name.clone()}</code>
-                <span class="muted">{param.dtype.clone()}" "{param.axes.clone()}", "{param.access.clone()}</span>
+                <span class="muted">{param.dtype.clone()}" "{shape(&param)}", "{param.access.clone()}</span>
             </span>
             <span class="muted" title="How far beyond the compute domain the stencil reaches">{extent}</span>
             <span class="field-source">{source}</span>
         </li>
+    }
+}
+
+/// The axes, and the sizes of data dimensions: `IJK [3, 2]`.
+fn shape(param: &FieldParam) -> String {
+    if param.data_dims.is_empty() {
+        param.axes.clone()
+    } else {
+        format!("{} {:?}", param.axes, param.data_dims)
     }
 }
 
@@ -276,6 +285,7 @@ mod tests {
             name: "q".to_owned(),
             dtype: "float64".to_owned(),
             axes: axes.to_owned(),
+            data_dims: Vec::new(),
             access: "read".to_owned(),
             boundary,
         };

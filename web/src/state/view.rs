@@ -38,6 +38,8 @@ pub struct FieldView {
     pub across: RwSignal<Across>,
     /// Position along that axis.
     pub at: RwSignal<u64>,
+    /// The number of the element of the data dimensions.
+    pub element: RwSignal<u64>,
     pub span: RwSignal<Span>,
     pub shown: RwSignal<Option<Arc<Shown>>>,
     /// Why there is nothing to show of what is looked at.
@@ -57,6 +59,7 @@ impl FieldView {
             field: RwSignal::default(),
             across: RwSignal::default(),
             at: RwSignal::default(),
+            element: RwSignal::default(),
             span: RwSignal::default(),
             shown: RwSignal::default(),
             refused: RwSignal::default(),
@@ -168,9 +171,10 @@ impl App {
             let across = self.view.across.get();
             let last = points_along(&field, across).unwrap_or(1).saturating_sub(1);
             let at = self.view.at.get().min(last);
+            let element = self.view.element.get().min(field.n_elements().saturating_sub(1));
             // Another result has other values at the same place.
             let results = self.run.generation.get();
-            Some((self.view.which.get(), field.name, Plane { across, at }, results))
+            Some((self.view.which.get(), field.name, Plane { across, at, element }, results))
         });
         Effect::new(move |_| {
             let Some((of, field, plane, results)) = wanted.get() else {

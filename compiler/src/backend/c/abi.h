@@ -7,6 +7,8 @@
 typedef struct {
   void *data;        /* the element at the start of the compute domain */
   int64_t stride[3]; /* in elements along i, j, k; 0 along an axis that the field lacks */
+  const int64_t *data_stride; /* the same for each data dimension */
+  int64_t below, above; /* levels of the array below the compute domain and above it */
 } isobar_field;
 
 /* The statement that ended the run, and where. */

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::diag::Origin;
-use crate::space::Axis;
 use crate::types::DType;
 
 /// A function of the generated file.
@@ -29,6 +28,7 @@ pub(super) struct Local {
 pub(super) enum Item {
     Assign(Assign),
     Declare(Declare),
+    Checked(Checked),
     For(For),
     Launch(Launch),
     If(If),
@@ -50,6 +50,37 @@ pub(super) struct Assign {
 pub(super) enum Target {
     Element(String),
     Local(usize),
+}
+
+/// Indices that are found at run time, and what runs if all of them exist.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) indices: Vec<Index>,
+    pub(super) trap: Trap,
+    /// Whether it stands in the body of a `while`, which must not go on then: what would end it is left out.
+    pub(super) is_in_while: bool,
+    pub(super) uses: Uses,
+    pub(super) origin: Origin,
+    pub(super) body: Vec<Item>,
+}
+
+/// An index under a name, and what it has to be less than.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) size: String,
+}
+
+/// What is reported where the run must end: the statement and the cell, and what puts it in order.
+#[derive(Debug)]
+pub(super) struct Trap {
+    pub(super) statement: u32,
+    /// The level, in the order in which a sweep comes to it; 0 where levels have no order.
+    pub(super) turn: String,
+    /// The outermost statement around, which is finished at all points before the next one starts.
+    pub(super) outermost: u32,
+    pub(super) cell: [String; 3],
 }
 
 /// A local, declared before its first use, with the value of its first assignment where that stands in the same block.
@@ -104,10 +135,26 @@ pub(super) struct While {
     pub(super) condition: String,
     pub(super) uses: Uses,
     pub(super) origin: Origin,
-    /// The cell, for the report of a loop that does not end.
-    pub(super) cell: [String; 3],
+    /// The report of a loop that does not end.
+    pub(super) trap: Trap,
     pub(super) counter: String,
     pub(super) body: Vec<Item>,
+}
+
+/// Below the compute domain, or above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Side {
+    Below,
+    Above,
+}
+
+impl Side {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Side::Below => "below",
+            Side::Above => "above",
+        }
+    }
 }
 
 /// What a piece of code needs from around it.
@@ -117,8 +164,10 @@ pub(super) struct Uses {
     pub(super) containers: BTreeSet<usize>,
     /// Sizes of the domain, by axis.
     pub(super) sizes: BTreeSet<usize>,
-    /// The container's strides along an axis.
-    pub(super) strides: BTreeSet<(usize, Axis)>,
+    /// The container's strides along a dimension.
+    pub(super) strides: BTreeSet<(usize, usize)>,
+    /// The levels that the container's array has beside those of the domain.
+    pub(super) levels: BTreeSet<(usize, Side)>,
     /// Positions of loops, by name.
     pub(super) positions: BTreeSet<String>,
     /// Locals that are read or written, by position.
@@ -130,6 +179,7 @@ impl Uses {
         self.containers.extend(&other.containers);
         self.sizes.extend(&other.sizes);
         self.strides.extend(&other.strides);
+        self.levels.extend(&other.levels);
         self.positions.extend(other.positions.iter().cloned());
         self.locals.extend(&other.locals);
     }
@@ -155,6 +205,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&it.body],
+            Item::Checked(it) => vec![&it.body],
             Item::While(it) => vec![&it.body],
             Item::If(it) => {
                 let branches = it.branches.iter().map(|it| it.body.as_slice());
@@ -167,6 +218,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&mut it.body],
+            Item::Checked(it) => vec![&mut it.body],
             Item::While(it) => vec![&mut it.body],
             Item::If(it) => {
                 let branches = it.branches.iter_mut().map(|it| &mut it.body);
@@ -182,6 +234,7 @@ impl Item {
             Item::Declare(it) => each(&it.uses),
             Item::Launch(it) => each(&it.uses),
             Item::For(it) => each(&it.uses),
+            Item::Checked(it) => each(&it.uses),
             Item::While(it) => each(&it.uses),
             Item::If(it) => it.branches.iter().for_each(|it| each(&it.uses)),
         }
@@ -252,7 +305,8 @@ fn declare(items: &mut Vec<Item>, local: usize) {
     if is_set_here && let Item::Assign(it) = items.remove(first) {
         uses.add(&it.uses);
         let value = Some((it.value, it.origin));
-        items.insert(first, Item::Declare(Declare { local, value, is_const: n_assignments == 1, uses }));
+        let is_const = n_assignments == 1;
+        items.insert(first, Item::Declare(Declare { local, value, is_const, uses }));
     } else {
         items.insert(first, Item::Declare(Declare { local, value: None, is_const: false, uses }));
     }

@@ -1,16 +1,22 @@
 //! SDFG to statements: maps and loop regions become loops, tasklets assignments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::code::{Assign, Branch, For, Function, If, Item, Launch, Local, Target, Uses, While, any};
+use super::code::{
+    Assign, Branch, Checked, For, Function, If, Index, Item, Launch, Local, Side, Target, Trap, Uses, While,
+    any,
+};
 use super::expression::{self, ATOM, Bound, TERNARY, Wording, affine};
 use crate::backend::emit::Namer;
+use crate::diag::{Origin, StmtId};
 use crate::entity::Handle;
+use crate::expr::Expr;
 use crate::sdfg::nodes::{
-    BlockKind, Condition, Container, ControlFlowRegion, Input, LoopOrder, LoopRegion, Map, NestedSdfg, Node,
-    NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Tasklet,
+    self as nodes, BlockKind, Condition, ConditionalBlock, Container, ControlFlowRegion, Input, LoopOrder,
+    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
+    Tasklet,
 };
-use crate::space::{Affine, Axis, Size, Symbol};
+use crate::space::{Affine, Axis, Size, Symbol, names};
 use crate::types::DType;
 
 /// A graph as functions; each step is one of them, called after the other.
@@ -27,7 +33,10 @@ pub(super) struct Program {
 /// Lowers a valid graph.
 pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     let names = sdfg.containers.iter().map(|(_, it)| {
-        let suffixes: Vec<String> = it.axes.iter().map(|axis| format!("_{}", axis.position_name())).collect();
+        let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
+        let sides = sides.into_iter().filter(|_| it.level_symbols().next().is_some());
+        let suffixes: Vec<String> =
+            (0..it.shape.len()).map(|dimension| suffix(it, dimension)).chain(sides).collect();
         let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
         (it.storage != Storage::Register).then(|| namer.family(&it.name, &suffixes))
     });
@@ -38,8 +47,17 @@ pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
         names: names.collect(),
         wording: Wording::default(),
     };
-    let variables = BTreeMap::new();
-    let mut lowering = Lowering { program, namer, variables, scopes: Vec::new(), step: 0, is_spread: false };
+    let mut lowering = Lowering {
+        program,
+        namer,
+        variables: BTreeMap::new(),
+        levels: levels(sdfg),
+        scopes: Vec::new(),
+        outermost: None,
+        is_in_while: false,
+        step: 0,
+        is_spread: false,
+    };
     let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
     for (handle, it) in sdfg.containers.iter() {
         let place = match it.storage {
@@ -65,8 +83,27 @@ pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     lowering.program
 }
 
+/// What stands behind the name of a container for its stride along a dimension.
+pub(super) fn suffix(container: &Container, dimension: usize) -> String {
+    match container.axes.iter().nth(dimension) {
+        Some(axis) => format!("_{}", axis.position_name()),
+        None => format!("_d{}", dimension - container.axes.len()),
+    }
+}
+
+/// The symbols that tell which levels the array of an argument has, and whose they are.
+pub(super) fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
+    let mut levels = BTreeMap::new();
+    for &handle in &sdfg.arguments {
+        let name = &sdfg.containers[handle].name;
+        levels.insert(names::levels_below(name), (handle.index(), Side::Below));
+        levels.insert(names::levels_above(name), (handle.index(), Side::Above));
+    }
+    levels
+}
+
 /// Where a container of a graph is found in the generated code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// A container of the outermost graph, by position.
     Outer(usize),
@@ -86,11 +123,24 @@ struct Lowering<'n> {
     namer: &'n mut Namer,
     /// The C name of each loop variable.
     variables: BTreeMap<Symbol, String>,
+    levels: BTreeMap<Symbol, (usize, Side)>,
     /// The loops around, from outside in.
-    scopes: Vec<(Axis, String)>,
+    scopes: Vec<Scope>,
+    /// The statement with control flow that holds all others around.
+    outermost: Option<StmtId>,
+    /// Whether the innermost loop around is a `while`.
+    is_in_while: bool,
     step: usize,
     /// Whether a loop around is spread over the cores already.
     is_spread: bool,
+}
+
+/// A loop around.
+struct Scope {
+    axis: Axis,
+    /// Its variable.
+    name: String,
+    order: Option<LoopOrder>,
 }
 
 impl Lowering<'_> {
@@ -134,34 +184,59 @@ impl Lowering<'_> {
             BlockKind::State(state) => self.scope(graph, state, None),
             BlockKind::Loop(it) => vec![self.loop_region(graph, it)],
             BlockKind::While(it) => {
-                let (condition, uses) = self.condition(graph, &it.condition);
-                let cell = Axis::ALL.map(|axis| {
-                    let innermost = self.scopes.iter().rev().find(|(it, _)| *it == axis);
-                    innermost.map_or_else(|| "0".to_owned(), |(_, name)| name.clone())
-                });
-                let mut uses = uses;
-                uses.positions.extend(cell.iter().filter(|it| *it != "0").cloned());
+                let (condition, mut uses) = self.condition(graph, &it.condition);
+                let trap = self.trap(&it.origin, &mut uses);
                 let counter = self.namer.name("turn");
-                let body = self.region(graph, &it.body);
-                vec![Item::While(While { condition, uses, origin: it.origin.clone(), cell, counter, body })]
+                let is_in_while = std::mem::replace(&mut self.is_in_while, true);
+                let body = self.inside(&it.origin, |this| this.region(graph, &it.body));
+                self.is_in_while = is_in_while;
+                vec![Item::While(While { condition, uses, origin: it.origin.clone(), trap, counter, body })]
             }
             BlockKind::Conditional(it) => {
-                let branches = it.branches.iter().map(|branch| {
-                    let (condition, uses) = self.condition(graph, &branch.condition);
-                    let body = self.region(graph, &branch.body);
-                    Branch { condition, uses, origin: branch.origin.clone(), body }
-                });
-                let branches = branches.collect();
-                let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
-                vec![Item::If(If { branches, otherwise })]
+                let Some(first) = it.branches.first() else { return Vec::new() };
+                self.inside(&first.origin, |this| this.conditional(graph, it))
             }
         }
     }
 
+    /// What stands inside of a statement with control flow.
+    fn inside<T>(&mut self, origin: &Origin, make: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.outermost;
+        self.outermost = outer.or(Some(origin.stmt));
+        let made = make(self);
+        self.outermost = outer;
+        made
+    }
+
+    fn conditional(&mut self, graph: &Graph<'_>, it: &ConditionalBlock) -> Vec<Item> {
+        let branches = it.branches.iter().map(|branch| {
+            let (condition, uses) = self.condition(graph, &branch.condition);
+            let body = self.region(graph, &branch.body);
+            Branch { condition, uses, origin: branch.origin.clone(), body }
+        });
+        let branches = branches.collect();
+        let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
+        vec![Item::If(If { branches, otherwise })]
+    }
+
+    /// The report of a statement that must end the run here.
+    fn trap(&self, origin: &Origin, uses: &mut Uses) -> Trap {
+        let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
+        let name = |it: &Scope| it.name.clone();
+        let cell = Axis::ALL.map(|axis| innermost(axis).map_or_else(|| "0".to_owned(), name));
+        uses.positions.extend(cell.iter().filter(|it| *it != "0").cloned());
+        let turn = match innermost(Axis::K).map(|it| (it, it.order)) {
+            Some((it, Some(LoopOrder::Ascending))) => it.name.clone(),
+            Some((it, Some(LoopOrder::Descending))) => format!("-{}", it.name),
+            Some((_, None)) | None => "0".to_owned(),
+        };
+        let outermost = self.outermost.unwrap_or(origin.stmt).0;
+        Trap { statement: origin.stmt.0, turn, outermost, cell }
+    }
+
     fn loop_region(&mut self, graph: &Graph<'_>, it: &LoopRegion) -> Item {
         let range = Range::new(it.start.clone(), it.end.clone());
-        let is_descending = it.order == LoopOrder::Descending;
-        self.for_loop(graph, (&it.variable, it.axis, &range), is_descending, false, |this| {
+        self.for_loop(graph, (&it.variable, it.axis, &range), Some(it.order), |this| {
             this.region(graph, &it.body)
         })
     }
@@ -170,18 +245,20 @@ impl Lowering<'_> {
         &mut self,
         graph: &Graph<'_>,
         (symbol, axis, range): (&Symbol, Axis, &Range),
-        is_descending: bool,
-        is_simd: bool,
+        order: Option<LoopOrder>,
         body: impl FnOnce(&mut Self) -> Vec<Item>,
     ) -> Item {
         let mut uses = Uses::default();
         let start = self.size(graph, &range.start, &mut uses);
         let end = self.size(graph, &range.end, &mut uses);
         let variable = self.variable(symbol);
-        self.scopes.push((axis, variable.clone()));
+        self.scopes.push(Scope { axis, name: variable.clone(), order });
+        let is_in_while = std::mem::replace(&mut self.is_in_while, false);
         let body = body(self);
+        self.is_in_while = is_in_while;
         self.scopes.pop();
-        Item::For(For { variable, start, end, is_descending, is_simd, uses, body })
+        let is_descending = order == Some(LoopOrder::Descending);
+        Item::For(For { variable, start, end, is_descending, is_simd: false, uses, body })
     }
 
     /// The nodes of a scope, one after the other.
@@ -193,7 +270,7 @@ impl Lowering<'_> {
     fn node(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>) -> Vec<Item> {
         match &state.nodes[node].kind {
             NodeKind::Access(_) | NodeKind::MapExit { .. } => Vec::new(),
-            NodeKind::Tasklet(it) => vec![self.tasklet(graph, state, node, it)],
+            NodeKind::Tasklet(it) => self.tasklet(graph, state, node, it),
             NodeKind::MapEntry(map) => self.map(graph, state, node, map),
             NodeKind::NestedSdfg(it) => self.nested(graph, state, node, it),
         }
@@ -225,14 +302,14 @@ impl Lowering<'_> {
     ) -> Vec<Item> {
         let [first, rest @ ..] = params else { return body(self) };
         let is_innermost = rest.is_empty();
-        let item = self.for_loop(graph, (&first.symbol, first.axis, &first.range), false, false, |this| {
+        let item = self.for_loop(graph, (&first.symbol, first.axis, &first.range), None, |this| {
             this.nest(graph, rest, is_simd, body)
         });
         match item {
-            // A loop with an unknown number of turns inside is no vector loop, and may have to report a trap.
+            // What may have to report a trap is no vector loop.
             Item::For(it) if is_innermost && is_simd => {
-                let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
-                vec![Item::For(For { is_simd: !has_while, ..it })]
+                let has_trap = any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
+                vec![Item::For(For { is_simd: !has_trap, ..it })]
             }
             item => vec![item],
         }
@@ -240,7 +317,7 @@ impl Lowering<'_> {
 
     /// A map whose iterations the threads share: its body becomes a function.
     fn spread(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Item {
-        let outer: Vec<String> = self.scopes.iter().map(|(_, name)| name.clone()).collect();
+        let outer: Vec<String> = self.scopes.iter().map(|it| it.name.clone()).collect();
         let mut uses = Uses::default();
         uses.positions.extend(outer.iter().cloned());
         let mut positions = Vec::new();
@@ -249,7 +326,7 @@ impl Lowering<'_> {
             let end = self.size(graph, &param.range.end, &mut uses);
             let variable = self.variable(&param.symbol);
             positions.push([variable.clone(), start, end]);
-            self.scopes.push((param.axis, variable));
+            self.scopes.push(Scope { axis: param.axis, name: variable, order: None });
         }
         self.is_spread = true;
         let mut body = self.scope(graph, state, Some(entry));
@@ -299,39 +376,101 @@ impl Lowering<'_> {
         self.region(&inner, &nested.sdfg.region)
     }
 
-    fn tasklet(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>, tasklet: &Tasklet) -> Item {
+    /// The assignment; inside of checks where indices are found at run time.
+    fn tasklet(
+        &mut self,
+        graph: &Graph<'_>,
+        state: &State,
+        node: Handle<Node>,
+        tasklet: &Tasklet,
+    ) -> Vec<Item> {
+        let found: Vec<String> = tasklet.found.iter().map(|it| self.namer.name(&it.name)).collect();
+        let place = TaskletPlace { graph, state, node, tasklet, found: &found };
         let mut uses = Uses::default();
-        let element = |connector: &str| {
-            let edge = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(connector));
-            let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
-            (memlet.data, memlet.as_element().expect("a tasklet reads single elements"))
-        };
-        let mut reads: Vec<(Place, Bound)> = Vec::new();
-        for input in &tasklet.inputs {
-            let (data, index) = element(&input.name);
-            let text = self.element(graph, data, &index, &mut uses);
-            reads.push((graph.places[&data], as_value(text, input.dtype, graph.places[&data])));
-        }
+        let (value, read) = self.code(&place, &tasklet.code, &mut uses);
         let out =
             state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
         let memlet = out.and_then(|it| it.memlet.as_ref()).expect("an output connector has an edge");
-        let index = memlet.as_element().expect("a tasklet writes a single element");
-        let place = graph.places[&memlet.data];
-        let target = match place {
+        let target = match graph.places[&memlet.data] {
             Place::Local(local) => {
                 uses.locals.insert(local);
                 Target::Local(local)
             }
-            Place::Outer(_) => Target::Element(self.element(graph, memlet.data, &index, &mut uses).0),
+            Place::Outer(_) => Target::Element(self.moved(&place, memlet, &tasklet.output_at, &mut uses).0),
         };
-        let reads_target = matches!(place, Place::Local(_)) && reads.iter().any(|(it, _)| *it == place);
+        let reads_target = matches!(target, Target::Local(local) if read.contains(&Place::Local(local)));
+        let origin = tasklet.origin.clone();
+        let mut items = vec![Item::Assign(Assign { target, value, reads_target, origin, uses })];
+        // From the last to the first, so that those before stand around.
+        let mut at = tasklet.found.len();
+        while at > 0 {
+            // What picks no element needs no check before, and stands beside the others.
+            let first = (0..at).rev().find(|&it| it == 0 || picks(&tasklet.found[it].code)).unwrap_or(0);
+            let mut uses = Uses::default();
+            let indices = (first..at).map(|it| {
+                let nodes::Found { code, size, .. } = &tasklet.found[it];
+                let (value, _) = self.code(&place, code, &mut uses);
+                Index { name: found[it].clone(), value, size: self.size(graph, size, &mut uses) }
+            });
+            let indices = indices.collect();
+            let origin = tasklet.origin.clone();
+            let trap = self.trap(&origin, &mut uses);
+            items = vec![Item::Checked(Checked {
+                indices,
+                trap,
+                is_in_while: self.is_in_while,
+                uses,
+                origin,
+                body: items,
+            })];
+            at = first;
+        }
+        items
+    }
+
+    /// Code of a tasklet, and what it reads.
+    fn code(
+        &mut self,
+        place: &TaskletPlace<'_>,
+        code: &Expr<Input>,
+        uses: &mut Uses,
+    ) -> (String, BTreeSet<Place>) {
+        let TaskletPlace { graph, state, node, tasklet, .. } = *place;
+        let mut read = BTreeSet::new();
         let mut wording = std::mem::take(&mut self.program.wording);
-        let (value, _) = wording.text(&tasklet.code, &mut |input: &Input, dtype| match input {
-            Input::Connector(at) => reads[*at].1.clone(),
-            Input::Symbolic(sum) => self.symbolic(graph, sum, dtype, &mut uses),
+        let (text, _) = wording.text(code, &mut |input: &Input, dtype| {
+            let (connector, at) = match input {
+                Input::Symbolic(sum) => return self.symbolic(graph, sum, dtype, uses),
+                Input::Connector(connector) => (*connector, &[][..]),
+                Input::Element { connector, at } => (*connector, at.as_slice()),
+            };
+            let name = &tasklet.inputs[connector].name;
+            let edge = state.edges_into(node).find(|it| it.target_connector.as_ref() == Some(name));
+            let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
+            read.insert(graph.places[&memlet.data]);
+            let text = self.moved(place, memlet, at, uses);
+            as_value(text, dtype, graph.places[&memlet.data])
         });
         self.program.wording = wording;
-        Item::Assign(Assign { target, value, reads_target, origin: tasklet.origin.clone(), uses })
+        (text, read)
+    }
+
+    /// The element that a tasklet picks of what a memlet moves.
+    fn moved(
+        &mut self,
+        place: &TaskletPlace<'_>,
+        memlet: &Memlet,
+        picked: &[nodes::At],
+        uses: &mut Uses,
+    ) -> Bound {
+        let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
+            match picked.iter().find(|it| it.dimension == dimension) {
+                Some(it) => At::Found(&place.found[it.found]),
+                None => At::Known(range.as_point().expect("a tasklet reads and writes single elements")),
+            }
+        });
+        let index: Vec<At<'_>> = index.collect();
+        self.element(place.graph, memlet.data, &index, uses)
     }
 
     fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> (String, Uses) {
@@ -339,7 +478,8 @@ impl Lowering<'_> {
         let mut wording = std::mem::take(&mut self.program.wording);
         let (text, _) = wording.text(condition, &mut |operand: &Operand, dtype| match operand {
             Operand::Element { container, index } => {
-                let text = self.element(graph, *container, index, &mut uses);
+                let index: Vec<At<'_>> = index.iter().map(At::Known).collect();
+                let text = self.element(graph, *container, &index, &mut uses);
                 as_value(text, dtype, graph.places[container])
             }
             Operand::Symbolic(sum) => self.symbolic(graph, sum, dtype, &mut uses),
@@ -378,6 +518,11 @@ impl Lowering<'_> {
                 axis.name().to_owned()
             }
             None => {
+                if let Some(&(container, side)) = self.levels.get(symbol) {
+                    uses.levels.insert((container, side));
+                    let name = self.program.names[container].as_deref().unwrap_or_default();
+                    return format!("{name}_{}", side.name());
+                }
                 let name = self.variable(symbol);
                 uses.positions.insert(name.clone());
                 name
@@ -390,7 +535,7 @@ impl Lowering<'_> {
         &mut self,
         graph: &Graph<'_>,
         data: Handle<Container>,
-        index: &[Affine],
+        index: &[At<'_>],
         uses: &mut Uses,
     ) -> Bound {
         let container = &graph.sdfg.containers[data];
@@ -408,26 +553,55 @@ impl Lowering<'_> {
         }
         let is_packed = container.strides == crate::sdfg::nodes::Strides::Packed;
         let mut terms = Vec::new();
-        for (dimension, (axis, at)) in container.axes.iter().zip(index).enumerate() {
-            let position =
-                affine(at, -container.shift[dimension], &mut |symbol| self.symbol(graph, symbol, uses));
+        for (dimension, (at, shift)) in index.iter().zip(&container.shift).enumerate() {
+            let mut spell = |symbol: &Symbol| self.symbol(graph, symbol, uses);
+            let position = match at {
+                At::Known(at) => affine(&(*at - shift), 0, &mut spell),
+                At::Found(at) if *shift == Affine::constant(0) => ((*at).to_owned(), ATOM),
+                At::Found(at) => {
+                    let shift = expression::at_least(affine(shift, 0, &mut spell), ATOM);
+                    (format!("{at} - {shift}"), TERNARY)
+                }
+            };
             if position.0 == "0" {
                 continue;
             }
             if is_packed && dimension == 0 {
                 terms.push(position.0);
             } else {
-                uses.strides.insert((outer, axis));
-                terms.push(format!(
-                    "{} * {name}_{}",
-                    expression::at_least(position, ATOM),
-                    axis.position_name()
-                ));
+                uses.strides.insert((outer, dimension));
+                let position = expression::at_least(position, ATOM);
+                terms.push(format!("{position} * {name}{}", suffix(container, dimension)));
             }
         }
         let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
         (format!("{name}[{text}]"), ATOM)
     }
+}
+
+/// A tasklet, and what its names mean in the generated code.
+#[derive(Clone, Copy)]
+struct TaskletPlace<'s> {
+    graph: &'s Graph<'s>,
+    state: &'s State,
+    node: Handle<Node>,
+    tasklet: &'s Tasklet,
+    /// The names of what it finds.
+    found: &'s [String],
+}
+
+/// Whether code reads an element that has to be checked before.
+fn picks(code: &Expr<Input>) -> bool {
+    let mut is_picked = false;
+    code.accesses(&mut |it| is_picked |= matches!(it, Input::Element { .. }));
+    is_picked
+}
+
+/// An index into one dimension.
+enum At<'a> {
+    Known(&'a Affine),
+    /// Under this name.
+    Found(&'a str),
 }
 
 /// What an element in memory means: any byte but 0 is true.
@@ -461,7 +635,9 @@ fn about(items: &[Item]) -> String {
                 .collect();
             format!("{}, shared by the threads", parts.join(", "))
         }
-        Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => "once".to_owned(),
+        Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {
+            "once".to_owned()
+        }
     };
     items.last().map(describe).unwrap_or_default()
 }

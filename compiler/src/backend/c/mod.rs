@@ -14,7 +14,7 @@ mod print;
 
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage};
-use crate::space::{AxisSet, Domain, Size, names};
+use crate::space::{AxisSet, Domain, Symbol, names};
 use crate::types::DType;
 
 /// The function that a runner calls; its type stands in the text itself.
@@ -77,12 +77,20 @@ pub enum ArgumentKind {
 }
 
 impl Artifact {
-    /// What a run allocates on this domain; `None` where that is beyond any memory.
+    /// What a run allocates on this domain; `None` where that is beyond any memory. `levels_beside` tells
+    /// how many levels the array of a field has below the domain and above it.
     #[must_use]
-    pub fn workspace_bytes(&self, domain: Domain) -> Option<u64> {
+    pub fn workspace_bytes(&self, domain: Domain, levels_beside: &dyn Fn(&str) -> [i64; 2]) -> Option<u64> {
+        let mut symbols =
+            vec![("I".to_owned(), domain.i), ("J".to_owned(), domain.j), ("K".to_owned(), domain.k)];
+        for it in &self.arguments {
+            let (container, [below, above]) = (names::of_container(&it.name), levels_beside(&it.name));
+            symbols.push((names::levels_below(&container).name().to_owned(), below));
+            symbols.push((names::levels_above(&container).name().to_owned(), above));
+        }
         let mut total = 0_u64;
         for it in &self.temporaries {
-            total = total.checked_add(reserved_bytes(it, domain)?)?;
+            total = total.checked_add(reserved_bytes(it, &symbols)?)?;
         }
         if total == 0 { Some(0) } else { total.checked_add(ALIGNMENT) }
     }
@@ -91,23 +99,14 @@ impl Artifact {
 /// Every temporary starts at a multiple of so many bytes: a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
 
-fn reserved_bytes(container: &Container, domain: Domain) -> Option<u64> {
+fn reserved_bytes(container: &Container, symbols: &[(String, i64)]) -> Option<u64> {
     let mut bytes = container.dtype.size_bytes() as u64;
     for size in &container.shape {
-        let length = evaluated(size, domain)?.max(0);
+        let value_of = &mut |symbol: &Symbol| symbols.iter().find(|it| it.0 == symbol.name()).map(|it| it.1);
+        let length = size.evaluated(value_of)?.max(0);
         bytes = bytes.checked_mul(u64::try_from(length).ok()?)?;
     }
     bytes.checked_next_multiple_of(ALIGNMENT)
-}
-
-fn evaluated(size: &Size, domain: Domain) -> Option<i64> {
-    let along = |name: &str| match name {
-        "I" => Some(domain.i),
-        "J" => Some(domain.j),
-        "K" => Some(domain.k),
-        _ => None,
-    };
-    size.evaluated(&mut |symbol| along(symbol.name()))
 }
 
 /// Generates C for a valid graph.
@@ -212,7 +211,7 @@ mod tests {
                   }
                   for (uint64_t turn = 0; x > 1.0; ++turn) {
                     if (turn == 1000000u) {
-                      isobar_raise(run->raised, 6, i, j, k);
+                      isobar_raise(run->raised, 0, 6, 6, i, j, k);
                       break;
                     }
                     x = 0.5 * x;
@@ -238,6 +237,84 @@ mod tests {
               for (int64_t k = 0; k < K; ++k)
                 if (is_unit) step_1_at(run, true, k);
                 else step_1_at(run, false, k);
+            }
+
+        "#]],
+        );
+    }
+
+    #[test]
+    fn an_index_that_is_found_at_run_time_is_checked_before_it_is_used() {
+        let text = "\
+schedule elements
+field a: float64[I, J, __a_K_above + __a_K_below + K] shift [0, 0, __a_K_below] read
+field n: int32[I, J] shift [0, 0] read
+temporary t: float64[I, J, K, 3] shift [0, 0, 0, 0] heap
+threads j in [0, J) parallel:
+  for k in [0, K) ascending:
+    for i in [0, I) parallel:
+      t[i, j, k, {n[i, j]}] = a[i, j, __a_K_below + k + {n[i, j]}] + a[i, j, __a_K_below + {int64(t[i, j, k, {n[i, j] + 1int32}])}]
+      while t[i, j, k, 2] > 0.0:
+        t[i, j, k, 2] = a[i, j, __a_K_below + {n[i, j]}]
+";
+        check(
+            &samples::parsed(text),
+            &expect![[r#"
+            /* What step 1 does at one position j. */
+            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
+            {
+              const int64_t I = run->I, K = run->K;
+              const double *restrict const a = run->a;
+              const int64_t a_i = is_unit ? 1 : run->a_i, a_j = run->a_j, a_k = run->a_k;
+              const int32_t *restrict const n = run->n;
+              const int64_t n_i = is_unit ? 1 : run->n_i, n_j = run->n_j;
+              double *restrict const t = run->t;
+              const int64_t t_j = run->t_j, t_k = run->t_k, t_d0 = run->t_d0;
+              const int64_t a_below = run->a_below;
+              const int64_t a_above = run->a_above;
+              for (int64_t k = 0; k < K; ++k) {
+                for (int64_t i = 0; i < I; ++i) {
+                  const int64_t a_at = isobar_add_i64(a_below + k, (int64_t)n[i * n_i + j * n_j]);
+                  const int64_t t_at = (int64_t)isobar_add_i32(n[i * n_i + j * n_j], 1);
+                  if (a_at < 0 || a_at >= K + a_above + a_below || t_at < 0 || t_at >= 3) {
+                    isobar_raise(run->raised, k, 0, 0, i, j, k);
+                  } else {
+                    const int64_t a_at_1 = isobar_add_i64(a_below,
+                        isobar_f64_to_i64(t[i + j * t_j + k * t_k + t_at * t_d0]));
+                    const int64_t t_at_1 = (int64_t)n[i * n_i + j * n_j];
+                    if (a_at_1 < 0 || a_at_1 >= K + a_above + a_below || t_at_1 < 0 || t_at_1 >= 3) {
+                      isobar_raise(run->raised, k, 0, 0, i, j, k);
+                    } else {
+                      t[i + j * t_j + k * t_k + t_at_1 * t_d0]
+                          = a[i * a_i + j * a_j + (a_at - a_below) * a_k]
+                          + a[i * a_i + j * a_j + (a_at_1 - a_below) * a_k];
+                    }
+                  }
+                  for (uint64_t turn = 0; t[i + j * t_j + k * t_k + 2 * t_d0] > 0.0; ++turn) {
+                    if (turn == 1000000u) {
+                      isobar_raise(run->raised, k, 1, 1, i, j, k);
+                      break;
+                    }
+                    const int64_t a_at_2 = isobar_add_i64(a_below, (int64_t)n[i * n_i + j * n_j]);
+                    if (a_at_2 < 0 || a_at_2 >= K + a_above + a_below) {
+                      isobar_raise(run->raised, k, 1, 2, i, j, k);
+                      break;
+                    } else {
+                      t[i + j * t_j + k * t_k + 2 * t_d0] = a[i * a_i + j * a_j + (a_at_2 - a_below) * a_k];
+                    }
+                  }
+                }
+              }
+            }
+
+            /* j from 0 to J, shared by the threads */
+            static void step_1(const struct run *run, const bool is_unit)
+            {
+              const int64_t J = run->J;
+              #pragma omp parallel for schedule(static) num_threads(run->threads)
+              for (int64_t j = 0; j < J; ++j)
+                if (is_unit) step_1_at(run, true, j);
+                else step_1_at(run, false, j);
             }
 
         "#]],
@@ -338,12 +415,13 @@ mod tests {
     #[test]
     fn the_workspace_is_known_before_the_call() {
         let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
+        let none = |_: &str| [0, 0];
         assert_eq!(artifact.steps, 2);
-        assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2)), Some(8 * 8 * 2 * 8 + 64));
+        assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2), &none), Some(8 * 8 * 2 * 8 + 64));
         let huge = i64::MAX / 4;
-        assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8)), None);
+        assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), &none), None);
         let without = generate(&lower(&samples::copy_scale()), &COptions::default());
-        assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2)), Some(0));
+        assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2), &none), Some(0));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The text of the generated file.
 
-use super::code::{Branch, Function, Item, Target, Uses, any};
+use super::code::{Branch, Checked, Function, Index, Item, Side, Target, Trap, Uses, any};
 use super::expression::{c_element_type, c_type, helper_text, size};
-use super::from_sdfg::{self, Program};
+use super::from_sdfg::{self, Program, suffix};
 use super::{COptions, math};
 use crate::backend::emit::{Namer, paste};
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
-use crate::space::{Axis, Symbol};
+use crate::space::{Affine, Axis, Symbol};
 
 /// Words that mean something in the generated file.
 const RESERVED: &[&str] = &[
@@ -168,6 +168,10 @@ impl File<'_> {
         if self.temporaries().next().is_some() {
             self.writer.line("");
             paste(&mut self.writer, RESERVE);
+            if self.temporaries().any(|(_, it)| it.shape.len() > it.axes.len()) {
+                self.writer.line("");
+                paste(&mut self.writer, TIMES);
+            }
         }
         self.writer.line("");
         self.run_type();
@@ -181,6 +185,7 @@ impl File<'_> {
                 Item::Declare(it) => it.value.as_ref().is_some_and(|(value, _)| value.contains(word)),
                 Item::If(it) => it.branches.iter().any(|it| it.condition.contains(word)),
                 Item::While(it) => it.condition.contains(word),
+                Item::Checked(it) => it.indices.iter().any(|it| it.value.contains(word)),
                 Item::For(_) | Item::Launch(_) => false,
             })
         }
@@ -193,6 +198,7 @@ impl File<'_> {
             Item::Launch(it) => {
                 it.positions.iter().any(|[_, start, end]| start.contains('(') || end.contains('('))
             }
+            Item::Checked(it) => it.indices.iter().any(|it| it.size.contains('(')),
             Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => false,
         };
         self.program.functions.iter().any(|it| any(&it.body, &mut |item| in_bounds(item)))
@@ -202,7 +208,8 @@ impl File<'_> {
     }
 
     fn has_traps(&self) -> bool {
-        self.program.functions.iter().any(|it| any(&it.body, &mut |it| matches!(it, Item::While(_))))
+        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
+        self.program.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
     fn temporaries(&self) -> impl Iterator<Item = (usize, &Container)> {
@@ -214,10 +221,15 @@ impl File<'_> {
         self.program.names[container].as_deref().unwrap_or_default()
     }
 
-    /// The axes along which a container's stride is not 1 by construction.
-    fn stride_axes(container: &Container) -> impl Iterator<Item = (usize, Axis)> {
-        let is_packed = container.strides == Strides::Packed;
-        container.axes.iter().enumerate().filter(move |(dimension, _)| !is_packed || *dimension > 0)
+    /// The dimensions along which a container's stride is not 1 by construction.
+    fn strided(container: &Container) -> std::ops::Range<usize> {
+        usize::from(container.strides == Strides::Packed)..container.shape.len()
+    }
+
+    /// What the call tells of the levels of a container's array.
+    fn sides(container: &Container) -> impl Iterator<Item = Side> {
+        let is_told = container.strides != Strides::Packed && container.level_symbols().next().is_some();
+        [Side::Below, Side::Above].into_iter().filter(move |_| is_told)
     }
 
     fn run_type(&mut self) {
@@ -240,8 +252,9 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             self.writer.line(format_args!("{qualifier}{ctype} *{name};"));
-            let strides: Vec<String> =
-                Self::stride_axes(it).map(|(_, axis)| format!("{name}_{}", axis.position_name())).collect();
+            let strides = Self::strided(it).map(|dimension| format!("{name}{}", suffix(it, dimension)));
+            let sides = Self::sides(it).map(|side| format!("{name}_{}", side.name()));
+            let strides: Vec<String> = strides.chain(sides).collect();
             if !strides.is_empty() {
                 self.writer.line(format_args!("int64_t {};", strides.join(", ")));
             }
@@ -269,7 +282,7 @@ impl File<'_> {
         // Every function has the same parameters, whether or not it needs them all.
         let positions = function.positions.iter().filter(|it| !uses.positions.contains(*it));
         let mut unused: Vec<&str> = positions.map(String::as_str).collect();
-        if uses.containers.is_empty() && uses.sizes.is_empty() && !needs_unit {
+        if uses.containers.is_empty() && uses.sizes.is_empty() && uses.levels.is_empty() && !needs_unit {
             unused.push("run");
         }
         if !needs_unit {
@@ -304,11 +317,11 @@ impl File<'_> {
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
             self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name};"));
-            let strides: Vec<String> = Self::stride_axes(it)
-                .filter(|(_, axis)| uses.strides.contains(&(at, *axis)))
-                .map(|(_, axis)| {
-                    let stride = format!("{name}_{}", axis.position_name());
-                    let is_unit = axis == Axis::I && it.strides != Strides::Packed;
+            let strides: Vec<String> = Self::strided(it)
+                .filter(|dimension| uses.strides.contains(&(at, *dimension)))
+                .map(|dimension| {
+                    let stride = format!("{name}{}", suffix(it, dimension));
+                    let is_unit = dimension == 0 && it.axes.has(Axis::I) && it.strides != Strides::Packed;
                     needs_unit |= is_unit;
                     let unit = if is_unit { "is_unit ? 1 : " } else { "" };
                     format!("{stride} = {unit}run->{stride}")
@@ -317,6 +330,10 @@ impl File<'_> {
             if !strides.is_empty() {
                 self.writer.line(format_args!("const int64_t {};", strides.join(", ")));
             }
+        }
+        for &(at, side) in &uses.levels {
+            let name = format!("{}_{}", self.name(at), side.name());
+            self.writer.line(format_args!("const int64_t {name} = run->{name};"));
         }
         needs_unit
     }
@@ -354,6 +371,7 @@ impl File<'_> {
                     None => self.writer.line(format_args!("{declared} = 0;")),
                 }
             }
+            Item::Checked(it) => self.checked(it),
             Item::For(it) => {
                 self.open("loop", []);
                 if it.is_simd {
@@ -412,10 +430,8 @@ impl File<'_> {
                 let (counter, condition, limit) = (&it.counter, &it.condition, self.options.max_turns);
                 self.statement(&format!("for (uint64_t {counter} = 0; {condition}; ++{counter}) {{"));
                 self.writer.indent();
-                let [i, j, k] = &it.cell;
-                let statement = it.origin.stmt.0;
                 self.writer.line(format_args!("if ({counter} == {limit}u) {{"));
-                self.writer.line(format_args!("  isobar_raise(run->raised, {statement}, {i}, {j}, {k});"));
+                self.writer.line(format_args!("  {}", raise(&it.trap)));
                 self.writer.line("  break;");
                 self.writer.line("}");
                 self.items(&it.body);
@@ -424,6 +440,25 @@ impl File<'_> {
                 self.writer.close();
             }
         }
+    }
+
+    fn checked(&mut self, it: &Checked) {
+        self.open("check", [&it.origin]);
+        for Index { name, value, .. } in &it.indices {
+            self.statement(&format!("const int64_t {name} = {value};"));
+        }
+        let outside =
+            it.indices.iter().map(|Index { name, size, .. }| format!("{name} < 0 || {name} >= {size}"));
+        let outside: Vec<String> = outside.collect();
+        self.statement(&format!("if ({}) {{", outside.join(" || ")));
+        self.writer.line(format_args!("  {}", raise(&it.trap)));
+        if it.is_in_while {
+            self.writer.line("  break;");
+        }
+        self.writer.line("} else {");
+        self.block(&it.body);
+        self.writer.line("}");
+        self.writer.close();
     }
 
     fn block(&mut self, items: &[Item]) {
@@ -485,13 +520,21 @@ impl File<'_> {
             let ctype = c_element_type(it.dtype);
             if matches!(it.kind, ContainerKind::Field { .. }) {
                 self.writer.line(format_args!("run.{name} = call->fields[{n_fields}].data;"));
-                for (_, axis) in Self::stride_axes(it) {
-                    let stride = format!("run.{name}_{}", axis.position_name());
-                    self.writer
-                        .line(format_args!("{stride} = call->fields[{n_fields}].stride[{}];", axis.index()));
-                    if axis == Axis::I {
+                let field = format!("call->fields[{n_fields}]");
+                for dimension in Self::strided(it) {
+                    let stride = format!("run.{name}{}", suffix(it, dimension));
+                    let axis = it.axes.iter().nth(dimension);
+                    let given = match axis {
+                        Some(axis) => format!("stride[{}]", axis.index()),
+                        None => format!("data_stride[{}]", dimension - it.axes.len()),
+                    };
+                    self.writer.line(format_args!("{stride} = {field}.{given};"));
+                    if axis == Some(Axis::I) {
                         self.writer.line(format_args!("run.is_unit = run.is_unit && {stride} == 1;"));
                     }
+                }
+                for side in Self::sides(it) {
+                    self.writer.line(format_args!("run.{name}_{0} = {field}.{0};", side.name()));
                 }
                 n_fields += 1;
             } else {
@@ -513,14 +556,24 @@ impl File<'_> {
         self.writer
             .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
         self.writer.line("uint64_t size = 0;");
-        let mut spell = |symbol: &Symbol| symbol.name().to_owned();
+        let levels = from_sdfg::levels(self.sdfg);
+        let names = &self.program.names;
+        let mut spell = |symbol: &Symbol| match levels.get(symbol) {
+            Some(&(at, side)) => format!("run.{}_{}", names[at].as_deref().unwrap_or_default(), side.name()),
+            None => symbol.name().to_owned(),
+        };
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
-            let mut lengths: Vec<String> = it.shape.iter().map(|it| size(it, &mut spell).0).collect();
+            let (points, data) = it.shape.split_at(it.axes.len());
+            let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
             lengths.resize(3, "1".to_owned());
+            let mut bytes = format!("sizeof({ctype})");
+            for length in data {
+                bytes = format!("isobar_times({bytes}, {})", size(length, &mut spell).0);
+            }
             self.writer.line(format_args!(
-                "const uint64_t {name}_at = isobar_reserve(&size, {}, sizeof({ctype}));",
+                "const uint64_t {name}_at = isobar_reserve(&size, {}, {bytes});",
                 lengths.join(", ")
             ));
         }
@@ -532,19 +585,21 @@ impl File<'_> {
             let ctype = c_element_type(it.dtype);
             let mut start = Vec::new();
             let mut stride: Option<String> = None;
-            for (dimension, axis) in it.axes.iter().enumerate().take(it.shape.len()) {
+            for dimension in 0..it.shape.len() {
                 if dimension > 0 {
-                    let own = format!("run.{name}_{}", axis.position_name());
+                    let own = format!("run.{name}{}", suffix(it, dimension));
                     let length = size(&it.shape[dimension - 1], &mut spell);
                     let factor = super::expression::at_least(length, super::expression::ATOM);
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
                     self.writer.line(format_args!("{own} = {value};"));
                     stride = Some(own);
                 }
-                match (it.shift[dimension], &stride) {
-                    (0, _) => {}
-                    (shift, None) => start.push(shift.to_string()),
-                    (shift, Some(stride)) => start.push(format!("{shift} * {stride}")),
+                let shift = &it.shift[dimension];
+                let text = super::expression::affine(shift, 0, &mut spell).0;
+                match &stride {
+                    _ if *shift == Affine::constant(0) => {}
+                    None => start.push(text),
+                    Some(stride) => start.push(format!("{text} * {stride}")),
                 }
             }
             let start: String = start.iter().map(|it| format!(" + {it}")).collect();
@@ -590,6 +645,11 @@ impl File<'_> {
     }
 }
 
+/// Reports that the run must end at a cell.
+fn raise(Trap { statement, turn, outermost, cell: [i, j, k] }: &Trap) -> String {
+    format!("isobar_raise(run->raised, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
+}
+
 fn is_written(container: &Container) -> bool {
     !matches!(container.kind, ContainerKind::Field { is_written: false, .. } | ContainerKind::Scalar)
 }
@@ -633,29 +693,40 @@ static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b :
 ";
 
 const RAISE: &str = "\
-/* The first cell, in the order of statement, k, j, i, at which the run must end. */
+/* The first cell at which the run must end: of a sweep the first level, of that the first statement,
+   of that the first cell in the order of k, j, i, of that what came first. */
 struct isobar_raised {
   bool is_raised;
+  int64_t turn;      /* of the sweep around; 0 where levels have no order */
+  int32_t outermost; /* the statement that holds the one that ended the run, or that itself */
   isobar_trap first;
 };
 
-static bool isobar_is_before(const isobar_trap *a, const isobar_trap *b)
+static bool isobar_is_before(const struct isobar_raised *a, const struct isobar_raised *b)
 {
-  if (a->statement != b->statement) return a->statement < b->statement;
-  if (a->k != b->k) return a->k < b->k;
-  if (a->j != b->j) return a->j < b->j;
-  return a->i < b->i;
+  if (a->turn != b->turn) return a->turn < b->turn;
+  if (a->outermost != b->outermost) return a->outermost < b->outermost;
+  if (a->first.k != b->first.k) return a->first.k < b->first.k;
+  if (a->first.j != b->first.j) return a->first.j < b->first.j;
+  return a->first.i < b->first.i;
 }
 
 static __attribute__((noinline, cold)) void
-isobar_raise(struct isobar_raised *raised, int32_t statement, int64_t i, int64_t j, int64_t k)
+isobar_raise(struct isobar_raised *raised, int64_t turn, int32_t outermost, int32_t statement,
+             int64_t i, int64_t j, int64_t k)
 {
-  const isobar_trap trap = {statement, i, j, k};
+  const struct isobar_raised now = {true, turn, outermost, {statement, i, j, k}};
 #pragma omp critical(isobar_raised)
-  {
-    if (!raised->is_raised || isobar_is_before(&trap, &raised->first)) raised->first = trap;
-    raised->is_raised = true;
-  }
+  if (!raised->is_raised || isobar_is_before(&now, raised)) *raised = now;
+}
+";
+
+const TIMES: &str = "\
+/* The product, or UINT64_MAX where it is beyond that. */
+static inline uint64_t isobar_times(uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 ";
 

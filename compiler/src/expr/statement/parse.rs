@@ -100,7 +100,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<Stmt<String, String>>, Unreadable> {
         let mut target =
             |name: &str| if name == "x" { Err("`x` is read-only".to_owned()) } else { Ok(name.to_owned()) };
-        let mut leaf = |name: &str, _: &[space::Affine]| {
+        let mut leaf = |name: &str, _: Vec<crate::expr::Subscript<String>>| {
             let dtype = if name.starts_with('c') { DType::Bool } else { DType::Float64 };
             Ok((name.to_owned(), dtype))
         };

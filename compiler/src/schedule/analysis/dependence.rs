@@ -1,11 +1,12 @@
 //! Which iterations of loops touch the same elements, and in which order they must.
 //!
-//! Every index of this language is `position + constant`, so along a loop an
-//! access lies a number of iterations away, or every iteration touches it.
+//! An index that symbols tell is `position + constant`, so along a loop an access lies a number of
+//! iterations away, or every iteration touches it. One that is found at run time may be any.
 
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Node};
-use crate::space::{Affine, Symbol};
+use crate::schedule::visit::accesses;
+use crate::space::Symbol;
 
 /// An access with what it does.
 #[derive(Clone, Debug)]
@@ -14,17 +15,18 @@ pub struct Touch<'a> {
     pub is_write: bool,
 }
 
-/// Every access below `nodes`, in textual order; reads of a statement before its write.
+/// Every access below `nodes`, in textual order; reads of a statement before its write, and what finds an element before it.
 #[must_use]
 pub fn touches(nodes: &[Node]) -> Vec<Touch<'_>> {
     let mut found = Vec::new();
     for node in nodes {
         node.walk(&mut |it| {
             if let Some(expr) = it.expression() {
-                expr.accesses(&mut |access| found.push(Touch { access, is_write: false }));
+                accesses(expr, &mut |access| found.push(Touch { access, is_write: false }));
             }
-            if let Some(access) = it.target() {
-                found.push(Touch { access, is_write: true });
+            if let Some(target) = it.target() {
+                target
+                    .walk(&mut |access| found.push(Touch { access, is_write: std::ptr::eq(access, target) }));
             }
         });
     }
@@ -43,16 +45,25 @@ pub enum Distance {
 /// The distance of an access along the loop over `variable`.
 #[must_use]
 pub fn distance(access: &Access, variable: &Symbol) -> Distance {
-    let mut along = access.index.iter().filter(|it| it.factor(variable) != 0);
+    let mut along = access.index.iter().filter(|it| it.known.factor(variable) != 0);
     match (along.next(), along.next()) {
-        (Some(index), None) if *index == Affine::beside(variable, index.offset()) => {
-            Distance::Exactly(index.offset())
-        }
-        (None, _) | (Some(_), _) => Distance::Everywhere,
+        (Some(index), None) => match index.distance_from(variable) {
+            Some(distance) => Distance::Exactly(distance),
+            None => Distance::Everywhere,
+        },
+        (None, _) | (Some(_), Some(_)) => Distance::Everywhere,
     }
 }
 
-/// The pairs of accesses, one of `first` and one of `second`, to one container that is written by one of the two.
+/// Whether two accesses to one container can be to the same element: not where numbers tell them apart.
+fn may_meet(one: &Access, other: &Access) -> bool {
+    one.index.iter().zip(&other.index).all(|(one, other)| match (one.as_constant(), other.as_constant()) {
+        (Some(one), Some(other)) => one == other,
+        _ => true,
+    })
+}
+
+/// The pairs of accesses, one of `first` and one of `second`, that may be to one element, which one of the two writes.
 pub fn conflicts<'a, 'b>(
     first: &'b [Touch<'a>],
     second: &'b [Touch<'a>],
@@ -61,7 +72,7 @@ pub fn conflicts<'a, 'b>(
         second.iter().filter_map(move |other| {
             let is_conflict =
                 one.access.container == other.access.container && (one.is_write || other.is_write);
-            is_conflict.then_some((one, other))
+            (is_conflict && may_meet(one.access, other.access)).then_some((one, other))
         })
     })
 }

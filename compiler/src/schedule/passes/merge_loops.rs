@@ -326,6 +326,76 @@ for k in [1, K - 1) {order}:
     }
 
     #[test]
+    fn a_level_that_is_found_at_run_time_may_be_any() {
+        let loops = |order: &str| {
+            format!(
+                "
+for k in [0, K) {order}:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i + 1, j + 1, k]
+for k in [0, K) {order}:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = b[i, j, k + {{n[i, 0]}}]
+"
+            )
+        };
+        for order in ["parallel", "ascending", "descending"] {
+            let found = after(&loops(order), merge_loops, Target::CPU);
+            let refusal = "missed: `b` must be finished beside the point before this loop may start\n";
+            assert!(found.ends_with(refusal), "{found}");
+            assert_eq!(found.matches("for k").count(), 2, "{found}");
+        }
+    }
+
+    #[test]
+    fn columns_merge_whatever_levels_they_touch_in_a_sweep() {
+        check(
+            "
+for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k + {n[i, 0]}] = a[i + 1, j + 1, k]
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = b[i, j, {n[i, 1]}]
+",
+            expect![[r#"
+                for k in [0, K) ascending:
+                  for j in [0, J) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k + {n[i, 0]}] = a[i + 1, j + 1, k]
+                      p[i, j] = b[i, j, {n[i, 1]}]
+                applied: the loop over `j` continues the one before it
+                applied: the loop over `i` continues the one before it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn elements_that_numbers_tell_apart_do_not_meet() {
+        let is_merged = |one: &str, other: &str| {
+            let loops = format!(
+                "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      m[i, {one}] = 1.0
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = m[i + 1, {other}]
+"
+            );
+            after(&loops, merge_loops, Target::CPU).matches("for i").count() == 1
+        };
+        assert!(is_merged("0", "1"));
+        assert!(!is_merged("1", "1"));
+        assert!(!is_merged("0", "{n[i, 0]}"));
+    }
+
+    #[test]
     fn sweeps_that_update_one_plane_stay_apart() {
         check(
             "

@@ -80,6 +80,8 @@ field a: float64[I + 2, J + 2, K] shift [1, 1, 0] read
 field b: float64[I, J, K] shift [0, 0, 0] read-write
 field p: float64[I, J] shift [0, 0] read-write
 scalar s: float64
+field n: int64[I, 2] shift [0, 0] read
+field m: float64[I + 1, 2] shift [0, 0] read-write
 temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
 local c: float64
 ";

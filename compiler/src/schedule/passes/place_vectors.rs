@@ -1,6 +1,7 @@
 //! Gives innermost independent loops to vector lanes.
 
 use super::PassCx;
+use crate::schedule::analysis::dependence::touches;
 use crate::schedule::nodes::{Node, Order, Placement, Tree};
 use crate::space::Axis;
 
@@ -9,8 +10,9 @@ pub const NAME: &str = "schedule/place-vectors";
 /// Places each innermost parallel loop over i in vector lanes.
 ///
 /// - **Precondition** — a valid schedule tree whose loops are in their final order.
-/// - **Effect** — `Placement::Simd` on loops over i that hold no loop and no `while`.
-/// - **Legality** — the loop is parallel; lanes change no result, since nothing is reassociated.
+/// - **Effect** — `Placement::Simd` on loops over i that hold no loop, no `while`, and nothing that can end the run.
+/// - **Legality** — the loop is parallel; lanes change no result, since nothing is reassociated. An index that
+///   is found at run time is checked, and lanes cannot stop one by one.
 /// - **Why** — arrays are contiguous along i.
 pub fn place_vectors(tree: &mut Tree, cx: &mut PassCx) {
     if cx.target.has_vectors {
@@ -24,6 +26,7 @@ fn place(node: &mut Node) {
         && it.order == Order::Parallel
         && it.placement == Placement::Sequential
         && !it.children.iter().any(has_loop)
+        && touches(&it.children).iter().all(|it| it.access.index.iter().all(|it| it.found.is_none()))
     {
         it.placement = Placement::Simd;
         return;
@@ -113,6 +116,25 @@ for k in [0, K) parallel:
             place_vectors,
             Target::CPU,
         ));
+    }
+
+    #[test]
+    fn an_index_that_is_checked_stays_out_of_lanes() {
+        let check = |statement: &str| {
+            let loops = format!(
+                "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      {statement}
+"
+            );
+            after(&loops, place_vectors, Target::CPU).contains("simd")
+        };
+        assert!(check("b[i, j, k] = a[i, j, 0]"));
+        assert!(!check("b[i, j, k] = a[i, j, k + {2}]"));
+        assert!(!check("b[i, j, {2}] = a[i, j, k]"));
+        assert!(!check("b[i, j, k] = p[i, j] + a[i, {n[i, {3}]}, k]"));
     }
 
     #[test]

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::Graph;
-use super::effects::Effects;
+use super::effects::{Effects, range};
 use crate::entity::{Arena, Handle};
+use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
 use crate::sdfg::nodes::{
-    Connector, Container, Edge, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range, Schedule,
-    State, Tasklet, Volume,
+    At, Connector, Container, Edge, Found, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range,
+    Schedule, State, Tasklet, Volume,
 };
 use crate::sdfg::subset::{are_disjoint, sum, volume_over};
 use crate::space::Affine;
+use crate::types::{BinaryOp, DType, Value};
 
 /// A state in the making. Whoever adds nodes has made sure that data flow can order them.
 #[derive(Debug, Default)]
@@ -74,34 +76,18 @@ impl StateBuilder {
     }
 
     fn add_tasklet(&mut self, scope: &mut Scope, graph: &Graph<'_>, assign: &Assign) {
-        let mut read: Vec<Access> = Vec::new();
-        let code = graph.converted(&assign.value, &mut |access| {
-            let known = read.iter().position(|it| it == access);
-            Input::Connector(known.unwrap_or_else(|| {
-                read.push(access.clone());
-                read.len() - 1
-            }))
-        });
-        let memlet = |access: &Access| Memlet::element(graph.container(access.container), &access.index);
-        let sources: Vec<(Source, Memlet)> = read
-            .iter()
-            .map(|access| {
-                let memlet = memlet(access);
-                (self.source(scope, graph, &memlet), memlet)
-            })
-            .collect();
+        let mut reader = Reader { graph, moved: Vec::new(), inputs: Vec::new(), found: Vec::new() };
+        let code = reader.value(&assign.value);
+        let output_at = reader.found_indices(&assign.target);
+        let Reader { moved, inputs, found, .. } = reader;
+        let sources: Vec<(Source, Memlet)> =
+            moved.into_iter().map(|memlet| (self.source(scope, graph, &memlet), memlet)).collect();
         let containers = graph.containers();
-        let mut inputs: Vec<Connector> = Vec::new();
-        for access in &read {
-            let container = &containers[graph.container(access.container)];
-            let name = connector_name(containers, &inputs, &format!("{}_in", container.name));
-            inputs.push(Connector { name, dtype: container.dtype });
-        }
         let target = &containers[graph.container(assign.target.container)];
-        let name = connector_name(containers, &inputs, &format!("{}_out", target.name));
+        let name = free_name(containers, &inputs, &found, &format!("{}_out", target.name));
         let output = Connector { name: name.clone(), dtype: target.dtype };
         let names: Vec<String> = inputs.iter().map(|it| it.name.clone()).collect();
-        let tasklet = Tasklet { inputs, output, code, origin: assign.origin.clone() };
+        let tasklet = Tasklet { inputs, found, output, output_at, code, origin: assign.origin.clone() };
         let node = self.push(scope.entry, NodeKind::Tasklet(tasklet));
         if let (true, Some(entry)) = (sources.is_empty(), scope.entry) {
             self.connect((entry, None), (node, None), None);
@@ -109,7 +95,8 @@ impl StateBuilder {
         for ((source, memlet), name) in sources.into_iter().zip(names) {
             self.connect(source, (node, Some(name)), Some(memlet));
         }
-        scope.written.push(Written { memlet: memlet(&assign.target), node, connector: name, access: None });
+        let memlet = moved_by(graph, &assign.target);
+        scope.written.push(Written { memlet, node, connector: name, access: None });
     }
 
     /// `effects` are those of all iterations.
@@ -185,8 +172,9 @@ impl StateBuilder {
                 let written = &mut earlier[at];
                 let is_this = |it: &Written| it.memlet.data == data;
                 // What is overwritten before the iteration ends is not seen outside.
-                let is_final =
-                    !later.iter().any(|it| is_this(it) && it.memlet.subset == written.memlet.subset);
+                let overwrites =
+                    |it: &Written| it.memlet.subset == written.memlet.subset && !it.memlet.volume.is_bound;
+                let is_final = !later.iter().any(|it| is_this(it) && overwrites(it));
                 if !is_this(written) || !is_final {
                     continue;
                 }
@@ -317,10 +305,92 @@ impl StateBuilder {
     }
 }
 
-/// A name for a connector that nothing else in the graph has.
-fn connector_name(containers: &Arena<Container>, taken: &[Connector], wanted: &str) -> String {
+/// What a tasklet reads, in the making.
+struct Reader<'g, 'c> {
+    graph: &'g Graph<'c>,
+    /// For each input, what its edge moves.
+    moved: Vec<Memlet>,
+    inputs: Vec<Connector>,
+    found: Vec<Found>,
+}
+
+impl Reader<'_, '_> {
+    fn value(&mut self, expr: &schedule::Expr) -> Expr<Input> {
+        let graph = self.graph;
+        graph.converted(expr, &mut |access| self.read(access))
+    }
+
+    fn read(&mut self, access: &Access) -> Input {
+        let at = self.found_indices(access);
+        let memlet = moved_by(self.graph, access);
+        let known = self.moved.iter().position(|it| *it == memlet);
+        let connector = known.unwrap_or_else(|| {
+            let containers = self.graph.containers();
+            let container = &containers[memlet.data];
+            let name = free_name(containers, &self.inputs, &self.found, &format!("{}_in", container.name));
+            self.inputs.push(Connector { name, dtype: container.dtype });
+            self.moved.push(memlet);
+            self.moved.len() - 1
+        });
+        if at.is_empty() { Input::Connector(connector) } else { Input::Element { connector, at } }
+    }
+
+    /// The indices of an access that are found at run time, each evaluated before what needs it.
+    fn found_indices(&mut self, access: &Access) -> Vec<At> {
+        let shape = &self.graph.context.tree.containers[access.container].shape;
+        let mut at = Vec::new();
+        for (dimension, (index, size)) in access.index.iter().zip(shape).enumerate() {
+            let Some(found) = &index.found else { continue };
+            let code = self.index(&index.known, found);
+            let known = self.found.iter().position(|it| it.code == code && it.size == *size);
+            let found = known.unwrap_or_else(|| {
+                let containers = self.graph.containers();
+                let wanted = format!("{}_at", containers[self.graph.container(access.container)].name);
+                let name = free_name(containers, &self.inputs, &self.found, &wanted);
+                self.found.push(Found { name, code, size: size.clone() });
+                self.found.len() - 1
+            });
+            at.push(At { dimension, found });
+        }
+        at
+    }
+
+    /// The sum of what symbols tell and what is found, as an int64.
+    fn index(&mut self, known: &Affine, found: &schedule::Expr) -> Expr<Input> {
+        let span = found.span;
+        let node = |kind| Expr { kind, dtype: DType::Int64, span };
+        let value = self.value(found);
+        let value = if value.dtype == DType::Int64 {
+            value
+        } else {
+            node(ExprKind::Cast(DType::Int64, Box::new(value)))
+        };
+        if *known == Affine::constant(0) {
+            return value;
+        }
+        let known = match known.as_constant() {
+            Some(known) => ExprKind::Literal(Value::Int64(known)),
+            None => ExprKind::Access(Input::Symbolic(known.clone())),
+        };
+        node(ExprKind::Binary(BinaryOp::Add, Box::new(node(known)), Box::new(value)))
+    }
+}
+
+/// What an edge moves for an access: its element, or all that it can be.
+fn moved_by(graph: &Graph<'_>, access: &Access) -> Memlet {
+    let data = graph.container(access.container);
+    let shape = &graph.context.tree.containers[access.container].shape;
+    let subset = access.index.iter().zip(shape).map(|(at, size)| range(at, size)).collect();
+    let is_known = access.index.iter().all(|it| it.found.is_none());
+    Memlet { data, subset, volume: if is_known { Volume::one() } else { Volume::at_most_one() } }
+}
+
+/// A name for a connector or an index that nothing else in the graph has.
+fn free_name(containers: &Arena<Container>, taken: &[Connector], found: &[Found], wanted: &str) -> String {
     let is_free = |name: &str| {
-        !taken.iter().any(|it| it.name == name) && containers.find(|it| it.name == name).is_none()
+        !taken.iter().any(|it| it.name == name)
+            && !found.iter().any(|it| it.name == name)
+            && containers.find(|it| it.name == name).is_none()
     };
     let numbered = (1..).map(|number| format!("{wanted}_{number}"));
     std::iter::once(wanted.to_owned()).chain(numbered).find(|it| is_free(it)).unwrap_or_default()

@@ -7,9 +7,11 @@ use std::rc::Rc;
 
 use super::Context;
 use crate::entity::Handle;
-use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Tree};
+use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Subscript, Tree};
+use crate::schedule::visit::accesses;
 use crate::sdfg::nodes::Range;
 use crate::sdfg::subset::{are_disjoint, clipped, holds, propagated, union};
+use crate::space::{Affine, Size};
 
 /// Elements of a container of the schedule tree.
 #[derive(Clone, Debug)]
@@ -70,12 +72,12 @@ impl Effects {
         let mut effects = Self::default();
         match node {
             Node::Assign(assign) => {
-                effects.read(&assign.value);
-                effects.write(&assign.target);
+                effects.read(cx, &assign.value);
+                effects.write(cx, &assign.target);
             }
             Node::Loop(it) => effects = Self::of_loop(cx, it),
             Node::If(it) => {
-                effects.read(&it.condition);
+                effects.read(cx, &it.condition);
                 let then = Self::of_all(cx, &it.then);
                 let otherwise = Self::of_all(cx, &it.otherwise);
                 let in_both: Vec<Touched> =
@@ -93,7 +95,7 @@ impl Effects {
                 }
             }
             Node::While(it) => {
-                effects.read(&it.condition);
+                effects.read(cx, &it.condition);
                 effects.then(&Self::of_all(cx, &it.body), Certainty::Perhaps);
             }
             Node::Region(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
@@ -129,18 +131,28 @@ impl Effects {
         effects
     }
 
-    fn read(&mut self, expr: &Expr) {
-        expr.accesses(&mut |access| {
-            let touched = Touched::element(access);
-            if !self.covers(&touched) {
-                self.reads.push(touched);
-            }
-        });
+    fn read(&mut self, cx: &Context<'_>, expr: &Expr) {
+        accesses(expr, &mut |access| self.read_element(cx, access));
     }
 
-    fn write(&mut self, target: &Access) {
-        self.certain.insert(self.writes.len());
-        self.writes.push(Touched::element(target));
+    fn read_element(&mut self, cx: &Context<'_>, access: &Access) {
+        let touched = Touched::element(cx.tree, access);
+        if !self.covers(&touched) {
+            self.reads.push(touched);
+        }
+    }
+
+    fn write(&mut self, cx: &Context<'_>, target: &Access) {
+        target.walk(&mut |access| {
+            if !std::ptr::eq(access, target) {
+                self.read_element(cx, access);
+            }
+        });
+        // Of a range that an index is found in, one element is written.
+        if target.index.iter().all(|it| it.found.is_none()) {
+            self.certain.insert(self.writes.len());
+        }
+        self.writes.push(Touched::element(cx.tree, target));
     }
 
     fn then(&mut self, next: &Self, certainty: Certainty) {
@@ -158,8 +170,9 @@ impl Effects {
     }
 
     /// One read and one write per container, in the order of containers, as memlets around a map have them.
-    pub(super) fn merged(&self) -> Self {
-        let mut merged = Self { reads: united(&self.reads), writes: united(&self.writes), ..Self::default() };
+    pub(super) fn merged(&self, tree: &Tree) -> Self {
+        let (reads, writes) = (united(tree, &self.reads), united(tree, &self.writes));
+        let mut merged = Self { reads, writes, ..Self::default() };
         let is_certain = |it: &Touched| self.covers(it);
         merged.certain = (0..merged.writes.len()).filter(|&at| is_certain(&merged.writes[at])).collect();
         merged
@@ -188,14 +201,25 @@ enum Certainty {
     Perhaps,
 }
 
-fn united(parts: &[Touched]) -> Vec<Touched> {
+fn united(tree: &Tree, parts: &[Touched]) -> Vec<Touched> {
     let mut by_container = BTreeMap::<_, Rc<[Range]>>::new();
     for part in parts {
         by_container
             .entry(part.container)
             .and_modify(|all| {
                 if !holds(all, &part.subset) {
-                    *all = union(all, &part.subset).into();
+                    let shape = &tree.containers[part.container].shape;
+                    let whole = shape.iter().map(|size| Range::new(Affine::constant(0).into(), size.clone()));
+                    // Nothing is wider than all of a dimension, also where the symbols do not show it.
+                    let united =
+                        union(all, &part.subset).into_iter().zip(whole).zip(all.iter().zip(&*part.subset));
+                    *all = united
+                        .map(
+                            |((union, whole), (one, other))| {
+                                if whole == *one || whole == *other { whole } else { union }
+                            },
+                        )
+                        .collect();
                 }
             })
             .or_insert_with(|| Rc::clone(&part.subset));
@@ -218,8 +242,18 @@ fn range_is_free_of(range: &Range, it: &Loop) -> bool {
 }
 
 impl Touched {
-    pub(super) fn element(access: &Access) -> Self {
-        Self { container: access.container, subset: access.index.iter().map(Range::point).collect() }
+    pub(super) fn element(tree: &Tree, access: &Access) -> Self {
+        let shape = &tree.containers[access.container].shape;
+        let subset = access.index.iter().zip(shape).map(|(at, size)| range(at, size)).collect();
+        Self { container: access.container, subset }
+    }
+}
+
+/// What an index can be: all of its dimension, where it is found at run time.
+pub(super) fn range(at: &Subscript, size: &Size) -> Range {
+    match at.as_known() {
+        Some(at) => Range::point(at),
+        None => Range::new(Affine::constant(0).into(), size.clone()),
     }
 }
 
@@ -262,14 +296,14 @@ impl Uses {
                 }
                 Node::Assign(it) => {
                     self.add_expr(&it.value);
-                    self.add_access(&it.target);
+                    it.target.walk(&mut |access| self.add_access(access));
                 }
             }
         }
     }
 
     pub(super) fn add_expr(&mut self, expr: &Expr) {
-        expr.accesses(&mut |access| self.add_access(access));
+        accesses(expr, &mut |access| self.add_access(access));
     }
 
     fn add_access(&mut self, access: &Access) {

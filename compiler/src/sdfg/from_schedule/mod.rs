@@ -58,7 +58,7 @@ impl<'t> Context<'t> {
     fn effects(&self, node: &'t Node) -> Rc<Effects> {
         match node {
             Node::Assign(_) => Effects::of(self, node),
-            _ => self.merged.get_or(node, || Effects::of(self, node).merged()),
+            _ => self.merged.get_or(node, || Effects::of(self, node).merged(self.tree)),
         }
     }
 
@@ -122,6 +122,11 @@ impl<'c> Graph<'c> {
 
     fn finish(self, name: String, span: Span, mut symbols: Vec<Symbol>, region: ControlFlowRegion) -> Sdfg {
         for (_, container) in self.containers.iter() {
+            for symbol in container.level_symbols() {
+                if !symbols.contains(symbol) {
+                    symbols.push(symbol.clone());
+                }
+            }
             if let Strides::Given(strides) = &container.strides {
                 symbols.extend(strides.iter().cloned());
             }
@@ -136,8 +141,10 @@ impl<'c> Graph<'c> {
         let from = &self.context.tree.containers[handle];
         let strides = match from.kind {
             schedule::ContainerKind::Field { .. } => {
-                let symbol = |axis: Axis| Symbol::new(&format!("__{}_{axis}_stride", from.name));
-                Strides::Given(from.axes.iter().map(symbol).collect())
+                let symbol = |along: String| Symbol::new(&format!("__{}_{along}_stride", from.name));
+                let data = (0..from.shape.len() - from.axes.len()).map(|at| format!("data{at}"));
+                let dimensions = from.axes.iter().map(|axis| axis.to_string()).chain(data);
+                Strides::Given(dimensions.map(symbol).collect())
             }
             _ => Strides::Packed,
         };
@@ -288,9 +295,11 @@ impl<'c> Graph<'c> {
     }
 
     fn condition(&self, expr: &schedule::Expr) -> Condition {
-        self.converted(expr, &mut |access| Operand::Element {
-            container: self.container(access.container),
-            index: access.index.clone(),
+        self.converted(expr, &mut |access| {
+            let known = access.index.iter().map(|it| it.as_known().cloned());
+            let index = known.collect::<Option<_>>();
+            let index = index.expect("a condition that finds an index is evaluated by a statement before");
+            Operand::Element { container: self.container(access.container), index }
         })
     }
 
@@ -386,3 +395,6 @@ fn is_dataflow(node: &Node) -> bool {
         Node::If(_) | Node::While(_) | Node::Region(_) => false,
     }
 }
+
+#[cfg(test)]
+mod tests;
