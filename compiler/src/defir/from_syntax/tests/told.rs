@@ -150,7 +150,8 @@ def s(q: FloatField):
 
 #[test]
 fn a_signature_may_be_written_in_many_ways() {
-    let dtypes = [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
+    let dtypes =
+        [("mine".to_owned(), "Field[IJ, float32]".to_owned()), ("my_t".to_owned(), "int32".to_owned())];
     check_with(
         &Config { dtypes: dtypes.into(), ..Config::default() },
         "
