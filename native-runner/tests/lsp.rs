@@ -199,6 +199,22 @@ fn colours_folds_and_layout_are_of_the_text_as_it_is_now() {
 }
 
 #[test]
+fn a_problem_that_can_be_mended_for_certain_has_its_action() {
+    let text = "def f(q: FloatField, out: FloatField):\n    with computation(PARALLEL), interval(...):\n        outflow = q\n        out = outflo\n";
+    let (mut editor, _) = Editor::start(&[("main.py", text)]);
+    let place = json!({"line": 3, "character": 16});
+    let params = json!({
+        "textDocument": {"uri": editor.uri("main.py")},
+        "range": {"start": place, "end": place},
+        "context": {"diagnostics": []},
+    });
+    let found = editor.ask("textDocument/codeAction", params).unwrap();
+    let edits = &found[0]["edit"]["changes"][editor.uri("main.py")];
+    assert_eq!(edits[0]["newText"], "outflow", "{found}");
+    editor.leave();
+}
+
+#[test]
 fn what_is_not_there_is_answered() {
     let (mut editor, _) = Editor::start(&[]);
     let params =

@@ -9,7 +9,7 @@ use isobar_compiler::session::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Place;
-use crate::diagnostic::{Places, Position};
+use crate::diagnostic::{Edit, Places, Position};
 
 /// What is asked about a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -97,13 +97,6 @@ pub enum Told {
     },
 }
 
-/// New text for a place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edit {
-    pub place: Place,
-    pub text: String,
-}
-
 /// Something that may be written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
@@ -145,7 +138,13 @@ pub fn answer(
         (start, end)
     };
     let to_edits = |edits: Vec<service::Edit>| Told::Edits {
-        edits: edits.into_iter().map(|it| Edit { place: place(it.span), text: it.text }).collect(),
+        edits: edits
+            .into_iter()
+            .map(|it| {
+                let (file, start, end) = places.of(it.span);
+                Edit { file, start, end, text: it.text }
+            })
+            .collect(),
     };
     // What follows every key does not wait for a compilation; what tells of extents does.
     match query {

@@ -7,6 +7,7 @@ use super::facts::{Fact, Facts};
 use super::index::Index;
 use super::scopes::{SymbolId, SymbolKind};
 use crate::config::{Config, External};
+pub use crate::diag::TextEdit as Edit;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Span};
 use crate::frontend::constants::{Constant, ElementType};
 use crate::frontend::evaluate::{self, Environment};
@@ -17,13 +18,6 @@ use crate::frontend::{Names, Program, parse as frontend_parse};
 use crate::inputs::{self, Directives};
 use crate::project::Project;
 use crate::space::AxisSet;
-
-/// A piece of text to put in place of another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    pub span: Span,
-    pub text: String,
-}
 
 /// What an annotation says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use isobar_compiler::service::folding::{FoldKind, folds};
 use isobar_compiler::service::highlight::{Class, highlights};
 use isobar_compiler::service::{self, Edit, navigate};
 use lsp_types::{
-    CodeActionOrCommand, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
+    CodeAction, CodeActionKind, CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams,
     CompletionTextEdit, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
     DocumentFormattingParams, Documentation, FoldingRange, FoldingRangeKind, FoldingRangeParams,
     GotoDefinitionParams, Hover, HoverContents, HoverParams, Location, MarkupContent, MarkupKind,
@@ -244,8 +244,30 @@ impl Server {
         Ok(Some(SemanticTokens { result_id: None, data }))
     }
 
-    pub(super) fn actions(&mut self, _params: CodeActionParams) -> Result<Vec<CodeActionOrCommand>, String> {
-        Ok(Vec::new())
+    pub(super) fn actions(&mut self, params: CodeActionParams) -> Result<Vec<CodeAction>, String> {
+        let Some(Asked { project, file, offset }) = self.asked(&params.text_document.uri, params.range.start)
+        else {
+            return Ok(Vec::new());
+        };
+        let end = self.encoding.offset(project.text(file), params.range.end);
+        let mut actions = Vec::new();
+        for found in self.found(&project) {
+            let is_here = found
+                .primary
+                .as_ref()
+                .is_some_and(|it| it.span.file == file && it.span.start <= end && offset <= it.span.end);
+            for fix in found.fixes.iter().filter(|_| is_here) {
+                actions.push(CodeAction {
+                    title: fix.title.clone(),
+                    kind: Some(CodeActionKind::QUICKFIX),
+                    diagnostics: Some(vec![self.problem(&project, &found)]),
+                    edit: Some(self.workspace_edit(&project, &fix.edits)),
+                    is_preferred: Some(found.fixes.len() == 1),
+                    ..CodeAction::default()
+                });
+            }
+        }
+        Ok(actions)
     }
 
     /// What is wrong with an open file: with each of its stencils.

@@ -58,15 +58,8 @@ export function service(ask, onElsewhere, onEdits) {
     view.focus();
   };
   const apply = (view, own, edits) => {
-    const changes = edits
-      .filter((it) => it.place.file === own)
-      .map(({ place, text }) => ({
-        from: offsetOf(view.state.doc, place.start),
-        to: offsetOf(view.state.doc, place.end),
-        insert: text,
-      }));
-    if (changes.length) view.dispatch({ changes, userEvent: "input.service" });
-    const others = edits.filter((it) => it.place.file !== own);
+    edit(view, own, edits);
+    const others = edits.filter((it) => it.file !== own);
     if (others.length) onEdits(others);
   };
   const refuse = async (view, query) => {
@@ -440,13 +433,17 @@ function quickFix(view) {
 export function actionsOf(fixes, own) {
   return (fixes ?? []).map(({ title, edits }) => ({
     name: title,
-    apply: (view) => {
-      const { doc } = view.state;
-      const here = edits.filter((it) => it.file === own);
-      const changes = here.map((it) => ({ from: offsetOf(doc, it.start), to: offsetOf(doc, it.end), insert: it.text }));
-      view.dispatch({ changes, userEvent: "input.fix" });
-    },
+    apply: (view) => edit(view, own, edits),
   }));
+}
+
+/** Carries out the edits of the file that the editor shows, as one step that can be undone. */
+function edit(view, own, edits) {
+  const { doc } = view.state;
+  const changes = edits
+    .filter((it) => it.file === own)
+    .map((it) => ({ from: offsetOf(doc, it.start), to: offsetOf(doc, it.end), insert: it.text }));
+  if (changes.length) view.dispatch({ changes, userEvent: "input.service" });
 }
 
 function paragraphs(text) {

@@ -122,7 +122,7 @@ impl App {
                 code: it.code.clone(),
                 help: it.help.clone(),
                 file: main.clone(),
-                fixes: "[]".to_owned(),
+                fixes: serde_json::to_string(&it.fixes).unwrap_or_default(),
             })
             .collect()
         })

@@ -5,7 +5,8 @@
 use std::rc::Rc;
 
 use isobar_protocol::compile::Place;
-use isobar_protocol::service::{Edit, Query, Told};
+use isobar_protocol::diagnostic::Edit;
+use isobar_protocol::service::{Query, Told};
 use isobar_protocol::worker::{Ask, Said};
 use leptos::prelude::*;
 use serde::Serialize;
@@ -67,12 +68,12 @@ impl App {
         let Ok(edits) = serde_json::from_str::<Vec<Edit>>(edits) else { return };
         let mut places: Vec<&Edit> = edits.iter().collect();
         // From the last on, so that the places before stay where they are.
-        places.sort_by_key(|it| std::cmp::Reverse((&it.place.file, it.place.start)));
-        for Edit { place, text } in places {
-            self.project.edit_other(&place.file, |before| {
+        places.sort_by_key(|it| std::cmp::Reverse((&it.file, it.start)));
+        for Edit { file, start, end, text } in places {
+            self.project.edit_other(file, |before| {
                 let offsets = Offsets::new(before);
                 let units: Vec<u16> = before.encode_utf16().collect();
-                let (start, end) = (offsets.offset(place.start), offsets.offset(place.end));
+                let (start, end) = (offsets.offset(*start), offsets.offset(*end));
                 let (head, tail) = (units.get(..start)?, units.get(end..)?);
                 Some(String::from_utf16_lossy(head) + text + &String::from_utf16_lossy(tail))
             });

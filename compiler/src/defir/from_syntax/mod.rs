@@ -26,9 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::scope::{Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::{
-    compile_time as catalog, names as names_catalog, signature as signature_catalog,
-};
+use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::given::{self, Given};
@@ -179,7 +177,8 @@ impl<'b, 'p> Builder<'b, 'p> {
             found.unwrap_or(otherwise)
         };
         let literal_int = retyped("int", DType::is_int, given.literal_int.unwrap_or(config.literal_int));
-        let literal_float = retyped("float", DType::is_float, given.literal_float.unwrap_or(config.literal_float));
+        let literal_float =
+            retyped("float", DType::is_float, given.literal_float.unwrap_or(config.literal_float));
         Self {
             names,
             config,
