@@ -122,6 +122,7 @@ def s(q: FloatField):
             E06 6:22 the external `weight` has no value
             E07 7:31 the value of `tools.LIMIT` is not known while compiling, because it comes from the module `model`, which is not among the files
             E07 8:32 nothing is named `lost`
+            E07 9:13 nothing is named `lost`
         "#]],
     );
 }
@@ -149,8 +150,9 @@ def s(
         a = b
 ",
         &expect![[r#"
-            E04 11:8 the type "mine" is not among the dtypes
-            E04 11:26 the type "mine" is not among the dtypes
+            stencil s(a: float64[IJK], b: float32[IJK], c: float32[IJ], d: bool[IJ], e: float64[K] = None, f: float64 = 0.5, *, g: int64 = 2, h: int32 = 3int32, i: bool = true, j: int64 = 1, k: float32[IJ], l: int32 = 1int32, m: int32[IJK])
+              computation parallel [start, end)
+                a = b
         "#]],
     );
 }
