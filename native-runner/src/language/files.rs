@@ -201,9 +201,9 @@ mod tests {
 
     #[test]
     fn an_address_names_its_file_and_back() {
-        let path = Path::new("/home/ü/a b%/c.py");
+        let path = Path::new("/ü/a b%/c.py");
         let uri = uri_of(path).expect("an address");
-        assert_eq!(uri.as_str(), "file:///home/%C3%BC/a%20b%25/c.py");
+        assert_eq!(uri.as_str(), "file:///%C3%BC/a%20b%25/c.py");
         assert_eq!(path_of(&uri).expect("a file"), path);
     }
 

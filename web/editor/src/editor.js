@@ -173,6 +173,12 @@ export class Editor {
     this.#view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "center" }) });
   }
 
+  /** For tests: where the sign at `offset` stands on the screen; null where it is not drawn. */
+  placeOf(offset) {
+    const at = this.#view.coordsAtPos(clamp(offset, this.#view.state.doc.length), 1);
+    return at && { x: at.left + 2, y: (at.top + at.bottom) / 2 };
+  }
+
   destroy() {
     this.#view.destroy();
   }
