@@ -51,20 +51,20 @@ def highest_cloud(cloud_frac: FloatField, top: FloatFieldIJ, found: BoolFieldIJ)
         with interval(0, 1):
             top = -1.0
             found = False
-        with interval(...):
-            if cloud_frac > 0.5 and not found:
-                top = cloud_frac
-                found = True
+    with computation(FORWARD), interval(...):
+        if cloud_frac > 0.5 and not found:
+            top = cloud_frac
+            found = True
 
 
 def count_levels(a: FloatField, number: IntFieldIJ, running: IntField):
     with computation(FORWARD):
         with interval(0, 1):
             number = 0
-        with interval(...):
-            if a > 1.0:
-                number = number + 1
-            running = number
+    with computation(FORWARD), interval(...):
+        if a > 1.0:
+            number = number + 1
+        running = number
 
 
 def fill_negative(q_signed: FloatField, delp: FloatField, out: FloatField):
