@@ -265,7 +265,7 @@ fn intervals() {
 
             E10 2:32 an interval has one or two bounds
         0, unknown
-            E10 2:44 a bound of the interval is not known while compiling, because nothing is named `unknown`
+            E07 2:44 nothing is named `unknown`
         0, 10 ** 12
             E10 2:44 a bound of the interval is beyond every domain
     "#]].assert_eq(&text);
