@@ -41,6 +41,8 @@ pub struct Names<'p> {
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
     stars: RefCell<BTreeSet<(ScopeId, String)>>,
     star_depth: Cell<usize>,
+    /// The conditions that are being decided.
+    deciding: RefCell<Vec<Span>>,
 }
 
 impl<'p> Names<'p> {
@@ -54,6 +56,7 @@ impl<'p> Names<'p> {
             chain: Cell::new(0),
             stars: RefCell::new(BTreeSet::new()),
             star_depth: Cell::new(0),
+            deciding: RefCell::default(),
         }
     }
 
@@ -221,11 +224,17 @@ impl<'p> Names<'p> {
     /// Whether the `if`s around a binding let it happen.
     fn is_taken(&self, binding: &Binding<'p>) -> Result<bool, Opaque> {
         for &(test, expected) in &binding.guards {
+            // While a condition is decided, nothing that depends on it has happened yet.
+            if self.deciding.borrow().contains(&test.span) {
+                return Ok(false);
+            }
+            self.deciding.borrow_mut().push(test.span);
             let environment = Environment::module(binding.scope, test.span.start);
             let holds = evaluate::expression(self, &environment, test).and_then(|it| {
                 evaluate::truth(&it)
                     .ok_or_else(|| Opaque::new("the condition around it is not a number", test.span))
             });
+            self.deciding.borrow_mut().pop();
             match holds {
                 Ok(holds) if holds == expected => {}
                 Ok(_) => return Ok(false),

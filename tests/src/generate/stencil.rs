@@ -16,6 +16,7 @@ pub struct Generated {
 
 const HEADER: &str = "\
 from gt4py.cartesian.gtscript import *
+from gt4py.cartesian.gtscript import GlobalTable
 
 ";
 
@@ -196,6 +197,8 @@ fn define_temporaries(
     if count == 0 {
         return;
     }
+    // Levels are not computed where what is read is assigned in the same computation.
+    let features = Features { computed: false, ..features };
     lines.push("    with computation(PARALLEL), interval(...):".to_owned());
     for number in 0..count {
         let name = format!("t{number}");

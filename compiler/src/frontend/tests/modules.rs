@@ -1,6 +1,6 @@
 //! Names across files.
 
-use super::{value_in, why_not};
+use super::{value, value_in, why_not};
 use crate::config::Config;
 use crate::frontend::constants::{Constant, Evaluated};
 
@@ -140,4 +140,13 @@ fn a_file_is_read_only_when_a_name_of_it_is_needed() {
     let reached: Vec<&str> = names.reached().map(|it| &*it.name).collect();
     assert_eq!(reached, ["lib.py", "main.py"]);
     assert!(!found.has_errors(), "nothing needs the broken file");
+}
+
+#[test]
+fn a_condition_does_not_see_what_depends_on_it() {
+    assert_eq!(
+        why_not("if not it:\n    it = 1\nelse:\n    it = 2\n"),
+        "it stands under a condition that is not known: nothing is named `it`"
+    );
+    assert_eq!(value("it = 0\nif not it:\n    it = 1\n"), Constant::Int(1));
 }
