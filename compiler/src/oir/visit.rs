@@ -77,9 +77,14 @@ impl HorizontalExecution {
     #[must_use]
     pub fn has_elements(&self) -> bool {
         let mut is_found = false;
-        self.each_touch(&mut |it| {
-            is_found |= !it.is_level_known || it.is_part() || it.is_write && !it.is_here()
-        });
+        for stmt in &self.body {
+            stmt.walk(&mut |it| {
+                is_found |= matches!(&it.kind, StmtKind::Assign { index, .. } if !index.is_here());
+                it.exprs().for_each(|expr| {
+                    expr.walk(&mut |it| is_found |= matches!(it.kind, ExprKind::Element(..)));
+                });
+            });
+        }
         is_found
     }
 

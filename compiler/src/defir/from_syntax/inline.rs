@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Builder;
 use super::computation::Call;
-use super::scope::{Frame, Local, Results, assigned_names};
+use super::scope::{Frame, Local, Results, assigned_names, indexed_names};
 use crate::defir::nodes::{Expr, Field, Stmt};
 use crate::diag::catalog::{functions as catalog, signature, statements};
 use crate::diag::{Span, similar};
@@ -209,11 +209,15 @@ impl<'p> Builder<'_, 'p> {
                 return fail(self, &format!("`{}` is passed twice", key.name), key.span);
             }
         }
-        let mut assigned = BTreeSet::new();
+        let (mut assigned, mut indexed) = (BTreeSet::new(), BTreeSet::new());
         assigned_names(&def.body, &mut assigned);
+        indexed_names(&def.body, &mut indexed);
         let mut bound = Vec::new();
         for (param, given) in def.params.iter().zip(given) {
-            let is_assigned = assigned.contains(param.name.name.as_str());
+            let is_indexed = indexed.contains(param.name.name.as_str());
+            // A number has no points beside it: where they are read, it is a value at every point.
+            let is_number = given.is_none_or(|it| self.is_known_number(it));
+            let is_assigned = assigned.contains(param.name.name.as_str()) || is_indexed && is_number;
             let argument = match (given, &param.default) {
                 (Some(given), _) => self.argument(given, is_assigned, out),
                 (None, Some(default)) => self.default_argument(function, default, is_assigned),
@@ -225,6 +229,13 @@ impl<'p> Builder<'_, 'p> {
             bound.push((param, argument));
         }
         Some(bound)
+    }
+
+    /// Whether an argument is a number that is known while compiling.
+    fn is_known_number(&self, given: &tree::Expr) -> bool {
+        self.evaluate(given, false).is_ok_and(|it| {
+            matches!(it, Constant::Int(_) | Constant::Float(_) | Constant::Bool(_) | Constant::Typed(_))
+        })
     }
 
     /// A bare name that the function does not assign stays what it is; anything else is a value.

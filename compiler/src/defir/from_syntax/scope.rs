@@ -140,6 +140,37 @@ pub(super) fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>
     }
 }
 
+/// Every name that `body` reads with an index behind it, at any depth.
+pub(super) fn indexed_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
+    let in_expr = |expr: &'p Expr, names: &mut BTreeSet<&'p str>| {
+        expr.walk(&mut |it| {
+            if let ExprKind::Subscript(value, _) = &it.kind {
+                names.extend(value.as_name());
+            }
+        });
+    };
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Assign { value, .. }
+            | StmtKind::AugAssign { value, .. }
+            | StmtKind::AnnAssign { value: Some(value), .. }
+            | StmtKind::Return(Some(value))
+            | StmtKind::Expr(value) => in_expr(value, names),
+            StmtKind::If { test, then, otherwise } => {
+                in_expr(test, names);
+                indexed_names(then, names);
+                indexed_names(otherwise, names);
+            }
+            StmtKind::While { test, body, .. } => {
+                in_expr(test, names);
+                indexed_names(body, names);
+            }
+            StmtKind::With { body, .. } => indexed_names(body, names),
+            _ => {}
+        }
+    }
+}
+
 impl<'p> Builder<'_, 'p> {
     /// Binds what the body imports from `__externals__`, wherever the import stands.
     pub(super) fn import_externals(&mut self, body: &'p [Stmt]) {

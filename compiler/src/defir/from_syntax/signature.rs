@@ -92,6 +92,8 @@ impl<'p> Builder<'_, 'p> {
             }
             Ok(Constant::Float(it)) => (dtype.is_float().then(|| Value::Float64(it).cast(dtype)), "a float"),
             Ok(Constant::Typed(it)) => ((it.dtype() == dtype).then_some(it), it.dtype().name()),
+            // It has to be passed where a statement uses it.
+            Ok(Constant::None) => return ParamDefault::Required,
             Ok(other) => (None, other.describe()),
             Err(_) => (None, "not known while compiling"),
         };

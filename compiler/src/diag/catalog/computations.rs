@@ -133,7 +133,7 @@ pub fn interval_bound_written(name: &str, span: Span, written: Span) -> Diagnost
     ))
 }
 
-/// A bound that is known only while the stencil runs has no integer type.
+/// A bound that is known only while the stencil runs is no number.
 pub fn interval_bound_type(name: &str, dtype: DType, span: Span) -> Diagnostic {
     Diagnostic::error(
         INTERVAL,

@@ -17,7 +17,7 @@ impl Lowering<'_> {
         let mut bound = |level: &Option<def::Expr>, op: BinaryOp| {
             let written = level.as_ref()?;
             let level = self.expr(written)?;
-            if !level.dtype.is_int() {
+            if level.dtype == DType::Bool {
                 let mut name = String::new();
                 written.accesses(&mut |leaf| {
                     name = match *leaf {
@@ -29,6 +29,7 @@ impl Lowering<'_> {
                 return None;
             }
             let span = level.span;
+            // A number with a fraction is cut off, as everywhere.
             Some(joined(op, position(span), converted(level, DType::Int64), span))
         };
         let from = bound(&computation.from, BinaryOp::Ge);

@@ -605,7 +605,7 @@ fn bounds_of_run_time_become_a_guard_of_each_statement() {
     stencil.computations[0].from = None;
     let (text, _) = lower(&stencil);
     assert!(text.expect("the stencil is legal").contains("b = a[0,0,-1]"));
-    stencil.computations[0].to = Some(of("f"));
+    stencil.computations[0].to = Some(of("c"));
     let (text, found) = lower(&stencil);
     assert_eq!(text, None);
     assert_eq!(found.sorted()[0].code.0, "E10");

@@ -439,3 +439,27 @@ def s(a: FloatField, b: FloatField):
         "#]],
     );
 }
+
+#[test]
+fn a_number_that_a_function_reads_beside_the_point_is_a_field() {
+    check(
+        "
+C = 0.5
+@function
+def beside(x, y=2.0):
+    return x[1, 0, 0] + x + y[0, 1, 0]
+def s(out: FloatField, alpha: float = None):
+    with computation(PARALLEL), interval(...):
+        out = beside(C)
+",
+        &expect![[r#"
+            stencil s(out: float64[IJK], alpha: float64)
+              temporary beside_1_x: auto[IJK]
+              temporary beside_1_y: auto[IJK]
+              computation parallel [start, end)
+                beside_1_x = 0.5
+                beside_1_y = 2.0
+                out = beside_1_x[1,0,0] + beside_1_x + beside_1_y[0,1,0]
+        "#]],
+    );
+}
