@@ -1,7 +1,5 @@
 //! `isobar check` of a folder, run as a program.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use std::path::Path;
 use std::process::Command;
 

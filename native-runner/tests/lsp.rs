@@ -1,5 +1,7 @@
 //! `isobar lsp`, spoken to as an editor does: over its standard input and output.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
+
 use std::io::BufReader;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 

@@ -1,7 +1,5 @@
 //! What of the manual is made from the sources is as they say.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use expect_test::expect_file;
 use isobar_tests::manual;
 

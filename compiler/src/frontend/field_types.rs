@@ -18,7 +18,7 @@ pub(super) fn field(index: &[Constant]) -> Result<FieldType, String> {
         [first, _] if is_element(first) => (AxisSet::IJK, index),
         [first, rest @ ..] if rest.len() == 1 => {
             let axes = axes(first);
-            (axes.ok_or_else(|| "the axes of the field are not known, or not in the order I, J, K")?, rest)
+            (axes.ok_or("the axes of the field are not known, or not in the order I, J, K")?, rest)
         }
         _ => return Err("`Field[...]` takes an element type, or axes and an element type".to_owned()),
     };

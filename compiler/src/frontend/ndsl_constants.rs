@@ -25,7 +25,7 @@ pub(super) fn value(name: &str, config: &Config) -> Option<Constant> {
 
 /// What differs between the sets, and what follows from it, in one precision.
 macro_rules! constants_in {
-    ($name:ident, $float:ty) => {
+    ($name:ident, $float:ident) => {
         #[derive(Clone, Copy, Debug)]
         struct $name {
             radius: $float,
@@ -43,7 +43,7 @@ macro_rules! constants_in {
         }
 
         impl $name {
-            const PI: $float = 3.141_592_653_589_793;
+            const PI: $float = std::$float::consts::PI;
 
             fn of(set: ConstantSet) -> Self {
                 match set {
@@ -144,7 +144,7 @@ macro_rules! constants_in {
                     "E00" => 611.21,
                     "PSAT" => 610.78,
                     "DZ_MIN" => self.dz_min,
-                    "SBC" => 5.670_400e-8,
+                    "SBC" => 5.670_4e-8,
                     "RHO_H2O" => 1000.0,
                     "SECONDS_PER_DAY" => 86400.0,
                     "SAT_ADJUST_THRESHOLD" => self.sat_adjust_threshold,

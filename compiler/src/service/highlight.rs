@@ -108,15 +108,13 @@ pub fn highlights(analysis: &Analysis, file: FileId) -> Vec<Highlight> {
             TokenKind::String => found.push(plain(Class::String)),
             TokenKind::Comment => {
                 let mut rest = span;
-                if let Some(inside) = occurrences.peek().filter(|it| it.span.end <= token.end) {
-                    if let Some(class) = of_symbol(inside.symbol) {
-                        found.push(Highlight {
-                            span: Span { end: inside.span.start, ..span },
-                            ..plain(Class::Comment)
-                        });
-                        found.push(Highlight { span: inside.span, ..plain(class) });
-                        rest.start = inside.span.end;
-                    }
+                if let Some(inside) = occurrences.peek().filter(|it| it.span.end <= token.end)
+                    && let Some(class) = of_symbol(inside.symbol)
+                {
+                    let before = Span { end: inside.span.start, ..span };
+                    found.push(Highlight { span: before, ..plain(Class::Comment) });
+                    found.push(Highlight { span: inside.span, ..plain(class) });
+                    rest.start = inside.span.end;
                 }
                 if rest.start < rest.end {
                     found.push(Highlight { span: rest, ..plain(Class::Comment) });

@@ -106,9 +106,8 @@ impl Index {
                 });
                 own > header_indent && is_blank
             };
-            if is_inside && self.scopes.scopes[best].body.start <= scope.body.start
-                || is_inside && self.scopes.scopes[best].owner.is_none()
-            {
+            let is_no_wider = self.scopes.scopes[best].body.start <= scope.body.start;
+            if is_inside && (is_no_wider || self.scopes.scopes[best].owner.is_none()) {
                 best = at;
             }
         }

@@ -285,7 +285,7 @@ impl Scopes {
         {
             return Some(found);
         }
-        let whole = [&path.parts[..], &[name.name.clone()]].concat();
+        let whole = [&path.parts[..], std::slice::from_ref(&name.name)].concat();
         names.find_module(*file, path.level, &whole).map(Target::File)
     }
 

@@ -89,9 +89,9 @@ fn annotation(text: &str, symbol: &Expr, dtype: &str) -> Option<String> {
         let found = keywords.iter().find(|it| it.name.as_ref().is_some_and(|it| it.name == name));
         found.map(|it| &it.value)
     };
-    match function.as_dotted()?.last()? {
-        &"parameter" => Some(dtype.to_owned()),
-        &"field" => {
+    match *function.as_dotted()?.last()? {
+        "parameter" => Some(dtype.to_owned()),
+        "field" => {
             let axes = match keyword("axes").map(|it| &it.kind) {
                 Some(ExprKind::Str(axes)) => axes.clone(),
                 _ => "IJK".to_owned(),

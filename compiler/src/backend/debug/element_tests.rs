@@ -88,9 +88,8 @@ parallel [start, end)
     })
     .expect("the run ends well");
     // The element [0, 2] of the neighbour holds 10 + 200.
-    assert_eq!(fields.element("v", [0, 0, 1], &[1, 0]), 211.5);
-    assert_eq!(fields.element("v", [0, 0, 1], &[0, 0]), 1.0);
-    assert_eq!(fields.element("v", [0, 0, 1], &[1, 2]), 501.0);
+    let elements = [[1, 0], [0, 0], [1, 2]].map(|it| fields.element("v", [0, 0, 1], &it));
+    assert_eq!(elements.to_vec(), [211.5, 1.0, 501.0]);
     // The table's last element holds 7 + 200.
     assert_eq!(fields.column("out"), [417.5, 418.5, 419.5, 420.5]);
 }
