@@ -42,7 +42,7 @@ impl Desktop {
             }
             project.files.insert((*name).to_owned(), text.replace("$0", ""));
         }
-        let at = caret.map_or((FileId(0), 0), |(name, at)| (project.file_id(name).unwrap(), at as u32));
+        let at = caret.map_or((FileId(0), 0), |(name, at)| (project.file_id(name).unwrap(), position(at)));
         let (desk, session) = (Desk::default(), Session::new());
         Self { project, at, desk, session, config: Config::default() }
     }
@@ -197,8 +197,8 @@ fn while_a_line_is_broken_the_last_text_that_compiled_is_told() {
     let broken = laplacian_at("lap =", 0).replace("lap[0, 1, 0]", "lap[0, ");
     let at = broken.find("$0").unwrap();
     desktop.project = Project::of_one("main.py", &broken.replace("$0", ""));
-    desktop.at = (FileId(0), at as u32);
-    let found = hover(desktop.analysis(), FileId(0), at as u32).unwrap();
+    desktop.at = (FileId(0), position(at));
+    let found = hover(desktop.analysis(), FileId(0), position(at)).unwrap();
     assert_eq!(found.code, "lap: Field[IJK, float64]");
     assert!(found.rows.contains(&("as of", "the last text that compiled".to_owned())), "{found:?}");
     assert!(found.rows.iter().all(|(label, _)| *label != "first use"), "{found:?}");
@@ -486,7 +486,7 @@ fn ask_of(text: &str) {
     assert!(folding::folds(&analysis, file).iter().all(|it| it.span.end as usize <= text.len()));
     check_format(text, &analysis);
     let ends: Vec<u32> = analysis.index.tokens[0].iter().flat_map(|it| [it.start, it.end]).collect();
-    let end = text.len() as u32;
+    let end = position(text.len());
     for at in ends.into_iter().rev().step_by(11).chain([0, end, end + 7]) {
         ask_all(&analysis, file, at);
     }
@@ -548,4 +548,8 @@ proptest! {
             prop_assert_eq!(oir(&old), oir(&new));
         }
     }
+}
+
+fn position(at: usize) -> u32 {
+    u32::try_from(at).expect("texts of tests are short")
 }

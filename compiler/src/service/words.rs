@@ -378,7 +378,8 @@ mod tests {
     #[test]
     fn every_builtin_function_has_its_words() {
         for function in crate::types::Function::ALL {
-            let word = word_named(function.name()).expect(function.name());
+            let name = function.name();
+            let word = word_named(name).expect(name);
             assert_eq!(word.kind, Function, "{function}");
             assert_eq!(word.form.matches(',').count() + 1, function.arity(), "{function}");
         }
