@@ -39,6 +39,9 @@ extern "C" {
     fn scroll_to_offset(this: &JsEditor, offset: f64);
 }
 
+/// What the compiler will tell, as JSON; nothing where it does not answer.
+pub type Answer = Pin<Box<dyn Future<Output = Option<String>>>>;
+
 /// What the editor reports and asks. Questions, places and edits are the wire's, as JSON.
 pub struct Listeners {
     /// After each edit of the user.
@@ -46,7 +49,7 @@ pub struct Listeners {
     /// The offset of the caret, when it moves.
     pub on_cursor: Box<dyn Fn(usize)>,
     /// What the compiler tells about the text; nothing where it does not answer.
-    pub on_ask: Box<dyn Fn(String) -> Pin<Box<dyn Future<Output = Option<String>>>>>,
+    pub on_ask: Box<dyn Fn(String) -> Answer>,
     /// A place of another file is to be shown.
     pub on_elsewhere: Box<dyn Fn(String)>,
     /// Edits of other files.

@@ -10,9 +10,10 @@ use crate::state::use_app;
 const LANGUAGE: &str = include_str!("../../../static/help.html");
 
 /// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
-const OTHER_KEYS: [(&str, &str); 13] = [
+const OTHER_KEYS: [(&str, &str); 14] = [
     ("Ctrl+Space", "in the text: what may be written there"),
-    ("F12", "in the text: go to the definition, as a click with Ctrl does"),
+    ("F12", "in the text: go to the definition"),
+    ("Mod+Click", "on a name: the same"),
     ("Shift+F12", "in the text: everywhere that a name is used"),
     ("F2", "in the text: rename"),
     ("Mod+.", "in the text: the fix of a problem, while nothing runs"),

@@ -80,8 +80,13 @@ impl Shortcut {
 /// The keys of a chord, as this machine's keyboard has them.
 #[must_use]
 pub fn spelled(chord: &'static str) -> Vec<&'static str> {
-    let modifier = if keys::has_command_key() { "⌘" } else { "Ctrl" };
-    chord.split('+').map(|it| if it == "Mod" { modifier } else { it }).collect()
+    let (modifier, control) = if keys::has_command_key() { ("⌘", "⌃") } else { ("Ctrl", "Ctrl") };
+    let spelled = |it| match it {
+        "Mod" => modifier,
+        "Ctrl" => control,
+        other => other,
+    };
+    chord.split('+').map(spelled).collect()
 }
 
 impl App {
