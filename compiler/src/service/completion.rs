@@ -381,12 +381,8 @@ impl<'a> Place<'a> {
         let mut all = vec![(spelled(None), ItemKind::Offset, "the point itself".to_owned())];
         for by in [-1, 1, -2, 2] {
             for (at, axis) in axes.iter().enumerate() {
-                let detail = match (axis, by) {
-                    (Axis::K, -1) => "one level below".to_owned(),
-                    (Axis::K, 1) => "one level above".to_owned(),
-                    _ => format!("{axis}{by:+}"),
-                };
-                all.push((spelled(Some((at, by))), ItemKind::Offset, detail));
+                // No word for the direction: in many models the first level is at the top.
+                all.push((spelled(Some((at, by))), ItemKind::Offset, format!("{axis}{by:+}")));
             }
         }
         self.whole(call, ']', all)

@@ -49,15 +49,15 @@ pub const ALL: [Word; 85] = [
         Language,
         "FORWARD",
         "computation(FORWARD)",
-        "From the lowest level up: all statements are finished on one level before the next, so a level may read \
-         what was computed below it.",
+        "From the first level to the last: all statements are finished on one level before the next, so a level \
+         may read what was computed on those before it.",
     ),
     word(
         Language,
         "BACKWARD",
         "computation(BACKWARD)",
-        "From the highest level down: all statements are finished on one level before the next, so a level may \
-         read what was computed above it.",
+        "From the last level to the first: all statements are finished on one level before the next, so a level \
+         may read what was computed on those behind it.",
     ),
     word(
         Range,
