@@ -226,6 +226,14 @@ impl Evaluator<'_, '_> {
 
     fn call(&self, function: &Constant, args: &[Expr], keywords: &[Keyword], whole: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, whole.span);
+        // Where NDSL's own files are among the modules, its function is a plain one.
+        let set_4d = Constant::Word("set_4d_field_size");
+        let function = match function {
+            Constant::Function(id) if self.names.function(*id).def.name.name == "set_4d_field_size" => {
+                &set_4d
+            }
+            other => other,
+        };
         match function {
             Constant::Word(name @ "set_4d_field_size") => {
                 let [size, element] = arguments(["n", "dtype"], args, keywords);

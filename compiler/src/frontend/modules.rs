@@ -414,6 +414,10 @@ impl<'p> Names<'p> {
                 let module = path.join(".");
                 Err(Opaque::new(format!("`{name}` of the module `{module}` is not known"), span))
             }
+            // Where NDSL's own files are among the modules.
+            Constant::Class(class) if name == "T" && self.class_name(*class).0 == "FieldBundleType" => {
+                Ok(Constant::Word("FieldBundleType.T"))
+            }
             Constant::Class(class) => self.class_attribute(*class, name, span),
             Constant::Member(it) if name == "value" => Ok(Constant::Int(*it)),
             // A member of an enumeration of strings.

@@ -150,3 +150,18 @@ fn a_condition_does_not_see_what_depends_on_it() {
     );
     assert_eq!(value("it = 0\nif not it:\n    it = 1\n"), Constant::Int(1));
 }
+
+#[test]
+fn what_ndsl_computes_is_known_also_where_its_own_files_are_there() {
+    let typing = "from gt4py.cartesian.gtscript import IJK, Field\n\
+                  def set_4d_field_size(n, dtype):\n    return Field[IJK, (dtype, (n,))]\n\
+                  class FieldBundleType:\n    @classmethod\n    def T(cls, name):\n        return cls._types[name]\n";
+    let of = |it: &str| {
+        let main = format!("from ndsl.dsl.typing import FieldBundleType, set_4d_field_size\n{it}");
+        found(&[("main.py", main.as_str()), ("ndsl/dsl/typing.py", typing)])
+    };
+    let four = of("it = set_4d_field_size(9, float)\n");
+    assert!(matches!(&four, Ok(Constant::Field(it)) if it.data_dims == [9]), "{four:?}");
+    let bundle = of("FieldBundleType.register(\"tracers\", (5,))\nit = FieldBundleType.T(\"tracers\")\n");
+    assert!(matches!(&bundle, Ok(Constant::Field(it)) if it.data_dims == [5]), "{bundle:?}");
+}
