@@ -287,14 +287,14 @@ fn heads(item: &Item, local: usize) -> bool {
 }
 
 fn declare(items: &mut Vec<Item>, local: usize) {
-    let users: Vec<usize> = (0..items.len()).filter(|&at| mentions(&items[at], local)).collect();
-    let Some(&first) = users.first() else { return };
-    if users.len() == 1 && !heads(&items[first], local) {
+    // The first two users decide; the rest of a long body is not looked at.
+    let mut users = (0..items.len()).filter(|&at| mentions(&items[at], local));
+    let (Some(first), second) = (users.next(), users.next()) else { return };
+    if second.is_none() && !heads(&items[first], local) {
         let mut inside = items[first].blocks_mut();
-        let using: Vec<usize> =
-            (0..inside.len()).filter(|&at| inside[at].iter().any(|it| mentions(it, local))).collect();
-        if let [only] = using.as_slice() {
-            return declare(inside[*only], local);
+        let mut using = (0..inside.len()).filter(|&at| inside[at].iter().any(|it| mentions(it, local)));
+        if let (Some(only), None) = (using.next(), using.next()) {
+            return declare(inside[only], local);
         }
     }
     let is_set_here = matches!(&items[first], Item::Assign(it)
