@@ -19,7 +19,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::diag::Origin;
-use crate::entity::Handle;
+use crate::entity::{Handle, SideTable};
 use crate::oir::analysis::extents::{Extents, clipped};
 use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target};
 use crate::space::{Extent, LoopOrder, Region};
@@ -101,7 +101,14 @@ pub fn run(
     }
     let memory = Memory::new(stencil, extents, launch);
     let locals = stencil.locals.iter().map(|(_, it)| Value::zero(it.dtype)).collect();
-    let mut run = Run { stencil, extents, memory, locals, control, done: 0, total: 0 };
+    let mut runs_by_point = SideTable::default();
+    for (execution, it) in stencil.executions.iter() {
+        // What passes have merged runs point by point, which would show a merge that is not legal.
+        // So does what finds its elements at run time.
+        let is_merged = it.body.len() > 1 || !stencil.locals.is_empty();
+        runs_by_point.insert(execution, is_merged || it.has_elements());
+    }
+    let mut run = Run { stencil, extents, runs_by_point, memory, locals, control, done: 0, total: 0 };
     run.total = run.all_points();
     let result = run.vertical_loops();
     run.memory.give_back(stencil, launch);
@@ -111,6 +118,8 @@ pub fn run(
 struct Run<'a> {
     stencil: &'a Stencil,
     extents: &'a Extents,
+    /// Whether an execution runs point by point, and not along rows.
+    runs_by_point: SideTable<HorizontalExecution, bool>,
     memory: Memory,
     locals: Vec<Value>,
     control: &'a mut dyn Control,
@@ -180,13 +189,10 @@ impl Run<'_> {
         let stencil = self.stencil;
         let extent = self.extents.executions[execution];
         let body = stencil.executions[execution].body.as_slice();
-        // What passes have merged runs point by point, which would show a merge that is not legal.
-        // So does what finds its elements at run time.
-        let is_merged = body.len() > 1 || !stencil.locals.is_empty();
-        if !is_merged && !stencil.executions[execution].has_elements() {
-            self.rows(extent, body, k)?;
-        } else {
+        if self.runs_by_point[execution] {
             self.points(extent, body, k)?;
+        } else {
+            self.rows(extent, body, k)?;
         }
         self.done += self.points_of_plane(extent);
         if self.control.progress(self.done, self.total) { Ok(()) } else { Err(Stop::Cancelled) }
