@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::space::Axis;
-use crate::types::{DType, Value};
+use crate::types::{DType, Function, Value};
 
 /// What is chosen beside the text. It decides the meaning of a stencil, so all of it enters the fingerprint.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,12 @@ pub struct Config {
     pub tile: Tile,
     /// Which set of physical constants `ndsl.constants` holds. Default [`ConstantSet::Ufs`].
     pub constants: ConstantSet,
+    /// What `min` and `max` give where an operand is NaN: NaN, or with [`Arithmetic::C`] the first
+    /// operand, as C++'s `std::min` and `std::max` do. Default [`Arithmetic::NumPy`].
+    pub minmax: Arithmetic,
+    /// Which sign `%` and `mod` have: the divisor's, or with [`Arithmetic::C`] the dividend's, as C's
+    /// `fmod` and `%` do. Default [`Arithmetic::NumPy`]. On the wire: `mod`.
+    pub modulo: Arithmetic,
 }
 
 impl Default for Config {
@@ -52,6 +58,21 @@ impl Config {
             externals: BTreeMap::new(),
             tile: Tile::default(),
             constants: ConstantSet::default(),
+            minmax: Arithmetic::default(),
+            modulo: Arithmetic::default(),
+        }
+    }
+}
+
+impl Config {
+    /// What a call of a builtin computes, `%` being [`Function::Mod`]: itself, or its like with C's arithmetic.
+    #[must_use]
+    pub fn meaning_of(&self, builtin: Function) -> Function {
+        match builtin {
+            Function::Min if self.minmax == Arithmetic::C => Function::MinC,
+            Function::Max if self.minmax == Arithmetic::C => Function::MaxC,
+            Function::Mod if self.modulo == Arithmetic::C => Function::ModC,
+            it => it,
         }
     }
 }
@@ -85,6 +106,29 @@ impl ConstantSet {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// Whose meaning an operation has where NumPy and C++ differ.
+///
+/// GT4Py's back ends differ there too: `debug` and `numpy` compute as NumPy does, the compiled ones as C++.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arithmetic {
+    #[default]
+    NumPy,
+    C,
+}
+
+impl Arithmetic {
+    pub const ALL: [Self; 2] = [Self::NumPy, Self::C];
+
+    /// As the command line and the API spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NumPy => "numpy",
+            Self::C => "c",
+        }
     }
 }
 

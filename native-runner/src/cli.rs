@@ -234,6 +234,12 @@ pub struct Shared {
         value_parser = clap::builder::PossibleValuesParser::new(["single", "interior", "west", "east", "south", "north"])
     )]
     pub tile: Option<String>,
+    /// What `min` and `max` give where an operand is NaN: NaN as NumPy does, or the first operand as C++ does
+    #[arg(long, value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
+    pub minmax: Option<String>,
+    /// Which sign `%` and `mod` have: the divisor's as in NumPy, or the dividend's as in C
+    #[arg(long = "mod", value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
+    pub modulo: Option<String>,
     /// Points of the compute domain; without, that of the file's `# @domain` line, or the largest that the
     /// fields have room for
     #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]

@@ -10,7 +10,7 @@ use isobar_compiler::inputs::Directives;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Constants, Request, Tile};
+use crate::request::{Arithmetic, Constants, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -36,6 +36,8 @@ impl Request {
             externals: directives.external_values(),
             tile: self.tile.map_or_else(config::Tile::default, tile),
             constants: self.constants.map_or_else(ConstantSet::default, constants),
+            minmax: self.minmax.map_or_else(config::Arithmetic::default, arithmetic),
+            modulo: self.modulo.map_or_else(config::Arithmetic::default, arithmetic),
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));
         config
@@ -75,6 +77,13 @@ fn constants(constants: Constants) -> ConstantSet {
         Constants::Ufs => ConstantSet::Ufs,
         Constants::Gfdl => ConstantSet::Gfdl,
         Constants::Geos => ConstantSet::Geos,
+    }
+}
+
+fn arithmetic(arithmetic: Arithmetic) -> config::Arithmetic {
+    match arithmetic {
+        Arithmetic::NumPy => config::Arithmetic::NumPy,
+        Arithmetic::C => config::Arithmetic::C,
     }
 }
 
@@ -228,6 +237,18 @@ mod tests {
                 let request: Request = serde_json::from_value(document).expect("a request document");
                 let config = request.config(&Directives::default());
                 assert_eq!((config.tile, config.constants), (tile, set));
+            }
+        }
+    }
+
+    #[test]
+    fn each_operation_has_an_arithmetic_of_its_own() {
+        for minmax in config::Arithmetic::ALL {
+            for modulo in config::Arithmetic::ALL {
+                let document = serde_json::json!({"minmax": minmax.name(), "mod": modulo.name()});
+                let request: Request = serde_json::from_value(document).expect("a request document");
+                let config = request.config(&Directives::default());
+                assert_eq!((config.minmax, config.modulo), (minmax, modulo));
             }
         }
     }

@@ -47,6 +47,12 @@ pub struct Request {
     /// Where on its tile the domain lies, which says what NDSL's axis offsets are; the whole tile where it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<Tile>,
+    /// What `min` and `max` give where an operand is NaN: `numpy` (NaN) where it is left out, or `c` (the first operand).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minmax: Option<Arithmetic>,
+    /// Which sign `%` and `mod` have: `numpy` (the divisor's) where it is left out, or `c` (the dividend's).
+    #[serde(rename = "mod", skip_serializing_if = "Option::is_none")]
+    pub modulo: Option<Arithmetic>,
     /// Points of the compute domain along I, J, K.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<[i64; 3]>,
@@ -75,6 +81,14 @@ pub enum Constants {
     Ufs,
     Gfdl,
     Geos,
+}
+
+/// Whose meaning an operation has where NumPy and C++ differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arithmetic {
+    NumPy,
+    C,
 }
 
 /// Where on a tile of the cubed sphere the domain lies: all of it, no edge, or one edge.

@@ -24,6 +24,15 @@ pub trait Element: Copy + PartialEq + PartialOrd + std::fmt::Debug + 'static {
     /// The remainder with the sign of the divisor.
     #[must_use]
     fn modulo(self, other: Self) -> Self;
+    /// C++'s `std::min`, which is the first where either is NaN.
+    #[must_use]
+    fn lesser_of_c(self, other: Self) -> Self;
+    /// C++'s `std::max`, which is the first where either is NaN.
+    #[must_use]
+    fn greater_of_c(self, other: Self) -> Self;
+    /// C's remainder, with the sign of the dividend.
+    #[must_use]
+    fn modulo_of_c(self, other: Self) -> Self;
     /// An integer exponent may have another type than the base.
     #[must_use]
     fn power(self, exponent: Value) -> Self;
@@ -48,7 +57,10 @@ pub trait Element: Copy + PartialEq + PartialOrd + std::fmt::Debug + 'static {
 }
 
 macro_rules! float_element {
-    ($float:ident, $variant:ident, $modulo:ident, $power:ident, $min:ident, $max:ident, $call:ident) => {
+    (
+        $float:ident, $variant:ident, $modulo:ident, $power:ident, $min:ident, $max:ident, $call:ident,
+        $min_c:ident, $max_c:ident, $modulo_c:ident
+    ) => {
         impl Element for $float {
             fn negated(self) -> Self {
                 -self
@@ -77,6 +89,15 @@ macro_rules! float_element {
             fn greater(self, other: Self) -> Self {
                 math::$max(self, other)
             }
+            fn lesser_of_c(self, other: Self) -> Self {
+                math::$min_c(self, other)
+            }
+            fn greater_of_c(self, other: Self) -> Self {
+                math::$max_c(self, other)
+            }
+            fn modulo_of_c(self, other: Self) -> Self {
+                math::$modulo_c(self, other)
+            }
             fn called(self, function: Function) -> Self {
                 math::$call(function, self)
             }
@@ -99,8 +120,8 @@ macro_rules! float_element {
         }
     };
 }
-float_element!(f32, Float32, mod_f32, pow_f32, min_f32, max_f32, call_f32);
-float_element!(f64, Float64, mod_f64, pow_f64, min_f64, max_f64, call_f64);
+float_element!(f32, Float32, mod_f32, pow_f32, min_f32, max_f32, call_f32, min_c_f32, max_c_f32, mod_c_f32);
+float_element!(f64, Float64, mod_f64, pow_f64, min_f64, max_f64, call_f64, min_c_f64, max_c_f64, mod_c_f64);
 
 macro_rules! int_element {
     ($int:ident, $variant:ident) => {
@@ -131,6 +152,15 @@ macro_rules! int_element {
             }
             fn greater(self, other: Self) -> Self {
                 Ord::max(self, other)
+            }
+            fn lesser_of_c(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+            fn greater_of_c(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
+            fn modulo_of_c(self, other: Self) -> Self {
+                Self::from_value(Value::Int64(math::mod_c_int(i64::from(self), i64::from(other))))
             }
             fn called(self, function: Function) -> Self {
                 // Rounding leaves an integer what it is; no other function is typed with one.
@@ -184,6 +214,15 @@ impl Element for bool {
     }
     fn greater(self, other: Self) -> Self {
         self | other
+    }
+    fn lesser_of_c(self, other: Self) -> Self {
+        self & other
+    }
+    fn greater_of_c(self, other: Self) -> Self {
+        self | other
+    }
+    fn modulo_of_c(self, _: Self) -> Self {
+        false
     }
     fn called(self, _: Function) -> Self {
         self
@@ -279,6 +318,9 @@ fn call_of<E: Element>(function: Function, first: E, second: Value) -> Value {
         Function::Min => first.lesser(E::from_value(second)).to_value(),
         Function::Max => first.greater(E::from_value(second)).to_value(),
         Function::Mod => first.modulo(E::from_value(second)).to_value(),
+        Function::MinC => first.lesser_of_c(E::from_value(second)).to_value(),
+        Function::MaxC => first.greater_of_c(E::from_value(second)).to_value(),
+        Function::ModC => first.modulo_of_c(E::from_value(second)).to_value(),
         it if it.is_predicate() => Value::Bool(first.is(it)),
         it => first.called(it).to_value(),
     }

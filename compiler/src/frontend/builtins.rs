@@ -54,7 +54,7 @@ pub fn language_name(name: &str, config: &Config) -> Option<Constant> {
     if let Some(numeric) = NUMERIC.into_iter().find(|&it| it == name) {
         return Some(Constant::Numeric(numeric));
     }
-    if let Some(function) = Function::from_name(name) {
+    if let Some(function) = Function::builtin(name) {
         return Some(Constant::Numeric(function.name()));
     }
     let fixed = |dtype| Some(Constant::Element(ElementType::Fixed(dtype)));
@@ -208,7 +208,7 @@ fn math(name: &str) -> Option<Constant> {
         "ceil" => Some(Constant::Numeric("int_ceil")),
         "trunc" => Some(Constant::Numeric("int_trunc")),
         _ => {
-            let of_language = || Function::from_name(name).filter(|it| it.arity() == 1).map(Function::name);
+            let of_language = || Function::builtin(name).filter(|it| it.arity() == 1).map(Function::name);
             MATH.into_iter().find(|&it| it == name).or_else(of_language).map(Constant::Numeric)
         }
     }

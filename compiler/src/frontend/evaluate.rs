@@ -713,7 +713,7 @@ fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
             })
         }
         (_, [it]) => {
-            let function = Function::from_name(name).filter(|it| it.arity() == 1);
+            let function = Function::builtin(name).filter(|it| it.arity() == 1);
             let function = function.ok_or_else(|| format!("`{name}` is not known while compiling"))?;
             let number = Number::of(it).ok_or_else(|| format!("{} is not a number", it.describe()))?;
             let value = match number {

@@ -19,7 +19,7 @@ pub fn types() -> Vec<String> {
 /// What may be called in an expression without an import.
 pub fn callable() -> impl Iterator<Item = &'static str> {
     let casts = ["int", "float", "int32", "int64", "float32", "float64"];
-    Function::ALL.into_iter().map(Function::name).chain(casts)
+    Function::builtins().map(Function::name).chain(casts)
 }
 
 #[cfg(test)]

@@ -33,12 +33,20 @@ pub(super) fn text<A>(expr: &Expr<A>, leaf: &dyn Fn(&A) -> String) -> String {
         ExprKind::Call(Function::Mod, arguments) if arguments.len() == 2 => {
             floored_modulo(&operand(&arguments[0]), &operand(&arguments[1]))
         }
+        // Python's `%` becomes C++'s, which is what is asked for.
+        ExprKind::Call(Function::ModC, arguments) if arguments.len() == 2 && expr.dtype.is_int() => {
+            format!("{} % {}", operand(&arguments[0]), operand(&arguments[1]))
+        }
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<String> = arguments.iter().map(|it| text(it, leaf)).collect();
             let name = match function {
                 Function::Gamma => "tgamma",
                 Function::Round => "rint",
                 Function::RoundAwayFromZero => "round",
+                // What DaCe makes of `min` and `max` is C++'s rule already.
+                Function::MinC => "min",
+                Function::MaxC => "max",
+                Function::ModC => "fmod",
                 other => other.name(),
             };
             format!("{name}({})", arguments.join(", "))

@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn every_builtin_function_has_its_words() {
-        for function in crate::types::Function::ALL {
+        for function in crate::types::Function::builtins() {
             let name = function.name();
             let word = word_named(name).expect(name);
             assert_eq!(word.kind, Function, "{function}");

@@ -9,6 +9,12 @@ pub enum Function {
     Min,
     Max,
     Mod,
+    /// C++'s `std::min`: where the operands are unordered, the first.
+    MinC,
+    /// C++'s `std::max`: where the operands are unordered, the first.
+    MaxC,
+    /// C's remainder: the sign of the dividend.
+    ModC,
     Sqrt,
     Exp,
     Log,
@@ -43,11 +49,14 @@ pub enum Function {
 
 impl Function {
     /// All functions.
-    pub const ALL: [Function; 32] = [
+    pub const ALL: [Function; 35] = [
         Function::Abs,
         Function::Min,
         Function::Max,
         Function::Mod,
+        Function::MinC,
+        Function::MaxC,
+        Function::ModC,
         Function::Sqrt,
         Function::Exp,
         Function::Log,
@@ -78,7 +87,12 @@ impl Function {
         Function::IsFinite,
     ];
 
-    /// The name that the language uses.
+    /// The functions that a stencil can call.
+    pub fn builtins() -> impl Iterator<Item = Function> {
+        Self::ALL.into_iter().filter(|it| !it.is_of_c())
+    }
+
+    /// The name in the IRs' text; that of a [builtin](Self::builtins) is also the language's.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -86,6 +100,9 @@ impl Function {
             Function::Min => "min",
             Function::Max => "max",
             Function::Mod => "mod",
+            Function::MinC => "min_c",
+            Function::MaxC => "max_c",
+            Function::ModC => "mod_c",
             Function::Sqrt => "sqrt",
             Function::Exp => "exp",
             Function::Log => "log",
@@ -117,17 +134,44 @@ impl Function {
         }
     }
 
-    /// The function of that name.
+    /// The function of that name in the IRs' text.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// What a stencil calls by that name.
+    #[must_use]
+    pub fn builtin(name: &str) -> Option<Self> {
+        Self::from_name(name).filter(|it| !it.is_of_c())
+    }
+
+    /// What stands in the text of a stencil that calls it.
+    #[must_use]
+    pub fn written(self) -> &'static str {
+        match self {
+            Function::MinC => Function::Min.name(),
+            Function::MaxC => Function::Max.name(),
+            Function::ModC => Function::Mod.name(),
+            it => it.name(),
+        }
+    }
+
+    /// Whether it stands for a builtin that was compiled with C's arithmetic.
+    fn is_of_c(self) -> bool {
+        matches!(self, Function::MinC | Function::MaxC | Function::ModC)
     }
 
     /// How many arguments it takes, exactly.
     #[must_use]
     pub fn arity(self) -> usize {
         match self {
-            Function::Min | Function::Max | Function::Mod => 2,
+            Function::Min
+            | Function::Max
+            | Function::Mod
+            | Function::MinC
+            | Function::MaxC
+            | Function::ModC => 2,
             _ => 1,
         }
     }
@@ -141,8 +185,8 @@ impl Function {
     /// Whether integers stay integers; every other function takes them to floats first.
     #[must_use]
     pub fn keeps_integers(self) -> bool {
-        use Function::{Abs, Ceil, Floor, Max, Min, Mod, Trunc};
-        matches!(self, Abs | Min | Max | Mod | Floor | Ceil | Trunc)
+        use Function::{Abs, Ceil, Floor, Max, MaxC, Min, MinC, Mod, ModC, Trunc};
+        matches!(self, Abs | Min | Max | Mod | MinC | MaxC | ModC | Floor | Ceil | Trunc)
     }
 
     /// Whether its bits depend on an approximation, so that there must be one definition for all back ends.

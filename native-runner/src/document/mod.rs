@@ -80,6 +80,12 @@ impl Document {
         if let Some(tile) = &shared.tile {
             request.tile = serde_json::from_value(tile.as_str().into()).ok();
         }
+        if let Some(minmax) = &shared.minmax {
+            request.minmax = serde_json::from_value(minmax.as_str().into()).ok();
+        }
+        if let Some(modulo) = &shared.modulo {
+            request.modulo = serde_json::from_value(modulo.as_str().into()).ok();
+        }
         if !shared.domain.is_empty() {
             let domain = <[i64; 3]>::try_from(shared.domain.as_slice())
                 .map_err(|_| Usage::Wrong("--domain takes three numbers: I,J,K".to_owned()))?;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use isobar_protocol::request::Arithmetic;
+
 /// One stencil of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
@@ -13,6 +15,9 @@ pub struct Block {
     pub modules: BTreeMap<String, String>,
     pub precision: u32,
     pub halo: i64,
+    /// Whether `min` and `max`, and whether `%` and `mod`, compute as C does.
+    pub minmax: Option<Arithmetic>,
+    pub modulo: Option<Arithmetic>,
 }
 
 /// The stencils of a page, in their order.
@@ -46,11 +51,14 @@ pub fn blocks(page: &str) -> Vec<Block> {
         match words.next() {
             Some("stencil") => {
                 let (heading, modules) = (heading.clone(), modules.clone());
-                let mut block = Block { heading, line: number + 2, text, modules, precision: 64, halo: 0 };
+                let mut block =
+                    Block { heading, line: number + 2, text, modules, precision: 64, ..Block::default() };
                 for word in words {
-                    match word.split_once('=').and_then(|(key, value)| Some((key, value.parse().ok()?))) {
-                        Some(("precision", bits @ (32 | 64))) => block.precision = bits,
-                        Some(("halo", points)) => block.halo = points.into(),
+                    match word.split_once('=') {
+                        Some(("precision", "32")) => block.precision = 32,
+                        Some(("halo", "1")) => block.halo = 1,
+                        Some(("minmax", "c")) => block.minmax = Some(Arithmetic::C),
+                        Some(("mod", "c")) => block.modulo = Some(Arithmetic::C),
                         _ => panic!("line {}: `{word}` is no option of a stencil", number + 1),
                     }
                 }

@@ -21,8 +21,8 @@
 //! # stops                                           the run ends with a trap
 //! ```
 //!
-//! Fields without a value start as zeros, temporaries as NaN. The info string takes `precision=32`, and `halo=1`
-//! for arrays with a halo where none is needed. A fenced block `module NAME.py` is a file beside the stencils
+//! Fields without a value start as zeros, temporaries as NaN. The info string takes `precision=32`, `minmax=c`,
+//! `mod=c`, and `halo=1` for arrays with a halo where none is needed. A fenced block `module NAME.py` is a file beside the stencils
 //! that follow below the same heading.
 
 mod block;

@@ -57,7 +57,12 @@ pub fn check(block: &Block) -> Result<()> {
 
 fn compile(block: &Block) -> Result<Compilation> {
     let json = |text: &str| serde_json::from_str(text).with_context(|| format!("`{text}` is no JSON"));
-    let mut request = Request { precision: Some(block.precision), ..Request::default() };
+    let mut request = Request {
+        precision: Some(block.precision),
+        minmax: block.minmax,
+        modulo: block.modulo,
+        ..Request::default()
+    };
     for (name, value) in block.values_of("external") {
         request.externals.insert(name.to_owned(), json(value)?);
     }

@@ -39,8 +39,14 @@ pub fn name(callee: Callee, dtype: DType) -> Option<String> {
         return Some(format!("isobar_pow_{suffix}"));
     };
     if !dtype.is_float() {
-        use Function::{Abs, Max, Min, Mod};
-        return matches!(function, Abs | Min | Max | Mod).then(|| format!("isobar_{function}_{suffix}"));
+        use Function::{Abs, Max, MaxC, Min, MinC, Mod, ModC};
+        return match function {
+            // Without NaN, both rules are one.
+            Min | MinC => Some(format!("isobar_min_{suffix}")),
+            Max | MaxC => Some(format!("isobar_max_{suffix}")),
+            Abs | Mod | ModC => Some(format!("isobar_{function}_{suffix}")),
+            _ => None,
+        };
     }
     // The standard library has these, and IEEE 754 prescribes their bits.
     let exact = match function {
@@ -89,15 +95,17 @@ impl Section {
     /// The section that defines what is called, after those that it needs, [`Section::Bits`] apart.
     fn defining(callee: Callee, dtype: DType) -> &'static [Section] {
         use Function::{
-            Abs, Ceil, Exp, Floor, IsFinite, IsInf, IsNan, Log, Log10, Max, Min, Mod, Round,
-            RoundAwayFromZero, Sqrt, Trunc,
+            Abs, Ceil, Exp, Floor, IsFinite, IsInf, IsNan, Log, Log10, Max, MaxC, Min, MinC, Mod, ModC,
+            Round, RoundAwayFromZero, Sqrt, Trunc,
         };
         match callee {
             _ if !dtype.is_float() => &[Section::Int],
             Callee::Pow => &[Section::DoubleDouble, Section::Exp, Section::Log, Section::Pow],
             Callee::Function(Exp) => &[Section::DoubleDouble, Section::Exp],
             Callee::Function(Log | Log10) => &[Section::DoubleDouble, Section::Log],
-            Callee::Function(Min | Max | Mod | Round | RoundAwayFromZero) => &[Section::Select],
+            Callee::Function(Min | Max | Mod | MinC | MaxC | ModC | Round | RoundAwayFromZero) => {
+                &[Section::Select]
+            }
             Callee::Function(Abs | Sqrt | Floor | Ceil | Trunc | IsNan | IsInf | IsFinite) => &[],
             Callee::Function(_) => &[Section::Tail],
         }

@@ -379,6 +379,9 @@ fn call_of_two(function: Function, first: Lane, second: &Lane, n: usize) -> Lane
         match function {
             Function::Min => zipped(first, second, E::lesser),
             Function::Max => zipped(first, second, E::greater),
+            Function::MinC => zipped(first, second, E::lesser_of_c),
+            Function::MaxC => zipped(first, second, E::greater_of_c),
+            Function::ModC => zipped(first, second, E::modulo_of_c),
             _ => zipped(first, second, E::modulo),
         }
     }

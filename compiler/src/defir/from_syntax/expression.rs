@@ -72,7 +72,7 @@ impl<'p> Builder<'_, 'p> {
                 }
                 let (left, right) = (self.expr(left, out), self.expr(right, out));
                 let op = self.operator(*op, span)?;
-                built(IrKind::Binary(op, Box::new(left?), Box::new(right?)))
+                Some(self.binary(op, left?, right?, span))
             }
             ExprKind::Logical(op, operands) => {
                 let op = match op {
@@ -156,6 +156,17 @@ impl<'p> Builder<'_, 'p> {
     fn refuse_operator(&mut self, what: &str, span: Span) -> Option<Expr> {
         self.report(catalog::operator_not_in_language(what, span));
         None
+    }
+
+    /// An operation, in the arithmetic that the options ask for.
+    pub(super) fn binary(&self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
+        let kind = match op {
+            BinaryOp::Mod if self.config.meaning_of(Function::Mod) == Function::ModC => {
+                IrKind::Call(Function::ModC, vec![left, right])
+            }
+            _ => IrKind::Binary(op, Box::new(left), Box::new(right)),
+        };
+        Expr { kind, dtype: (), span }
     }
 
     pub(super) fn operator(&mut self, op: Operator, span: Span) -> Option<BinaryOp> {
@@ -339,7 +350,7 @@ impl<'p> Builder<'_, 'p> {
             return self.at(field, call, out);
         }
         if let Some(name) = function.as_name() {
-            if let Some(builtin) = Function::from_name(name) {
+            if let Some(builtin) = Function::builtin(name) {
                 return self.builtin(builtin, call, out);
             }
             if let Some(dtype) = self.cast_of(name) {
@@ -420,7 +431,8 @@ impl<'p> Builder<'_, 'p> {
 
     fn builtin(&mut self, function: Function, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
         let arguments = self.arguments(function.name(), function.arity(), call, out)?;
-        Some(Expr { kind: IrKind::Call(function, arguments), dtype: (), span: call.span })
+        let meaning = self.config.meaning_of(function);
+        Some(Expr { kind: IrKind::Call(meaning, arguments), dtype: (), span: call.span })
     }
 
     /// The arguments of a builtin.
@@ -472,7 +484,7 @@ fn negated(value: Value) -> Option<Value> {
 
 /// Whether a call of that name means a builtin, whatever else has the name.
 fn is_builtin_call(name: &str) -> bool {
-    Function::from_name(name).is_some()
+    Function::builtin(name).is_some()
         || matches!(
             name,
             "int" | "float" | "int32" | "i32" | "int64" | "i64" | "float32" | "f32" | "float64" | "f64"

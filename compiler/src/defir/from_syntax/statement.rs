@@ -377,8 +377,8 @@ impl<'p> Builder<'_, 'p> {
                 aim.index.data = self.element_index(element, span);
             }
             if let (Some(old), Some(value), Some(op)) = (old, value, op) {
-                let kind = IrKind::Binary(op, Box::new(old), Box::new(value));
-                self.emit(aim, target.span, Expr { kind, dtype: (), span }, span, out);
+                let value = self.binary(op, old, value, span);
+                self.emit(aim, target.span, value, span, out);
             }
         }
     }

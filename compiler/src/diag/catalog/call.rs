@@ -164,7 +164,7 @@ pub fn missing(name: &str, what: &str, span: Span) -> Diagnostic {
         "declared here",
     )
     .help(format!(
-        "pass `{name}`, or give it a generator: `# @{} {name} ...`",
+        "pass `{name}`, or have it made: by a line `# @{} {name} ...`, which `isobar run` heeds with `--init`",
         if what == "field" { "input" } else { "scalar" }
     ))
 }

@@ -155,7 +155,7 @@ impl Lowering<'_> {
         let mut arguments: Vec<Expr> = arguments.into_iter().collect::<Option<_>>()?;
         let common = arguments.iter().map(|it| it.dtype).max()?;
         if common == DType::Bool {
-            self.refuse(types::function_of_bool(function.name(), span));
+            self.refuse(types::function_of_bool(function.written(), span));
             return None;
         }
         if let [first, second] = arguments.as_slice() {

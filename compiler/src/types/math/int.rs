@@ -1,6 +1,6 @@
 //! Integer arithmetic of the language: total and wrapping.
 //!
-//! All functions take and give 64 bits. A narrower type embeds in them: `min`, `max` and `mod` of
+//! All functions take and give 64 bits. A narrower type embeds in them: `min`, `max` and the remainders of
 //! its values are values of it, and `abs` and `pow`, truncated to the type, are what wrapping in
 //! the type would have given.
 
@@ -33,6 +33,13 @@ pub fn mod_int(a: i64, b: i64) -> i64 {
     if remainder != 0 && (remainder < 0) != (b < 0) { remainder + b } else { remainder }
 }
 
+/// The truncated remainder, C's `%`: it has the sign of the dividend, `-5 % 3 = -2`. Of a division by
+/// zero, which C leaves undefined, it is 0.
+#[must_use]
+pub fn mod_c_int(a: i64, b: i64) -> i64 {
+    if b == 0 { 0 } else { a.wrapping_rem(b) }
+}
+
 /// `base ** exponent`, wrapping; `None` for a negative exponent, where it isn't an integer and the
 /// language decides what an integer power is.
 #[must_use]
@@ -61,8 +68,17 @@ mod tests {
     }
 
     #[test]
+    fn remainders_of_c_have_the_sign_of_the_dividend() {
+        for (a, b, expected) in [(-5, 3, -2), (5, -3, 2), (5, 3, 2), (-5, -3, -2), (6, -3, 0), (-6, 3, 0)] {
+            assert_eq!(mod_c_int(a, b), expected, "{a} % {b}");
+        }
+    }
+
+    #[test]
     fn no_operands_panic() {
         assert_eq!(mod_int(7, 0), 0);
+        assert_eq!(mod_c_int(7, 0), 0);
+        assert_eq!(mod_c_int(i64::MIN, -1), 0);
         assert_eq!(mod_int(i64::MIN, -1), 0);
         assert_eq!(mod_int(i64::MIN, i64::MAX), i64::MAX - 1);
         assert_eq!(abs_int(i64::MIN), i64::MIN);

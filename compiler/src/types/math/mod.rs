@@ -8,7 +8,7 @@
 //! There are three kinds of functions:
 //!
 //! - **ours**: `exp`, `log`, `log10` and `pow`, branch-free, so that a compiler can vectorise them;
-//! - **exact**: `abs`, `sqrt`, `floor`, `ceil`, `trunc`, `round`, `min`, `max`, `mod`, whose result
+//! - **exact**: `abs`, `sqrt`, `floor`, `ceil`, `trunc`, `round`, `min`, `max`, `mod` and C's three, whose result
 //!   IEEE 754 or this module prescribes to the bit;
 //! - **the tail**: `sin` to `erfc`, from the crate `libm` in its portable form, in double
 //!   precision; single precision converts, calls and rounds. See [`TAIL`].
@@ -37,12 +37,12 @@ mod tail;
 use super::Function;
 
 pub use exp::{exp_f32, exp_f64};
-pub use int::{abs_int, max_int, min_int, mod_int, pow_int};
+pub use int::{abs_int, max_int, min_int, mod_c_int, mod_int, pow_int};
 pub use log::{log_f32, log_f64, log10_f32, log10_f64};
 pub use pow::{pow_f32, pow_f64};
 pub use select::{
-    max_f32, max_f64, min_f32, min_f64, mod_f32, mod_f64, round_away_from_zero_f32, round_away_from_zero_f64,
-    round_f32, round_f64,
+    max_c_f32, max_c_f64, max_f32, max_f64, min_c_f32, min_c_f64, min_f32, min_f64, mod_c_f32, mod_c_f64,
+    mod_f32, mod_f64, round_away_from_zero_f32, round_away_from_zero_f64, round_f32, round_f64,
 };
 pub use tail::{TAIL, tail_f64};
 
@@ -63,8 +63,9 @@ pub fn call_f64(function: Function, x: f64) -> f64 {
         Function::Exp => exp_f64(x),
         Function::Log => log_f64(x),
         Function::Log10 => log10_f64(x),
-        Function::Min | Function::Max => x,
+        Function::Min | Function::Max | Function::MinC | Function::MaxC => x,
         Function::Mod => mod_f64(x, x),
+        Function::ModC => mod_c_f64(x, x),
         Function::IsNan => f64::from(u8::from(x.is_nan())),
         Function::IsInf => f64::from(u8::from(x.is_infinite())),
         Function::IsFinite => f64::from(u8::from(x.is_finite())),
@@ -101,8 +102,9 @@ pub fn call_f32(function: Function, x: f32) -> f32 {
         Function::Exp => exp_f32(x),
         Function::Log => log_f32(x),
         Function::Log10 => log10_f32(x),
-        Function::Min | Function::Max => x,
+        Function::Min | Function::Max | Function::MinC | Function::MaxC => x,
         Function::Mod => mod_f32(x, x),
+        Function::ModC => mod_c_f32(x, x),
         Function::IsNan
         | Function::IsInf
         | Function::IsFinite

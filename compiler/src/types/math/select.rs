@@ -2,7 +2,10 @@
 
 /// One definition for both precisions: the operations are the same.
 macro_rules! exact_functions {
-    ($float:ty, $min:ident, $max:ident, $modulo:ident, $round:ident, $round_away_from_zero:ident) => {
+    (
+        $float:ty, $min:ident, $max:ident, $modulo:ident, $min_c:ident, $max_c:ident, $modulo_c:ident, $round:ident,
+        $round_away_from_zero:ident
+    ) => {
         /// The smaller of two numbers; NaN if either is. Of equals, so of zeros, the first.
         #[must_use]
         #[inline]
@@ -33,6 +36,28 @@ macro_rules! exact_functions {
             if truncated.is_nan() { <$float>::NAN } else { y }
         }
 
+        /// C++'s `std::min`: the first unless the second is smaller, so the first where either is NaN.
+        #[must_use]
+        #[inline]
+        pub fn $min_c(a: $float, b: $float) -> $float {
+            if b < a { b } else { a }
+        }
+
+        /// C++'s `std::max`: the first unless the second is larger, so the first where either is NaN.
+        #[must_use]
+        #[inline]
+        pub fn $max_c(a: $float, b: $float) -> $float {
+            if a < b { b } else { a }
+        }
+
+        /// The truncated remainder, with the sign of the dividend, of zeros too: C's `fmod`. Exact.
+        #[must_use]
+        #[inline]
+        pub fn $modulo_c(a: $float, b: $float) -> $float {
+            let truncated = a % b;
+            if truncated.is_nan() { <$float>::NAN } else { truncated }
+        }
+
         /// To the nearest integer, ties to the even one; keeps the sign, of zeros too.
         #[must_use]
         #[inline]
@@ -53,8 +78,28 @@ macro_rules! exact_functions {
     };
 }
 
-exact_functions!(f64, min_f64, max_f64, mod_f64, round_f64, round_away_from_zero_f64);
-exact_functions!(f32, min_f32, max_f32, mod_f32, round_f32, round_away_from_zero_f32);
+exact_functions!(
+    f64,
+    min_f64,
+    max_f64,
+    mod_f64,
+    min_c_f64,
+    max_c_f64,
+    mod_c_f64,
+    round_f64,
+    round_away_from_zero_f64
+);
+exact_functions!(
+    f32,
+    min_f32,
+    max_f32,
+    mod_f32,
+    min_c_f32,
+    max_c_f32,
+    mod_c_f32,
+    round_f32,
+    round_away_from_zero_f32
+);
 
 #[cfg(test)]
 mod tests {
@@ -110,6 +155,36 @@ mod tests {
         ];
         for (a, b, expected) in cases {
             same(mod_f64(a, b), expected);
+        }
+    }
+
+    #[test]
+    fn extrema_of_c_are_the_first_operand_where_one_is_nan() {
+        for f in [min_c_f64, max_c_f64] {
+            same(f(NAN, 1.0), NAN);
+            same(f(1.0, NAN), 1.0);
+            same(f(0.0, -0.0), 0.0);
+            same(f(-0.0, 0.0), -0.0);
+        }
+        same(min_c_f64(1.0, -INF), -INF);
+        same(max_c_f64(1.0, INF), INF);
+    }
+
+    #[test]
+    fn remainders_of_c_have_the_sign_of_the_dividend() {
+        let cases = [
+            (-5.0, 3.0, -2.0),
+            (5.0, -3.0, 2.0),
+            (-5.5, 2.0, -1.5),
+            (-6.0, 3.0, -0.0),
+            (6.0, -3.0, 0.0),
+            (-1.0, INF, -1.0),
+            (INF, 1.0, NAN),
+            (1.0, 0.0, NAN),
+            (-1e-20, 3.0, -1e-20),
+        ];
+        for (a, b, expected) in cases {
+            same(mod_c_f64(a, b), expected);
         }
     }
 

@@ -1,7 +1,7 @@
 /* Integer arithmetic: total and wrapping, through unsigned numbers, whose overflow is defined.
  *
- * mod: floored, the sign of the divisor; 0 for a zero divisor. pow: for a negative exponent the
- * real power truncated toward zero, and 0 of the base 0.
+ * mod: floored, the sign of the divisor; mod_c: the sign of the dividend; both are 0 for a zero
+ * divisor. pow: for a negative exponent the real power truncated toward zero, and 0 of the base 0.
  */
 ISOBAR_INLINE int64_t isobar_mod_i64(int64_t a, int64_t b)
 {
@@ -9,6 +9,11 @@ ISOBAR_INLINE int64_t isobar_mod_i64(int64_t a, int64_t b)
     int64_t divisor = b == 0 ? 1 : b == -1 ? 1 : b;
     int64_t remainder = a % divisor;
     return remainder != 0 && (remainder < 0) != (divisor < 0) ? remainder + divisor : remainder;
+}
+
+ISOBAR_INLINE int64_t isobar_mod_c_i64(int64_t a, int64_t b)
+{
+    return a % (b == 0 || b == -1 ? 1 : b);
 }
 
 ISOBAR_INLINE int64_t isobar_pow_i64(int64_t base, int64_t exponent)
@@ -37,6 +42,7 @@ ISOBAR_INLINE int64_t isobar_abs_i64(int64_t a)
 /* A narrower type embeds in 64 bits, and the truncation is its wrapping. */
 #define ISOBAR_NARROW(T, NAME)                                                              \
     ISOBAR_INLINE T isobar_mod_##NAME(T a, T b) { return (T)isobar_mod_i64(a, b); }         \
+    ISOBAR_INLINE T isobar_mod_c_##NAME(T a, T b) { return (T)isobar_mod_c_i64(a, b); }     \
     ISOBAR_INLINE T isobar_pow_##NAME(T a, T b) { return (T)isobar_pow_i64(a, b); }         \
     ISOBAR_INLINE T isobar_abs_##NAME(T a) { return (T)isobar_abs_i64(a); }
 

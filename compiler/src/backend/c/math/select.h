@@ -1,6 +1,7 @@
 /* Extrema, remainders and rounding.
  *
  * min, max: NaN if either is; of equals the first. mod: floored, the sign of the divisor.
+ * min_c, max_c: the first if either is NaN; of equals the first. mod_c: the sign of the dividend.
  * round: ties to even. round_away_from_zero: ties away from zero.
  */
 #define ISOBAR_SELECT(T, NAME, SUFFIX)                                             \
@@ -21,6 +22,13 @@
         T floored = (truncated < 0) == (b < 0) ? truncated : moved;                \
         T y = truncated == 0 ? copysign##SUFFIX(0, b) : floored;                   \
         return truncated != truncated ? (T)NAN : y;                                \
+    }                                                                              \
+    ISOBAR_INLINE T isobar_min_c_##NAME(T a, T b) { return b < a ? b : a; }        \
+    ISOBAR_INLINE T isobar_max_c_##NAME(T a, T b) { return a < b ? b : a; }        \
+    ISOBAR_INLINE T isobar_mod_c_##NAME(T a, T b)                                  \
+    {                                                                              \
+        T truncated = fmod##SUFFIX(a, b);                                          \
+        return truncated != truncated ? (T)NAN : truncated;                        \
     }                                                                              \
     ISOBAR_INLINE T isobar_round_##NAME(T x) { return rint##SUFFIX(x); }           \
     ISOBAR_INLINE T isobar_round_away_from_zero_##NAME(T x)                        \
