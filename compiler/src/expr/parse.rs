@@ -12,8 +12,8 @@ use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 pub type Leaf<'a, A> = dyn FnMut(&str, Vec<Subscript<A>>) -> Result<(A, DType), String> + 'a;
 
 /// Words that mean something else than a name.
-const RESERVED: [&str; 13] =
-    ["I", "J", "K", "NaN", "and", "else", "false", "if", "inf", "not", "or", "true", "while"];
+const RESERVED: [&str; 16] =
+    ["I", "J", "K", "NaN", "and", "else", "false", "i", "if", "inf", "j", "k", "not", "or", "true", "while"];
 
 /// A name as listings spell it: with a `$` before it where it would be read as something else.
 #[must_use]
@@ -171,7 +171,8 @@ impl<A> Parser<'_, A> {
         if rest.first() == Some(&"(") {
             return self.call(token);
         }
-        if let Some(axis) = Axis::ALL.into_iter().find(|it| it.name() == token) {
+        if let Some(axis) = Axis::ALL.into_iter().find(|it| it.name() == token || it.position_name() == token)
+        {
             return Ok(self.node(ExprKind::Position(axis), DType::Int64));
         }
         let name = token.strip_prefix('$').unwrap_or(token);
@@ -378,12 +379,24 @@ mod tests {
             "q[i, {n + q[{m}, 0]}, k - 1 + {max(n, 2)}] * p[{3}]",
             "max(1e-7, min(a, b[0, -1, 0]))",
             "isnan(NaN) or isinf(inf)",
-            "$inf + $K + inf",
+            "$inf + $K + $k + inf",
             "float64(K) * 3.0 + float64(5int8)",
             "q[1, 0, 0].up(n + 1).A[2, m] + t.A[K] * p.at(max(n, 0)) - q.up(-2).A[0]",
         ] {
             round_trip(text);
         }
+    }
+
+    #[test]
+    fn a_position_is_a_loop_variable_where_loops_are_written_out() {
+        let leaf = |it: &String, f: &mut fmt::Formatter<'_>| write!(f, "{}", spelled(it));
+        let mut read = |name: &str, _: Vec<Subscript<String>>| Ok((name.to_owned(), DType::Float64));
+        for text in ["a * float64(k)", "$k + a if j < i else a"] {
+            let expr = parse(text, Span::default(), &mut read).expect(text);
+            assert_eq!(crate::expr::print::text_in_loops(&expr, &leaf).to_string(), text);
+        }
+        let expr = parse("K + a", Span::default(), &mut read).expect("an expression");
+        assert_eq!(crate::expr::print::text_in_loops(&expr, &leaf).to_string(), "k + a");
     }
 
     #[test]

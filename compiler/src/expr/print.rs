@@ -6,6 +6,7 @@ use itertools::Itertools;
 
 use super::parse::spelled;
 use super::{Expr, ExprKind, Index, Subscript, Vertical, subscript};
+use crate::space::Axis;
 use crate::types::{BinaryOp, UnaryOp};
 
 const TERNARY: u8 = 1;
@@ -16,33 +17,52 @@ const ATOM: u8 = 10;
 /// How a level spells a leaf of its expressions.
 pub type Spell<'a, A> = dyn Fn(&A, &mut fmt::Formatter<'_>) -> fmt::Result + 'a;
 
+/// All that differs between levels.
+struct Style<'a, A> {
+    leaf: &'a Spell<'a, A>,
+    position: fn(Axis) -> &'static str,
+}
+
+impl<A> Clone for Style<'_, A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Style<'_, A> {}
+
 /// The expression in the language's own notation; casts are written `float32(x)`.
 pub fn text<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
-    operand(expr, spell, 0)
+    operand(expr, Style { leaf: spell, position: Axis::name }, 0)
+}
+
+/// The expression where loops are written out: a position is the loop's variable, as `K` is a number of points.
+pub fn text_in_loops<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+    operand(expr, Style { leaf: spell, position: Axis::position_name }, 0)
 }
 
 /// In parentheses where its outermost operator binds less tightly than `needed`.
-fn operand<'a, A, T>(expr: &'a Expr<A, T>, spell: &'a Spell<'a, A>, needed: u8) -> impl fmt::Display + 'a {
+fn operand<'a, A, T>(expr: &'a Expr<A, T>, style: Style<'a, A>, needed: u8) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         if binding(expr) < needed {
             f.write_str("(")?;
-            bare(f, expr, spell)?;
+            bare(f, expr, style)?;
             f.write_str(")")
         } else {
-            bare(f, expr, spell)
+            bare(f, expr, style)
         }
     })
 }
 
-fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A>) -> fmt::Result {
+fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, style: Style<'_, A>) -> fmt::Result {
     match &expr.kind {
         ExprKind::Literal(value) => write!(f, "{value}"),
-        ExprKind::Access(leaf) => spell(leaf, f),
+        ExprKind::Access(leaf) => (style.leaf)(leaf, f),
         ExprKind::Element(leaf, at) => {
-            spell(leaf, f)?;
-            index(at, spell).fmt(f)
+            (style.leaf)(leaf, f)?;
+            behind(at, style).fmt(f)
         }
-        ExprKind::Position(axis) => f.write_str(axis.name()),
+        ExprKind::Position(axis) => f.write_str((style.position)(*axis)),
         ExprKind::Unary(op, it) => {
             // `- -x` needs no parentheses in the grammar, yet `--x` reads badly.
             // And a sign before a bare number would read back as part of it.
@@ -51,7 +71,7 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A
                 (UnaryOp::Minus, ExprKind::Literal(_)) => ATOM + 1,
                 _ => SIGN + 1,
             };
-            write!(f, "{}{}", op.symbol(), operand(it, spell, needed))
+            write!(f, "{}{}", op.symbol(), operand(it, style, needed))
         }
         ExprKind::Binary(op, left, right) => {
             let binding = op.precedence();
@@ -61,32 +81,36 @@ fn bare<A, T>(f: &mut fmt::Formatter<'_>, expr: &Expr<A, T>, spell: &Spell<'_, A
                 it if it.is_comparison() => (binding + 1, binding + 1),
                 _ => (binding, binding + 1),
             };
-            write!(f, "{} {op} {}", operand(left, spell, left_needs), operand(right, spell, right_needs))
+            write!(f, "{} {op} {}", operand(left, style, left_needs), operand(right, style, right_needs))
         }
         ExprKind::Ternary { condition, then, otherwise } => {
-            let [then, condition] = [then, condition].map(|it| operand(it, spell, TERNARY + 1));
-            write!(f, "{then} if {condition} else {}", operand(otherwise, spell, TERNARY))
+            let [then, condition] = [then, condition].map(|it| operand(it, style, TERNARY + 1));
+            write!(f, "{then} if {condition} else {}", operand(otherwise, style, TERNARY))
         }
         ExprKind::Call(function, arguments) => {
-            write!(f, "{function}({})", arguments.iter().map(|it| text(it, spell)).format(", "))
+            write!(f, "{function}({})", arguments.iter().map(|it| operand(it, style, 0)).format(", "))
         }
-        ExprKind::Cast(to, it) => write!(f, "{to}({})", text(it, spell)),
+        ExprKind::Cast(to, it) => write!(f, "{to}({})", operand(it, style, 0)),
     }
 }
 
 /// What stands behind the leaf: `.up(n)` or `.at(n)` for the level, `.A[m, n]` for the data dimensions.
 pub fn index<'a, A, T>(index: &'a Index<A, T>, spell: &'a Spell<'a, A>) -> impl fmt::Display + 'a {
+    behind(index, Style { leaf: spell, position: Axis::name })
+}
+
+fn behind<'a, A, T>(index: &'a Index<A, T>, style: Style<'a, A>) -> impl fmt::Display + 'a {
     fmt::from_fn(move |f| {
         match &index.vertical {
             Vertical::Offset(0) => {}
             Vertical::Offset(by) => write!(f, ".up({by})")?,
-            Vertical::Above(by) => write!(f, ".up({})", text(by, spell))?,
-            Vertical::At(level) => write!(f, ".at({})", text(level, spell))?,
+            Vertical::Above(by) => write!(f, ".up({})", operand(by, style, 0))?,
+            Vertical::At(level) => write!(f, ".at({})", operand(level, style, 0))?,
         }
         if index.data.is_empty() {
             return Ok(());
         }
-        write!(f, ".A[{}]", index.data.iter().map(|it| text(it, spell)).format(", "))
+        write!(f, ".A[{}]", index.data.iter().map(|it| operand(it, style, 0)).format(", "))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use super::Expr;
-use super::print::{Spell, text};
+use super::print::{Spell, text_in_loops};
 use crate::space::{Affine, Symbol};
 
 /// An index into one dimension, 0 at its start.
@@ -63,7 +63,7 @@ impl<A> From<Affine> for Subscript<A> {
 pub fn spelled<'a, A>(it: &'a Subscript<A>, spell: &'a Spell<'a, A>) -> impl Display + 'a {
     fmt::from_fn(move |f| match &it.found {
         None => it.known.fmt(f),
-        Some(found) if it.known == Affine::constant(0) => write!(f, "{{{}}}", text(found, spell)),
-        Some(found) => write!(f, "{} + {{{}}}", it.known, text(found, spell)),
+        Some(found) if it.known == Affine::constant(0) => write!(f, "{{{}}}", text_in_loops(found, spell)),
+        Some(found) => write!(f, "{} + {{{}}}", it.known, text_in_loops(found, spell)),
     })
 }

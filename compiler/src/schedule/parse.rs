@@ -240,7 +240,7 @@ for k in [0, K) descending:
     for i in [0, I) parallel:
       c = n[k] == 0 or not $inf[i, j, k] < inf
       if c:
-        p[i, j] = float32(K)
+        p[i, j] = float32(k)
       elif a[i, j, k] > 1.0:
         while c:
           c = not c

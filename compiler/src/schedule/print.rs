@@ -138,7 +138,7 @@ impl Printer<'_> {
 }
 
 fn expression<'a>(tree: &'a Tree, expr: &'a Expr) -> impl fmt::Display + 'a {
-    fmt::from_fn(move |f| print::text(expr, &|it, f| access(tree, it).fmt(f)).fmt(f))
+    fmt::from_fn(move |f| print::text_in_loops(expr, &|it, f| access(tree, it).fmt(f)).fmt(f))
 }
 
 fn access<'a>(tree: &'a Tree, access: &'a Access) -> impl fmt::Display + 'a {

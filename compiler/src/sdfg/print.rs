@@ -11,7 +11,7 @@ use super::nodes::{
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::entity::{Arena, Handle};
-use crate::expr::print::text;
+use crate::expr::print::text_in_loops;
 use crate::space::Affine;
 
 /// The whole graph, with nested graphs in their places. Access nodes show as the names in the memlets.
@@ -147,9 +147,12 @@ impl Printer {
             Input::Symbolic(sum) => spelled(sum).fmt(f),
         };
         for Found { name, code, size } in &tasklet.found {
-            self.writer.line(format_args!("{id}: {name} = {} in [0:{size}], else a trap", text(code, &leaf)));
+            self.writer.line(format_args!(
+                "{id}: {name} = {} in [0:{size}], else a trap",
+                text_in_loops(code, &leaf)
+            ));
         }
-        let code = text(&tasklet.code, &leaf);
+        let code = text_in_loops(&tasklet.code, &leaf);
         let name = &tasklet.output.name;
         let out = state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(name));
         match out.and_then(|it| it.memlet.as_ref()) {
@@ -214,7 +217,7 @@ pub fn condition(condition: &Condition, containers: &Arena<Container>) -> String
         }
         Operand::Symbolic(sum) => spelled(sum).fmt(f),
     };
-    text(condition, &leaf).to_string()
+    text_in_loops(condition, &leaf).to_string()
 }
 
 /// A sum, in parentheses where it has more than one term.

@@ -476,7 +476,7 @@ forward
 
                 forward k in [0, K):
                   for j in [0, J), i in [0, I):
-                    t[i, j, k] = a[i, j, __a_K_below + k + {n[i, j]}] + a[i + 1, j, __a_K_below + {K - 1}] * float64(w[{n[i, j]}])
+                    t[i, j, k] = a[i, j, __a_K_below + k + {n[i, j]}] + a[i + 1, j, __a_K_below + {k - 1}] * float64(w[{n[i, j]}])
                   for j in [0, J), i in [0, I):
                     v[i, j, k + 1, 2, {n[i, j]}] = t[i, j, {n[i, j]}] + v[i, j, k - 1, 0, 1]
             "#]],
@@ -602,7 +602,7 @@ forward
 
                 forward k in [0, K):
                   for j in [0, J), i in [0, I):
-                    b[i, j, k] = many[i, j, {K}]
+                    b[i, j, k] = many[i, j, {k}]
             "#]],
         );
     }
