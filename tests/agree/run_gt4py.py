@@ -182,12 +182,13 @@ def external(value, module):
 def build(case, module, definition, backend):
     precision = case["precision"]
     names = oracle.typing_names(precision)
+    given = {{"float": float, "int": int}.get(name, name): np.dtype(it).type for name, it in case["dtypes"].items()}
     return gtscript.stencil(
         backend=backend,
         definition=definition,
         name=f"{case['stencil']}_{case['id']}_{backend}",
         externals={name: external(it, module) for name, it in case["externals"].items()},
-        dtypes={float: names["Float"], int: names["Int"]} | case.get("dtypes", {}),
+        dtypes={float: names["Float"], int: names["Int"]} | given,
         literal_float_precision=precision,
         literal_int_precision=precision,
         format_source=False,

@@ -2,9 +2,10 @@
 
 use isobar_tests::agree::kept::{self, Kept, digest};
 use isobar_tests::agree::prepare::{Ours, ours};
+use isobar_tests::agree::subject::Subject;
 
 fn check(kept: &Kept) -> Result<(), String> {
-    let fields = match ours(&kept.subject()).map_err(|it| it.to_string())? {
+    let fields = match Subject::of_kept(kept).and_then(|it| ours(&it)).map_err(|it| it.to_string())? {
         Ours::Ran(fields) => fields,
         other => return Err(format!("{other:?}")),
     };

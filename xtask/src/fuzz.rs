@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::process::{cargo, output, program, root, run, target_dir};
 
 /// The targets, each with how many of a hundred seconds it gets.
-const TARGETS: [(&str, u64); 3] = [("stencil", 80), ("notation", 12), ("request", 8)];
+const TARGETS: [(&str, u64); 4] = [("stencil", 60), ("editor", 20), ("notation", 12), ("request", 8)];
 
 /// What cargo-fuzz says to the compiler; none of it needs a nightly one.
 const INSTRUMENTATION: [&str; 6] = [
@@ -35,7 +35,8 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         fuzzer.arg(&corpus).arg(&seeds);
         fuzzer.arg(format!("-max_total_time={}", (seconds * share / 100).max(1)));
         // No hang, and bounded memory.
-        fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000", "-print_final_stats=1"]);
+        fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000"]);
+        fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
         fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
         fuzzer.arg(format!("-artifact_prefix={}/{target}-", artifacts.display()));
         run(&mut fuzzer, &format!("look for inputs that break `{target}`"))?;
@@ -65,7 +66,7 @@ fn write_seeds(target: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
     let mut texts = Vec::new();
     match target {
-        "stencil" => {
+        "stencil" | "editor" => {
             for from in ["static/gallery", "tests/golden/facts", "tests/agree/stencils"] {
                 texts.extend(files(&root().join(from), ".py")?);
             }

@@ -9,11 +9,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use isobar_compiler::backend::array::Array;
-use isobar_compiler::space::Domain;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::subject::Subject;
 use crate::root;
 
 /// A stencil and what gt4py made of it.
@@ -49,16 +47,6 @@ pub fn all() -> Result<Vec<Kept>> {
     let text = std::fs::read_to_string(path()).with_context(|| path().display().to_string())?;
     // The first line says how it was made.
     text.lines().skip(1).map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
-}
-
-impl Kept {
-    /// The stencil, to be run again.
-    #[must_use]
-    pub fn subject(&self) -> Subject {
-        let [i, j, k] = self.domain;
-        let domain = Domain::new(i, j, k);
-        Subject::of_text(&self.origin, &self.name, &self.text, &self.stencil, self.precision, domain)
-    }
 }
 
 /// Type, shape, and a hash of the elements; any NaN is as good as any other.

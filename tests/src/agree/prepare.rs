@@ -21,6 +21,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::subject::Subject;
 use super::values::physical;
+use crate::conformance;
 
 /// What becomes of a stencil here.
 #[derive(Clone, Debug)]
@@ -43,6 +44,8 @@ pub struct Prepared {
     pub ours: Ours,
     /// The codes of the warnings.
     pub warnings: Vec<&'static str>,
+    /// Whether it stands on a conformance page, which says what is refused.
+    pub is_of_page: bool,
     /// An entry of `cases.json`.
     pub case: Json,
     pub folder: PathBuf,
@@ -76,6 +79,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         "stencil": subject.stencil,
         "precision": subject.precision,
         "externals": subject.config.externals.iter().map(|(name, it)| (name.clone(), wire(it))).collect::<Map<_, _>>(),
+        "dtypes": subject.config.dtypes,
         "accepted": false,
         "backends": ["numpy", "debug"],
         "written": [],
@@ -107,15 +111,15 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
             Ours::Crashed(text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default())
         }
     };
-    Ok(Prepared { id, ours, warnings, case, folder })
+    Ok(Prepared { id, ours, warnings, is_of_page: subject.block.is_some(), case, folder })
 }
 
 /// The run of a stencil that compiles, and what gt4py needs for the same one.
 fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folder: &Path) -> Result<Ours> {
     let signature = compilation.signature.as_ref().context("no signature")?;
-    let (domain, call) = call(subject, signature);
+    let call = call(subject, compilation, signature)?;
     case["accepted"] = json!(true);
-    case["domain"] = json!([domain.i, domain.j, domain.k]);
+    case["domain"] = json!(call.domain);
     // A `while` of gt4py's `numpy` evaluates its condition over whole arrays.
     if subject.has_while() {
         case["backends"] = json!(["debug"]);
@@ -136,16 +140,21 @@ fn accepted(subject: &Subject, compilation: &Compilation, case: &mut Json, folde
 pub fn ours(subject: &Subject) -> Result<Ours> {
     let compilation = subject.compile();
     let signature = compilation.signature.as_ref().filter(|_| !compilation.has_errors());
-    let (_, call) = call(subject, signature.context("it does not compile")?);
+    let call = call(subject, &compilation, signature.context("it does not compile")?)?;
     run(&compilation, call)
 }
 
-/// Random inputs that depend on the subject's name alone.
-fn call(subject: &Subject, signature: &Signature) -> (Domain, Call) {
+/// The inputs that the subject says; others are random, and depend on its name alone.
+fn call(subject: &Subject, compilation: &Compilation, signature: &Signature) -> Result<Call> {
+    if let Some(block) = &subject.block
+        && compilation.directives.domain.is_some()
+    {
+        return conformance::call(block, compilation, signature);
+    }
     let Domain { i, j, k } = subject.domain;
     let domain = Domain::new(i, j, k.max(signature.min_levels));
     let seed = subject.name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into()));
-    (domain, inputs::call_for(signature, &physical(signature, seed % 100_000), domain))
+    Ok(inputs::call_for(signature, &physical(signature, seed % 100_000), domain))
 }
 
 fn run(compilation: &Compilation, call: Call) -> Result<Ours> {

@@ -6,10 +6,13 @@ use anyhow::{Context, Result};
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::frontend;
+use isobar_compiler::inputs::directive;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 
+use super::kept::Kept;
+use crate::conformance::{self, Block};
 use crate::corpus::{Checkout, Trial};
 use crate::generate::{self, Features};
 
@@ -26,7 +29,15 @@ pub struct Subject {
     pub precision: u32,
     pub config: Config,
     pub domain: Domain,
+    /// The block of a conformance page that it is, which says what its inputs are.
+    pub block: Option<Block>,
 }
+
+/// What the stencils of conformance pages take for granted.
+const PRELUDE: &str = "from gt4py.cartesian import gtscript\nfrom gt4py.cartesian.gtscript import *\nfrom ndsl.dsl.typing import *\nimport numpy as np\n";
+
+/// The origin of the stencils of conformance pages.
+const CONFORMANCE: &str = "conformance";
 
 impl Subject {
     /// A stencil of a text that says itself which externals it takes.
@@ -42,8 +53,7 @@ impl Subject {
         let mut project = Project::of_one("main.py", text);
         project.stencil = Some(stencil.to_owned());
         let mut config = Config::with_precision(precision);
-        let (directives, _) =
-            isobar_compiler::inputs::directive::read(text, project.main_id().unwrap_or_default());
+        let (directives, _) = directive::read(text, project.main_id().unwrap_or_default());
         config.externals = directives.external_values();
         Self {
             origin: origin.to_owned(),
@@ -53,7 +63,76 @@ impl Subject {
             precision,
             config,
             domain,
+            block: None,
         }
+    }
+
+    /// The stencils of conformance pages, but those that are more than a text: with modules beside them, or
+    /// options that gt4py does not have.
+    ///
+    /// # Errors
+    ///
+    /// When a page cannot be read.
+    pub fn of_pages(folder: &Path) -> Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for path in files(folder, "md")? {
+            let page = std::fs::read_to_string(&path)?;
+            let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            for block in conformance::blocks(&page) {
+                let is_plain = block.modules.is_empty() && block.minmax.is_none() && block.modulo.is_none();
+                // What a call must be is decided here, and not by gt4py.
+                let is_run = ["refused", "stops"].iter().all(|it| block.lines_of(it).next().is_none());
+                if is_plain && is_run && block.halo == 0 {
+                    found.extend(Self::of_block(&format!("{file}:{}", block.line), block)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// A stencil of a conformance page; `None` for a text without one, which is no subject.
+    ///
+    /// # Errors
+    ///
+    /// When the block's options cannot be read.
+    pub fn of_block(name: &str, block: Block) -> Result<Option<Self>> {
+        let text = if block.text.starts_with(PRELUDE) {
+            block.text.clone()
+        } else {
+            format!("{PRELUDE}{}", block.text)
+        };
+        let block = Block { text, ..block };
+        let project = Project::of_one("main.py", &block.text);
+        let parsed = frontend::parse(&project, &mut Diagnostics::default());
+        let mut config = conformance::config(&block)?;
+        let (directives, _) = directive::read(&block.text, project.main_id().unwrap_or_default());
+        config.externals.extend(directives.external_values());
+        let Some(stencil) = parsed.stencils().first().map(|it| it.name.to_string()) else { return Ok(None) };
+        Ok(Some(Self {
+            origin: CONFORMANCE.to_owned(),
+            name: name.to_owned(),
+            project,
+            stencil,
+            precision: block.precision,
+            config,
+            domain: Domain::new(5, 4, 6),
+            block: Some(block),
+        }))
+    }
+
+    /// A stencil that was compared, from what is kept of it.
+    ///
+    /// # Errors
+    ///
+    /// When it was of a conformance page, and is not one any more.
+    pub fn of_kept(kept: &Kept) -> Result<Self> {
+        if kept.origin == CONFORMANCE {
+            let block = Block { text: kept.text.clone(), precision: kept.precision, ..Block::default() };
+            return Self::of_block(&kept.name, block)?.context("a text without a stencil");
+        }
+        let [i, j, k] = kept.domain;
+        let domain = Domain::new(i, j, k);
+        Ok(Self::of_text(&kept.origin, &kept.name, &kept.text, &kept.stencil, kept.precision, domain))
     }
 
     /// The first `count` generated stencils, with more and more features in turn, in double and in
@@ -82,14 +161,8 @@ impl Subject {
     ///
     /// When the folder cannot be read.
     pub fn of_folder(origin: &str, folder: &Path, domain: Domain) -> Result<Vec<Self>> {
-        let mut files: Vec<_> = std::fs::read_dir(folder)
-            .with_context(|| folder.display().to_string())?
-            .filter_map(|it| it.ok().map(|it| it.path()))
-            .filter(|it| it.extension().is_some_and(|it| it == "py"))
-            .collect();
-        files.sort();
         let mut found = Vec::new();
-        for path in files {
+        for path in files(folder, "py")? {
             let text = std::fs::read_to_string(&path)?;
             let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let parsed = frontend::parse(&Project::of_one("main.py", &text), &mut Diagnostics::default());
@@ -121,6 +194,7 @@ impl Subject {
                 precision: 64,
                 config,
                 domain,
+                block: None,
             });
         }
         Ok(found)
@@ -138,4 +212,13 @@ impl Subject {
     pub fn compile(&self) -> Compilation {
         route::compile(&self.project, &self.config, &mut NoHook)
     }
+}
+
+/// The files of a folder with that ending, by name.
+fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let mut files: Vec<_> = entries.filter_map(|it| it.ok().map(|it| it.path())).collect();
+    files.retain(|it| it.extension().is_some_and(|it| it == ending));
+    files.sort();
+    Ok(files)
 }

@@ -73,6 +73,12 @@ const DEVIATIONS: [(&str, &str); 2] = [
     ("Found recursive imports", "an external that is imported and not used is accepted"),
 ];
 
+/// Where our results are others by decision, and which warning says so.
+const DECISIONS: [(&str, &str); 2] = [
+    ("W03", "W03: two integers divide in the precision of float literals"),
+    ("W04", "W04: an offset along I or J counts beside a level of run time"),
+];
+
 impl Verdict {
     /// Compares the two answers to one case.
     ///
@@ -86,6 +92,9 @@ impl Verdict {
         Ok(match &prepared.ours {
             Ours::Crashed(what) => Verdict::WeCrash { what: what.clone() },
             Ours::Refused { .. } if refuses => Verdict::BothRefuse,
+            Ours::Refused { .. } if accepts && prepared.is_of_page => {
+                Verdict::Deviates { row: "a conformance page says that it is refused" }
+            }
             Ours::Refused { code, message } if accepts => {
                 Verdict::OnlyWeRefuse { why: format!("{code} {message}") }
             }
@@ -151,8 +160,7 @@ fn compare(
             compared += 1;
             let (found, expected) = (found.get(&at), expected.get(&at));
             if !is_same(found, expected) {
-                if prepared.warnings.contains(&"W03") {
-                    let row = "W03: two integers divide in the precision of float literals";
+                if let Some((_, row)) = DECISIONS.iter().find(|(code, _)| prepared.warnings.contains(code)) {
                     return Ok(Verdict::Deviates { row });
                 }
                 let distance = ulp::distance(found, expected);

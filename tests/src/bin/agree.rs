@@ -56,6 +56,7 @@ fn agree(python: &Path, work: &Path, generated: u64, keep: bool, paths: &[&str])
     let mut subjects = Subject::of_folder("gallery", &root().join("static/gallery"), DOMAIN)?;
     subjects.extend(Subject::of_folder("facts", &root().join("tests/golden/facts"), DOMAIN)?);
     subjects.extend(Subject::of_folder("written", &root().join("tests/agree/stencils"), DOMAIN)?);
+    subjects.extend(Subject::of_pages(&root().join("tests/conformance"))?);
     subjects.extend(Subject::generated(generated));
     for path in paths {
         // Each may import from the others.

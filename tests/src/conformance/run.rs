@@ -8,6 +8,7 @@ use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::backend::launch::{Argument, Call, Launch};
 use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use isobar_compiler::config::Config;
 use isobar_compiler::diag::{LineIndex, Severity};
 use isobar_compiler::inputs::call::fill;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
@@ -56,6 +57,17 @@ pub fn check(block: &Block) -> Result<()> {
 }
 
 fn compile(block: &Block) -> Result<Compilation> {
+    let mut project = Project::of_one("main.py", &block.text);
+    project.files.extend(block.modules.clone());
+    Ok(route::compile(&project, &config(block)?, &mut NoHook))
+}
+
+/// The options that a block asks for.
+///
+/// # Errors
+///
+/// When an external is no JSON.
+pub fn config(block: &Block) -> Result<Config> {
     let json = |text: &str| serde_json::from_str(text).with_context(|| format!("`{text}` is no JSON"));
     let mut request = Request {
         precision: Some(block.precision),
@@ -69,10 +81,7 @@ fn compile(block: &Block) -> Result<Compilation> {
     for (name, value) in block.values_of("dtype") {
         request.dtypes.insert(name.to_owned(), value.trim_matches('"').to_owned());
     }
-    let mut project = Project::of_one("main.py", &block.text);
-    project.files.extend(block.modules.clone());
-    let config = request.config(&isobar_compiler::inputs::Directives::default());
-    Ok(route::compile(&project, &config, &mut NoHook))
+    Ok(request.config(&isobar_compiler::inputs::Directives::default()))
 }
 
 /// What is said, by line, severity and code; line 0 is the text as a whole.
@@ -91,9 +100,7 @@ fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> 
 
 fn run(block: &Block, compilation: &Compilation) -> Result<()> {
     let signature = compilation.signature.as_ref().context("there is no signature")?;
-    let [i, j, k] = compilation.directives.domain.context("there is no domain")?;
-    let domain = Domain::new(i, j, k);
-    let call = call(block, compilation, signature, domain)?;
+    let call = call(block, compilation, signature)?;
     let refused: Vec<&str> = block.lines_of("refused").map(|it| it.trim_matches(['[', ']'])).collect();
     let mut launch = match compilation.bind(call) {
         Ok(launch) => launch,
@@ -117,8 +124,15 @@ fn run(block: &Block, compilation: &Compilation) -> Result<()> {
     compare(block, signature, &launch)
 }
 
-fn call(block: &Block, compilation: &Compilation, signature: &Signature, domain: Domain) -> Result<Call> {
+/// The call that a block describes.
+///
+/// # Errors
+///
+/// When it describes none that can be made.
+pub fn call(block: &Block, compilation: &Compilation, signature: &Signature) -> Result<Call> {
     let directives = &compilation.directives;
+    let [i, j, k] = directives.domain.context("there is no domain")?;
+    let domain = Domain::new(i, j, k);
     let mut given = BTreeMap::new();
     for (left, right) in block.values_of("input") {
         let (name, values) = Values::parse(left, right)?;
