@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::constants::Evaluated;
 use super::given::may_build;
+use super::parametrized::{FirstValue, first_values};
 use super::program::{is_function, is_stencil};
 use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::diag::{FileId, Span};
@@ -47,6 +48,8 @@ pub(super) struct ClassInfo<'p> {
     /// Where it is defined.
     pub(super) scope: ScopeId,
     pub(super) body: ScopeId,
+    /// What its methods assign to attributes of their object.
+    pub(super) object: ScopeId,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +58,10 @@ pub(super) struct Scope<'p> {
     pub(super) names: BTreeMap<&'p str, Vec<usize>>,
     /// `from x import *`
     pub(super) stars: Vec<usize>,
+    /// The class whose body it is.
+    class: Option<ClassId>,
+    /// What a method calls its object, and the object's attributes.
+    this: Option<(&'p str, ScopeId)>,
 }
 
 /// One binding of a name.
@@ -82,6 +89,8 @@ pub(super) enum Bound<'p> {
     },
     Function(FunctionId),
     Class(ClassId),
+    /// `self`
+    This(ClassId),
     /// A loop variable, a `with` target, ...: known only when the file runs.
     Unknown(&'static str),
 }
@@ -163,9 +172,14 @@ impl<'p> FileNames<'p> {
         guards: &[(&'p Expr, bool)],
         what: Bound<'p>,
     ) {
+        self.bind_in(scope, name, Binding { scope, span, guards: guards.to_vec(), what });
+    }
+
+    /// Binds a name in a scope that need not be the one where its value stands.
+    fn bind_in(&mut self, holder: ScopeId, name: &'p str, binding: Binding<'p>) {
         let index = self.bindings.len();
-        self.bindings.push(Binding { scope, span, guards: guards.to_vec(), what });
-        let scope = &mut self.scopes[scope.index as usize];
+        self.bindings.push(binding);
+        let scope = &mut self.scopes[holder.index as usize];
         if name == "*" {
             scope.stars.push(index);
         } else {
@@ -191,18 +205,23 @@ impl<'p> FileNames<'p> {
                                     }
                                 }
                             }
-                            _ => {}
+                            _ => self.bind_attribute(scope, target, stmt.span, guards, Bound::Value(value)),
                         }
                     }
                 }
                 StmtKind::AnnAssign { target, value: Some(value), .. } => {
                     if let ExprKind::Name(name) = &target.kind {
                         self.bind(scope, name, stmt.span, guards, Bound::Value(value));
+                    } else {
+                        self.bind_attribute(scope, target, stmt.span, guards, Bound::Value(value));
                     }
                 }
                 StmtKind::AugAssign { target, op, value } => {
                     if let ExprKind::Name(name) = &target.kind {
                         self.bind(scope, name, stmt.span, guards, Bound::Augmented(*op, name, value));
+                    } else {
+                        let what = Bound::Unknown("it changes while the file runs");
+                        self.bind_attribute(scope, target, stmt.span, guards, what);
                     }
                 }
                 StmtKind::Import(aliases) => {
@@ -238,17 +257,16 @@ impl<'p> FileNames<'p> {
                     if !is_stencil && !is_gtscript {
                         // A plain function may define stencils, which see its names.
                         let inner = self.open(Some(scope));
-                        for param in &def.params {
-                            let what = Bound::Unknown("it is a parameter of the function around");
-                            self.bind(inner, &param.name.name, param.name.span, &[], what);
-                        }
+                        self.bind_params(scope, inner, def);
                         self.collect(inner, &def.body, &mut Vec::new());
                     }
                 }
                 StmtKind::Class(def) => {
                     let inner = self.open(Some(scope));
+                    let object = self.open(None);
                     let id = ClassId { file: self.file, index: number(self.classes.len()) };
-                    self.classes.push(ClassInfo { def, scope, body: inner });
+                    self.scopes[inner.index as usize].class = Some(id);
+                    self.classes.push(ClassInfo { def, scope, body: inner, object });
                     self.bind(scope, &def.name.name, stmt.span, guards, Bound::Class(id));
                     self.collect(inner, &def.body, &mut Vec::new());
                 }
@@ -272,7 +290,7 @@ impl<'p> FileNames<'p> {
                     }
                     self.collect(scope, body, guards);
                 }
-                StmtKind::While { body, .. } | StmtKind::Other { body, .. } => {
+                StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Other { body, .. } => {
                     let first = self.bindings.len();
                     self.collect(scope, body, guards);
                     for binding in &mut self.bindings[first..] {
@@ -291,6 +309,46 @@ impl<'p> FileNames<'p> {
                 | StmtKind::Expr(_)
                 | StmtKind::Pass => {}
             }
+        }
+    }
+
+    /// The parameters of a plain function: the object of a method, the first values of a test, or nothing known.
+    fn bind_params(&mut self, around: ScopeId, inner: ScopeId, def: &'p FunctionDef) {
+        let is_static = |it: &Expr| matches!(it.as_name(), Some("staticmethod" | "classmethod"));
+        let class = self.scopes[around.index as usize].class;
+        let class = class.filter(|_| !def.decorators.iter().any(is_static));
+        let listed = first_values(def);
+        for (position, param) in def.params.iter().enumerate() {
+            let (name, span) = (&param.name.name, param.name.span);
+            let first = listed.iter().find(|(it, _)| it == name).map(|(_, it)| *it);
+            let what = match (class, first) {
+                (Some(class), _) if position == 0 => {
+                    let object = self.classes[class.index as usize].object;
+                    self.scopes[inner.index as usize].this = Some((name, object));
+                    Bound::This(class)
+                }
+                (_, Some(FirstValue::Whole(value))) => Bound::Value(value),
+                (_, Some(FirstValue::Element(value, at))) => Bound::Element(value, at),
+                (_, None) => Bound::Unknown("it is a parameter of the function around"),
+            };
+            self.bind_in(inner, name, Binding { scope: around, span, guards: Vec::new(), what });
+        }
+    }
+
+    /// `self.name = value` in a method.
+    fn bind_attribute(
+        &mut self,
+        scope: ScopeId,
+        target: &'p Expr,
+        span: Span,
+        guards: &[(&'p Expr, bool)],
+        what: Bound<'p>,
+    ) {
+        if let ExprKind::Attribute(object, name) = &target.kind
+            && let Some((this, holder)) = self.scopes[scope.index as usize].this
+            && object.as_name() == Some(this)
+        {
+            self.bind_in(holder, &name.name, Binding { scope, span, guards: guards.to_vec(), what });
         }
     }
 

@@ -10,7 +10,7 @@ use crate::space::{Axis, AxisSet};
 use crate::types::{DType, Function};
 
 /// The words of GTScript that are neither types nor functions of numbers.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 26] = [
     "computation",
     "interval",
     "horizontal",
@@ -20,6 +20,7 @@ const WORDS: [&str; 24] = [
     "BACKWARD",
     "Field",
     "GlobalTable",
+    "Axis",
     "__INLINED",
     "compile_assert",
     "function",
@@ -35,6 +36,7 @@ const WORDS: [&str; 24] = [
     "Enum",
     "dataclass",
     "FieldBundleType",
+    "isinstance",
 ];
 
 /// Casts and numeric functions of Python that the constant evaluator knows.
@@ -189,7 +191,7 @@ pub fn known_names(path: &[String]) -> impl Iterator<Item = &'static str> {
         ["numpy" | "cupy"] => {
             &["pi", "e", "inf", "nan", "bool_", "int32", "int64", "float32", "float64", "sqrt", "exp"]
         }
-        ["ndsl" | "pace", .., "constants"] => &NDSL_CONSTANTS,
+        ["ndsl" | "pace", .., "constants"] => &ndsl_constants::NAMES,
         _ => &[],
     };
     names.iter().copied()
@@ -224,6 +226,7 @@ fn numpy(name: &str) -> Option<Constant> {
         "int64" | "int_" => fixed(DType::Int64),
         "float32" | "single" => fixed(DType::Float32),
         "float64" | "float_" | "double" => fixed(DType::Float64),
+        "dtype" => Some(Constant::Word("dtype")),
         "power" => Some(Constant::Numeric("pow")),
         "absolute" | "fabs" | "abs" => Some(Constant::Numeric("abs")),
         "minimum" => Some(Constant::Numeric("min")),
@@ -247,41 +250,3 @@ fn numpy(name: &str) -> Option<Constant> {
         _ => math(name),
     }
 }
-
-/// The names of `ndsl.constants` that stencils read.
-const NDSL_CONSTANTS: [&str; 34] = [
-    "PI",
-    "RADIUS",
-    "OMEGA",
-    "GRAV",
-    "RGRAV",
-    "RDGAS",
-    "RVGAS",
-    "RDG",
-    "CP_AIR",
-    "CP_VAP",
-    "CV_AIR",
-    "CV_VAP",
-    "C_LIQ",
-    "C_ICE",
-    "KAPPA",
-    "K1K",
-    "ZVIR",
-    "EPS",
-    "EPSM1",
-    "HLV",
-    "HLF",
-    "TICE",
-    "TFREEZE",
-    "T_MIN",
-    "T_WFR",
-    "T_SAT_MIN",
-    "DC_VAP",
-    "DC_ICE",
-    "D2ICE",
-    "E00",
-    "DZ_MIN",
-    "SBC",
-    "RHO_H2O",
-    "SECONDS_PER_DAY",
-];

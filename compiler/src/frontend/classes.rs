@@ -23,6 +23,23 @@ impl<'p> Names<'p> {
         })
     }
 
+    /// `self.name`: what a method assigns to it, if only one place does, or what the class has.
+    pub(super) fn object_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
+        self.assigned(class, name, span, 0).unwrap_or_else(|| self.class_attribute(class, name, span))
+    }
+
+    /// What the methods of a class or of its bases assign to an attribute of their object.
+    fn assigned(&self, class: ClassId, name: &str, span: Span, depth: usize) -> Option<Evaluated> {
+        let object = self.class(class).object;
+        match self.scope(object).names.get(name).map(Vec::len) {
+            Some(1) => return self.lookup_in(object, u32::MAX, name),
+            Some(_) => return Some(Err(Opaque::new("it is assigned in several places", span))),
+            None if depth == MAX_BASES => return None,
+            None => {}
+        }
+        self.bases(class).find_map(|base| self.assigned(base, name, span, depth + 1))
+    }
+
     /// The attribute of a class or of its bases.
     fn inherited(&self, class: ClassId, name: &str, depth: usize) -> Option<Evaluated> {
         let ClassInfo { body, .. } = self.class(class);
@@ -172,7 +189,10 @@ fn set_on_self(function: &FunctionDef) -> Vec<&str> {
                     look(then, this, found);
                     look(otherwise, this, found);
                 }
-                StmtKind::With { body, .. } | StmtKind::While { body, .. } | StmtKind::Other { body, .. } => {
+                StmtKind::With { body, .. }
+                | StmtKind::While { body, .. }
+                | StmtKind::For { body, .. }
+                | StmtKind::Other { body, .. } => {
                     look(body, this, found);
                 }
                 _ => {}

@@ -37,6 +37,8 @@ pub enum Constant {
     Function(FunctionId),
     /// A class of the files.
     Class(ClassId),
+    /// An object of a class of the files, of which only that is known: `self`.
+    Object(ClassId),
     /// A member of an enumeration, as its number.
     Member(i64),
     /// An object with attributes.
@@ -70,7 +72,7 @@ impl Constant {
             Constant::Function(_) => "a function",
             Constant::Class(_) => "a class",
             Constant::Member(_) => "a member of an enumeration",
-            Constant::Namespace(_) => "an object",
+            Constant::Namespace(_) | Constant::Object(_) => "an object",
             Constant::Module(_) | Constant::Foreign(_) => "a module",
             Constant::Word(_) => "a word of the language",
             Constant::Numeric(_) => "a Python function",

@@ -251,6 +251,22 @@ impl Evaluator<'_, '_> {
                     _ => Err(fail("a bundle of fields is named by a string".to_owned())),
                 }
             }
+            Constant::Word("Axis") => match args {
+                [name] => match self.expr(name)? {
+                    Constant::Str(name) => match Axis::ALL.into_iter().find(|it| it.name() == &*name) {
+                        Some(axis) => Ok(Constant::Axis(axis)),
+                        None => Err(fail(format!("no axis is called `{name}`"))),
+                    },
+                    other => Err(fail(format!("an axis is named by a string, not by {}", other.describe()))),
+                },
+                _ => Err(fail("`Axis` takes a name".to_owned())),
+            },
+            Constant::Word("isinstance") => match args {
+                [value, class] => is_instance(&self.expr(value)?, &self.expr(class)?)
+                    .map(Constant::Bool)
+                    .ok_or_else(|| fail("the type is not known while compiling".to_owned())),
+                _ => Err(fail("`isinstance` takes a value and a type".to_owned())),
+            },
             Constant::Word("SimpleNamespace") if args.is_empty() => {
                 let mut members = std::collections::BTreeMap::new();
                 for keyword in keywords {
@@ -351,9 +367,11 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::Str(it) => Some(!it.is_empty()),
         Constant::Tuple(it) => Some(!it.is_empty()),
-        Constant::Function(_) | Constant::Class(_) | Constant::Namespace(_) | Constant::Module(_) => {
-            Some(true)
-        }
+        Constant::Function(_)
+        | Constant::Class(_)
+        | Constant::Object(_)
+        | Constant::Namespace(_)
+        | Constant::Module(_) => Some(true),
         _ => None,
     }
 }
@@ -598,6 +616,42 @@ fn compare(op: Comparison, left: &Constant, right: &Constant) -> Result<bool, St
             is_in == (op == Comparison::In)
         }
     })
+}
+
+/// `isinstance(value, class)`, as far as the values and types of Python itself go.
+fn is_instance(value: &Constant, class: &Constant) -> Option<bool> {
+    Some(match (value, class) {
+        (_, Constant::Tuple(classes)) => {
+            let each: Option<Vec<bool>> = classes.iter().map(|it| is_instance(value, it)).collect();
+            each?.contains(&true)
+        }
+        (Constant::Bool(_), Constant::Element(ElementType::Int)) => true,
+        (it, Constant::Element(ElementType::Fixed(DType::Bool))) => {
+            plain(it).then_some(matches!(it, Constant::Bool(_)))?
+        }
+        (it, Constant::Element(ElementType::Int)) => plain(it).then_some(matches!(it, Constant::Int(_)))?,
+        (it, Constant::Element(ElementType::Float)) => {
+            plain(it).then_some(matches!(it, Constant::Float(_)))?
+        }
+        // A type is no object of NumPy's `dtype`, which wraps one.
+        (Constant::Element(_), Constant::Word("dtype")) => false,
+        (it, Constant::Word("dtype")) => plain(it).then_some(false)?,
+        _ => return None,
+    })
+}
+
+/// Whether it is a value of a type of Python itself.
+fn plain(value: &Constant) -> bool {
+    matches!(
+        value,
+        Constant::Bool(_)
+            | Constant::Int(_)
+            | Constant::Float(_)
+            | Constant::None
+            | Constant::Str(_)
+            | Constant::Tuple(_)
+            | Constant::Dict(_)
+    )
 }
 
 /// A call of an element type: `np.float32(0.1)`, `int(2.5)`.

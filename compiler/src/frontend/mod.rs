@@ -22,6 +22,7 @@ mod ndsl_constants;
 pub mod constants;
 pub mod evaluate;
 mod field_types;
+mod parametrized;
 mod bindings;
 mod classes;
 pub mod modules;

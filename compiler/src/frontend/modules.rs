@@ -291,6 +291,7 @@ impl<'p> Names<'p> {
             Bound::From { level, module, name } => self.import(binding, *level, module, name),
             Bound::Function(function) => Ok(Constant::Function(*function)),
             Bound::Class(class) => Ok(Constant::Class(*class)),
+            Bound::This(class) => Ok(Constant::Object(*class)),
             Bound::Unknown(why) => Err(Opaque::new(*why, binding.span)),
         }
     }
@@ -419,6 +420,7 @@ impl<'p> Names<'p> {
                 Ok(Constant::Word("FieldBundleType.T"))
             }
             Constant::Class(class) => self.class_attribute(*class, name, span),
+            Constant::Object(class) => self.object_attribute(*class, name, span),
             Constant::Member(it) if name == "value" => Ok(Constant::Int(*it)),
             // A member of an enumeration of strings.
             Constant::Str(_) if name == "value" => Ok(value.clone()),

@@ -6,6 +6,57 @@ use super::constants::Constant;
 use crate::config::{Config, ConstantSet};
 use crate::types::{DType, Value};
 
+/// The names that all sets have, related ones side by side.
+pub(super) const NAMES: [&str; 47] = [
+    "PI",
+    "RADIUS",
+    "OMEGA",
+    "GRAV",
+    "RGRAV",
+    "RDGAS",
+    "RVGAS",
+    "RDG",
+    "CP_AIR",
+    "CP_VAP",
+    "CV_AIR",
+    "CV_VAP",
+    "C_LIQ",
+    "C_ICE",
+    "C_ICE_0",
+    "KAPPA",
+    "K1K",
+    "ZVIR",
+    "EPS",
+    "EPSM1",
+    "HLV",
+    "HLF",
+    "TICE",
+    "TICE0",
+    "TTP",
+    "TFREEZE",
+    "T_MIN",
+    "T_WFR",
+    "T_SAT_MIN",
+    "DC_VAP",
+    "DC_ICE",
+    "D2ICE",
+    "LI0",
+    "LI00",
+    "LV0",
+    "LI2",
+    "LAT2",
+    "E00",
+    "PSAT",
+    "DZ_MIN",
+    "SBC",
+    "RHO_H2O",
+    "SECONDS_PER_DAY",
+    "SAT_ADJUST_THRESHOLD",
+    "NQ",
+    "N_HALO_DEFAULT",
+    "CNST_0P20",
+];
+
 /// The constant of `ndsl.constants` that has this name.
 pub(super) fn value(name: &str, config: &Config) -> Option<Constant> {
     match name {

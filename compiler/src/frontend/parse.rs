@@ -167,7 +167,11 @@ impl Converter<'_> {
                 body: self.stmts(&it.body),
             },
             py::Stmt::With(it) => StmtKind::Other { what: "async with", body: self.stmts(&it.body) },
-            py::Stmt::For(it) => StmtKind::Other { what: "for", body: self.stmts(&it.body) },
+            py::Stmt::For(it) => StmtKind::For {
+                target: self.expr(&it.target),
+                iterable: self.expr(&it.iter),
+                body: self.stmts(&it.body),
+            },
             py::Stmt::Try(it) => {
                 let mut fallback = Vec::new();
                 for py::ExceptHandler::ExceptHandler(handler) in &it.handlers {

@@ -241,7 +241,10 @@ pub fn for_each_function<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Functio
                 for_each_function(body, each);
                 for_each_function(fallback, each);
             }
-            StmtKind::While { body, .. } | StmtKind::With { body, .. } | StmtKind::Other { body, .. } => {
+            StmtKind::While { body, .. }
+            | StmtKind::With { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Other { body, .. } => {
                 for_each_function(body, each);
             }
             _ => {}

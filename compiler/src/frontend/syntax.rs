@@ -78,6 +78,12 @@ pub enum StmtKind {
     Return(Option<Expr>),
     Expr(Expr),
     Pass,
+    /// Not GTScript, but a test may go through stencils with it.
+    For {
+        target: Expr,
+        iterable: Expr,
+        body: Vec<Stmt>,
+    },
     /// A statement that GTScript does not have; `body` is what stands inside.
     Other {
         what: &'static str,

@@ -7,9 +7,7 @@ use super::facts::What;
 use super::hover;
 use super::scopes::{SymbolId, SymbolKind};
 use super::signature::{OpenCall, is_callable, open_call, shown};
-use super::words::{
-    AXIS_OFFSETS, KEYWORDS, MODULES, NDSL_CONSTANTS, Word, WordKind, axis_offset, word_named,
-};
+use super::words::{AXIS_OFFSETS, KEYWORDS, MODULES, Word, WordKind, axis_offset, word_named};
 use crate::diag::{FileId, Span};
 use crate::frontend::builtins;
 use crate::frontend::constants::Constant;
@@ -505,7 +503,7 @@ impl<'a> Place<'a> {
         match parts.as_slice() {
             [.., "typing"] => self.push_words(|it| it.kind == WordKind::Type),
             [.., "constants"] => {
-                for name in NDSL_CONSTANTS {
+                for name in builtins::known_names(path) {
                     let value = builtins::module_attribute(path, name, &self.analysis.config);
                     let detail = value.as_ref().and_then(hover::constant).unwrap_or_default();
                     self.items.push(item(name, ItemKind::Constant, detail, ""));

@@ -369,7 +369,9 @@ impl Scopes {
                     self.walk(scope, then, names);
                     self.walk(scope, otherwise, names);
                 }
-                StmtKind::While { body, .. } | StmtKind::Other { body, .. } => self.walk(scope, body, names),
+                StmtKind::While { body, .. } | StmtKind::For { body, .. } | StmtKind::Other { body, .. } => {
+                    self.walk(scope, body, names);
+                }
                 StmtKind::With { items, body } => {
                     items.iter().filter_map(|it| it.target.as_ref()).for_each(|it| self.assign(scope, it));
                     self.walk(scope, body, names);

@@ -23,8 +23,9 @@ use super::Checkout;
 /// What became of a stencil.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// It compiled through all levels in this time; `Err` says why a run on small fields ended early.
-    Accepted { took: Duration, run: Result<(), String> },
+    /// It compiled through all levels in this time, with these warnings; `Err` says why a run on small fields ended
+    /// early.
+    Accepted { took: Duration, run: Result<(), String>, warnings: BTreeSet<&'static str> },
     /// The first error: its code, and its sentence.
     Refused { code: &'static str, message: String },
     /// A fault of the compiler.
@@ -56,7 +57,12 @@ impl Trial {
 
     /// Whether a test of the file expects that the stencil is refused.
     pub fn expects_refusal(&mut self, file: &str, stencil: &str) -> bool {
-        self.checkout.expected_refusals(file).contains(stencil)
+        self.checkout.expectations(file).refused.contains(stencil)
+    }
+
+    /// Whether the tests of the file parse the stencil, and ask nothing of what is checked later.
+    pub fn is_only_parsed(&mut self, file: &str, stencil: &str) -> bool {
+        self.checkout.expectations(file).only_parsed.contains(stencil)
     }
 
     /// Compiles a stencil, with externals guessed where it needs some.
@@ -73,7 +79,11 @@ impl Trial {
         // What a test expects to be refused is taken as it stands: a guessed external may be what is missing there.
         let guesses = !self.expects_refusal(file, stencil);
         let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil, guesses) {
-            Ok((compilation, took, _)) => Outcome::Accepted { took, run: run(&compilation, domain) },
+            Ok((compilation, took, _)) => Outcome::Accepted {
+                took,
+                run: run(&compilation, domain),
+                warnings: codes(&compilation, Severity::Warning).map(|(code, _)| code).collect(),
+            },
             Err(refused) => self::refused(&refused),
         }));
         done.unwrap_or_else(|panic| {
@@ -154,15 +164,18 @@ fn varied(guess: External, int: i64, switch: bool) -> External {
 
 /// The first error of the attempt that has fewest codes: what a guess of externals brings about says nothing.
 fn refused(attempts: &[Arc<Compilation>]) -> Outcome {
+    fn errors(of: &Compilation) -> impl Iterator<Item = (&'static str, String)> {
+        codes(of, Severity::Error)
+    }
     let n_codes = |it: &Compilation| errors(it).map(|(code, _)| code).collect::<BTreeSet<_>>().len();
     let best = attempts.iter().min_by_key(|it| n_codes(it));
     let (code, message) = best.and_then(|it| errors(it).next()).unwrap_or(("", String::new()));
     Outcome::Refused { code, message }
 }
 
-fn errors(of: &Compilation) -> impl Iterator<Item = (&'static str, String)> {
-    let errors = of.diagnostics.iter().filter(|it| it.severity == Severity::Error);
-    errors.map(|it| (it.code.0, it.message.clone()))
+fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static str, String)> {
+    let told = of.diagnostics.iter().filter(move |it| it.severity == severity);
+    told.map(|it| (it.code.0, it.message.clone()))
 }
 
 fn run(compilation: &Compilation, domain: Domain) -> Result<(), String> {

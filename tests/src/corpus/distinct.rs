@@ -84,6 +84,7 @@ pub(super) fn expressions(stmt: &StmtKind) -> Vec<&Expr> {
         StmtKind::AugAssign { target, value, .. } => vec![target, value],
         StmtKind::AnnAssign { target, value, .. } => value.iter().chain([target]).collect(),
         StmtKind::If { test, .. } | StmtKind::While { test, .. } => vec![test],
+        StmtKind::For { target, iterable, .. } => vec![target, iterable],
         StmtKind::With { items, .. } => items.iter().map(|it| &it.context).collect(),
         StmtKind::Return(Some(value)) | StmtKind::Expr(value) => vec![value],
         StmtKind::Function(_)
@@ -102,9 +103,10 @@ pub(super) fn bodies(stmt: &StmtKind) -> Vec<&[Stmt]> {
     match stmt {
         StmtKind::If { then, otherwise, .. } => vec![then, otherwise],
         StmtKind::Try { body, fallback } => vec![body, fallback],
-        StmtKind::While { body, .. } | StmtKind::With { body, .. } | StmtKind::Other { body, .. } => {
-            vec![body]
-        }
+        StmtKind::While { body, .. }
+        | StmtKind::With { body, .. }
+        | StmtKind::For { body, .. }
+        | StmtKind::Other { body, .. } => vec![body],
         _ => Vec::new(),
     }
 }

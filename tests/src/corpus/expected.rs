@@ -1,4 +1,4 @@
-//! Which stencils a test expects to be refused.
+//! What the tests of a file expect of its stencils.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,34 @@ use isobar_compiler::frontend::syntax::{Expr, ExprKind, FunctionDef, Stmt, StmtK
 
 use super::distinct::{bodies, expressions};
 
-/// The stencils that stand inside a `with pytest.raises(...)`, or that a statement inside one names: by themselves, or
-/// by a parameter of the test for which a decorator lists them.
+/// The calls that compile a stencil from its definition.
+const BUILDS: [&str; 2] = ["stencil", "build"];
+/// The call with which gt4py's tests try its parser alone.
+const PARSES: [&str; 1] = ["parse_definition"];
+
+/// What is expected of the stencils of a file, by their names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expectations {
+    /// A test expects an error.
+    pub(super) refused: BTreeSet<String>,
+    /// Tests parse them and do no more with them: what is checked after parsing is not asked there.
+    pub(super) only_parsed: BTreeSet<String>,
+}
+
+/// An error is expected of what stands inside a `with pytest.raises(...)`, and of what a statement inside one compiles:
+/// by its name, or by a parameter of the test for which a decorator lists it.
+///
+/// What is also compiled outside of one is fine as it stands: it is refused with other values, or when it is called.
 #[must_use]
-pub(super) fn refused(body: &[Stmt]) -> BTreeSet<String> {
-    let mut search = Search { around: Vec::new(), found: BTreeSet::new() };
+pub(super) fn expectations(body: &[Stmt]) -> Expectations {
+    let mut search = Search::default();
     let mut visible = BTreeSet::new();
     stencils(body, &mut visible);
     search.visit(body, false, &visible);
-    search.found
+    let Search { mut refused, mut parsed, built, .. } = search;
+    refused.retain(|it| !built.contains(it) && !parsed.contains(it));
+    parsed.retain(|it| !built.contains(it));
+    Expectations { refused, only_parsed: parsed }
 }
 
 /// The stencils that these statements define, not those inside of other functions.
@@ -30,10 +49,16 @@ fn stencils(body: &[Stmt], found: &mut BTreeSet<String>) {
     }
 }
 
+#[derive(Default)]
 struct Search<'p> {
     /// The functions around a statement.
     around: Vec<&'p FunctionDef>,
-    found: BTreeSet<String>,
+    /// Named where an error is expected.
+    refused: BTreeSet<String>,
+    /// Parsed where none is.
+    parsed: BTreeSet<String>,
+    /// Compiled where none is.
+    built: BTreeSet<String>,
 }
 
 impl<'p> Search<'p> {
@@ -42,7 +67,7 @@ impl<'p> Search<'p> {
             match &stmt.kind {
                 StmtKind::Function(function) => {
                     if raises && is_stencil(function) {
-                        self.found.insert(function.name.name.clone());
+                        self.refused.insert(function.name.name.clone());
                     }
                     let mut visible = visible.clone();
                     stencils(&function.body, &mut visible);
@@ -53,8 +78,16 @@ impl<'p> Search<'p> {
                 StmtKind::Class(class) => self.visit(&class.body, raises, visible),
                 other => {
                     let raises = raises || is_raises(other);
-                    if raises {
-                        expressions(other).into_iter().for_each(|it| self.names(it, visible));
+                    for expr in expressions(other) {
+                        if raises {
+                            let named = self.named([expr].into(), visible);
+                            self.refused.extend(named);
+                        } else {
+                            let parsed = self.named(handed_to(expr, &PARSES), visible);
+                            self.parsed.extend(parsed);
+                            let built = self.named(handed_to(expr, &BUILDS), visible);
+                            self.built.extend(built);
+                        }
                     }
                     for inner in bodies(other) {
                         self.visit(inner, raises, visible);
@@ -64,26 +97,47 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn names(&mut self, expr: &'p Expr, visible: &BTreeSet<String>) {
-        let mut waiting = vec![expr];
+    /// The stencils that expressions name, but for those that they call: a call runs what is compiled already.
+    fn named(&self, mut waiting: Vec<&'p Expr>, visible: &BTreeSet<String>) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
         // What a name was assigned is followed a few steps: `builder = Builder(definition)`.
         for _ in 0..3 {
             let mut next = Vec::new();
             for expr in waiting {
-                expr.walk(&mut |it| {
-                    let ExprKind::Name(name) = &it.kind else { return };
-                    self.found.extend(visible.get(name).cloned());
-                    for function in &self.around {
-                        if function.params.iter().any(|it| it.name.name == *name) {
-                            next.extend(&function.decorators);
+                let mut called = Vec::new();
+                expr.walk(&mut |it| match &it.kind {
+                    ExprKind::Call { function, .. } => called.push(function.span),
+                    ExprKind::Name(name) if !called.contains(&it.span) => {
+                        found.extend(visible.get(name).cloned());
+                        for function in &self.around {
+                            if function.params.iter().any(|it| it.name.name == *name) {
+                                next.extend(&function.decorators);
+                            }
+                            assigned(&function.body, name, &mut next);
                         }
-                        assigned(&function.body, name, &mut next);
                     }
+                    _ => {}
                 });
             }
             waiting = next;
         }
+        found
     }
+}
+
+/// The arguments of such calls, and the objects of which they are methods.
+fn handed_to<'p>(expr: &'p Expr, calls: &[&str]) -> Vec<&'p Expr> {
+    let mut found = Vec::new();
+    expr.walk(&mut |it| {
+        let ExprKind::Call { function, args, keywords } = &it.kind else { return };
+        if function.as_dotted().and_then(|it| it.last().copied()).is_some_and(|it| calls.contains(&it)) {
+            found.extend(args.iter().chain(keywords.iter().map(|it| &it.value)));
+            if let ExprKind::Attribute(object, _) = &function.kind {
+                found.push(object);
+            }
+        }
+    });
+    found
 }
 
 /// What is assigned to a name in these statements.
@@ -92,6 +146,12 @@ fn assigned<'p>(body: &'p [Stmt], name: &str, found: &mut Vec<&'p Expr>) {
         match &stmt.kind {
             StmtKind::Assign { targets, value } if targets.iter().any(|it| it.as_name() == Some(name)) => {
                 found.push(value);
+            }
+            StmtKind::For { target, iterable, body } => {
+                if target.as_name() == Some(name) {
+                    found.push(iterable);
+                }
+                assigned(body, name, found);
             }
             StmtKind::Function(_) | StmtKind::Class(_) => {}
             other => bodies(other).into_iter().for_each(|it| assigned(it, name, found)),
@@ -143,9 +203,28 @@ def test(definition):
         def decorated(a: Field[float]):
             with computation(PARALLEL), interval(...):
                 a = 3
+    def either(a: Field[float]):
+        with computation(PARALLEL), interval(...):
+            a = n
+    parse_definition(either, externals={'n': 1})
+    with pytest.raises(ValueError):
+        parse_definition(either, externals={'n': 'x'})
+    def run(a: Field[float]):
+        with computation(PARALLEL), interval(...):
+            a = 4
+    compiled = stencil(definition=run)
+    with pytest.raises(ValueError):
+        compiled(numpy.zeros(3))
+    def one(a: Field[float]):
+        with computation(PARALLEL), interval(...):
+            a = 5
+    for each in (one,):
+        with pytest.raises(ValueError):
+            parse_definition(each)
 ";
         let program = frontend::parse(&Project::of_one("main.py", text), &mut Diagnostics::default());
-        let found = refused(&program.files[0].syntax().body);
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["bad", "decorated", "outside"]);
+        let found = expectations(&program.files[0].syntax().body);
+        assert_eq!(found.refused.into_iter().collect::<Vec<_>>(), ["bad", "decorated", "one", "outside"]);
+        assert_eq!(found.only_parsed.into_iter().collect::<Vec<_>>(), ["either"]);
     }
 }

@@ -12,7 +12,7 @@ use isobar_compiler::frontend::{ParsedFiles, Program};
 use isobar_compiler::project::Project;
 
 use super::distinct::with_distinct_names;
-use super::expected;
+use super::expected::{self, Expectations};
 use super::suites::annotated;
 
 /// The Python files below a folder, and those of libraries that they import.
@@ -57,11 +57,11 @@ impl Checkout {
         files.iter().filter(|it| self.own.contains(&*it.name)).flat_map(of).collect()
     }
 
-    /// The stencils that the tests of a file expect to be refused.
-    pub fn expected_refusals(&mut self, file: &str) -> BTreeSet<String> {
+    /// What the tests of a file expect of its stencils.
+    pub(super) fn expectations(&mut self, file: &str) -> Expectations {
         let files = self.parsed.of(&self.project);
         let found = files.iter().find(|it| &*it.name == file);
-        found.map(|it| expected::refused(&it.syntax().body)).unwrap_or_default()
+        found.map(|it| expected::expectations(&it.syntax().body)).unwrap_or_default()
     }
 
     /// All files, with one stencil as the one that is meant.

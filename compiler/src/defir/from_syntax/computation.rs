@@ -533,7 +533,7 @@ pub(super) fn first_line_of(stmt: &tree::Stmt) -> Span {
         tree::StmtKind::If { test, .. } | tree::StmtKind::While { test, .. } => test.span,
         tree::StmtKind::Function(def) => def.name.span,
         tree::StmtKind::Class(def) => def.name.span,
-        tree::StmtKind::Other { .. } | tree::StmtKind::Try { .. } => {
+        tree::StmtKind::For { .. } | tree::StmtKind::Other { .. } | tree::StmtKind::Try { .. } => {
             Span { end: stmt.span.end.min(stmt.span.start.saturating_add(3)), ..stmt.span }
         }
         _ => stmt.span,

@@ -88,6 +88,7 @@ impl<'p> Builder<'_, 'p> {
             tree::StmtKind::Function(_) => self.refuse("`def` in a computation", stmt),
             tree::StmtKind::Class(_) => self.refuse("`class` in a computation", stmt),
             tree::StmtKind::Try { .. } => self.refuse("`try`", stmt),
+            tree::StmtKind::For { .. } => self.refuse("`for`", stmt),
             tree::StmtKind::Other { what, .. } => self.refuse(&format!("`{what}`"), stmt),
         }
     }
@@ -410,7 +411,9 @@ impl<'p> Builder<'_, 'p> {
                 let why = "a temporary with data dimensions is declared before the computations";
                 return fail(self, why, annotation.span);
             }
-            Ok(Declared::Field(it, dtype)) if it.axes == AxisSet::IJ => (AxisSet::IJ, Some(dtype)),
+            Ok(Declared::Field(it, dtype)) if matches!(it.axes, AxisSet::IJ | AxisSet::IJK) => {
+                (it.axes, Some(dtype))
+            }
             Ok(Declared::Field(it, _)) => {
                 let why = format!("a temporary with the axes {} is declared by assigning it", it.axes);
                 return fail(self, &why, annotation.span);

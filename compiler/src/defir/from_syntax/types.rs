@@ -41,7 +41,14 @@ impl Builder<'_, '_> {
             _ => {
                 let frame = self.frame();
                 let environment = Environment::module(frame.scope, frame.position);
-                evaluate::expression(self.names, &environment, expr).map_err(Some)?
+                match (evaluate::expression(self.names, &environment, expr), expr.as_name()) {
+                    (Ok(value), _) => value,
+                    // A name that only the dtypes know, written without quotes.
+                    (Err(_), Some(name)) if self.config.dtypes.contains_key(name) => {
+                        Constant::Element(ElementType::Named(name.into()))
+                    }
+                    (Err(opaque), _) => return Err(Some(opaque)),
+                }
             }
         };
         self.declared(&value, python, expr.span)

@@ -306,3 +306,19 @@ fn the_types_of_ndsl_follow_the_precision() {
         value_in(&[("main.py", "from ndsl.dsl.typing import Float\nit = Float(0.1) * 2\n")], &config, "it");
     assert_eq!(found, Ok(single(0.2)));
 }
+
+#[test]
+fn a_type_is_asked_for_as_in_python() {
+    check(&[
+        ("isinstance(2, int)", truth(true)),
+        ("isinstance(True, (float, int))", truth(true)),
+        ("isinstance(2.0, int)", truth(false)),
+        ("isinstance(None, bool)", truth(false)),
+        ("isinstance(np.float32, np.dtype)", truth(false)),
+    ]);
+    // NumPy's `float64` is a `float`, and its `int64` no `int`: better not to say.
+    assert_eq!(
+        why_not("import numpy as np\nit = isinstance(np.float64(2), float)"),
+        "the type is not known while compiling"
+    );
+}

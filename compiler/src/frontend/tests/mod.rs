@@ -3,6 +3,7 @@
 mod evaluate;
 mod externals;
 mod field_types;
+mod inside;
 mod modules;
 mod ndsl_constants;
 
