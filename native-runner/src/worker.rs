@@ -219,7 +219,7 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
 
 /// Where a statement is written.
 fn span_of(compilation: &Compilation, statement: StmtId) -> Option<isobar_compiler::diag::Span> {
-    let nodes = compilation.listings.values().flat_map(|it| &it.nodes);
+    let nodes = compilation.listings().flat_map(|(_, it)| &it.nodes);
     nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
 }
 

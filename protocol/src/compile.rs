@@ -137,12 +137,14 @@ impl Compiled {
     #[must_use]
     pub fn new(compilation: &Compilation, timings: Vec<StepTime>) -> Self {
         let places = Places::new(compilation.sources());
-        let stages = compilation.listings.iter();
         Self {
             diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
             stencils: compilation.stencils.iter().map(|(name, _)| name.clone()).collect(),
             stencil: compilation.stencil.clone(),
-            stages: stages.map(|(stage, listing)| StageText::new(stage.name(), listing, &places)).collect(),
+            stages: compilation
+                .listings()
+                .map(|(stage, listing)| StageText::new(stage.name(), listing, &places))
+                .collect(),
             signature: compilation.signature.as_ref().map(Signature::new),
             remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
             timings,

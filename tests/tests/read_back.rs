@@ -10,14 +10,14 @@ use isobar_tests::{GALLERY, compiled};
 fn gtir_and_oir_of_the_gallery_read_back() {
     for name in GALLERY {
         for precision in [32, 64] {
-            let listings = compiled(name, precision).listings;
+            let compilation = compiled(name, precision);
 
-            let text = &listings[&Stage::Gtir].text;
+            let text = &compilation.listing(Stage::Gtir).unwrap().text;
             let typed = readable(gtir::parse::parse(text), text);
             assert_eq!(gtir::print::listing(&typed).text, *text, "{name}");
             assert_eq!(gtir::validate::validate(&typed), Vec::<String>::new(), "{name}\n{text}");
 
-            let text = &listings[&Stage::Oir].text;
+            let text = &compilation.listing(Stage::Oir).unwrap().text;
             let ordered = readable(oir::parse::parse(text), text);
             let extents = oir::analysis::extents(&ordered);
             assert_eq!(oir::print::listing_with_extents(&ordered, &extents).text, *text, "{name}");

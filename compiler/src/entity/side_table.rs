@@ -33,6 +33,18 @@ impl<T, F> SideTable<T, F> {
         self.facts[index].replace(fact)
     }
 
+    /// The fact about `entity`, to be changed; the default where none was recorded.
+    pub fn get_or_default(&mut self, entity: Handle<T>) -> &mut F
+    where
+        F: Default,
+    {
+        let index = entity.index();
+        if index >= self.facts.len() {
+            self.facts.resize_with(index + 1, || None);
+        }
+        self.facts[index].get_or_insert_default()
+    }
+
     /// The recorded facts, in the arena's order.
     pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &F)> {
         self.facts.iter().enumerate().filter_map(|(index, fact)| Some((Handle::new(index), fact.as_ref()?)))

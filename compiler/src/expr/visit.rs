@@ -59,8 +59,21 @@ impl<A, T> Expr<A, T> {
     /// Calls `each` for this expression and every one below it, outermost first.
     pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Expr<A, T>)) {
         each(self);
-        for operand in self.operands() {
-            operand.walk(each);
+        // Written out: every analysis walks every expression, and the iterator took longer than what they look for.
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => {}
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => operand.walk(each),
+            ExprKind::Binary(_, left, right) => {
+                left.walk(each);
+                right.walk(each);
+            }
+            ExprKind::Ternary { condition, then, otherwise } => {
+                then.walk(each);
+                condition.walk(each);
+                otherwise.walk(each);
+            }
+            ExprKind::Call(_, arguments) => arguments.iter().for_each(|it| it.walk(each)),
+            ExprKind::Element(_, index) => index.exprs().for_each(|it| it.walk(each)),
         }
     }
 
@@ -78,8 +91,20 @@ impl<A, T> Expr<A, T> {
         if let ExprKind::Access(leaf) | ExprKind::Element(leaf, _) = &mut self.kind {
             each(leaf);
         }
-        for operand in self.operands_mut() {
-            operand.accesses_mut(each);
+        match &mut self.kind {
+            ExprKind::Literal(_) | ExprKind::Access(_) | ExprKind::Position(_) => {}
+            ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) => operand.accesses_mut(each),
+            ExprKind::Binary(_, left, right) => {
+                left.accesses_mut(each);
+                right.accesses_mut(each);
+            }
+            ExprKind::Ternary { condition, then, otherwise } => {
+                then.accesses_mut(each);
+                condition.accesses_mut(each);
+                otherwise.accesses_mut(each);
+            }
+            ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|it| it.accesses_mut(each)),
+            ExprKind::Element(_, index) => index.exprs_mut().for_each(|it| it.accesses_mut(each)),
         }
     }
 

@@ -155,10 +155,9 @@ pub fn is_builtin_module(path: &[String]) -> bool {
 /// Whether the module, if it is among the files, is the language's own source: it may lie below another folder.
 #[must_use]
 pub fn is_language_module(path: &[String]) -> bool {
-    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
-    parts.ends_with(&["gt4py", "cartesian", "gtscript"])
-        || parts.ends_with(&["ndsl", "dsl", "gt4py"])
-        || parts.ends_with(&["ndsl", "quantity", "field_bundle"])
+    [["gt4py", "cartesian", "gtscript"], ["ndsl", "dsl", "gt4py"], ["ndsl", "quantity", "field_bundle"]]
+        .iter()
+        .any(|them| path.last_chunk::<3>().is_some_and(|it| it == them))
 }
 
 /// The attribute `name` of a module that is not among the files.

@@ -42,19 +42,22 @@ pub fn lower(source: &gtir::Stencil, diagnostics: &mut Diagnostics) -> Option<St
 
 /// E20: nothing may need a written parameter beyond the compute domain.
 fn is_written_in_domain_only(stencil: &Stencil, extents: &Extents, diagnostics: &mut Diagnostics) -> bool {
+    let is_beyond = |field: Handle<Field>| !extents.fields[field].is_zero();
+    let beyond: Vec<_> =
+        stencil.fields.iter().filter(|(field, it)| !it.is_temporary && is_beyond(*field)).collect();
+    if beyond.is_empty() {
+        return true;
+    }
     let touches: Vec<_> = stencil
         .executions
         .iter()
         .flat_map(|(execution, it)| it.touches().into_iter().map(move |touch| (execution, touch)))
         .collect();
     let mut is_legal = true;
-    for (field, declared) in stencil.fields.iter().filter(|(_, it)| !it.is_temporary) {
+    for (field, declared) in beyond {
         let of_field = || touches.iter().filter(|(_, it)| it.what == Target::Field(field));
         let Some((_, write)) = of_field().find(|(_, it)| it.is_write) else { continue };
         let extent = extents.fields[field];
-        if extent.is_zero() {
-            continue;
-        }
         is_legal = false;
         let mut reads: Vec<_> = of_field()
             .filter(|(execution, it)| {

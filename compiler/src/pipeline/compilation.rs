@@ -1,6 +1,5 @@
 //! What came of one compilation.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Levels, Stage};
@@ -29,8 +28,6 @@ pub struct Compilation {
     /// Known once the extents are.
     pub signature: Option<Signature>,
     pub remarks: Vec<Remark>,
-    /// Each level as text; a level that was not reached is missing.
-    pub listings: BTreeMap<Stage, Listing>,
     /// The levels themselves.
     pub levels: Levels,
     /// What the comment lines of the main file say about a run.
@@ -42,6 +39,17 @@ impl Compilation {
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|it| it.severity == Severity::Error)
+    }
+
+    /// A level as text, after its passes; `None` where it was not reached.
+    #[must_use]
+    pub fn listing(&self, stage: Stage) -> Option<&Listing> {
+        self.levels.listing(stage)
+    }
+
+    /// Every level that was reached as text, in the order of the journey.
+    pub fn listings(&self) -> impl Iterator<Item = (Stage, &Listing)> {
+        Stage::ALL.into_iter().filter_map(|stage| Some((stage, self.listing(stage)?)))
     }
 
     /// Name and text of a file.

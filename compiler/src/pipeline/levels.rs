@@ -1,7 +1,11 @@
 //! The levels of one stencil, as far as they were reached.
 
+use std::sync::OnceLock;
+
+use super::Stage;
 use crate::backend::c::Artifact;
-use crate::oir::analysis::extents::Extents;
+use crate::diag::Listing;
+use crate::oir::analysis::extents::{Extents, extents};
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
@@ -20,4 +24,33 @@ pub struct Levels {
     pub schedule: Option<schedule::Tree>,
     pub sdfg: Option<sdfg::nodes::Sdfg>,
     pub artifact: Option<Artifact>,
+    /// The text of each, from when it was first asked for.
+    listings: [OnceLock<Listing>; Stage::ALL.len()],
+}
+
+impl Levels {
+    /// A level as text, after its passes; `None` where it was not reached.
+    ///
+    /// The text is made when it is first asked for: it takes as long as making the level does, and of most
+    /// compilations none is read.
+    #[must_use]
+    pub fn listing(&self, stage: Stage) -> Option<&Listing> {
+        let kept = &self.listings[stage as usize];
+        if let Some(known) = kept.get() {
+            return Some(known);
+        }
+        let made = match stage {
+            Stage::Definition => defir::print::listing(self.definition.as_ref()?),
+            Stage::Gtir => gtir::print::listing(self.gtir.as_ref()?),
+            Stage::Oir => match &self.optimized {
+                Some(optimized) => oir::print::listing_with_extents(optimized, &extents(optimized)),
+                None => oir::print::listing_with_extents(self.oir.as_ref()?, self.extents.as_ref()?),
+            },
+            Stage::Tree => tree::print::listing(self.tree.as_ref()?),
+            Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
+            Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
+            Stage::C => return self.artifact.as_ref().map(|it| &it.listing),
+        };
+        Some(kept.get_or_init(|| made))
+    }
 }

@@ -35,9 +35,8 @@ pub fn compile_files(
 #[must_use]
 pub fn listing_after(project: &Project, config: &Config, pass: &str) -> Option<Listing> {
     let stage = passes().find(|(_, name)| *name == pass)?.0;
-    travel(project, ParsedFiles::default().of(project), config, &mut super::NoHook, Some(pass))
-        .listings
-        .remove(&stage)
+    let files = ParsedFiles::default().of(project);
+    travel(project, files, config, &mut super::NoHook, Some(pass)).listing(stage).cloned()
 }
 
 /// Every pass with the level that it changes, in the order in which they run.
@@ -111,11 +110,7 @@ impl Trip<'_> {
         let definition =
             watched(self.hook, "definition", || defir::from_syntax::build(program, wanted, config, found))?;
         self.compilation.stencil = Some(definition.name.clone());
-        self.arrive(
-            Stage::Definition,
-            || defir::validate::validate(&definition),
-            || defir::print::listing(&definition),
-        );
+        check("definition", || defir::validate::validate(&definition), || defir::print::listing(&definition));
         if self.found.has_errors() {
             // What was understood is still typed and held to the rules, so that all errors show at once.
             let further = gtir::from_defir::faults_of_part(&definition, config, &self.found);
@@ -128,47 +123,45 @@ impl Trip<'_> {
         let definition = self.compilation.levels.definition.as_ref()?;
         let found = &mut self.found;
         let typed = watched(self.hook, "gtir", || gtir::from_defir::lower(definition, config, found))?;
-        self.arrive(Stage::Gtir, || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+        check("gtir", || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+        let typed = &*self.compilation.levels.gtir.insert(typed);
 
         let found = &mut self.found;
-        let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(&typed, found))?;
+        let lowered = watched(self.hook, "oir", || oir::from_gtir::lower(typed, found))?;
         let extents = oir::analysis::extents::extents(&lowered);
         oir::analysis::definite_assignment::warn(&lowered, &extents, found);
-        self.arrive(
-            Stage::Oir,
+        check(
+            "oir",
             || oir::validate::validate(&lowered),
             || oir::print::listing_with_extents(&lowered, &extents),
         );
-        self.compilation.signature = Some(signature(&typed, &lowered, &extents));
+        self.compilation.signature = Some(signature(typed, &lowered, &extents));
         let is_sound = !self.found.has_errors();
-        self.compilation.levels.gtir = Some(typed);
         self.compilation.levels.oir = Some(lowered);
         self.compilation.levels.extents = Some(extents);
         if !is_sound {
             return None;
         }
 
-        let optimized = self.optimized_oir()?;
-        let extents = oir::analysis::extents::extents(&optimized);
-        let explicit = watched(self.hook, "tree", || tree::from_oir::lower(&optimized, &extents));
-        self.compilation.levels.optimized = Some(optimized);
-        self.arrive(Stage::Tree, || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
+        let extents = self.optimized_oir()?;
+        let optimized = self.compilation.levels.optimized.as_ref()?;
+        let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
+        check("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
 
-        let scheduled = self.scheduled(&explicit)?;
+        self.schedule(&explicit)?;
         self.compilation.levels.tree = Some(explicit);
 
-        let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(&scheduled));
-        self.arrive(Stage::Sdfg, || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        let scheduled = self.compilation.levels.schedule.as_ref()?;
+        let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
+        check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
         let artifact = watched(self.hook, "c", || c::generate(&flow, &c::COptions::default()));
-        self.compilation.listings.insert(Stage::C, artifact.listing.clone());
-        self.compilation.levels.schedule = Some(scheduled);
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);
         Some(())
     }
 
-    /// A copy of the OIR after all passes.
-    fn optimized_oir(&mut self) -> Option<oir::nodes::Stencil> {
+    /// Makes a copy of the OIR that all passes have changed; `None` where the trip ends there.
+    fn optimized_oir(&mut self) -> Option<oir::analysis::extents::Extents> {
         let mut stencil = self.compilation.levels.oir.clone()?;
         let mut cx = oir::passes::PassCx::new(&stencil);
         let mut is_stopped = false;
@@ -184,14 +177,13 @@ impl Trip<'_> {
                 break;
             }
         }
-        let listing = oir::print::listing_with_extents(&stencil, &cx.extents);
-        self.compilation.listings.insert(Stage::Oir, listing);
+        self.compilation.levels.optimized = Some(stencil);
         self.compilation.remarks.append(&mut cx.remarks);
-        (!is_stopped).then_some(stencil)
+        (!is_stopped).then_some(cx.extents)
     }
 
-    /// The schedule tree after all passes.
-    fn scheduled(&mut self, explicit: &tree::Tree) -> Option<schedule::Tree> {
+    /// Makes the schedule tree that all passes have changed; `None` where the trip ends there.
+    fn schedule(&mut self, explicit: &tree::Tree) -> Option<()> {
         let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(explicit));
         check(
             "schedule",
@@ -212,19 +204,9 @@ impl Trip<'_> {
                 break;
             }
         }
-        self.compilation.listings.insert(Stage::Schedule, schedule::print::listing(&scheduled));
+        self.compilation.levels.schedule = Some(scheduled);
         self.compilation.remarks.append(&mut cx.remarks);
-        (!is_stopped).then_some(scheduled)
-    }
-
-    fn arrive(
-        &mut self,
-        stage: Stage,
-        violations: impl FnOnce() -> Vec<String>,
-        listing: impl Fn() -> Listing,
-    ) {
-        check(stage.name(), violations, &listing);
-        self.compilation.listings.insert(stage, listing());
+        (!is_stopped).then_some(())
     }
 }
 

@@ -79,11 +79,15 @@ impl Trial {
         // What a test expects to be refused is taken as it stands: a guessed external may be what is missing there.
         let guesses = !self.expects_refusal(file, stencil);
         let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil, guesses) {
-            Ok((compilation, took, _)) => Outcome::Accepted {
-                took,
-                run: run(&compilation, domain),
-                warnings: codes(&compilation, Severity::Warning).map(|(code, _)| code).collect(),
-            },
+            Ok((compilation, took, _)) => {
+                // Each text is made when it is asked for, and none may panic either.
+                let _ = compilation.listings().count();
+                Outcome::Accepted {
+                    took,
+                    run: run(&compilation, domain),
+                    warnings: codes(&compilation, Severity::Warning).map(|(code, _)| code).collect(),
+                }
+            }
             Err(refused) => self::refused(&refused),
         }));
         done.unwrap_or_else(|panic| {

@@ -214,7 +214,7 @@ impl Item {
         }
     }
 
-    fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+    pub(super) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&mut it.body],
@@ -228,7 +228,7 @@ impl Item {
     }
 
     /// Calls `each` for what is needed before the blocks inside are entered.
-    fn each_head(&self, each: &mut dyn FnMut(&Uses)) {
+    pub(super) fn each_head(&self, each: &mut dyn FnMut(&Uses)) {
         match self {
             Item::Assign(it) => each(&it.uses),
             Item::Declare(it) => each(&it.uses),
@@ -244,70 +244,4 @@ impl Item {
 /// Whether something in the items satisfies `is_wanted`, at any depth.
 pub(super) fn any(items: &[Item], is_wanted: &mut impl FnMut(&Item) -> bool) -> bool {
     items.iter().any(|item| is_wanted(item) || item.blocks().iter().any(|block| any(block, is_wanted)))
-}
-
-/// How often a local is assigned.
-fn n_assignments(items: &[Item], local: usize) -> usize {
-    items
-        .iter()
-        .map(|item| {
-            let here = matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local);
-            let inside: usize = item.blocks().iter().map(|block| n_assignments(block, local)).sum();
-            usize::from(here) + inside
-        })
-        .sum()
-}
-
-/// Declares each local in the innermost block that holds all its uses.
-pub(super) fn declare_locals(items: &mut Vec<Item>) {
-    let mut locals = BTreeSet::new();
-    collect_locals(items, &mut locals);
-    for local in locals {
-        declare(items, local);
-    }
-}
-
-fn collect_locals(items: &[Item], locals: &mut BTreeSet<usize>) {
-    for item in items {
-        item.each_head(&mut |uses| locals.extend(&uses.locals));
-        item.blocks().into_iter().for_each(|block| collect_locals(block, locals));
-    }
-}
-
-/// Whether a local is used in an item, before or inside its blocks.
-fn mentions(item: &Item, local: usize) -> bool {
-    heads(item, local) || item.blocks().iter().any(|block| block.iter().any(|it| mentions(it, local)))
-}
-
-/// Whether a local is needed before the blocks of an item are entered.
-fn heads(item: &Item, local: usize) -> bool {
-    let mut is_needed = false;
-    item.each_head(&mut |uses| is_needed |= uses.locals.contains(&local));
-    is_needed
-}
-
-fn declare(items: &mut Vec<Item>, local: usize) {
-    // The first two users decide; the rest of a long body is not looked at.
-    let mut users = (0..items.len()).filter(|&at| mentions(&items[at], local));
-    let (Some(first), second) = (users.next(), users.next()) else { return };
-    if second.is_none() && !heads(&items[first], local) {
-        let mut inside = items[first].blocks_mut();
-        let mut using = (0..inside.len()).filter(|&at| inside[at].iter().any(|it| mentions(it, local)));
-        if let (Some(only), None) = (using.next(), using.next()) {
-            return declare(inside[only], local);
-        }
-    }
-    let is_set_here = matches!(&items[first], Item::Assign(it)
-        if matches!(it.target, Target::Local(target) if target == local) && !it.reads_target);
-    let n_assignments = n_assignments(items, local);
-    let mut uses = Uses::default();
-    uses.locals.insert(local);
-    if is_set_here && let Item::Assign(it) = items.remove(first) {
-        uses.add(&it.uses);
-        let value = Some((it.value, it.origin));
-        let is_const = n_assignments == 1;
-        items.insert(first, Item::Declare(Declare { local, value, is_const, uses }));
-    } else {
-        items.insert(first, Item::Declare(Declare { local, value: None, is_const: false, uses }));
-    }
 }

@@ -6,6 +6,7 @@ use super::code::{
     Assign, Branch, Checked, For, Function, If, Index, Item, Launch, Local, Side, Target, Trap, Uses, While,
     any,
 };
+use super::declare::declare_locals;
 use super::expression::{self, ATOM, Bound, TERNARY, Wording, affine};
 use crate::backend::emit::Namer;
 use crate::diag::{Origin, StmtId};
@@ -149,7 +150,7 @@ impl Lowering<'_> {
         if items.is_empty() {
             return;
         }
-        super::code::declare_locals(&mut items);
+        declare_locals(&mut items);
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
         self.step += 1;
         let name = self.namer.name(&format!("step_{}", self.step));
@@ -331,7 +332,7 @@ impl Lowering<'_> {
         self.is_spread = true;
         let mut body = self.scope(graph, state, Some(entry));
         self.is_spread = false;
-        super::code::declare_locals(&mut body);
+        declare_locals(&mut body);
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let own: Vec<String> = positions.iter().map(|[variable, ..]| variable.clone()).collect();
         let name = self.namer.name(&format!("step_{}_at", self.step + 1));

@@ -9,6 +9,7 @@ pub mod math;
 
 mod code;
 mod expression;
+mod declare;
 mod from_sdfg;
 mod print;
 

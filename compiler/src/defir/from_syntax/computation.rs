@@ -124,7 +124,7 @@ impl<'p> Builder<'_, 'p> {
         }
         let field = self.temporary(name, AxisSet::IJK, Some(dtype), target.span);
         self.stencil.fields[field].data_dims.clone_from(&data_dims);
-        self.frame_mut().locals.insert(name.to_owned(), Local::Field(field));
+        self.frame_mut().locals.insert(name, Local::Field(field));
         let Some(value) = value else { return };
         let Ok(constant) = self.evaluate(value, false) else {
             let why = "the initial value of a declared temporary is not a constant";
@@ -499,7 +499,7 @@ impl<'p> Builder<'_, 'p> {
         let Some(name) = expr.as_name() else { return false };
         let frame = self.frame();
         if self.local(name).is_some()
-            || frame.assigned.contains(name)
+            || frame.body.assigned.contains(name)
             || self.names.lookup(frame.scope, frame.position, name).is_some()
         {
             return false;

@@ -216,7 +216,7 @@ impl<'p> Builder<'_, 'p> {
             None => {}
         }
         let frame = self.frame();
-        if frame.assigned.contains(name) {
+        if frame.body.assigned.contains(name) {
             self.report(names::read_before_assignment(name, span));
             return None;
         }
@@ -274,6 +274,9 @@ impl<'p> Builder<'_, 'p> {
         if value.as_name().is_some_and(|it| self.is_faulty(it)) {
             return None;
         }
+        if let Some(value) = self.constants.get(&whole.span) {
+            return self.constant(value.clone(), "", whole.span);
+        }
         let Some(dotted) = whole.as_dotted().map(|it| it.join(".")) else {
             self.report(catalog::operator_not_in_language(
                 &format!("`.{attribute}` of an expression"),
@@ -281,10 +284,18 @@ impl<'p> Builder<'_, 'p> {
             ));
             return None;
         };
-        match self.evaluate(whole, false) {
+        let owner = self.evaluate(value, false);
+        let found = match &owner {
+            Ok(owner) => self.names.attribute(owner, attribute, whole.span),
+            // The whole says it with its own place.
+            Err(_) => self.evaluate(whole, false),
+        };
+        match found {
             Ok(found) => {
-                if let Ok(Constant::Class(class)) = self.evaluate(value, false) {
+                if let Ok(Constant::Class(class)) = owner {
                     self.check_enum(class, whole.span);
+                } else if self.is_of_file(whole) && is_number(&found) {
+                    self.constants.insert(whole.span, found.clone());
                 }
                 self.constant(found, &dotted, whole.span)
             }
@@ -327,14 +338,29 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The GTScript function or stencil that a call means, if it means one of the files.
-    pub(super) fn called_function(&self, function: &tree::Expr) -> Option<FunctionId> {
+    pub(super) fn called_function(&mut self, function: &tree::Expr) -> Option<FunctionId> {
+        if let Some(Constant::Function(id)) = self.constants.get(&function.span) {
+            return Some(*id);
+        }
         if function.as_name().is_some_and(is_builtin_call) {
             return None;
         }
         function.as_dotted()?;
-        match self.evaluate(function, false) {
-            Ok(Constant::Function(id)) => Some(id),
-            _ => None,
+        let Ok(found @ Constant::Function(id)) = self.evaluate(function, false) else { return None };
+        if self.is_of_file(function) {
+            self.constants.insert(function.span, found);
+        }
+        Some(id)
+    }
+
+    /// Whether a dotted name starts with a name of the file, and so means the same in every call of the function.
+    fn is_of_file(&self, dotted: &tree::Expr) -> bool {
+        match &dotted.kind {
+            ExprKind::Name(name) => {
+                self.local(name).is_none() && !self.frame().body.assigned.contains(name.as_str())
+            }
+            ExprKind::Attribute(value, _) => self.is_of_file(value),
+            _ => false,
         }
     }
 
@@ -480,6 +506,10 @@ fn negated(value: Value) -> Option<Value> {
         Value::Int64(it) => it.checked_neg().map(Value::Int64),
         Value::Bool(_) | Value::Int8(_) | Value::Int16(_) => None,
     }
+}
+
+fn is_number(value: &Constant) -> bool {
+    matches!(value, Constant::Bool(_) | Constant::Int(_) | Constant::Float(_) | Constant::Typed(_))
 }
 
 /// Whether a call of that name means a builtin, whatever else has the name.

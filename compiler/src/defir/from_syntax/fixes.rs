@@ -222,7 +222,7 @@ impl<'p> Builder<'_, 'p> {
             return None;
         }
         let frame = self.frame();
-        let own = frame.locals.keys().map(String::as_str).chain(frame.assigned.iter().copied());
+        let own = frame.locals.keys().copied().chain(frame.body.assigned.iter().copied());
         let constants = self.names.visible(frame.scope);
         let constants = constants.into_iter().filter(|it| self.is_number(it));
         similar(name, own.chain(constants))
@@ -252,7 +252,7 @@ impl<'p> Builder<'_, 'p> {
                 if self.names.function(id).is_gtscript)
         };
         let visible = self.names.visible(frame.scope);
-        let imported = frame.locals.iter().filter(|(_, local)| local.is_function()).map(|it| it.0.as_str());
+        let imported = frame.locals.iter().filter(|(_, local)| local.is_function()).map(|it| *it.0);
         let mut known: Vec<&str> = spelling::callable().collect();
         known.extend(visible.iter().copied().filter(is_function));
         known.extend(imported);

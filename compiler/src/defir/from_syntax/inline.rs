@@ -1,17 +1,17 @@
 //! Calls of GTScript functions: their statements are put before the statement that calls.
 
-use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use super::Builder;
 use super::computation::Call;
-use super::scope::{Frame, Local, Results, assigned_names, indexed_names};
+use super::scope::{Body, Frame, Local, Results};
 use crate::defir::nodes::{Expr, Field, Stmt};
 use crate::diag::catalog::{functions as catalog, signature, statements};
 use crate::diag::{Span, similar};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
 use crate::frontend::modules::{FunctionId, FunctionInfo};
-use crate::frontend::syntax::{self as tree, ExprKind, FunctionDef, StmtKind};
+use crate::frontend::syntax::{self as tree, ExprKind, FunctionDef};
 use crate::space::AxisSet;
 use crate::types::DType;
 
@@ -29,16 +29,15 @@ enum Argument {
 impl<'p> Builder<'_, 'p> {
     /// A call inside an expression: its one result.
     pub(super) fn call_value(&mut self, id: FunctionId, call: Call<'p>, out: &mut Vec<Stmt>) -> Option<Expr> {
-        let function = self.callable(id, call.span)?;
-        let name = &function.def.name.name;
-        let results = returned(function.def);
-        if results.len() != 1 {
-            self.report(catalog::several_results(name, results.len(), call.span));
+        let (function, body) = self.callable(id, call.span)?;
+        let n_results = body.results().len();
+        if n_results != 1 {
+            self.report(catalog::several_results(&function.def.name.name, n_results, call.span));
             return None;
         }
         let results = self.inline(
             id,
-            function,
+            (function, body),
             call,
             |this, prefix| {
                 Some(vec![this.temporary(&format!("{prefix}_result"), AxisSet::IJK, None, call.span)])
@@ -57,8 +56,8 @@ impl<'p> Builder<'_, 'p> {
         declaration: Option<(AxisSet, Option<DType>)>,
         out: &mut Vec<Stmt>,
     ) {
-        let built = self.callable(id, call.span).and_then(|function| {
-            let results = returned(function.def).len();
+        let built = self.callable(id, call.span).and_then(|(function, body)| {
+            let results = body.results().len();
             if results != targets.len() {
                 self.report(match targets {
                     [_] => catalog::several_results(&function.def.name.name, results, call.span),
@@ -71,14 +70,14 @@ impl<'p> Builder<'_, 'p> {
                 let results = |this: &mut Self, _: &str| {
                     targets.iter().map(|it| this.target(it, declaration)).collect()
                 };
-                return self.inline(id, function, call, results, out).map(drop);
+                return self.inline(id, (function, body), call, results, out).map(drop);
             }
             // Elements are found, and assigned, when the results are known.
             let fresh = |this: &mut Self, prefix: &str| {
                 let name = format!("{prefix}_result");
                 Some(targets.iter().map(|it| this.temporary(&name, AxisSet::IJK, None, it.span)).collect())
             };
-            let results = self.inline(id, function, call, fresh, out)?;
+            let results = self.inline(id, (function, body), call, fresh, out)?;
             for (target, result) in targets.iter().zip(results) {
                 let aim = self.aim(target, declaration, out)?;
                 self.emit(aim, target.span, Self::read(result, call.span), call.span, out);
@@ -91,9 +90,10 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The function, if it may be called here.
-    fn callable(&mut self, id: FunctionId, span: Span) -> Option<FunctionInfo<'p>> {
+    fn callable(&mut self, id: FunctionId, span: Span) -> Option<(FunctionInfo<'p>, Rc<Body<'p>>)> {
         let function = self.names.function(id);
-        let FunctionDef { name, body, variadic, .. } = function.def;
+        let body = self.body(id, function);
+        let FunctionDef { name, variadic, .. } = function.def;
         let problem = if function.is_stencil {
             catalog::stencil_called(&name.name, span, name.span)
         } else if !function.is_gtscript {
@@ -107,10 +107,8 @@ impl<'p> Builder<'_, 'p> {
         } else if let Some(variadic) = variadic.first() {
             signature::variadic(&variadic.name, variadic.span)
         } else {
-            let mut returns = Vec::new();
-            find_returns(body, &mut returns);
-            match returns.as_slice() {
-                [(_, Some(_))] => return Some(function),
+            match body.returns.as_slice() {
+                [(_, Some(_))] => return Some((function, body)),
                 [(at, None)] => catalog::return_without_value(*at),
                 them => catalog::return_count(&name.name, them.len(), name.span, them.get(1).map(|it| it.0)),
             }
@@ -122,20 +120,20 @@ impl<'p> Builder<'_, 'p> {
     fn inline(
         &mut self,
         id: FunctionId,
-        function: FunctionInfo<'p>,
+        (function, body): (FunctionInfo<'p>, Rc<Body<'p>>),
         call: Call<'p>,
         targets: impl FnOnce(&mut Self, &str) -> Option<Vec<Handle<Field>>>,
         out: &mut Vec<Stmt>,
     ) -> Option<Vec<Handle<Field>>> {
         let def = function.def;
-        let arguments = self.bind(function, call, out)?;
+        let arguments = self.bind(function, &body, call, out)?;
         let count = self.calls.entry(&def.name.name).or_insert(0);
         *count += 1;
         let prefix = format!("{}_{count}", def.name.name);
 
         let mut calls = vec![call.span];
         calls.extend(&self.frame().calls);
-        let mut frame = Frame::of_body(function, calls, Some(prefix.clone()));
+        let mut frame = Frame::of_body(function, body, calls, Some(prefix.clone()));
         let mut is_whole = true;
         for (param, argument) in arguments {
             let local = match argument {
@@ -150,7 +148,7 @@ impl<'p> Builder<'_, 'p> {
                     Local::Field(field)
                 }
             };
-            frame.locals.insert(param.name.name.clone(), local);
+            frame.locals.insert(&param.name.name, local);
         }
         let targets = targets(self, &prefix)?;
         frame.results = Some(Results { targets: targets.clone() });
@@ -172,6 +170,7 @@ impl<'p> Builder<'_, 'p> {
     fn bind(
         &mut self,
         function: FunctionInfo<'p>,
+        body: &Body<'p>,
         call: Call<'p>,
         out: &mut Vec<Stmt>,
     ) -> Option<Vec<(&'p tree::Param, Argument)>> {
@@ -209,20 +208,17 @@ impl<'p> Builder<'_, 'p> {
                 return fail(self, &format!("`{}` is passed twice", key.name), key.span);
             }
         }
-        let (mut assigned, mut indexed) = (BTreeSet::new(), BTreeSet::new());
-        assigned_names(&def.body, &mut assigned);
-        indexed_names(&def.body, &mut indexed);
         let mut bound = Vec::new();
         for (param, given) in def.params.iter().zip(given) {
-            let is_indexed = indexed.contains(param.name.name.as_str());
+            let name = &*param.name.name;
             // A number has no points beside it: where they are read, it is a value at every point.
-            let is_number = given.is_none_or(|it| self.is_known_number(it));
-            let is_assigned = assigned.contains(param.name.name.as_str()) || is_indexed && is_number;
+            let is_number = || given.is_none_or(|it| self.is_known_number(it));
+            let is_assigned = body.assigned.contains(name) || body.indexed.contains(name) && is_number();
             let argument = match (given, &param.default) {
                 (Some(given), _) => self.argument(given, is_assigned, out),
                 (None, Some(default)) => self.default_argument(function, default, is_assigned),
                 (None, None) => {
-                    let why = format!("the parameter `{}` of `{}` is not passed", param.name.name, name.name);
+                    let why = format!("the parameter `{name}` of `{}` is not passed", def.name.name);
                     return fail(self, &why, call.span);
                 }
             };
@@ -278,30 +274,6 @@ impl<'p> Builder<'_, 'p> {
                 self.report(catalog::bad_call(&why, default.span, def.name.span));
                 Argument::Value(None, default.span)
             }
-        }
-    }
-}
-
-/// The values of the one `return`; empty where there is none.
-fn returned(def: &FunctionDef) -> &[tree::Expr] {
-    let mut returns = Vec::new();
-    find_returns(&def.body, &mut returns);
-    match returns.as_slice() {
-        [(_, Some(value)), ..] => value.parts(),
-        _ => &[],
-    }
-}
-
-fn find_returns<'p>(body: &'p [tree::Stmt], found: &mut Vec<(Span, Option<&'p tree::Expr>)>) {
-    for stmt in body {
-        match &stmt.kind {
-            StmtKind::Return(value) => found.push((stmt.span, value.as_ref())),
-            StmtKind::If { then, otherwise, .. } => {
-                find_returns(then, found);
-                find_returns(otherwise, found);
-            }
-            StmtKind::While { body, .. } | StmtKind::With { body, .. } => find_returns(body, found),
-            _ => {}
         }
     }
 }

@@ -22,13 +22,18 @@ mod types;
 mod vector;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use self::scope::{Frame, Local};
+use itertools::Itertools;
+use smallvec::SmallVec;
+
+use self::scope::{Body, Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
 use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
+use crate::frontend::constants::Constant;
 use crate::frontend::given::{self, Given};
 use crate::frontend::modules::{FunctionId, FunctionInfo};
 use crate::frontend::{Names, Program};
@@ -55,12 +60,12 @@ pub fn build(
     diagnostics: &mut Diagnostics,
 ) -> Option<Stencil> {
     let names = Names::new(program, config);
-    let function = choose(program, &names, stencil, diagnostics)?;
+    let (id, function) = choose(program, &names, stencil, diagnostics)?;
     let mut found = Diagnostics::default();
     let given = given::of(&names, function);
     let config = given.complete(config);
     let mut builder = Builder::new(&names, &config, &given, &mut found);
-    builder.stencil(function);
+    builder.stencil(id, function);
     let stencil = builder.stencil;
     // Those of the main file are known already.
     for file in names.reached().filter(|it| program.main != Some(it.id)) {
@@ -91,15 +96,15 @@ fn choose<'p>(
     names: &Names<'p>,
     wanted: Option<&str>,
     diagnostics: &mut Diagnostics,
-) -> Option<FunctionInfo<'p>> {
+) -> Option<(FunctionId, FunctionInfo<'p>)> {
     let main = program.main?;
-    let stencils = || names.functions(main).map(|(_, it)| it).filter(|it| it.is_stencil);
-    let all = || stencils().map(|it| it.def.name.name.clone()).collect::<Vec<String>>();
-    let matching: Vec<&FunctionInfo<'p>> =
-        stencils().filter(|it| wanted.is_none_or(|name| it.def.name.name == name)).collect();
+    let stencils = || names.functions(main).filter(|(_, it)| it.is_stencil);
+    let all = || stencils().map(|(_, it)| it.def.name.name.clone()).collect::<Vec<String>>();
+    let matching: Vec<(FunctionId, &FunctionInfo<'p>)> =
+        stencils().filter(|(_, it)| wanted.is_none_or(|name| it.def.name.name == name)).collect();
     match (matching.as_slice(), wanted) {
         // Of two with one name the last one wins, as in Python.
-        ([.., last], Some(_)) | ([last], None) => Some(**last),
+        ([.., (id, last)], Some(_)) | ([(id, last)], None) => Some((*id, **last)),
         ([], Some(name)) => {
             diagnostics.push(catalog::no_such_stencil(name, &all()));
             None
@@ -130,6 +135,11 @@ struct Builder<'b, 'p> {
     taken: BTreeSet<String>,
     /// The stencil, then the functions that are being inlined, from outside in.
     frames: Vec<Frame<'p>>,
+    /// Numbers and functions that names of a file mean, by the place where they are written: a function that is
+    /// called often asks for each as often.
+    constants: BTreeMap<Span, Constant>,
+    /// Of the functions that were met.
+    bodies: BTreeMap<FunctionId, Rc<Body<'p>>>,
     /// The order of the computation that is being built.
     order: LoopOrder,
     /// Whether the statements are inside a horizontal region.
@@ -187,6 +197,8 @@ impl<'b, 'p> Builder<'b, 'p> {
             stencil: Stencil::default(),
             taken: BTreeSet::new(),
             frames: Vec::new(),
+            constants: BTreeMap::new(),
+            bodies: BTreeMap::new(),
             order: LoopOrder::Parallel,
             is_in_region: false,
             element: None,
@@ -204,11 +216,12 @@ impl<'b, 'p> Builder<'b, 'p> {
         }
     }
 
-    fn stencil(&mut self, function: FunctionInfo<'p>) {
+    fn stencil(&mut self, id: FunctionId, function: FunctionInfo<'p>) {
         let def = function.def;
         self.stencil.name = def.name.name.clone();
         self.stencil.span = def.name.span;
-        self.frames.push(Frame::of_body(function, Vec::new(), None));
+        let body = self.body(id, function);
+        self.frames.push(Frame::of_body(function, body, Vec::new(), None));
         self.signature(def);
         self.import_externals(&def.body);
         self.stencil_body(&def.body);
@@ -250,13 +263,8 @@ impl<'b, 'p> Builder<'b, 'p> {
             let outermost = self.frame().calls.last().copied().unwrap_or(span);
             self.report(catalog::too_large(MAX_STATEMENTS, outermost));
         }
-        let mut spans = vec![span];
-        for call in &self.frame().calls {
-            if spans.last() != Some(call) {
-                spans.push(*call);
-            }
-        }
-        Origin::new(id, &spans)
+        let spans = std::iter::once(&span).chain(&self.frame().calls).dedup();
+        Origin::new(id, &spans.copied().collect::<SmallVec<[Span; 8]>>())
     }
 
     /// A temporary under a name that nothing else has.
@@ -277,8 +285,8 @@ impl<'b, 'p> Builder<'b, 'p> {
     /// Ends the present body: what it imported in vain is told.
     fn leave_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        for unused in frame.unused_externals(self.names) {
-            let removal = self.without_import(frame.body, unused.imported);
+        for unused in frame.unused_externals() {
+            let removal = self.without_import(frame.body.stmts, unused.imported);
             let found =
                 names_catalog::unused_external(unused.name, unused.has_value, unused.imported, removal);
             self.report(found);

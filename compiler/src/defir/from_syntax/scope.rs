@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::Builder;
 use super::fixes::mentions;
@@ -12,7 +13,7 @@ use crate::entity::Handle;
 use crate::frontend::Names;
 use crate::frontend::constants::{Constant, Evaluated, Opaque};
 use crate::frontend::evaluate::{self, Environment};
-use crate::frontend::modules::{FunctionInfo, ScopeId};
+use crate::frontend::modules::{FunctionId, FunctionInfo, ScopeId};
 use crate::frontend::program::for_each_external;
 use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
 
@@ -37,12 +38,24 @@ pub(super) struct Results {
     pub(super) targets: Vec<Handle<Field>>,
 }
 
+/// The statements of a function and what they tell wherever it is called.
+#[derive(Debug)]
+pub(super) struct Body<'p> {
+    pub(super) stmts: &'p [Stmt],
+    /// Every name that it assigns somewhere.
+    pub(super) assigned: BTreeSet<&'p str>,
+    /// Every name that it reads with an index behind it.
+    pub(super) indexed: BTreeSet<&'p str>,
+    /// Its `return`s, with what each gives back.
+    pub(super) returns: Vec<(Span, Option<&'p Expr>)>,
+    /// Names that it imports from `__externals__` and that stand nowhere else in the text of the function.
+    idle: BTreeSet<&'p str>,
+}
+
 /// One body with its names.
 #[derive(Debug)]
 pub(super) struct Frame<'p> {
-    pub(super) locals: BTreeMap<String, Local>,
-    /// Every name that the body assigns somewhere.
-    pub(super) assigned: BTreeSet<&'p str>,
+    pub(super) locals: BTreeMap<&'p str, Local>,
     pub(super) scope: ScopeId,
     /// Names of the file that are bound before this place are seen first.
     pub(super) position: u32,
@@ -52,9 +65,7 @@ pub(super) struct Frame<'p> {
     pub(super) prefix: Option<String>,
     /// In a function: what `return` assigns.
     pub(super) results: Option<Results>,
-    pub(super) body: &'p [Stmt],
-    /// Where the function stands.
-    span: Span,
+    pub(super) body: Rc<Body<'p>>,
     /// Missing externals that were read.
     missing_used: RefCell<BTreeSet<String>>,
 }
@@ -73,20 +84,48 @@ pub(super) struct Unused<'f> {
     pub(super) has_value: bool,
 }
 
+impl<'p> Body<'p> {
+    fn of(function: FunctionInfo<'p>, names: &Names<'p>) -> Self {
+        let stmts = &function.def.body;
+        let text = names.text(function.def.span);
+        let (mut assigned, mut indexed, mut idle) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        assigned_names(stmts, &mut assigned);
+        indexed_names(stmts, &mut indexed);
+        for_each_external(stmts, &mut |alias, _| {
+            let bound = &alias.alias.as_ref().unwrap_or(&alias.name).name;
+            if mentions(text, bound) <= 1 {
+                idle.insert(bound.as_str());
+            }
+        });
+        let mut returns = Vec::new();
+        find_returns(stmts, &mut returns);
+        Self { stmts, assigned, indexed, returns, idle }
+    }
+
+    /// The values of the one `return`; empty where there is none.
+    pub(super) fn results(&self) -> &'p [Expr] {
+        match self.returns.as_slice() {
+            [(_, Some(value)), ..] => value.parts(),
+            _ => &[],
+        }
+    }
+}
+
 impl<'p> Frame<'p> {
-    pub(super) fn of_body(function: FunctionInfo<'p>, calls: Vec<Span>, prefix: Option<String>) -> Self {
-        let mut assigned = BTreeSet::new();
-        assigned_names(&function.def.body, &mut assigned);
+    pub(super) fn of_body(
+        function: FunctionInfo<'p>,
+        body: Rc<Body<'p>>,
+        calls: Vec<Span>,
+        prefix: Option<String>,
+    ) -> Self {
         Self {
             locals: BTreeMap::new(),
-            assigned,
             scope: function.scope,
             position: function.def.span.start,
             calls,
             prefix,
             results: None,
-            body: &function.def.body,
-            span: function.def.span,
+            body,
             missing_used: RefCell::new(BTreeSet::new()),
         }
     }
@@ -95,15 +134,13 @@ impl<'p> Frame<'p> {
     ///
     /// An external with a value counts as used where its name stands anywhere else in the function: a branch
     /// that is decided away with another value may need it.
-    pub(super) fn unused_externals(&self, names: &Names<'p>) -> Vec<Unused<'p>> {
+    pub(super) fn unused_externals(&self) -> Vec<Unused<'p>> {
         let used = self.missing_used.borrow();
-        let text = names.text(self.span);
         let mut unused = Vec::new();
-        for_each_external(self.body, &mut |alias, _| {
-            let bound = alias.alias.as_ref().unwrap_or(&alias.name);
-            let has_value = !matches!(self.locals.get(&bound.name), Some(Local::Missing { .. }));
-            let is_used =
-                if has_value { mentions(text, &bound.name) > 1 } else { used.contains(&bound.name) };
+        for_each_external(self.body.stmts, &mut |alias, _| {
+            let bound = &*alias.alias.as_ref().unwrap_or(&alias.name).name;
+            let has_value = !matches!(self.locals.get(bound), Some(Local::Missing { .. }));
+            let is_used = if has_value { !self.body.idle.contains(bound) } else { used.contains(bound) };
             if !is_used {
                 unused.push(Unused { name: &alias.name.name, imported: alias.name.span, has_value });
             }
@@ -112,8 +149,22 @@ impl<'p> Frame<'p> {
     }
 }
 
+fn find_returns<'p>(body: &'p [Stmt], found: &mut Vec<(Span, Option<&'p Expr>)>) {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Return(value) => found.push((stmt.span, value.as_ref())),
+            StmtKind::If { then, otherwise, .. } => {
+                find_returns(then, found);
+                find_returns(otherwise, found);
+            }
+            StmtKind::While { body, .. } | StmtKind::With { body, .. } => find_returns(body, found),
+            _ => {}
+        }
+    }
+}
+
 /// Every name that `body` assigns, at any depth.
-pub(super) fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
+fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
     fn target<'p>(expr: &'p Expr, names: &mut BTreeSet<&'p str>) {
         match &expr.kind {
             ExprKind::Name(name) => {
@@ -141,7 +192,7 @@ pub(super) fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>
 }
 
 /// Every name that `body` reads with an index behind it, at any depth.
-pub(super) fn indexed_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
+fn indexed_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
     let in_expr = |expr: &'p Expr, names: &mut BTreeSet<&'p str>| {
         expr.walk(&mut |it| {
             if let ExprKind::Subscript(value, _) = &it.kind {
@@ -172,6 +223,11 @@ pub(super) fn indexed_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>)
 }
 
 impl<'p> Builder<'_, 'p> {
+    /// What the body of a function tells, which is found once however often it is called.
+    pub(super) fn body(&mut self, id: FunctionId, function: FunctionInfo<'p>) -> Rc<Body<'p>> {
+        Rc::clone(self.bodies.entry(id).or_insert_with(|| Rc::new(Body::of(function, self.names))))
+    }
+
     /// Binds what the body imports from `__externals__`, wherever the import stands.
     pub(super) fn import_externals(&mut self, body: &'p [Stmt]) {
         for_each_external(body, &mut |alias, import| {
@@ -184,7 +240,7 @@ impl<'p> Builder<'_, 'p> {
                 None => Local::Missing { imported: name.span },
             };
             let bound = alias.alias.as_ref().unwrap_or(name);
-            self.frame_mut().locals.insert(bound.name.clone(), local);
+            self.frame_mut().locals.insert(&bound.name, local);
         });
     }
 
@@ -221,7 +277,7 @@ impl<'p> Builder<'_, 'p> {
                 frame.missing_used.borrow_mut().insert(name.to_owned());
                 at_run_time("an external without a value")
             }
-            None if frame.assigned.contains(name) => at_run_time("a variable"),
+            None if frame.body.assigned.contains(name) => at_run_time("a variable"),
             None => None,
         }
     }

@@ -13,7 +13,7 @@ impl<'p> Builder<'_, 'p> {
         for name in &def.variadic {
             self.report(catalog::variadic(&name.name, name.span));
         }
-        let mut declared: Vec<Option<(&tree::Param, Declared)>> = Vec::new();
+        let mut declared: Vec<Option<(&'p tree::Param, Declared)>> = Vec::new();
         for (position, param) in def.params.iter().enumerate() {
             let name = &param.name;
             if let Some(first) = def.params[..position].iter().find(|it| it.name.name == name.name) {
@@ -24,7 +24,7 @@ impl<'p> Builder<'_, 'p> {
                 if !name.name.is_empty() {
                     self.report(catalog::missing_annotation(&name.name, name.span));
                 }
-                self.frame_mut().locals.insert(name.name.clone(), Local::Faulty);
+                self.frame_mut().locals.insert(&name.name, Local::Faulty);
                 continue;
             };
             match self.annotation(annotation, PythonTypes::Double) {
@@ -35,7 +35,7 @@ impl<'p> Builder<'_, 'p> {
                         let (name, span) = (&name.name, annotation.span);
                         self.report(catalog::not_a_parameter_type(name, &why.why, span, similar));
                     }
-                    self.frame_mut().locals.insert(name.name.clone(), Local::Faulty);
+                    self.frame_mut().locals.insert(&name.name, Local::Faulty);
                 }
             }
         }
@@ -44,7 +44,7 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    fn parameter(&mut self, param: &tree::Param, declared: Declared) {
+    fn parameter(&mut self, param: &'p tree::Param, declared: Declared) {
         let name = &param.name;
         let (what, local, default) = match declared {
             Declared::Field(it, dtype) => {
@@ -78,7 +78,7 @@ impl<'p> Builder<'_, 'p> {
             }
         };
         self.stencil.params.push(Param { what, is_keyword_only: param.is_keyword_only, default });
-        self.frame_mut().locals.insert(name.name.clone(), local);
+        self.frame_mut().locals.insert(&name.name, local);
     }
 
     /// The default of a scalar, which must have its type: a Python number adapts to the

@@ -600,19 +600,19 @@ impl<'p> Builder<'_, 'p> {
             self.report(problem);
             return None;
         }
-        let (name, axes) = (name.clone(), *axes);
         let has_columns = axes.has(Axis::I) && axes.has(Axis::J);
         if has_columns && (axes.has(Axis::K) || self.order != LoopOrder::Parallel) {
             return Some(field);
         }
-        self.report(rules::target_lacks_axes(&name, axes, self.order, span));
+        let problem = rules::target_lacks_axes(name, *axes, self.order, span);
+        self.report(problem);
         None
     }
 
     /// A new temporary of the present body.
     pub(super) fn declare(
         &mut self,
-        name: &str,
+        name: &'p str,
         declaration: Option<Declaration>,
         span: Span,
     ) -> Handle<Field> {
@@ -622,12 +622,12 @@ impl<'p> Builder<'_, 'p> {
             None => name.to_owned(),
         };
         let field = self.temporary(&wanted, axes, dtype, span);
-        self.frame_mut().locals.insert(name.to_owned(), Local::Field(field));
+        self.frame_mut().locals.insert(name, Local::Field(field));
         field
     }
 
     /// Makes the names of a failed assignment known, so that their uses are not reported too.
-    pub(super) fn declare_after_error(&mut self, target: &tree::Expr) {
+    pub(super) fn declare_after_error(&mut self, target: &'p tree::Expr) {
         if let ExprKind::Name(name) = &target.kind
             && self.local(name).is_none()
         {

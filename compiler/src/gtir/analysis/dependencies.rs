@@ -14,16 +14,21 @@ use super::super::visit::Touch;
 /// Reports every violation; whether there was none (warnings aside).
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     let mut check = Check { stencil, diagnostics, is_legal: true };
-    for vertical_loop in &stencil.vertical_loops {
-        check.targets(vertical_loop);
-        check.statements(vertical_loop);
-        check.parameters(vertical_loop);
+    let loops: Vec<Vec<Touch>> =
+        stencil.vertical_loops.iter().map(|it| it.body.iter().flat_map(Stmt::touches).collect()).collect();
+    for (vertical_loop, touches) in stencil.vertical_loops.iter().zip(&loops) {
+        check.targets(vertical_loop, touches);
+        // Most loops read nothing beside the point.
+        if touches.iter().any(Touch::is_read_beside) {
+            check.statements(vertical_loop);
+            check.parameters(vertical_loop, touches);
+        }
         if vertical_loop.order == LoopOrder::Parallel && !vertical_loop.interval.is_one_level() {
-            check.levels(vertical_loop);
+            check.levels(touches);
         }
     }
-    check.regions();
-    check.single_blocks();
+    check.regions(&loops);
+    check.single_blocks(&loops);
     check.is_legal
 }
 
@@ -44,8 +49,8 @@ impl<'a> Check<'a> {
     }
 
     /// E24: each point must have an element of its own.
-    fn targets(&mut self, vertical_loop: &VerticalLoop) {
-        for write in touches(vertical_loop).iter().filter(|it| it.is_write) {
+    fn targets(&mut self, vertical_loop: &VerticalLoop, touches: &[Touch]) {
+        for write in touches.iter().filter(|it| it.is_write) {
             let axes = self.stencil.fields[write.field].axes;
             let is_sequential = vertical_loop.order != LoopOrder::Parallel;
             let has_columns = axes.has(Axis::I) && axes.has(Axis::J);
@@ -82,8 +87,7 @@ impl<'a> Check<'a> {
     }
 
     /// E19: a parameter is not both written and read beside the point in one vertical loop.
-    fn parameters(&mut self, vertical_loop: &VerticalLoop) {
-        let touches = touches(vertical_loop);
+    fn parameters(&mut self, vertical_loop: &VerticalLoop, touches: &[Touch]) {
         let written: BTreeSet<Handle<Field>> =
             touches.iter().filter(|it| it.is_write).map(|it| it.field).collect();
         for read in touches.iter().filter(|it| it.is_read_beside() && written.contains(&it.field)) {
@@ -100,8 +104,7 @@ impl<'a> Check<'a> {
     }
 
     /// W07, E21: reads at another level of what the same parallel loop writes; one that is found at run time is refused.
-    fn levels(&mut self, vertical_loop: &VerticalLoop) {
-        let touches = touches(vertical_loop);
+    fn levels(&mut self, touches: &[Touch]) {
         for read in touches.iter().filter(|it| !it.is_write && it.is_of_other_level()) {
             if let Some(write) = touches.iter().find(|it| it.is_write && it.field == read.field) {
                 let name = self.name(read.field);
@@ -116,9 +119,9 @@ impl<'a> Check<'a> {
     }
 
     /// E15: what was written before, outside any region, a region does not read beside the point.
-    fn regions(&mut self) {
+    fn regions(&mut self, loops: &[Vec<Touch>]) {
         let mut written: BTreeMap<Handle<Field>, Span> = BTreeMap::new();
-        for touch in self.stencil.vertical_loops.iter().flat_map(touches) {
+        for touch in loops.iter().flatten() {
             if touch.is_write && touch.scope.region.is_none() {
                 written.entry(touch.field).or_insert(touch.span);
             } else if touch.is_read_beside()
@@ -133,13 +136,15 @@ impl<'a> Check<'a> {
 
     /// E23: a temporary that one block alone uses is not read at another level there, nor one that one
     /// vertical loop alone uses assigned at another.
-    fn single_blocks(&mut self) {
-        let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
-        let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
-        let loops: Vec<Vec<Touch>> = self.stencil.vertical_loops.iter().map(touches).collect();
+    fn single_blocks(&mut self, loops: &[Vec<Touch>]) {
         // Most temporaries are not touched at another level at all.
         let elsewhere: BTreeSet<Handle<Field>> =
-            blocks.iter().flatten().filter(|it| it.is_of_other_level()).map(|it| it.field).collect();
+            loops.iter().flatten().filter(|it| it.is_of_other_level()).map(|it| it.field).collect();
+        if elsewhere.is_empty() {
+            return;
+        }
+        let blocks = self.stencil.vertical_loops.iter().flat_map(|it| &it.body);
+        let blocks: Vec<Vec<Touch>> = blocks.map(Stmt::touches).collect();
         let temporaries = self.stencil.fields.iter().filter(|(_, it)| it.is_temporary);
         for (field, declared) in temporaries.filter(|(field, _)| elsewhere.contains(field)) {
             let mut users = blocks.iter().filter(|it| it.iter().any(|it| it.field == field));
@@ -159,10 +164,6 @@ impl<'a> Check<'a> {
             }
         }
     }
-}
-
-fn touches(vertical_loop: &VerticalLoop) -> Vec<Touch> {
-    vertical_loop.body.iter().flat_map(Stmt::touches).collect()
 }
 
 /// Whether this statement holds the read and writes the same field.

@@ -49,6 +49,10 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
 fn edges(stencil: &Stencil, vertical_loop: &VerticalLoop) -> Vec<Edge> {
     let mut edges = Vec::new();
     let blocks: Vec<Vec<Touch>> = vertical_loop.body.iter().map(|it| it.touches()).collect();
+    // Without a neighbour there is nothing to need more and more of.
+    if !blocks.iter().flatten().any(Touch::is_read_beside) {
+        return edges;
+    }
     for (at, block) in blocks.iter().enumerate() {
         for write in block.iter().filter(|it| it.is_write) {
             for read in block.iter().filter(|it| !it.is_write) {

@@ -159,8 +159,7 @@ impl Lowering<'_> {
             return None;
         }
         if let [first, second] = arguments.as_slice() {
-            let (first, second) = (first.clone(), second.clone());
-            self.warn_of_promotion(&first, &second, span);
+            self.warn_of_promotion(first, second, span);
         }
         let keeps = common.is_float() || function.keeps_integers();
         let taken = if keeps { common } else { DType::Float32 };

@@ -11,7 +11,7 @@ use super::super::nodes::{Expr, Field, HorizontalExecution, Section, Stencil, St
 use super::extents::{Extents, true_contribution};
 use crate::diag::catalog::warnings;
 use crate::diag::{Diagnostics, Origin, Span};
-use crate::entity::Handle;
+use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
 use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
 
@@ -45,7 +45,16 @@ pub struct Undefined<'a> {
 #[must_use]
 pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Undefined<'a>> {
     let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
-    let mut at = Progress { stencil, extents, min_levels, written: Vec::new(), found: Vec::new() };
+    let mut changed = BTreeSet::new();
+    for (_, execution) in stencil.executions.iter() {
+        execution.each_touch(&mut |it| {
+            if it.is_write {
+                changed.insert(it.what);
+            }
+        });
+    }
+    let written = SideTable::default();
+    let mut at = Progress { stencil, extents, min_levels, changed, written, n_written: 0, found: Vec::new() };
     for vertical_loop in &stencil.vertical_loops {
         vertical_loop.sections.iter().for_each(|it| at.section(vertical_loop.order, it));
     }
@@ -58,7 +67,11 @@ struct Progress<'a> {
     extents: &'a Extents,
     /// No run has fewer.
     min_levels: i64,
-    written: Vec<Written<'a>>,
+    /// What any statement writes.
+    changed: BTreeSet<Target>,
+    /// What was written so far, of each field.
+    written: SideTable<Field, Vec<Written<'a>>>,
+    n_written: usize,
     found: Vec<Undefined<'a>>,
 }
 
@@ -72,7 +85,8 @@ enum Cover {
 
 /// Points and levels at all of which one element of a field is written.
 struct Written<'a> {
-    field: Handle<Field>,
+    /// How many others were written before.
+    at: usize,
     /// Only where this holds, which always does or never does at a point.
     condition: Option<&'a Expr>,
     data: Vec<i64>,
@@ -84,22 +98,24 @@ struct Written<'a> {
 
 impl<'a> Progress<'a> {
     fn section(&mut self, order: LoopOrder, section: &Section) {
-        let n_before = self.written.len();
+        let n_before = self.n_written;
         let mut reads = Vec::new();
         for &execution in &section.executions {
             let walk = Walk::over(&self.stencil.executions[execution].body);
-            let n_so_far = self.written.len();
+            let n_so_far = self.n_written;
             reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
             let extent = self.extents.executions[execution];
             let always = walk.assigned.into_iter().map(|it| (None, it));
             let lasting = walk.under.into_iter().filter(|(it, _)| self.is_lasting(it));
             let sometimes = lasting.flat_map(|(it, all)| all.into_iter().map(move |one| (Some(it), one)));
-            let written = always.chain(sometimes).filter_map(|(condition, Assigned { what, data, k })| {
-                let levels = moved(section.interval, k);
-                Some(Written { field: what.field()?, condition, data, extent, levels, k })
-            });
-            let written: Vec<Written<'a>> = written.collect();
-            self.written.extend(written);
+            let written: Vec<(Option<&Expr>, Assigned)> = always.chain(sometimes).collect();
+            for (condition, Assigned { what, data, k }) in written {
+                let Some(field) = what.field() else { continue };
+                let (at, levels) = (self.n_written, moved(section.interval, k));
+                self.n_written += 1;
+                let written = Written { at, condition, data, extent, levels, k };
+                self.written.get_or_default(field).push(written);
+            }
         }
         for (execution, n_so_far, read) in reads {
             let Some(field) = read.what.field() else { continue };
@@ -107,7 +123,7 @@ impl<'a> Progress<'a> {
                 continue;
             }
             // A sweep has written in all of its executions what lies behind it, and in none what lies ahead.
-            let is_visible = |at: usize, it: &Written<'_>| {
+            let is_visible = |it: &&Written<'_>| {
                 let is_met = it.condition.is_none_or(|condition| {
                     let is_same_point = !read.offset.is_horizontal() && read.k == Some(it.k);
                     is_same_point && read.conditions.iter().any(|it| it.is_same(condition))
@@ -116,14 +132,13 @@ impl<'a> Progress<'a> {
                     None => false,
                     Some(k) => order == ahead && k < it.k || order == behind && k > it.k,
                 };
-                let is_before = at < n_before
+                let is_before = it.at < n_before
                     || is_behind(LoopOrder::Forward, LoopOrder::Backward)
-                    || at < n_so_far && !is_behind(LoopOrder::Backward, LoopOrder::Forward);
+                    || it.at < n_so_far && !is_behind(LoopOrder::Backward, LoopOrder::Forward);
                 is_met && is_before
             };
-            let written = self.written.iter().enumerate().filter(|(at, it)| is_visible(*at, it));
-            let written: Vec<&Written<'_>> =
-                written.map(|(_, it)| it).filter(|it| it.field == field).collect();
+            let written = self.written.get(field).into_iter().flatten();
+            let written: Vec<&Written<'_>> = written.filter(is_visible).collect();
             let cover = self.cover(&written, section, execution, field, &read);
             self.note(field, &read, cover);
         }
@@ -132,9 +147,8 @@ impl<'a> Progress<'a> {
     /// Whether no statement changes what the condition reads.
     fn is_lasting(&self, condition: &Expr) -> bool {
         let mut is_changed = false;
-        for (_, execution) in self.stencil.executions.iter() {
-            execution.each_touch(&mut |it| is_changed |= it.is_write && reads(condition, it.what));
-        }
+        condition
+            .accesses(&mut |it| is_changed |= it.target().is_some_and(|what| self.changed.contains(&what)));
         !is_changed
     }
 

@@ -51,6 +51,8 @@ fn compile_and_run(text: &str) {
         }
         compilation = route::compile(&project, &config, &mut NoHook);
     }
+    // Each text is made when it is asked for.
+    let _ = compilation.listings().count();
     let levels = &compilation.levels;
     let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
     else {

@@ -1,0 +1,113 @@
+//! Where each local is declared: in the innermost block that holds all its uses, right before the first of them.
+
+use std::collections::BTreeMap;
+
+use super::code::{Assign, Declare, Item, Target, Uses};
+
+/// Declares each local in the innermost block that holds all its uses.
+pub(super) fn declare_locals(items: &mut Vec<Item>) {
+    let mut found = Found::default();
+    found.block(items, Block { around: Place { block: 0, at: 0 }, depth: 0 });
+    let mut homes: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+    for (local, home) in found.homes {
+        homes.entry((home.block, home.at)).or_default().push(local);
+    }
+    Declarations { homes, n_assignments: found.n_assignments, n_blocks: 0 }.block(items);
+}
+
+/// A place among the items of a block; blocks are numbered in the order in which they open.
+#[derive(Clone, Copy)]
+struct Place {
+    block: usize,
+    at: usize,
+}
+
+/// A block, by the item that it stands in, and how many blocks are around it. The outermost stands in itself.
+#[derive(Clone, Copy)]
+struct Block {
+    around: Place,
+    depth: usize,
+}
+
+/// Where locals are used.
+#[derive(Default)]
+struct Found {
+    blocks: Vec<Block>,
+    /// For each local the innermost block that holds the uses found so far, and the first of its items that does.
+    homes: BTreeMap<usize, Place>,
+    n_assignments: BTreeMap<usize, usize>,
+}
+
+impl Found {
+    fn block(&mut self, items: &[Item], this: Block) {
+        let block = self.blocks.len();
+        self.blocks.push(this);
+        for (at, item) in items.iter().enumerate() {
+            let place = Place { block, at };
+            if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
+                *self.n_assignments.entry(*local).or_default() += 1;
+            }
+            item.each_head(&mut |uses| uses.locals.iter().for_each(|&local| self.use_at(local, place)));
+            let inside = Block { around: place, depth: this.depth + 1 };
+            item.blocks().into_iter().for_each(|inner| self.block(inner, inside));
+        }
+    }
+
+    fn use_at(&mut self, local: usize, place: Place) {
+        let Some(&known) = self.homes.get(&local) else {
+            self.homes.insert(local, place);
+            return;
+        };
+        // The uses come in order, so the item that holds those before stands first.
+        let (mut home, mut other) = (known, place);
+        while home.block != other.block {
+            let (of_home, of_other) = (self.blocks[home.block], self.blocks[other.block]);
+            if of_home.depth >= of_other.depth {
+                home = of_home.around;
+            }
+            if of_other.depth >= of_home.depth {
+                other = of_other.around;
+            }
+        }
+        self.homes.insert(local, home);
+    }
+}
+
+/// Puts the declarations into blocks, in the same order.
+struct Declarations {
+    /// What is declared before an item of a block.
+    homes: BTreeMap<(usize, usize), Vec<usize>>,
+    n_assignments: BTreeMap<usize, usize>,
+    n_blocks: usize,
+}
+
+impl Declarations {
+    fn block(&mut self, items: &mut Vec<Item>) {
+        let block = self.n_blocks;
+        self.n_blocks += 1;
+        for (at, mut item) in std::mem::take(items).into_iter().enumerate() {
+            item.blocks_mut().into_iter().for_each(|inner| self.block(inner));
+            for local in self.homes.remove(&(block, at)).unwrap_or_default() {
+                item = match item {
+                    // The first assignment gives the value, where it does not read what is not there yet.
+                    Item::Assign(Assign {
+                        target: Target::Local(it),
+                        value,
+                        reads_target: false,
+                        origin,
+                        uses,
+                    }) if it == local => {
+                        let is_const = self.n_assignments.get(&local) == Some(&1);
+                        Item::Declare(Declare { local, value: Some((value, origin)), is_const, uses })
+                    }
+                    item => {
+                        let uses = Uses { locals: [local].into(), ..Uses::default() };
+                        items.push(Item::Declare(Declare { local, value: None, is_const: false, uses }));
+                        item
+                    }
+                };
+            }
+            items.push(item);
+        }
+    }
+}
