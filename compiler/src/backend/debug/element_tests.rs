@@ -47,15 +47,15 @@ fn levels_that_do_not_exist_end_the_run() {
     };
     assert_eq!(
         of("parallel [start, end)\n  out = a.at(two * 50)\n"),
-        "`a on level 100` does not exist, in s0 at i=0, j=0, k=0"
+        "`a.at(100)` does not exist, in s0 at i=0, j=0, k=0"
     );
     assert_eq!(
         of("parallel [start, end)\n  t = a\nforward [start, end)\n  out = t.up(two)\n"),
-        "`t on level 4` does not exist, in s1 at i=0, j=0, k=2"
+        "`t.at(4)` does not exist, in s1 at i=0, j=0, k=2"
     );
     assert_eq!(
         of("forward [start, end)\n  out.up(K * 9) = a\n"),
-        "`out on level 10` does not exist, in s0 at i=0, j=0, k=1"
+        "`out.at(10)` does not exist, in s0 at i=0, j=0, k=1"
     );
 }
 
@@ -106,5 +106,5 @@ parallel [start, end)
   out = v.A[two]
 ";
     let stop = run_on(text, COLUMN, level).err().expect("the run ends early");
-    assert_eq!(stop.to_string(), "`v[0,0,0], element [2]` does not exist, in s0 at i=0, j=0, k=0");
+    assert_eq!(stop.to_string(), "`v.A[2]` does not exist, in s0 at i=0, j=0, k=0");
 }

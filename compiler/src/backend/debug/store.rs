@@ -56,14 +56,13 @@ impl From<Offset> for Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.level {
-            None => write!(f, "{}", self.offset)?,
-            Some(level) if self.offset.is_horizontal() => {
-                write!(f, "[{},{}] on level {level}", self.offset.i, self.offset.j)?;
-            }
-            Some(level) => write!(f, " on level {level}")?,
+        if self.offset != Offset::CENTRE || self.level.is_none() && self.data.is_empty() {
+            write!(f, "{}", self.offset)?;
         }
-        if self.data.is_empty() { Ok(()) } else { write!(f, ", element [{}]", self.data.iter().format(",")) }
+        if let Some(level) = self.level {
+            write!(f, ".at({level})")?;
+        }
+        if self.data.is_empty() { Ok(()) } else { write!(f, ".A[{}]", self.data.iter().format(", ")) }
     }
 }
 
