@@ -2,6 +2,9 @@
 
 #![no_main]
 
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{LazyLock, Mutex};
+
 use isobar_compiler::backend::debug::{self, Control};
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::backend::signature::{ParamKind, Signature};
@@ -32,12 +35,30 @@ impl Control for Patience {
 /// What the compiler's own limits see to it is enough; a program gives its compiler a thread of this size as well.
 const STACK_BYTES: usize = 256 << 20;
 
+/// A thread that compiles the texts it is sent, and answers when one is done.
+struct Compiler {
+    texts: SyncSender<String>,
+    done: Receiver<()>,
+}
+
+/// One for all texts: making its stack takes longer than compiling one.
+static COMPILER: LazyLock<Mutex<Compiler>> = LazyLock::new(|| {
+    let (texts, to_compile) = sync_channel::<String>(1);
+    let (compiled, done) = sync_channel(1);
+    let work = move || {
+        for text in to_compile {
+            compile_and_run(&text);
+            compiled.send(()).expect("the process waits for it");
+        }
+    };
+    std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).expect("threads can be started");
+    Mutex::new(Compiler { texts, done })
+});
+
 fuzz_target!(|text: &str| {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-        let running = thread.spawn_scoped(scope, || compile_and_run(text)).expect("threads can be started");
-        running.join().expect("a panic has ended the process already");
-    });
+    let compiler = COMPILER.lock().expect("a panic has ended the process already");
+    compiler.texts.send(text.to_owned()).expect("it waits for texts");
+    compiler.done.recv().expect("a panic has ended the process already");
 });
 
 fn compile_and_run(text: &str) {
