@@ -163,6 +163,23 @@ pub struct DeclaredExternal {
     pub name: String,
     /// What it is where the request says nothing, in the form of a request; `None` where it has no value then.
     pub value: Option<GivenValue>,
+    pub wanted: Wanted,
+}
+
+/// What the text uses an external as, which decides how a page asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    /// Also what nothing more is known of.
+    #[default]
+    Number,
+    WholeNumber,
+    Condition,
+    Position,
+    /// Its attributes are used.
+    Object,
+    /// One of these, each as a path from the main file; the likeliest first.
+    Function(Vec<String>),
 }
 
 /// A value, and who gives it.

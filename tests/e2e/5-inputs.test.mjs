@@ -7,14 +7,19 @@ import { betweenWorkers, scenario } from "./harness.mjs";
 async function replace(t, from, to) {
   const text = await t.text();
   assert.ok(text.includes(from), `the text has no ${from}`);
+  await paste(t, text.replaceAll(from, to));
+  await t.settled();
+}
+
+/** Puts a text in place of the one that is there. */
+async function paste(t, text) {
   await t.page.locator('[data-testid="editor"] .cm-content').focus();
   await t.page.keyboard.press("Control+a");
   await t.page.locator('[data-testid="editor"] .cm-content').evaluate((it, pasted) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", pasted);
     it.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, text.replaceAll(from, to));
-  await t.settled();
+  }, text);
 }
 
 scenario("a scalar that is changed changes the run, and goes back to the text's own", async (t) => {
@@ -167,4 +172,89 @@ scenario("a field without values is pointed out, and gets a line that gives it s
   assert.match(await t.text(), new RegExp(`^# @input ${name} `, "m"));
   await t.get("run-debug").click();
   await t.ran("done", "debug");
+});
+
+const EDGES = `# @domain 12 10 3
+# @input q constant(1)
+from ndsl.constants import RDGAS
+from ndsl.dsl.gt4py import PARALLEL, computation, function, horizontal, interval, region
+from ndsl.dsl.typing import FloatField
+
+@function
+def doubled(q):
+    return 2.0 * q
+
+@function
+def halved(q):
+    return 0.5 * q
+
+def edges(q: FloatField, out: FloatField):
+    from __externals__ import flag, flux, i_start, i_end
+    with computation(PARALLEL), interval(...):
+        out = flux(q)
+        if __INLINED(flag):
+            out = out + RDGAS
+        with horizontal(region[i_start, :]):
+            out = -1.0
+        with horizontal(region[i_end, :]):
+            out = -2.0
+`;
+
+scenario("externals are asked for as the text uses them, and the model's constants and tile are chosen", async (t) => {
+  const oir = (page) => t.get("stage-pane-oir", page).textContent();
+  await paste(t, EDGES);
+  await t.unfold();
+  const [flag, flux] = [t.get("input-external-flag"), t.get("input-external-flux")];
+  assert.equal(await flag.getAttribute("role"), "switch");
+  await t.see("problem", { "data-code": "E06" });
+  await t.shot("missing");
+  await flux.selectOption({ label: "doubled" });
+  await flag.check();
+  await t.settled();
+  assert.match(await oir(), /287\.05/);
+
+  // The set of constants.
+  await t.get("constants-select").selectOption("GFDL");
+  await t.settled();
+  assert.match(await oir(), /287\.04/);
+  await flag.uncheck();
+  await t.settled();
+  assert.doesNotMatch(await oir(), /287\.04/);
+
+  // Which edges of the tile are there.
+  const drawn = async (place) => {
+    await t.get("tile-select").selectOption(place);
+    await t.settled();
+    await t.get("run-debug").click();
+    await t.ran("done", "debug");
+    return await t.hash();
+  };
+  const hashes = [await drawn("single"), await drawn("west"), await drawn("east"), await drawn("interior")];
+  assert.equal(new Set(hashes).size, 4, `${hashes}`);
+  assert.equal(await drawn("north"), hashes[3], "no edge along i");
+  assert.equal(await drawn("west"), hashes[1]);
+  assert.equal(await t.get("input-external-i_end").inputValue(), "I[-1] + 32767");
+  await t.get("inputs").scrollIntoViewIfNeeded();
+  await t.shot("west");
+
+  const other = await t.open(await t.link());
+  await t.settled(other);
+  await t.unfold(other);
+  assert.equal(await t.get("constants-select", other).inputValue(), "GFDL");
+  assert.equal(await t.get("tile-select", other).inputValue(), "west");
+  assert.equal(await t.get("input-external-flag", other).isChecked(), false);
+  assert.equal(await oir(other), await oir());
+  await other.reload();
+  await t.settled(other);
+  await t.unfold(other);
+  assert.equal(await t.get("tile-select", other).inputValue(), "west");
+  await t.get("reset-tile", other).click();
+  await t.get("reset-constants", other).click();
+  await t.settled(other);
+  assert.equal(await t.get("input-external-i_end", other).inputValue(), "I[-1]");
+  assert.ok(await t.get("reset-constants", other).isHidden());
+
+  await other.setViewportSize({ width: 390, height: 844 });
+  await t.get("tile-select", other).scrollIntoViewIfNeeded();
+  await t.shot("phone", other);
 });

@@ -36,7 +36,8 @@ impl Compiler {
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
         let mut timer = Timer::new(clock);
         let compilation = self.compilation(request, &mut timer);
-        let defaults = defaults::of(&compilation);
+        let tile = request.config(&Directives::default()).tile;
+        let defaults = defaults::of(&compilation, &project(request), tile);
         (Compiled::new(&compilation, timer.times), defaults)
     }
 

@@ -1,16 +1,22 @@
 //! What a run takes where the request gives nothing: the text's directives, and the externals that it imports.
 
 use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::config::External;
-use isobar_compiler::frontend::externals::ExternalUse;
+use isobar_compiler::config::{External, Tile};
+use isobar_compiler::diag::Diagnostics;
+use isobar_compiler::frontend::Program;
+use isobar_compiler::frontend::externals::{ExternalKind, ExternalUse, candidates};
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::project::Project;
 use isobar_compiler::types::Value;
-use isobar_protocol::worker::{DeclaredExternal, Defaults, GivenValue, Plot};
+use isobar_protocol::worker::{DeclaredExternal, Defaults, GivenValue, Plot, Wanted};
 use serde_json::{Map, json};
 
-/// What the text says of a run.
-pub(super) fn of(compilation: &Compilation) -> Defaults {
+/// The most functions that are offered for one external.
+const MAX_FUNCTIONS: usize = 40;
+
+/// What the text says of a run on this part of a tile.
+pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile) -> Defaults {
     let directives = &compilation.directives;
     let scalars = directives.scalars.iter().map(|it| {
         let value = match it.value {
@@ -35,18 +41,40 @@ pub(super) fn of(compilation: &Compilation) -> Defaults {
         externals: compilation
             .externals
             .iter()
-            .map(|it| DeclaredExternal { name: it.name.clone(), value: own_value(it, directives) })
+            .map(|it| DeclaredExternal {
+                name: it.name.clone(),
+                value: own_value(it, directives, tile),
+                wanted: wanted(it, compilation, project),
+            })
             .collect(),
     }
 }
 
+fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> Wanted {
+    match of.kind {
+        ExternalKind::Function { n_args } => {
+            // Parsed already; what is wrong with the files is told of elsewhere.
+            let files = compilation.files.clone();
+            let program = Program::new(project, files, &mut Diagnostics::default());
+            let mut functions = candidates(&program, &of.name, n_args);
+            functions.truncate(MAX_FUNCTIONS);
+            Wanted::Function(functions)
+        }
+        ExternalKind::Position(_) => Wanted::Position,
+        ExternalKind::Namespace(_) => Wanted::Object,
+        ExternalKind::Int => Wanted::WholeNumber,
+        ExternalKind::Bool => Wanted::Condition,
+        ExternalKind::Float => Wanted::Number,
+    }
+}
+
 /// The value that the text gives, or that the compiler knows by itself.
-fn own_value(of: &ExternalUse, directives: &Directives) -> Option<GivenValue> {
+fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile) -> Option<GivenValue> {
     let line = directives.externals.iter().find(|it| it.name == of.name).map(|it| &it.value);
     if let Some(value) = line.or(of.given.as_ref()) {
         return Some(GivenValue { value: external(value), is_of_text: true });
     }
-    let value = external(&External::of_single_tile(&of.name)?);
+    let value = external(&tile.offset(&of.name)?);
     Some(GivenValue { value, is_of_text: false })
 }
 
@@ -97,11 +125,15 @@ mod tests {
     use super::super::Compiler;
     use super::*;
     use isobar_compiler::space::Axis;
-    use isobar_protocol::request::Request;
+    use isobar_protocol::request::{self, Request};
 
     fn defaults(text: &str) -> Defaults {
+        defaults_on(None, text)
+    }
+
+    fn defaults_on(tile: Option<request::Tile>, text: &str) -> Defaults {
         let files = [("main.py".to_owned(), text.to_owned())].into();
-        Compiler::default().compile(&Request { files, ..Request::default() }, &|| 0.0).1
+        Compiler::default().compile(&Request { files, tile, ..Request::default() }, &|| 0.0).1
     }
 
     fn given(of: &Defaults, name: &str) -> Option<GivenValue> {
@@ -148,6 +180,34 @@ mod tests {
         assert_eq!(given(&found, "edge"), Some(GivenValue { value: edge, is_of_text: true }));
         let start = json!({ "axis": "I", "index": 0, "offset": 0 });
         assert_eq!(given(&found, "i_start"), Some(GivenValue { value: start, is_of_text: false }));
+    }
+
+    #[test]
+    fn an_edge_that_is_not_near_is_far_away() {
+        let text = "def s(q: FloatField):\n    from __externals__ import i_end\n    \
+            with computation(PARALLEL), interval(...):\n        with horizontal(region[i_end, :]):\n            q = 1.0\n";
+        let found = defaults_on(Some(request::Tile::West), text);
+        let far = json!({ "axis": "I", "index": -1, "offset": 32767 });
+        assert_eq!(given(&found, "i_end"), Some(GivenValue { value: far, is_of_text: false }));
+    }
+
+    #[test]
+    fn an_external_is_asked_for_as_the_text_uses_it() {
+        let text = "@function\ndef limited(q, low):\n    return max(q, low)\n@function\ndef plain(q):\n    \
+            return q\ndef s(q: FloatField):\n    \
+            from __externals__ import flux, flag, order, factor, config, edge\n    \
+            with computation(PARALLEL), interval(...):\n        if __INLINED(flag and order > 3):\n            \
+            q = flux(q) * factor + config.eps\n        with horizontal(region[edge, :]):\n            q = 1.0\n";
+        let found = defaults(text);
+        let wanted = |name: &str| {
+            found.externals.iter().find(|it| it.name == name).expect("it is imported").wanted.clone()
+        };
+        assert_eq!(wanted("flux"), Wanted::Function(vec!["plain".to_owned()]));
+        assert_eq!(wanted("flag"), Wanted::Condition);
+        assert_eq!(wanted("order"), Wanted::WholeNumber);
+        assert_eq!(wanted("factor"), Wanted::Number);
+        assert_eq!(wanted("config"), Wanted::Object);
+        assert_eq!(wanted("edge"), Wanted::Position);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use isobar_protocol::compile::FieldParam;
 use leptos::prelude::*;
 
-use crate::state::inputs::{FieldInput, Origin, Source, Valued};
+use super::model::Model;
+use crate::state::inputs::{Control, FieldInput, Origin, Source, Valued, function};
 use crate::state::use_app;
 
 /// Scalars or externals: they are shown alike, and changed by other actions.
@@ -47,7 +48,7 @@ pub fn Inputs() -> impl IntoView {
         let count = |of: &Vec<Valued>| of.iter().filter(|it| test(it)).count();
         scalars.with(count) + externals.with(count)
     };
-    let changed = move || of_both(Valued::is_changed);
+    let changed = move || of_both(Valued::is_changed) + app.project.n_model_choices();
     let missing = move || {
         let n_fields = fields.with(|it| it.iter().filter(|it| it.source == Source::Missing).count());
         of_both(Valued::is_missing) + n_fields
@@ -73,6 +74,7 @@ pub fn Inputs() -> impl IntoView {
             <div class="inputs" id="inputs-body" hidden=move || !is_open.get()>
                 <ValueList title="Scalars" kind=Kind::Scalar rows=scalars />
                 <ValueList title="Externals" kind=Kind::External rows=externals />
+                <Model />
                 <FieldTable rows=fields />
                 <p class="muted inputs-none" hidden=move || !summary().is_empty()>
                     "What the stencil takes stands here once it compiles."
@@ -121,6 +123,7 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
             .with(|it| it.as_ref().map(|(_, why)| why.clone()))
             .or_else(|| row.with(|it| it.problem.clone()))
     };
+    let control = Memo::new(move |_| row.with(Valued::shown_in));
     let choose = move |text: String| {
         let row = row.get_untracked();
         let is_chosen = match kind {
@@ -140,6 +143,7 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
     let is_taken = move || row.with(|it| it.is_taken);
     let is_changed = move || row.with(Valued::is_changed) || refused.with(Option::is_some);
     let id = format!("{}-{name}", kind.name());
+    let control_id = id.clone();
     let note_id = format!("note-{id}");
     let note = move || {
         row.with(|row| {
@@ -155,6 +159,10 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 (value, of)
             });
             match (own, row.chosen.is_some()) {
+                // A line has no way to name a function.
+                (None, false) if matches!(row.control, Control::Function(_)) => {
+                    "has no value: choose a function here".to_owned()
+                }
                 (None, false) => {
                     format!("has no value: give one here or in a line `# @{} {} = …`", kind.name(), row.name)
                 }
@@ -170,24 +178,35 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 <code>{name.clone()}</code>
                 <span class="muted">{move || row.with(|it| it.dtype.clone())}</span>
             </label>
-            <input
-                id=id.clone()
-                type="text"
-                class="value-text"
-                spellcheck="false"
-                autocomplete="off"
-                autocapitalize="off"
-                data-testid=format!("input-{id}")
-                prop:value=text
-                disabled=move || !is_taken()
-                aria-invalid=move || problem().is_some().then_some("true")
-                aria-describedby=note_id.clone()
-                on:change:target=move |event| {
-                    choose(event.target().value());
-                    // As it is spelled everywhere, where it could be read.
-                    event.target().set_value(&untrack(text));
+            {move || match control.get() {
+                Control::Text => {
+                    view! {
+                        <input
+                            id=control_id.clone()
+                            type="text"
+                            class="value-text"
+                            spellcheck="false"
+                            autocomplete="off"
+                            autocapitalize="off"
+                            data-testid=format!("input-{control_id}")
+                            prop:value=text
+                            disabled=move || !is_taken()
+                            aria-invalid=move || problem().is_some().then_some("true")
+                            aria-describedby=format!("note-{control_id}")
+                            on:change:target=move |event| {
+                                choose(event.target().value());
+                                // As it is spelled everywhere, where it could be read.
+                                event.target().set_value(&untrack(text));
+                            }
+                        />
+                    }
+                    .into_any()
                 }
-            />
+                Control::Switch => switch(&control_id, text, is_taken, choose).into_any(),
+                Control::Function(names) => {
+                    function_choice(&control_id, names, text, is_taken, choose).into_any()
+                }
+            }}
             <button
                 type="button"
                 class="quiet"
@@ -208,6 +227,73 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 }}
             </span>
         </li>
+    }
+}
+
+/// `True` or `False`.
+fn switch(
+    id: &str,
+    text: impl Fn() -> String + Copy + Send + 'static,
+    is_taken: impl Fn() -> bool + Copy + Send + 'static,
+    choose: impl Fn(String) + Copy + Send + 'static,
+) -> impl IntoView {
+    view! {
+        <span class="value-switch">
+            <input
+                id=id.to_owned()
+                type="checkbox"
+                role="switch"
+                data-testid=format!("input-{id}")
+                prop:checked=move || text() == "True"
+                // Neither, where it has no value yet.
+                prop:indeterminate=move || text().is_empty()
+                disabled=move || !is_taken()
+                aria-describedby=format!("note-{id}")
+                on:change:target=move |event| {
+                    choose(if event.target().checked() { "True" } else { "False" }.to_owned());
+                }
+            />
+            <code aria-hidden="true">{text}</code>
+        </span>
+    }
+}
+
+/// One of the functions of the files, the likeliest first.
+fn function_choice(
+    id: &str,
+    names: Vec<String>,
+    text: impl Fn() -> String + Copy + Send + 'static,
+    is_taken: impl Fn() -> bool + Copy + Send + 'static,
+    choose: impl Fn(String) + Copy + Send + 'static,
+) -> impl IntoView {
+    let options: Vec<_> = names.into_iter().map(|it| (function(&it), it)).collect();
+    let known: Vec<String> = options.iter().map(|(value, _)| value.clone()).collect();
+    view! {
+        <select
+            id=id.to_owned()
+            class="value-text"
+            data-testid=format!("input-{id}")
+            disabled=move || !is_taken()
+            aria-describedby=format!("note-{id}")
+            on:change:target=move |event| choose(event.target().value())
+        >
+            {options
+                .into_iter()
+                .map(|(value, name)| {
+                    let of_option = value.clone();
+                    view! { <option value=value selected=move || text() == of_option>{name}</option> }
+                })
+                .collect_view()}
+            // What is set, and no function that is known here; or nothing.
+            {move || {
+                let text = text();
+                (!known.contains(&text))
+                    .then(|| {
+                        let shown = if text.is_empty() { "choose one".to_owned() } else { text.clone() };
+                        view! { <option value=text disabled selected>{shown}</option> }
+                    })
+            }}
+        </select>
     }
 }
 

@@ -143,6 +143,7 @@ mod tests {
     use super::super::{View, encode};
     use super::*;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+    use isobar_protocol::request::{Constants, Tile};
     use isobar_protocol::worker::{Across, Which};
     use miniz_oxide::deflate::compress_to_vec;
     use proptest::prelude::*;
@@ -155,6 +156,8 @@ mod tests {
         State {
             files: [("main.py".to_owned(), "q = 1.0\n".to_owned())].into(),
             precision: Some(32),
+            constants: Some(Constants::Geos),
+            tile: Some(Tile::West),
             domain: Some([16, 16, 8]),
             ui: View {
                 stages: vec!["oir".to_owned(), "c".to_owned()],
@@ -197,11 +200,12 @@ mod tests {
     #[test]
     fn what_is_wrong_in_part_is_opened_in_part() {
         let opened = decode(&link_of(
-            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "new": 1}"#,
+            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "tile": "up", "new": 1}"#,
         ))
         .unwrap();
         assert_eq!(opened.state.files.keys().collect::<Vec<_>>(), ["main.py"]);
         assert_eq!((opened.state.domain, opened.state.precision, opened.state.stencil), (None, None, None));
+        assert_eq!(opened.state.tile, None);
         assert_eq!(opened.notes.len(), 4);
         assert_eq!(opened.state.unknown.len(), 1);
     }

@@ -9,6 +9,7 @@ pub mod encode;
 
 use std::collections::BTreeMap;
 
+use isobar_protocol::request::{Constants, Tile};
 use isobar_protocol::worker::{Across, Which};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,12 @@ pub struct State {
     /// 32; 64 where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<u32>,
+    /// `UFS` where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constants: Option<Constants>,
+    /// The whole tile where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tile: Option<Tile>,
     /// Instead of the text's own `# @domain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<[i64; 3]>,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use isobar_protocol::compile::{FieldParam, ScalarParam};
-use isobar_protocol::worker::DeclaredExternal;
+use isobar_protocol::worker::{DeclaredExternal, Wanted};
 use leptos::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{App, values};
 
@@ -13,8 +13,9 @@ use super::{App, values};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Valued {
     pub name: String,
-    /// The type of a scalar; externals have none of their own.
+    /// The type of a scalar, or what an external is used as.
     pub dtype: Option<String>,
+    pub control: Control,
     /// What it is unless the user says otherwise, and where that stands.
     pub own: Option<(String, Origin)>,
     /// What the user says, where that can be used.
@@ -23,6 +24,45 @@ pub struct Valued {
     pub problem: Option<String>,
     /// Whether the stencil takes it: else it is left of an earlier text, and no run hears of it.
     pub is_taken: bool,
+}
+
+/// How a value is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Control {
+    #[default]
+    Text,
+    /// `True` or `False`.
+    Switch,
+    /// One of these functions of the files.
+    Function(Vec<String>),
+}
+
+impl Control {
+    fn of_external(wanted: &Wanted) -> Self {
+        match wanted {
+            Wanted::Condition => Control::Switch,
+            Wanted::Function(names) => Control::Function(names.clone()),
+            Wanted::Number | Wanted::WholeNumber | Wanted::Position | Wanted::Object => Control::Text,
+        }
+    }
+}
+
+/// What an external is used as, in a word; nothing where it may be anything.
+fn kind(wanted: &Wanted) -> Option<&'static str> {
+    match wanted {
+        Wanted::Number => None,
+        Wanted::WholeNumber => Some("whole number"),
+        Wanted::Condition => Some("bool"),
+        Wanted::Position => Some("position"),
+        Wanted::Object => Some("object"),
+        Wanted::Function(_) => Some("function"),
+    }
+}
+
+/// A function as the value of an external, spelled.
+#[must_use]
+pub fn function(name: &str) -> String {
+    values::spelled(&json!({ "function": name }))
 }
 
 /// Who gives a value.
@@ -63,6 +103,15 @@ impl Valued {
         self.chosen.clone().or_else(|| self.own.as_ref().map(|(value, _)| value.clone())).unwrap_or_default()
     }
 
+    /// The control that can show the value: what is neither `True` nor `False` is written out.
+    #[must_use]
+    pub fn shown_in(&self) -> Control {
+        match &self.control {
+            Control::Switch if !matches!(&*self.shown(), "" | "True" | "False") => Control::Text,
+            it => it.clone(),
+        }
+    }
+
     /// Whether a run would ask for it in vain.
     #[must_use]
     pub fn is_missing(&self) -> bool {
@@ -88,6 +137,7 @@ fn scalars(
         Valued {
             name: param.name.clone(),
             dtype: Some(param.dtype.clone()),
+            control: if param.dtype == "bool" { Control::Switch } else { Control::Text },
             own: line.or_else(default),
             is_taken: true,
             ..said(chosen.get(&param.name), |text| values::scalar(text, &param.dtype))
@@ -148,6 +198,8 @@ impl App {
         self.project.externals.with(|chosen| {
             let taken = declared.iter().map(|it| Valued {
                 name: it.name.clone(),
+                dtype: kind(&it.wanted).map(str::to_owned),
+                control: Control::of_external(&it.wanted),
                 own: it.value.as_ref().map(|given| {
                     let origin = if given.is_of_text { Origin::Line } else { Origin::Compiler };
                     (values::spelled(&given.value), origin)
@@ -324,8 +376,20 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_shows_no_other_values_than_its_two() {
+        let valued = |text: &str| Valued {
+            control: Control::Switch,
+            chosen: Some(text.to_owned()),
+            ..Valued::default()
+        };
+        assert_eq!(valued("False").shown_in(), Control::Switch);
+        assert_eq!(valued("2").shown_in(), Control::Text);
+        assert_eq!(Valued { chosen: None, ..valued("") }.shown_in(), Control::Switch);
+    }
+
+    #[test]
     fn an_external_that_the_text_does_not_import_is_not_sent() {
-        let declared = [DeclaredExternal { name: "order".to_owned(), value: None }];
+        let declared = [DeclaredExternal { name: "order".to_owned(), ..DeclaredExternal::default() }];
         let mut externals = map(&[("order", json!(5)), ("gone", json!(1))]);
         keep_declared(&mut externals, &declared);
         assert_eq!(externals, map(&[("order", json!(5))]));

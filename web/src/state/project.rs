@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Constants, Request, Tile};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -31,6 +31,10 @@ pub struct Project {
     /// Which stencil, where the text has several and the user chose.
     pub stencil: RwSignal<Option<String>>,
     pub precision: RwSignal<u32>,
+    /// The set of physical constants, where it is not the usual one.
+    pub constants: RwSignal<Option<Constants>>,
+    /// Where on its tile the domain lies, where it is not all of it.
+    pub tile: RwSignal<Option<Tile>>,
     /// The user's domain; the text's own where there is none.
     pub domain: RwSignal<Option<[i64; 3]>>,
     pub scalars: RwSignal<BTreeMap<String, Value>>,
@@ -52,6 +56,8 @@ impl Project {
             gallery: RwSignal::new(None),
             stencil: RwSignal::new(None),
             precision: RwSignal::new(64),
+            constants: RwSignal::new(None),
+            tile: RwSignal::new(None),
             domain: RwSignal::new(None),
             scalars: RwSignal::default(),
             externals: RwSignal::default(),
@@ -78,8 +84,16 @@ impl Project {
             }),
             // 64 is what the text says by itself.
             precision: (self.precision.get() != 64).then(|| self.precision.get()),
+            constants: self.constants.get(),
+            tile: self.tile.get(),
             ..Request::default()
         }
+    }
+
+    /// How many choices of the model are not the usual ones.
+    #[must_use]
+    pub fn n_model_choices(self) -> usize {
+        usize::from(self.constants.with(Option::is_some)) + usize::from(self.tile.with(Option::is_some))
     }
 
     /// The name of the file that the editor shows.
@@ -104,6 +118,8 @@ impl Project {
         state.files.insert(self.main(), self.text.get());
         state.stencil = self.stencil.get();
         state.precision = Some(self.precision.get()).filter(|it| *it != 64);
+        state.constants = self.constants.get();
+        state.tile = self.tile.get();
         state.domain = self.domain.get();
         state.scalars = self.scalars.get();
         state.externals = self.externals.get();
@@ -119,6 +135,8 @@ impl Project {
         let text = state.files.get(main.as_deref().unwrap_or(MAIN)).cloned().unwrap_or_default();
         self.stencil.set(state.stencil.clone());
         self.precision.set(state.precision.unwrap_or(64));
+        self.constants.set(state.constants.filter(|it| *it != Constants::Ufs));
+        self.tile.set(state.tile.filter(|it| *it != Tile::Single));
         self.domain.set(state.domain);
         self.scalars.set(state.scalars.clone());
         self.externals.set(state.externals.clone());
@@ -174,6 +192,18 @@ impl App {
     pub fn choose_precision(self, bits: u32) {
         self.changed();
         self.project.precision.set(bits);
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_constants(self, set: Constants) {
+        self.changed();
+        self.project.constants.set(Some(set).filter(|it| *it != Constants::Ufs));
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_tile(self, place: Tile) {
+        self.changed();
+        self.project.tile.set(Some(place).filter(|it| *it != Tile::Single));
         self.project.revision.update(|it| *it += 1);
     }
 

@@ -1,0 +1,86 @@
+//! What the text takes from the model around it: a set of physical constants, and a place on a tile.
+
+use isobar_protocol::request::{Constants, Tile};
+use leptos::prelude::*;
+
+use crate::state::use_app;
+
+/// With the name in a request, and what is shown.
+const SETS: [(Constants, &str, &str); 3] =
+    [(Constants::Ufs, "UFS", "UFS"), (Constants::Gfdl, "GFDL", "GFDL"), (Constants::Geos, "GEOS", "GEOS")];
+
+const PLACES: [(Tile, &str, &str); 6] = [
+    (Tile::Single, "single", "all of the tile"),
+    (Tile::Interior, "interior", "no edge of it"),
+    (Tile::West, "west", "its west edge"),
+    (Tile::East, "east", "its east edge"),
+    (Tile::South, "south", "its south edge"),
+    (Tile::North, "north", "its north edge"),
+];
+
+/// Among the inputs. Reads and changes the project.
+#[component]
+pub fn Model() -> impl IntoView {
+    let app = use_app();
+    let constants = move || app.project.constants.get().unwrap_or(Constants::Ufs);
+    let tile = move || app.project.tile.get().unwrap_or(Tile::Single);
+    view! {
+        <h3>"Model"</h3>
+        <ul class="values">
+            <li class="value">
+                <label class="value-name" for="constants">"Constants"</label>
+                {choice("constants", &SETS, constants, move |it| app.choose_constants(it))}
+                <span class="value-note value-about muted" id="note-constants">
+                    "what " <code>"ndsl.constants"</code> " holds"
+                </span>
+            </li>
+            <li class="value">
+                <label class="value-name" for="tile">"Domain is"</label>
+                {choice("tile", &PLACES, tile, move |it| app.choose_tile(it))}
+                <span class="value-note value-about muted" id="note-tile">
+                    "on a tile of the cubed sphere: tells " <code>"i_start"</code> " and its like"
+                </span>
+            </li>
+        </ul>
+    }
+}
+
+/// A list, and a button back to its first entry where another one is chosen.
+fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
+    id: &'static str,
+    entries: &'static [(T, &'static str, &'static str)],
+    chosen: impl Fn() -> T + Copy + Send + Sync + 'static,
+    choose: impl Fn(T) + Copy + Send + 'static,
+) -> impl IntoView {
+    let usual = entries[0].0;
+    view! {
+        <select
+            id=id
+            class="value-text"
+            data-testid=format!("{id}-select")
+            aria-describedby=format!("note-{id}")
+            on:change:target=move |event| {
+                let name = event.target().value();
+                if let Some((it, ..)) = entries.iter().find(|(_, it, _)| *it == name) {
+                    choose(*it);
+                }
+            }
+        >
+            {entries
+                .iter()
+                .map(|&(it, name, title)| view! { <option value=name selected=move || chosen() == it>{title}</option> })
+                .collect_view()}
+        </select>
+        <button
+            type="button"
+            class="quiet"
+            data-testid=format!("reset-{id}")
+            title="Back to the usual one"
+            aria-label=format!("Back to the usual choice of {id}")
+            hidden=move || chosen() == usual
+            on:click=move |_| choose(usual)
+        >
+            "Reset"
+        </button>
+    }
+}
