@@ -40,7 +40,7 @@ impl Desktop {
             if let Some(at) = text.find("$0") {
                 caret = Some((*name, at));
             }
-            project.files.insert((*name).to_owned(), text.replace("$0", ""));
+            project.files.insert((*name).to_owned(), text.replace("$0", "").into());
         }
         let at = caret.map_or((FileId(0), 0), |(name, at)| (project.file_id(name).unwrap(), position(at)));
         let (desk, session) = (Desk::default(), Session::new());

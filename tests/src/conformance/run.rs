@@ -58,7 +58,7 @@ pub fn check(block: &Block) -> Result<()> {
 
 fn compile(block: &Block) -> Result<Compilation> {
     let mut project = Project::of_one("main.py", &block.text);
-    project.files.extend(block.modules.clone());
+    project.files.extend(block.modules.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
     Ok(route::compile(&project, &config(block)?, &mut NoHook))
 }
 

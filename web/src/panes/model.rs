@@ -1,6 +1,7 @@
-//! What the text takes from the model around it: a set of physical constants, and a place on a tile.
+//! What the text takes from the model around it: a set of physical constants, a place on a tile, and the arithmetic
+//! of its back end.
 
-use isobar_protocol::request::{Constants, Tile};
+use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use leptos::prelude::*;
 
 use crate::state::use_app;
@@ -18,12 +19,22 @@ const PLACES: [(Tile, &str, &str); 6] = [
     (Tile::North, "north", "its north edge"),
 ];
 
+const EXTREMA: [(Arithmetic, &str, &str); 2] =
+    [(Arithmetic::NumPy, "numpy", "NaN, as in NumPy"), (Arithmetic::C, "c", "the first operand, as in C++")];
+
+const REMAINDERS: [(Arithmetic, &str, &str); 2] = [
+    (Arithmetic::NumPy, "numpy", "the divisor's, as in NumPy"),
+    (Arithmetic::C, "c", "the dividend's, as in C++"),
+];
+
 /// Among the inputs. Reads and changes the project.
 #[component]
 pub fn Model() -> impl IntoView {
     let app = use_app();
     let constants = move || app.project.constants.get().unwrap_or(Constants::Ufs);
     let tile = move || app.project.tile.get().unwrap_or(Tile::Single);
+    let minmax = move || app.project.minmax.get().unwrap_or(Arithmetic::NumPy);
+    let modulo = move || app.project.modulo.get().unwrap_or(Arithmetic::NumPy);
     view! {
         <h3>"Model"</h3>
         <ul class="values">
@@ -39,6 +50,20 @@ pub fn Model() -> impl IntoView {
                 {choice("tile", &PLACES, tile, move |it| app.choose_tile(it))}
                 <span class="value-note value-about muted" id="note-tile">
                     "on a tile of the cubed sphere: tells " <code>"i_start"</code> " and its like"
+                </span>
+            </li>
+            <li class="value">
+                <label class="value-name" for="minmax">"NaN in min, max"</label>
+                {choice("minmax", &EXTREMA, minmax, move |it| app.choose_minmax(it))}
+                <span class="value-note value-about muted" id="note-minmax">
+                    "gives: GT4Py's compiled back ends do as C++ does"
+                </span>
+            </li>
+            <li class="value">
+                <label class="value-name" for="mod">"Sign of " <code>"%"</code></label>
+                {choice("mod", &REMAINDERS, modulo, move |it| app.choose_modulo(it))}
+                <span class="value-note value-about muted" id="note-mod">
+                    "is: GT4Py's compiled back ends do as C++ does"
                 </span>
             </li>
         </ul>

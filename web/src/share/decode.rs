@@ -143,7 +143,7 @@ mod tests {
     use super::super::{View, encode};
     use super::*;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-    use isobar_protocol::request::{Constants, Tile};
+    use isobar_protocol::request::{Arithmetic, Constants, Tile};
     use isobar_protocol::worker::{Across, Which};
     use miniz_oxide::deflate::compress_to_vec;
     use proptest::prelude::*;
@@ -158,6 +158,8 @@ mod tests {
             precision: Some(32),
             constants: Some(Constants::Geos),
             tile: Some(Tile::West),
+            minmax: Some(Arithmetic::C),
+            modulo: Some(Arithmetic::C),
             domain: Some([16, 16, 8]),
             ui: View {
                 stages: vec!["oir".to_owned(), "c".to_owned()],

@@ -9,7 +9,7 @@ pub mod encode;
 
 use std::collections::BTreeMap;
 
-use isobar_protocol::request::{Constants, Tile};
+use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use isobar_protocol::worker::{Across, Which};
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +40,12 @@ pub struct State {
     /// The whole tile where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tile: Option<Tile>,
+    /// What `min` and `max` do with NaN; as NumPy does where it is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub minmax: Option<Arithmetic>,
+    /// Which sign `%` has; the divisor's, as in NumPy, where it is missing.
+    #[serde(rename = "mod", skip_serializing_if = "Option::is_none")]
+    pub modulo: Option<Arithmetic>,
     /// Instead of the text's own `# @domain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<[i64; 3]>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_protocol::request::{Constants, Request, Tile};
+use isobar_protocol::request::{Arithmetic, Constants, Request, Tile};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -35,6 +35,10 @@ pub struct Project {
     pub constants: RwSignal<Option<Constants>>,
     /// Where on its tile the domain lies, where it is not all of it.
     pub tile: RwSignal<Option<Tile>>,
+    /// What `min` and `max` do with NaN, where it is not what NumPy does.
+    pub minmax: RwSignal<Option<Arithmetic>>,
+    /// Which sign `%` has, where it is not NumPy's.
+    pub modulo: RwSignal<Option<Arithmetic>>,
     /// The user's domain; the text's own where there is none.
     pub domain: RwSignal<Option<[i64; 3]>>,
     pub scalars: RwSignal<BTreeMap<String, Value>>,
@@ -58,6 +62,8 @@ impl Project {
             precision: RwSignal::new(64),
             constants: RwSignal::new(None),
             tile: RwSignal::new(None),
+            minmax: RwSignal::new(None),
+            modulo: RwSignal::new(None),
             domain: RwSignal::new(None),
             scalars: RwSignal::default(),
             externals: RwSignal::default(),
@@ -86,6 +92,8 @@ impl Project {
             precision: (self.precision.get() != 64).then(|| self.precision.get()),
             constants: self.constants.get(),
             tile: self.tile.get(),
+            minmax: self.minmax.get(),
+            modulo: self.modulo.get(),
             ..Request::default()
         }
     }
@@ -93,7 +101,10 @@ impl Project {
     /// How many choices of the model are not the usual ones.
     #[must_use]
     pub fn n_model_choices(self) -> usize {
-        usize::from(self.constants.with(Option::is_some)) + usize::from(self.tile.with(Option::is_some))
+        let arithmetic = [self.minmax, self.modulo].iter().filter(|it| it.with(Option::is_some)).count();
+        let of_ndsl =
+            usize::from(self.constants.with(Option::is_some)) + usize::from(self.tile.with(Option::is_some));
+        of_ndsl + arithmetic
     }
 
     /// The name of the file that the editor shows.
@@ -120,6 +131,8 @@ impl Project {
         state.precision = Some(self.precision.get()).filter(|it| *it != 64);
         state.constants = self.constants.get();
         state.tile = self.tile.get();
+        state.minmax = self.minmax.get();
+        state.modulo = self.modulo.get();
         state.domain = self.domain.get();
         state.scalars = self.scalars.get();
         state.externals = self.externals.get();
@@ -137,6 +150,8 @@ impl Project {
         self.precision.set(state.precision.unwrap_or(64));
         self.constants.set(state.constants.filter(|it| *it != Constants::Ufs));
         self.tile.set(state.tile.filter(|it| *it != Tile::Single));
+        self.minmax.set(state.minmax.filter(|it| *it != Arithmetic::NumPy));
+        self.modulo.set(state.modulo.filter(|it| *it != Arithmetic::NumPy));
         self.domain.set(state.domain);
         self.scalars.set(state.scalars.clone());
         self.externals.set(state.externals.clone());
@@ -198,6 +213,20 @@ impl App {
     pub fn choose_constants(self, set: Constants) {
         self.changed();
         self.project.constants.set(Some(set).filter(|it| *it != Constants::Ufs));
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    pub fn choose_minmax(self, arithmetic: Arithmetic) {
+        self.choose_arithmetic(self.project.minmax, arithmetic);
+    }
+
+    pub fn choose_modulo(self, arithmetic: Arithmetic) {
+        self.choose_arithmetic(self.project.modulo, arithmetic);
+    }
+
+    fn choose_arithmetic(self, of: RwSignal<Option<Arithmetic>>, arithmetic: Arithmetic) {
+        self.changed();
+        of.set(Some(arithmetic).filter(|it| *it != Arithmetic::NumPy));
         self.project.revision.update(|it| *it += 1);
     }
 
