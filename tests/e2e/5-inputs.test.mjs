@@ -200,6 +200,42 @@ def edges(q: FloatField, out: FloatField):
             out = -2.0
 `;
 
+const SIGNS = `# @domain 4 1 1
+# @input a linear(low=-5, high=5, along=i)
+def signs(a: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = min(a % 3.0, 1.0)
+`;
+
+scenario("the arithmetic of compiled back ends is chosen, and changes levels and results", async (t) => {
+  const oir = (page) => t.get("stage-pane-oir", page).textContent();
+  await paste(t, SIGNS);
+  await t.unfold();
+  assert.match(await oir(), /min\(a % 3\.0, 1\.0\)/);
+  const drawn = async () => {
+    await t.get("run-debug").click();
+    await t.ran("done", "debug");
+    return await t.hash();
+  };
+  const usual = await drawn();
+  await t.get("mod-select").selectOption("c");
+  await t.get("minmax-select").selectOption("c");
+  await t.settled();
+  assert.match(await oir(), /min_c\(mod_c\(a, 3\.0\), 1\.0\)/);
+  assert.notEqual(await drawn(), usual);
+  await t.get("inputs").scrollIntoViewIfNeeded();
+  await t.shot("chosen");
+
+  const other = await t.open(await t.link());
+  await t.settled(other);
+  assert.match(await oir(other), /min_c\(mod_c\(a, 3\.0\), 1\.0\)/);
+  await t.unfold(other);
+  await t.get("reset-mod", other).click();
+  await t.get("reset-minmax", other).click();
+  await t.settled(other);
+  assert.match(await oir(other), /min\(a % 3\.0, 1\.0\)/);
+});
+
 scenario("externals are asked for as the text uses them, and the model's constants and tile are chosen", async (t) => {
   const oir = (page) => t.get("stage-pane-oir", page).textContent();
   await paste(t, EDGES);

@@ -364,7 +364,8 @@ fn renamed(files: &[(&str, &str)], new: &str) -> Result<BTreeMap<String, String>
     let mut desktop = Desktop::new(files);
     let (file, offset) = desktop.at;
     let edits = rename::rename(desktop.analysis(), file, offset, new)?;
-    Ok(applied(&desktop.project, &edits).files)
+    let files = applied(&desktop.project, &edits).files;
+    Ok(files.into_iter().map(|(name, text)| (name, text.to_string())).collect())
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::config::{Config, External};
 use crate::defir::nodes::Stencil;
 use crate::defir::{from_syntax, print, validate};
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
-use crate::frontend;
+use crate::frontend::{self, Names};
 use crate::project::Project;
 
 const GALLERY: [&str; 5] =
