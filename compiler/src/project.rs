@@ -1,6 +1,7 @@
 //! The text that is compiled: a set of named files, one of them the main one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::diag::FileId;
 
@@ -8,7 +9,9 @@ use crate::diag::FileId;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Project {
     /// Text by path, as `main.py` or `model/stencils/ppm.py`; the path without `.py` is the module's name.
-    pub files: BTreeMap<String, String>,
+    ///
+    /// Texts are shared: whether a file is still the same is asked at every compilation, and mostly one look tells.
+    pub files: BTreeMap<String, Arc<str>>,
     /// The path of the file that holds the stencil.
     pub main: String,
     /// The stencil to compile; may be left out where the main file has one.
@@ -19,7 +22,7 @@ impl Project {
     /// A project of one file.
     #[must_use]
     pub fn of_one(name: &str, text: &str) -> Self {
-        let files = BTreeMap::from([(name.to_owned(), text.to_owned())]);
+        let files = BTreeMap::from([(name.to_owned(), text.into())]);
         Self { files, main: name.to_owned(), stencil: None }
     }
 
@@ -39,7 +42,7 @@ impl Project {
     /// The text of a file; empty for a file that the project does not have.
     #[must_use]
     pub fn text(&self, file: FileId) -> &str {
-        self.files.values().nth(usize::from(file.0)).map_or("", String::as_str)
+        self.files.values().nth(usize::from(file.0)).map_or("", |it| it)
     }
 
     /// The path of a file; empty for a file that the project does not have.

@@ -76,7 +76,7 @@ mod tests {
 
     fn project(lib: &str) -> Project {
         let mut project = Project::of_one("main.py", MAIN);
-        project.files.insert("lib.py".to_owned(), lib.to_owned());
+        project.files.insert("lib.py".to_owned(), lib.into());
         project
     }
 

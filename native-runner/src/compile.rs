@@ -42,7 +42,8 @@ impl Source {
         let (directives, _) = inputs::directive::read(text, FileId(file.unwrap_or_default()));
         let stencil = request.stencil.clone().or_else(|| directives.stencil.clone());
         let config = request.config(&directives);
-        Self { project: Project { files: request.files.clone(), main, stencil }, config, directives }
+        let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+        Self { project: Project { files, main, stencil }, config, directives }
     }
 
     pub(crate) fn compile(&self, hook: &mut dyn Hook) -> Arc<Compilation> {

@@ -128,7 +128,7 @@ pub fn answer(
     let text = project.text(file);
     let lines = LineIndex::new(text);
     let offset = |at: Position| lines.offset(text, LineCol { line: at.line, col: at.col });
-    let places = Places::new(project.files.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let places = Places::new(project.files.iter().map(|(name, text)| (name.as_str(), &**text)));
     let place = |span: Span| {
         let (file, start, end) = places.of(span);
         Place { file, start, end }

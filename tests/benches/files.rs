@@ -128,7 +128,7 @@ fn edited(project: &Project, at: usize) -> Project {
     let mut project = project.clone();
     let text = project.files.get_mut("main.py").expect("it is there");
     let place = text.rfind("0.25 *").expect("it is there");
-    text.replace_range(place..place + 4, &format!("{}.25", at + 1));
+    *text = format!("{}{}.25{}", &text[..place], at + 1, &text[place + 4..]).into();
     project
 }
 
@@ -142,11 +142,11 @@ fn many_files(n: usize) -> Project {
         }
         text += &format!("@function\ndef g{file}(q):\n    return q + {file}.0\n");
         text += &stencil("other", 150);
-        files.insert(format!("model/f{file}.py"), text);
+        files.insert(format!("model/f{file}.py"), text.into());
     }
     let last = n - 1;
     let main = format!("{HEAD}from model.f{last} import g{last}\n{}", stencil("s", 40));
-    files.insert("main.py".to_owned(), main.replace("out = t", &format!("out = g{last}(q) + t")));
+    files.insert("main.py".to_owned(), main.replace("out = t", &format!("out = g{last}(q) + t")).into());
     Project { files, main: "main.py".to_owned(), stencil: None }
 }
 

@@ -118,7 +118,8 @@ impl Compiler {
 
 fn project(request: &Request) -> Project {
     let main = request.main_file().unwrap_or_default().to_owned();
-    Project { files: request.files.clone(), main, stencil: request.stencil.clone() }
+    let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    Project { files, main, stencil: request.stencil.clone() }
 }
 
 /// Measures each step with the caller's clock.

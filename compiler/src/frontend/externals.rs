@@ -8,7 +8,7 @@ use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
 use super::program::{Program, for_each_external, is_function};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
-use crate::config::{Config, External};
+use crate::config::External;
 use crate::diag::Span;
 use crate::space::Axis;
 
@@ -43,8 +43,8 @@ pub enum ExternalKind {
 /// The externals of the stencil called `stencil` in the main file, each once, in order of files and text:
 /// its own, and those of the functions that it reaches. Without a name, those of all stencils of the main file.
 #[must_use]
-pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<ExternalUse> {
-    let names = Names::new(program, config);
+pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<ExternalUse> {
+    let config = names.config;
     let Some(main) = program.main else { return Vec::new() };
     let is_meant =
         |it: &FunctionInfo<'_>| it.is_stencil && stencil.is_none_or(|name| it.def.name.name == name);
@@ -52,7 +52,7 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
     // Of two stencils with one name the last one is meant.
-    let told = waiting.last().map(|&it| given::of(&names, names.function(it)).externals).unwrap_or_default();
+    let told = waiting.last().map(|&it| given::of(names, names.function(it)).externals).unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);
         let mut given = Vec::new();
@@ -65,7 +65,7 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
                 given.push(id);
             }
         });
-        let found = functions_read(&names, info);
+        let found = functions_read(names, info);
         let found = found.into_iter().chain(given).filter(|&it| names.function(it).is_gtscript);
         waiting.extend(found.filter(|&it| reached.insert(it)));
     }
@@ -83,12 +83,12 @@ pub fn of(program: &Program, config: &Config, stencil: Option<&str>) -> Vec<Exte
             found.push(ExternalUse { name: name.to_owned(), span, kind: ExternalKind::Float, given: None });
             Evidence::default()
         });
-        let mut use_ = UseOf { names: &names, info: names.function(id), name, found: entry, depth: 0 };
+        let mut use_ = UseOf { names, info: names.function(id), name, found: entry, depth: 0 };
         use_.stmts(&names.function(id).def.body);
     }
     for it in &mut found {
         it.kind = evidence.remove(it.name.as_str()).unwrap_or_default().kind(&it.name);
-        it.given = told.get(&it.name).and_then(|value| given::as_external(&names, value));
+        it.given = told.get(&it.name).and_then(|value| given::as_external(names, value));
     }
     found
 }

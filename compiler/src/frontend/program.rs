@@ -33,7 +33,7 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    fn new(id: FileId, name: &str, text: &str) -> Self {
+    fn new(id: FileId, name: &str, text: Arc<str>) -> Self {
         let path = name.strip_suffix(".py").unwrap_or(name).split('/');
         let mut module: Vec<String> =
             path.filter(|it| !it.is_empty() && *it != ".").map(str::to_owned).collect();
@@ -41,7 +41,7 @@ impl SourceFile {
         if is_package {
             module.pop();
         }
-        Self { id, name: name.into(), text: text.into(), module, is_package, parsed: OnceLock::new() }
+        Self { id, name: name.into(), text, module, is_package, parsed: OnceLock::new() }
     }
 
     /// The syntax tree; of a file with syntax errors as far as it was understood.
@@ -107,9 +107,12 @@ impl ParsedFiles {
         files.map(|(id, (name, text))| self.file(id, name, text)).collect()
     }
 
-    fn file(&mut self, id: FileId, name: &str, text: &str) -> Arc<SourceFile> {
+    fn file(&mut self, id: FileId, name: &str, text: &Arc<str>) -> Arc<SourceFile> {
         if let Some(versions) = self.known.get_mut(name) {
-            if let Some(at) = versions.iter().position(|it| it.id == id && *it.text == *text) {
+            if let Some(at) = versions
+                .iter()
+                .position(|it| it.id == id && (Arc::ptr_eq(&it.text, text) || it.text == *text))
+            {
                 let found = versions.remove(at);
                 versions.push(Arc::clone(&found));
                 return found;
@@ -118,7 +121,7 @@ impl ParsedFiles {
                 versions.remove(0);
             }
         }
-        let file = Arc::new(SourceFile::new(id, name, text));
+        let file = Arc::new(SourceFile::new(id, name, Arc::clone(text)));
         self.known.entry(Arc::clone(&file.name)).or_default().push(Arc::clone(&file));
         file
     }

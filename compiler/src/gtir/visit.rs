@@ -43,12 +43,12 @@ impl Touch {
 }
 
 impl Stencil {
-    /// Every read and write of a field, in program order, with the interval in which it stands.
-    pub fn touches(&self) -> impl Iterator<Item = (Interval, Touch)> {
-        self.vertical_loops.iter().flat_map(|vertical_loop| {
-            let touches = vertical_loop.body.iter().flat_map(Stmt::touches);
-            touches.map(|it| (vertical_loop.interval, it))
-        })
+    /// Calls `each` for every read and write of a field, in program order, with the interval in which it stands.
+    pub fn each_touch(&self, each: &mut impl FnMut(Interval, Touch)) {
+        for vertical_loop in &self.vertical_loops {
+            let each = &mut |it| each(vertical_loop.interval, it);
+            vertical_loop.body.iter().for_each(|it| it.each_touch(Scope::default(), each));
+        }
     }
 }
 
@@ -58,36 +58,36 @@ impl Stmt {
     #[must_use]
     pub fn touches(&self) -> Vec<Touch> {
         let mut found = Vec::new();
-        self.collect_touches(Scope::default(), &mut found);
+        self.each_touch(Scope::default(), &mut |it| found.push(it));
         found
     }
 
-    fn collect_touches(&self, scope: Scope, found: &mut Vec<Touch>) {
+    fn each_touch(&self, scope: Scope, each: &mut impl FnMut(Touch)) {
         let inner = Scope { is_conditional: true, ..scope };
         match &self.kind {
             StmtKind::Assign { target, index, target_span, .. } => {
-                self.exprs().for_each(|it| collect_reads(it, scope, found));
+                self.exprs().for_each(|it| each_read(it, scope, each));
                 let (field, span) = (*target, *target_span);
                 let (offset, is_level_known) = at(Offset::CENTRE, index);
-                found.push(Touch { field, offset, is_level_known, is_write: true, span, scope });
+                each(Touch { field, offset, is_level_known, is_write: true, span, scope });
             }
             StmtKind::If { condition, then, otherwise } => {
-                collect_reads(condition, scope, found);
-                then.iter().chain(otherwise).for_each(|it| it.collect_touches(inner, found));
+                each_read(condition, scope, each);
+                then.iter().chain(otherwise).for_each(|it| it.each_touch(inner, each));
             }
             StmtKind::While { condition, body } => {
-                collect_reads(condition, scope, found);
-                body.iter().for_each(|it| it.collect_touches(inner, found));
+                each_read(condition, scope, each);
+                body.iter().for_each(|it| it.each_touch(inner, each));
             }
             StmtKind::Region { region, body } => {
                 let inner = Scope { region: Some(*region), ..scope };
-                body.iter().for_each(|it| it.collect_touches(inner, found));
+                body.iter().for_each(|it| it.each_touch(inner, each));
             }
         }
     }
 }
 
-fn collect_reads(expr: &Expr, scope: Scope, found: &mut Vec<Touch>) {
+fn each_read(expr: &Expr, scope: Scope, each: &mut impl FnMut(Touch)) {
     expr.walk(&mut |it| {
         let (access, index) = match &it.kind {
             ExprKind::Access(access) => (access, None),
@@ -96,7 +96,7 @@ fn collect_reads(expr: &Expr, scope: Scope, found: &mut Vec<Touch>) {
         };
         let Access::Field { field, offset } = *access else { return };
         let (offset, is_level_known) = index.map_or((offset, true), |index| at(offset, index));
-        found.push(Touch { field, offset, is_level_known, is_write: false, span: it.span, scope });
+        each(Touch { field, offset, is_level_known, is_write: false, span: it.span, scope });
     });
 }
 

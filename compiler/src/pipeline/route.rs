@@ -8,7 +8,7 @@ use crate::backend::c;
 use crate::config::Config;
 use crate::diag::{Diagnostics, Listing};
 use crate::frontend::program::SourceFile;
-use crate::frontend::{self, ParsedFiles, Program};
+use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs;
 use crate::project::Project;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
@@ -67,14 +67,15 @@ fn travel(
         stencils.iter().any(|(name, _)| *name == named).then_some(named)
     });
 
+    let names = Names::new(&program, &config);
     let mut at = Trip { hook, found, compilation: Compilation::default(), stop_after };
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     if wanted.is_some() || !stencils.is_empty() {
-        at.levels(&program, wanted.as_deref(), &config);
+        at.levels(&program, &names, wanted.as_deref());
     }
     let Trip { found, mut compilation, .. } = at;
-    compilation.externals = frontend::externals::of(&program, &config, compilation.stencil.as_deref());
+    compilation.externals = frontend::externals::of(&program, &names, compilation.stencil.as_deref());
     compilation.stencils = stencils;
     compilation.diagnostics = found.sorted();
     compilation
@@ -105,10 +106,11 @@ struct Trip<'a> {
 
 impl Trip<'_> {
     /// Through all doors, until one stays shut.
-    fn levels(&mut self, program: &Program, wanted: Option<&str>, config: &Config) -> Option<()> {
+    fn levels(&mut self, program: &Program, names: &Names<'_>, wanted: Option<&str>) -> Option<()> {
+        let config = names.config;
         let found = &mut self.found;
         let definition =
-            watched(self.hook, "definition", || defir::from_syntax::build(program, wanted, config, found))?;
+            watched(self.hook, "definition", || defir::from_syntax::build(program, names, wanted, found))?;
         self.compilation.stencil = Some(definition.name.clone());
         check("definition", || defir::validate::validate(&definition), || defir::print::listing(&definition));
         if self.found.has_errors() {

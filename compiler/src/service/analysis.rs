@@ -235,7 +235,7 @@ pub fn applied(project: &Project, edits: &[Edit]) -> Project {
         let Some(whole) = project.files.values_mut().nth(usize::from(file)) else { continue };
         let range = span.start as usize..span.end as usize;
         if whole.get(range.clone()).is_some() {
-            whole.replace_range(range, text);
+            *whole = [&whole[..range.start], text, &whole[range.end..]].concat().into();
         }
     }
     project

@@ -34,7 +34,7 @@ pub struct Index {
 impl Index {
     #[must_use]
     pub fn new(project: &Project, program: &Program, names: &Names<'_>) -> Self {
-        let texts: Vec<&str> = project.files.values().map(String::as_str).collect();
+        let texts: Vec<&str> = project.files.values().map(|it| &**it).collect();
         let mut index = Self { scopes: Scopes::new(program, names), ..Self::default() };
         for text in texts.iter().take(program.files.len()) {
             index.tokens.push(tokens(text));

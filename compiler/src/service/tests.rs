@@ -40,7 +40,7 @@ impl Desktop {
             if let Some(at) = text.find("$0") {
                 caret = Some((*name, at));
             }
-            project.files.insert((*name).to_owned(), text.replace("$0", ""));
+            project.files.insert((*name).to_owned(), text.replace("$0", "").into());
         }
         let at = caret.map_or((FileId(0), 0), |(name, at)| (project.file_id(name).unwrap(), position(at)));
         let (desk, session) = (Desk::default(), Session::new());
@@ -364,7 +364,8 @@ fn renamed(files: &[(&str, &str)], new: &str) -> Result<BTreeMap<String, String>
     let mut desktop = Desktop::new(files);
     let (file, offset) = desktop.at;
     let edits = rename::rename(desktop.analysis(), file, offset, new)?;
-    Ok(applied(&desktop.project, &edits).files)
+    let files = applied(&desktop.project, &edits).files;
+    Ok(files.into_iter().map(|(name, text)| (name, text.to_string())).collect())
 }
 
 #[test]

@@ -63,7 +63,7 @@ impl Files {
         let text = self.open.get(&main)?.clone();
         let mut wanted = imported(&text);
         let mut asked = BTreeSet::new();
-        let mut files = BTreeMap::from([(name_of(&main), text)]);
+        let mut files = BTreeMap::from([(name_of(&main), text.into())]);
         while let Some(module) = wanted.pop_first() {
             if !asked.insert(module.clone()) {
                 continue;
@@ -75,7 +75,7 @@ impl Files {
                 }
                 if let Some(text) = self.text(&path) {
                     wanted.extend(imported(&text));
-                    files.insert(name, text);
+                    files.insert(name, text.into());
                 }
             }
         }

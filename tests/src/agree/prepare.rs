@@ -64,7 +64,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         for (name, text) in &subject.project.files {
             let path = source.join(name);
             fs::create_dir_all(path.parent().unwrap_or(&source))?;
-            fs::write(&path, text).with_context(|| path.display().to_string())?;
+            fs::write(&path, text.as_bytes()).with_context(|| path.display().to_string())?;
         }
     }
     let mut case = json!({

@@ -65,7 +65,7 @@ fn compile(block: &Block) -> Result<Compilation> {
         request.dtypes.insert(name.to_owned(), value.trim_matches('"').to_owned());
     }
     let mut project = Project::of_one("main.py", &block.text);
-    project.files.extend(block.modules.clone());
+    project.files.extend(block.modules.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
     let config = request.config(&isobar_compiler::inputs::Directives::default());
     Ok(route::compile(&project, &config, &mut NoHook))
 }

@@ -79,7 +79,7 @@ impl Checkout {
     }
 }
 
-fn read_below(root: &Path) -> Result<BTreeMap<String, String>> {
+fn read_below(root: &Path) -> Result<BTreeMap<String, Arc<str>>> {
     let mut files = BTreeMap::new();
     let mut folders: Vec<PathBuf> = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -93,7 +93,8 @@ fn read_below(root: &Path) -> Result<BTreeMap<String, String>> {
                 && let Ok(text) = std::fs::read_to_string(&path)
             {
                 let below = path.strip_prefix(root).unwrap_or(&path);
-                files.insert(below.to_string_lossy().into_owned(), with_distinct_names(&annotated(&text)));
+                let text = with_distinct_names(&annotated(&text));
+                files.insert(below.to_string_lossy().into_owned(), text.into());
             }
         }
     }

@@ -55,16 +55,15 @@ const MAX_REPORTS: usize = 200;
 /// several and no name is given: ask [`Program::stencils`] first where that is fine.
 pub fn build(
     program: &Program,
+    names: &Names<'_>,
     stencil: Option<&str>,
-    config: &Config,
     diagnostics: &mut Diagnostics,
 ) -> Option<Stencil> {
-    let names = Names::new(program, config);
-    let (id, function) = choose(program, &names, stencil, diagnostics)?;
+    let (id, function) = choose(program, names, stencil, diagnostics)?;
     let mut found = Diagnostics::default();
-    let given = given::of(&names, function);
-    let config = given.complete(config);
-    let mut builder = Builder::new(&names, &config, &given, &mut found);
+    let given = given::of(names, function);
+    let config = given.complete(names.config);
+    let mut builder = Builder::new(names, &config, &given, &mut found);
     builder.stencil(id, function);
     let stencil = builder.stencil;
     // Those of the main file are known already.

@@ -7,19 +7,20 @@ use expect_test::{Expect, expect};
 use crate::config::Config;
 use crate::diag::Diagnostics;
 use crate::frontend::externals::{self, ExternalKind};
-use crate::frontend::{Program, parse};
+use crate::frontend::{Names, Program, parse};
 use crate::project::Project;
 
 fn program(files: &[(&str, &str)]) -> Program {
     let main = files[0].0.to_owned();
-    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())).collect();
     parse(&Project { files, main, stencil: None }, &mut Diagnostics::default())
 }
 
 /// A line for each external: its name, kind, and the value that the text tells.
 fn check(files: &[(&str, &str)], stencil: Option<&str>, expected: &Expect) {
     let mut text = String::new();
-    for it in externals::of(&program(files), &Config::default(), stencil) {
+    let (program, config) = (program(files), Config::default());
+    for it in externals::of(&program, &Names::new(&program, &config), stencil) {
         let kind = match &it.kind {
             ExternalKind::Namespace(members) => {
                 let members: Vec<_> =

@@ -15,7 +15,7 @@ use crate::project::Project;
 /// What `name` stands for at the end of the first of some files.
 fn value_in(files: &[(&str, &str)], config: &Config, name: &str) -> Evaluated {
     let main = files[0].0.to_owned();
-    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).into())).collect();
     let program = parse(&Project { files, main, stencil: None }, &mut Diagnostics::default());
     let names = Names::new(&program, config);
     let scope = program.main.and_then(|it| names.module_scope(it)).unwrap();

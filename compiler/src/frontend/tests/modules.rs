@@ -129,8 +129,8 @@ fn a_file_is_read_only_when_a_name_of_it_is_needed() {
     use crate::project::Project;
 
     let mut project = Project::of_one("main.py", "from lib import X\nfrom other import Y\n");
-    project.files.insert("lib.py".to_owned(), "X = 1\n".to_owned());
-    project.files.insert("other.py".to_owned(), "Y = ((\n".to_owned());
+    project.files.insert("lib.py".to_owned(), "X = 1\n".into());
+    project.files.insert("other.py".to_owned(), "Y = ((\n".into());
     let mut found = Diagnostics::default();
     let program = parse(&project, &mut found);
     let config = Config::default();

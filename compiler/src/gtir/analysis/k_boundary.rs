@@ -14,11 +14,12 @@ use super::super::nodes::{Field, Stencil};
 #[must_use]
 pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
     let mut sides: SideTable<Field, Sides> = SideTable::default();
-    for (interval, touch) in stencil.touches().filter(|(_, it)| it.is_level_known) {
-        let of_touch = Sides::of(interval, touch.offset.k);
-        let known = sides.get(touch.field).copied().unwrap_or_default();
-        sides.insert(touch.field, known.union(of_touch));
-    }
+    stencil.each_touch(&mut |interval, touch| {
+        if touch.is_level_known {
+            let known = sides.get_or_default(touch.field);
+            *known = known.union(Sides::of(interval, touch.offset.k));
+        }
+    });
     let mut boundaries = SideTable::default();
     for (field, declared) in stencil.fields.iter() {
         let sides = sides.get(field).copied().unwrap_or_default();
@@ -32,10 +33,10 @@ pub fn k_boundaries(stencil: &Stencil) -> SideTable<Field, Reach> {
 /// Refuses reads of a temporary on levels that it does not have (E23); whether there was none.
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
     let mut is_legal = true;
-    for (interval, touch) in stencil.touches().filter(|(_, it)| it.is_level_known) {
+    stencil.each_touch(&mut |interval, touch| {
         let field = &stencil.fields[touch.field];
-        if !field.is_temporary || !field.axes.has(Axis::K) {
-            continue;
+        if !touch.is_level_known || !field.is_temporary || !field.axes.has(Axis::K) {
+            return;
         }
         let sides = Sides::of(interval, touch.offset.k);
         let below = sides.lo.filter(|&lo| lo < 0).map(|lo| (true, -lo));
@@ -44,7 +45,7 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
             diagnostics.push(rules::temporary_beyond_levels(&field.name, is_low, levels, touch.span));
             is_legal = false;
         }
-    }
+    });
     is_legal
 }
 

@@ -7,12 +7,14 @@ use crate::space::{self, Axis, Interval, Level};
 /// Fewer levels than this are refused at a call; 0 where any number will do.
 #[must_use]
 pub fn min_levels(stencil: &Stencil) -> i64 {
-    let of_intervals = space::min_levels(stencil.vertical_loops.iter().map(|it| it.interval));
-    let of_temporaries = stencil.touches().filter(|(_, touch)| {
+    let mut fewest = space::min_levels(stencil.vertical_loops.iter().map(|it| it.interval));
+    stencil.each_touch(&mut |interval, touch| {
         let field = &stencil.fields[touch.field];
-        field.is_temporary && field.axes.has(Axis::K) && touch.is_level_known
+        if field.is_temporary && field.axes.has(Axis::K) && touch.is_level_known {
+            fewest = fewest.max(levels_for(interval, touch));
+        }
     });
-    of_temporaries.map(|(interval, touch)| levels_for(interval, touch)).fold(of_intervals, i64::max)
+    fewest
 }
 
 /// The levels that there must be for a touch to stay among them; E23 sees to the ends that it is counted from.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::nodes::{Access, Field, HorizontalExecution, Scalar, Stencil, Stmt, Target};
+use super::super::nodes::{Access, Field, HorizontalExecution, Scalar, Stencil, Stmt};
 use super::super::visit::Touch;
 use super::extents::Extents;
 use crate::entity::{Handle, SideTable};
@@ -38,14 +38,34 @@ impl fmt::Display for AccessKind {
 #[must_use]
 pub fn access_kinds(stencil: &Stencil, extents: &Extents) -> SideTable<Field, AccessKind> {
     let mut kinds = SideTable::default();
-    let mut touches = SideTable::default();
-    for (execution, it) in stencil.executions.iter() {
-        touches.insert(execution, it.touches());
+    let mut touches: SideTable<Field, Vec<Placed<'_>>> = SideTable::default();
+    let sections = stencil.vertical_loops.iter().flat_map(|it| it.sections.iter().map(|s| (it.order, s)));
+    for (number, (order, section)) in sections.enumerate() {
+        for &execution in &section.executions {
+            stencil.executions[execution].each_touch(&mut |touch| {
+                if let Some(field) = touch.what.field() {
+                    let interval = section.interval;
+                    let of_field = touches.get_or_default(field);
+                    of_field.push(Placed { section: number, order, interval, execution, touch });
+                }
+            });
+        }
     }
     for field in stencil.fields.handles() {
-        kinds.insert(field, access_kind(stencil, &touches, extents, field));
+        let touches = touches.get(field).map_or(&[][..], Vec::as_slice);
+        kinds.insert(field, access_kind(stencil, touches, extents, field));
     }
     kinds
+}
+
+/// A touch of a field, and where it stands.
+struct Placed<'a> {
+    /// Counted through the stencil.
+    section: usize,
+    order: LoopOrder,
+    interval: Interval,
+    execution: Handle<HorizontalExecution>,
+    touch: Touch<'a>,
 }
 
 /// Whether each scalar is used.
@@ -72,9 +92,10 @@ pub fn used_scalars(stencil: &Stencil) -> SideTable<Scalar, bool> {
     used
 }
 
+/// `touches` are those of the field, in program order.
 fn access_kind(
     stencil: &Stencil,
-    touches: &SideTable<HorizontalExecution, Vec<Touch<'_>>>,
+    touches: &[Placed<'_>],
     extents: &Extents,
     field: Handle<Field>,
 ) -> AccessKind {
@@ -83,38 +104,33 @@ fn access_kind(
         stencil.fields[field].axes == AxisSet::IJK || stencil.fields[field].axes == AxisSet::IJ;
     let (mut is_read, mut is_written, mut needs_old) = (false, false, false);
     let mut written = Levels::default();
-    for section in stencil.vertical_loops.iter().flat_map(|it| it.sections.iter().map(move |s| (it.order, s)))
-    {
-        let (order, section) = section;
-        let interval = if has_levels { section.interval } else { Interval::FULL };
+    for section in touches.chunk_by(|one, next| one.section == next.section) {
+        let (order, interval) = (section[0].order, section[0].interval);
+        let interval = if has_levels { interval } else { Interval::FULL };
         // A level that the sweep has left behind has seen all writes of the section.
         let mut behind = written.clone();
-        let all = section.executions.iter().flat_map(|&it| &touches[it]);
-        if all.into_iter().any(|it| it.is_write && is_whole(it) && it.what == Target::Field(field)) {
+        if section.iter().any(|it| it.touch.is_write && is_whole(&it.touch)) {
             behind.add(interval);
         }
-        for &execution in &section.executions {
-            for touch in &touches[execution] {
-                if touch.what != Target::Field(field) || !extents.meets(execution, touch.scope.region) {
-                    continue;
-                }
-                if touch.is_write {
-                    is_written = true;
-                    if !is_whole(touch) || !is_whole_plane {
-                        needs_old |= !written.hold(interval);
-                    } else {
-                        written.add(interval);
-                    }
+        for Placed { execution, touch, .. } in section {
+            if !extents.meets(*execution, touch.scope.region) {
+                continue;
+            }
+            if touch.is_write {
+                is_written = true;
+                if !is_whole(touch) || !is_whole_plane {
+                    needs_old |= !written.hold(interval);
                 } else {
-                    is_read = true;
-                    let k = touch.offset.k;
-                    // A level that is found at run time may be any.
-                    needs_old |= !touch.is_level_known;
-                    let is_behind =
-                        order == LoopOrder::Forward && k < 0 || order == LoopOrder::Backward && k > 0;
-                    let levels = if is_behind { &behind } else { &written };
-                    needs_old |= !levels.hold(shifted(interval, k));
+                    written.add(interval);
                 }
+            } else {
+                is_read = true;
+                let k = touch.offset.k;
+                // A level that is found at run time may be any.
+                needs_old |= !touch.is_level_known;
+                let is_behind = order == LoopOrder::Forward && k < 0 || order == LoopOrder::Backward && k > 0;
+                let levels = if is_behind { &behind } else { &written };
+                needs_old |= !levels.hold(shifted(interval, k));
             }
         }
     }

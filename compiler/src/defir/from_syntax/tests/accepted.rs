@@ -76,7 +76,7 @@ fn what_only_running_a_known_module_would_tell_is_known_without() {
              if VERSION == 'UFS':\n    GRAV = Float(9.0)\n",
         ),
     ];
-    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let files = files.map(|(name, text)| (name.to_owned(), text.into()));
     let project = Project { files: files.into(), main: "main.py".to_owned(), stencil: None };
     // What the files say themselves comes first.
     expect![[r#"
@@ -350,7 +350,7 @@ def twice(q):
         ),
         ("physics.py", "if True and not None:\n    LATE = 3\nelse:\n    LATE = 4\nLATE += 1\n"),
     ];
-    let files = files.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let files = files.map(|(name, text)| (name.to_owned(), text.into()));
     let project = Project { files: files.into(), main: "main.py".to_owned(), stencil: None };
     let config =
         Config { dtypes: [("real".to_owned(), "np.float64".to_owned())].into(), ..Config::default() };

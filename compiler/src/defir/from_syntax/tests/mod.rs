@@ -15,7 +15,7 @@ use crate::config::{Config, External};
 use crate::defir::nodes::Stencil;
 use crate::defir::{from_syntax, print, validate};
 use crate::diag::{Diagnostic, Diagnostics, LineIndex};
-use crate::frontend;
+use crate::frontend::{self, Names};
 use crate::project::Project;
 
 const GALLERY: [&str; 5] =
@@ -36,7 +36,12 @@ fn gallery_config() -> Config {
 fn build(project: &Project, config: &Config) -> (Option<Stencil>, Vec<Diagnostic>) {
     let mut diagnostics = Diagnostics::default();
     let program = frontend::parse(project, &mut diagnostics);
-    let stencil = from_syntax::build(&program, project.stencil.as_deref(), config, &mut diagnostics);
+    let stencil = from_syntax::build(
+        &program,
+        &Names::new(&program, config),
+        project.stencil.as_deref(),
+        &mut diagnostics,
+    );
     if let Some(stencil) = &stencil {
         assert_eq!(validate::validate(stencil), Vec::<String>::new());
     }
