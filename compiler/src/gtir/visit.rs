@@ -47,7 +47,7 @@ impl Stencil {
     pub fn each_touch(&self, each: &mut impl FnMut(Interval, Touch)) {
         for vertical_loop in &self.vertical_loops {
             let each = &mut |it| each(vertical_loop.interval, it);
-            vertical_loop.body.iter().for_each(|it| it.each_touch(Scope::default(), each));
+            vertical_loop.body.iter().for_each(|it| it.each_touch(each));
         }
     }
 }
@@ -58,11 +58,16 @@ impl Stmt {
     #[must_use]
     pub fn touches(&self) -> Vec<Touch> {
         let mut found = Vec::new();
-        self.each_touch(Scope::default(), &mut |it| found.push(it));
+        self.each_touch(&mut |it| found.push(it));
         found
     }
 
-    fn each_touch(&self, scope: Scope, each: &mut impl FnMut(Touch)) {
+    /// Calls `each` for what [`touches`](Self::touches) collects.
+    pub fn each_touch(&self, each: &mut impl FnMut(Touch)) {
+        self.each_touch_in(Scope::default(), each);
+    }
+
+    fn each_touch_in(&self, scope: Scope, each: &mut impl FnMut(Touch)) {
         let inner = Scope { is_conditional: true, ..scope };
         match &self.kind {
             StmtKind::Assign { target, index, target_span, .. } => {
@@ -73,15 +78,15 @@ impl Stmt {
             }
             StmtKind::If { condition, then, otherwise } => {
                 each_read(condition, scope, each);
-                then.iter().chain(otherwise).for_each(|it| it.each_touch(inner, each));
+                then.iter().chain(otherwise).for_each(|it| it.each_touch_in(inner, each));
             }
             StmtKind::While { condition, body } => {
                 each_read(condition, scope, each);
-                body.iter().for_each(|it| it.each_touch(inner, each));
+                body.iter().for_each(|it| it.each_touch_in(inner, each));
             }
             StmtKind::Region { region, body } => {
                 let inner = Scope { region: Some(*region), ..scope };
-                body.iter().for_each(|it| it.each_touch(inner, each));
+                body.iter().for_each(|it| it.each_touch_in(inner, each));
             }
         }
     }

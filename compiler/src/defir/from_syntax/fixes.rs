@@ -143,7 +143,8 @@ impl<'p> Builder<'_, 'p> {
         let (before, after) = self.around(span);
         let indent = &before[before.rfind('\n').map_or(0, |it| it + 1)..];
         let is_line = indent.trim().is_empty() && after.starts_with(['\n', '\r']) || after.is_empty();
-        if whole.contains(['\n', '#']) || !is_line || names.iter().any(|it| mentions(whole, it) != 1) {
+        if whole.contains(['\n', '#']) || !is_line || names.iter().any(|it| mentions(whole, it).count() != 1)
+        {
             return None;
         }
         let start = Span { start: targets.last()?.span.end, end: span.end, ..span };
@@ -337,12 +338,10 @@ fn import_of(body: &[tree::Stmt], name: Span) -> Option<(&[Alias], Span)> {
     })
 }
 
-/// How often a text has `name` as a word of its own.
-pub(super) fn mentions(text: &str, name: &str) -> usize {
+/// Where a text has `name` as a word of its own.
+pub(super) fn mentions<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
     let is_letter = |it: char| it == '_' || it.is_alphanumeric();
-    text.match_indices(name)
-        .filter(|(at, _)| {
-            !text[..*at].ends_with(is_letter) && !text[at + name.len()..].starts_with(is_letter)
-        })
-        .count()
+    text.match_indices(name).map(|(at, _)| at).filter(move |&at| {
+        !text[..at].ends_with(is_letter) && !text[at + name.len()..].starts_with(is_letter)
+    })
 }

@@ -93,7 +93,7 @@ impl<'p> Body<'p> {
         indexed_names(stmts, &mut indexed);
         for_each_external(stmts, &mut |alias, _| {
             let bound = &alias.alias.as_ref().unwrap_or(&alias.name).name;
-            if mentions(text, bound) <= 1 {
+            if mentions(text, bound).nth(1).is_none() {
                 idle.insert(bound.as_str());
             }
         });

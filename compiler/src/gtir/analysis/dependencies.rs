@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::catalog::{data, rules, warnings};
 use crate::diag::{Diagnostic, Diagnostics, Span};
-use crate::entity::Handle;
+use crate::entity::{Handle, SideTable};
 use crate::space::{Axis, AxisSet, LoopOrder};
 
 use super::super::nodes::{Field, Stencil, Stmt, StmtKind, VerticalLoop};
@@ -13,18 +13,27 @@ use super::super::visit::Touch;
 
 /// Reports every violation; whether there was none (warnings aside).
 pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
-    // Most stencils touch nothing but the point itself, of fields that have one element for each: no rule speaks of it.
-    let mut is_plain = true;
+    // No rule speaks of a field with an element for each point, of which nothing but that at the point is touched.
+    // Most are such.
+    let mut concerned: SideTable<Field, ()> = SideTable::default();
     stencil.each_touch(&mut |_, it| {
         let has_all_axes = stencil.fields[it.field].axes == AxisSet::IJK;
-        is_plain &= !it.is_read_beside() && !it.is_of_other_level() && (has_all_axes || !it.is_write);
+        if it.is_read_beside() || it.is_of_other_level() || it.is_write && !has_all_axes {
+            concerned.insert(it.field, ());
+        }
     });
-    if is_plain {
-        return true;
-    }
+    let touches = |vertical_loop: &VerticalLoop| {
+        let mut found = Vec::new();
+        let mut keep = |it: Touch| {
+            if concerned.get(it.field).is_some() {
+                found.push(it);
+            }
+        };
+        vertical_loop.body.iter().for_each(|it| it.each_touch(&mut keep));
+        found
+    };
     let mut check = Check { stencil, diagnostics, is_legal: true };
-    let loops: Vec<Vec<Touch>> =
-        stencil.vertical_loops.iter().map(|it| it.body.iter().flat_map(Stmt::touches).collect()).collect();
+    let loops: Vec<Vec<Touch>> = stencil.vertical_loops.iter().map(touches).collect();
     for (vertical_loop, touches) in stencil.vertical_loops.iter().zip(&loops) {
         check.targets(vertical_loop, touches);
         // Most loops read nothing beside the point.

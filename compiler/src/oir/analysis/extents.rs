@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::super::nodes::{Field, HorizontalExecution, Stencil};
+use super::super::nodes::{Field, HorizontalExecution, Stencil, StmtKind, Target};
 use crate::entity::{Handle, SideTable};
 use crate::space::{Axis, Bound, Domain, Extent, Level, Offset, Reach, Region, Side};
 
@@ -37,24 +37,25 @@ pub fn extents(stencil: &Stencil) -> Extents {
     let mut found = Extents::default();
     let mut true_fields: SideTable<Field, Extent> = SideTable::default();
     for placed in stencil.placed().rev() {
-        let touches = stencil.executions[placed.execution].touches();
+        let execution = &stencil.executions[placed.execution];
         let mut block = Extent::ZERO;
-        for field in touches.iter().filter(|it| it.is_write).filter_map(|it| it.what.field()) {
-            if found.fields.get(field).is_none() {
-                found.fields.insert(field, Extent::ZERO);
-            }
-            block = block.union(found.fields[field]);
+        for stmt in &execution.body {
+            stmt.walk(&mut |it| {
+                if let StmtKind::Assign { target: Target::Field(field), .. } = it.kind {
+                    block = block.union(*found.fields.get_or_default(field));
+                }
+            });
         }
         found.executions.insert(placed.execution, block);
-        for touch in &touches {
-            let Some(field) = touch.what.field() else { continue };
+        execution.each_touch(&mut |touch| {
+            let Some(field) = touch.what.field() else { return };
             if let Some(extent) = contribution(block, touch.offset, touch.scope.region) {
                 include(&mut found.fields, field, extent);
             }
             if let Some(extent) = true_contribution(block, touch.offset, touch.scope.region) {
                 include(&mut true_fields, field, extent);
             }
-        }
+        });
     }
     for field in stencil.fields.handles() {
         if found.fields.get(field).is_none() {

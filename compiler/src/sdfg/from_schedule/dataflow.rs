@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Graph;
 use super::effects::{Effects, range};
-use crate::entity::{Arena, Handle};
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
 use crate::sdfg::nodes::{
@@ -84,7 +84,7 @@ impl StateBuilder {
             moved.into_iter().map(|memlet| (self.source(scope, graph, &memlet), memlet)).collect();
         let containers = graph.containers();
         let target = &containers[graph.container(assign.target.container)];
-        let name = free_name(containers, &inputs, &found, &format!("{}_out", target.name));
+        let name = free_name(graph, &inputs, &found, &format!("{}_out", target.name));
         let output = Connector { name: name.clone(), dtype: target.dtype };
         let names: Vec<String> = inputs.iter().map(|it| it.name.clone()).collect();
         let tasklet = Tasklet { inputs, found, output, output_at, code, origin: assign.origin.clone() };
@@ -327,7 +327,7 @@ impl Reader<'_, '_> {
         let connector = known.unwrap_or_else(|| {
             let containers = self.graph.containers();
             let container = &containers[memlet.data];
-            let name = free_name(containers, &self.inputs, &self.found, &format!("{}_in", container.name));
+            let name = free_name(self.graph, &self.inputs, &self.found, &format!("{}_in", container.name));
             self.inputs.push(Connector { name, dtype: container.dtype });
             self.moved.push(memlet);
             self.moved.len() - 1
@@ -346,7 +346,7 @@ impl Reader<'_, '_> {
             let found = known.unwrap_or_else(|| {
                 let containers = self.graph.containers();
                 let wanted = format!("{}_at", containers[self.graph.container(access.container)].name);
-                let name = free_name(containers, &self.inputs, &self.found, &wanted);
+                let name = free_name(self.graph, &self.inputs, &self.found, &wanted);
                 self.found.push(Found { name, code, size: size.clone() });
                 self.found.len() - 1
             });
@@ -386,11 +386,11 @@ fn moved_by(graph: &Graph<'_>, access: &Access) -> Memlet {
 }
 
 /// A name for a connector or an index that nothing else in the graph has.
-fn free_name(containers: &Arena<Container>, taken: &[Connector], found: &[Found], wanted: &str) -> String {
+fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[Found], wanted: &str) -> String {
     let is_free = |name: &str| {
         !taken.iter().any(|it| it.name == name)
             && !found.iter().any(|it| it.name == name)
-            && containers.find(|it| it.name == name).is_none()
+            && !graph.names.contains(name)
     };
     let numbered = (1..).map(|number| format!("{wanted}_{number}"));
     std::iter::once(wanted.to_owned()).chain(numbered).find(|it| is_free(it)).unwrap_or_default()

@@ -105,6 +105,8 @@ impl<'t> Context<'t> {
 struct Graph<'c> {
     context: &'c Context<'c>,
     containers: Arena<Container>,
+    /// The names of the containers.
+    names: BTreeSet<&'c str>,
     declared: BTreeMap<Handle<schedule::Container>, Handle<Container>>,
     /// The variables of the loops around, from outside in.
     variables: Vec<(Axis, Symbol)>,
@@ -117,7 +119,8 @@ impl<'c> Graph<'c> {
     fn new(context: &'c Context<'c>, variables: Vec<(Axis, Symbol)>) -> Self {
         let given_variables = variables.len();
         let (containers, declared, labels) = (Arena::default(), BTreeMap::new(), BTreeMap::new());
-        Self { context, containers, declared, variables, given_variables, labels }
+        let names = BTreeSet::new();
+        Self { context, containers, names, declared, variables, given_variables, labels }
     }
 
     fn finish(self, name: String, span: Span, mut symbols: Vec<Symbol>, region: ControlFlowRegion) -> Sdfg {
@@ -171,6 +174,7 @@ impl<'c> Graph<'c> {
             },
             span: from.span,
         };
+        self.names.insert(&from.name);
         let declared = self.containers.push(container);
         self.declared.insert(handle, declared);
     }
