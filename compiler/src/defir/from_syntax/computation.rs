@@ -122,7 +122,7 @@ impl<'p> Builder<'_, 'p> {
             self.report(compile_time::bad_temporary_type(&why, target.span));
             return;
         }
-        let field = self.temporary(name, AxisSet::IJK, Some(dtype), target.span);
+        let field = self.temporary(name.to_owned(), AxisSet::IJK, Some(dtype), target.span);
         self.stencil.fields[field].data_dims.clone_from(&data_dims);
         self.frame_mut().locals.insert(name, Local::Field(field));
         let Some(value) = value else { return };

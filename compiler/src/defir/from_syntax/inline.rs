@@ -40,7 +40,8 @@ impl<'p> Builder<'_, 'p> {
             (function, body),
             call,
             |this, prefix| {
-                Some(vec![this.temporary(&format!("{prefix}_result"), AxisSet::IJK, None, call.span)])
+                let name = [prefix, "_result"].concat();
+                Some(vec![this.temporary(name, AxisSet::IJK, None, call.span)])
             },
             out,
         )?;
@@ -74,8 +75,13 @@ impl<'p> Builder<'_, 'p> {
             }
             // Elements are found, and assigned, when the results are known.
             let fresh = |this: &mut Self, prefix: &str| {
-                let name = format!("{prefix}_result");
-                Some(targets.iter().map(|it| this.temporary(&name, AxisSet::IJK, None, it.span)).collect())
+                let name = [prefix, "_result"].concat();
+                Some(
+                    targets
+                        .iter()
+                        .map(|it| this.temporary(name.clone(), AxisSet::IJK, None, it.span))
+                        .collect(),
+                )
             };
             let results = self.inline(id, (function, body), call, fresh, out)?;
             for (target, result) in targets.iter().zip(results) {
@@ -139,8 +145,8 @@ impl<'p> Builder<'_, 'p> {
             let local = match argument {
                 Argument::Alias(local) => local,
                 Argument::Value(value, span) => {
-                    let wanted = format!("{prefix}_{}", param.name.name);
-                    let field = self.temporary(&wanted, AxisSet::IJK, None, span);
+                    let wanted = [&*prefix, "_", &param.name.name].concat();
+                    let field = self.temporary(wanted, AxisSet::IJK, None, span);
                     match value {
                         Some(value) => self.emit(field.into(), span, value, span, out),
                         None => is_whole = false,

@@ -267,8 +267,14 @@ impl<'b, 'p> Builder<'b, 'p> {
     }
 
     /// A temporary under a name that nothing else has.
-    fn temporary(&mut self, wanted: &str, axes: AxisSet, dtype: Option<DType>, span: Span) -> Handle<Field> {
-        let mut name = wanted.to_owned();
+    fn temporary(
+        &mut self,
+        wanted: String,
+        axes: AxisSet,
+        dtype: Option<DType>,
+        span: Span,
+    ) -> Handle<Field> {
+        let mut name = wanted;
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }

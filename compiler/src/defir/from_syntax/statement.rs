@@ -615,10 +615,10 @@ impl<'p> Builder<'_, 'p> {
     ) -> Handle<Field> {
         let (axes, dtype) = declaration.unwrap_or((AxisSet::IJK, None));
         let wanted = match &self.frame().prefix {
-            Some(prefix) => format!("{prefix}_{name}"),
+            Some(prefix) => [prefix, "_", name].concat(),
             None => name.to_owned(),
         };
-        let field = self.temporary(&wanted, axes, dtype, span);
+        let field = self.temporary(wanted, axes, dtype, span);
         self.frame_mut().locals.insert(name, Local::Field(field));
         field
     }

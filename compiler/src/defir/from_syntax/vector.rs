@@ -60,7 +60,7 @@ impl<'p> Builder<'_, 'p> {
             if is_shuffled {
                 let number = element.iter().join("_");
                 let name = format!("{}_{number}_next", self.stencil.fields[aim.field].name);
-                let field = self.temporary(&name, crate::space::AxisSet::IJK, None, span);
+                let field = self.temporary(name, crate::space::AxisSet::IJK, None, span);
                 self.emit(field.into(), target.span, built, span, out);
                 kept.push((place, field));
             } else {

@@ -22,6 +22,9 @@ pub fn check(stencil: &Stencil, diagnostics: &mut Diagnostics) -> bool {
             concerned.insert(it.field, ());
         }
     });
+    if concerned.iter().next().is_none() {
+        return true;
+    }
     let touches = |vertical_loop: &VerticalLoop| {
         let mut found = Vec::new();
         let mut keep = |it: Touch| {
