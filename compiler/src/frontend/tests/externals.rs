@@ -169,7 +169,8 @@ fn a_name_that_functions_hand_on_in_circles_is_followed_once() {
     check(
         &[("main.py", &text)],
         None,
-        &expect![[r"
-"]],
+        &expect![[r#"
+            on: Bool
+        "#]],
     );
 }

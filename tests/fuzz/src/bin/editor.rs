@@ -40,7 +40,7 @@ fuzz_target!(|text: &str| {
         if let Ok((_, name)) = rename::prepare(&analysis, file, at)
             && let Ok(edits) = rename::rename(&analysis, file, at, "renamed")
         {
-            assert!(!edits.is_empty(), "`{name}` stands somewhere");
+            assert!(!edits.is_empty() || name == "renamed", "`{name}` stands somewhere");
             let _ = applied(&project, &edits);
         }
     }
