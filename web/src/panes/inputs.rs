@@ -1,9 +1,11 @@
 //! What the next run takes: scalars, externals, fields.
 
+pub mod model;
+
 use isobar_protocol::compile::FieldParam;
 use leptos::prelude::*;
 
-use super::model::Model;
+use self::model::Model;
 use crate::state::inputs::{Control, FieldInput, Origin, Source, Valued, function};
 use crate::state::use_app;
 

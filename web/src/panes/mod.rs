@@ -7,7 +7,6 @@ pub mod field;
 pub mod help;
 pub mod highlight;
 pub mod inputs;
-pub mod model;
 pub mod notices;
 pub mod problems;
 pub mod result;

@@ -11,12 +11,12 @@ const SETS: [(Constants, &str, &str); 3] =
     [(Constants::Ufs, "UFS", "UFS"), (Constants::Gfdl, "GFDL", "GFDL"), (Constants::Geos, "GEOS", "GEOS")];
 
 const PLACES: [(Tile, &str, &str); 6] = [
-    (Tile::Single, "single", "all of the tile"),
-    (Tile::Interior, "interior", "no edge of it"),
-    (Tile::West, "west", "its west edge"),
-    (Tile::East, "east", "its east edge"),
-    (Tile::South, "south", "its south edge"),
-    (Tile::North, "north", "its north edge"),
+    (Tile::Single, "single", "all of it"),
+    (Tile::Interior, "interior", "no edge"),
+    (Tile::West, "west", "west edge"),
+    (Tile::East, "east", "east edge"),
+    (Tile::South, "south", "south edge"),
+    (Tile::North, "north", "north edge"),
 ];
 
 const EXTREMA: [(Arithmetic, &str, &str); 2] =
@@ -46,10 +46,10 @@ pub fn Model() -> impl IntoView {
                 </span>
             </li>
             <li class="value">
-                <label class="value-name" for="tile">"Domain is"</label>
+                <label class="value-name" for="tile">"Part of the tile"</label>
                 {choice("tile", &PLACES, tile, move |it| app.choose_tile(it))}
                 <span class="value-note value-about muted" id="note-tile">
-                    "on a tile of the cubed sphere: tells " <code>"i_start"</code> " and its like"
+                    "where the domain lies on its tile: what " <code>"i_start"</code> " and its like are"
                 </span>
             </li>
             <li class="value">
