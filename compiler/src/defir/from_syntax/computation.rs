@@ -1,7 +1,7 @@
 //! The top level of a stencil: computations and their intervals.
 
 use super::Builder;
-use super::scope::Local;
+use super::scope::{Local, Wanted};
 use super::statement::Aim;
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
@@ -396,7 +396,7 @@ impl<'p> Builder<'_, 'p> {
                 }
             },
             Err(opaque) => {
-                if !self.is_missing_external(expr) && !self.is_unknown_name(expr) {
+                if !self.is_missing_external(expr, Wanted::Integer) && !self.is_unknown_name(expr) {
                     let why = format!(
                         "a bound of the interval is not known while compiling, because {}",
                         opaque.why
@@ -509,11 +509,11 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Whether the expression is the name of an external without value, which is then reported as such.
-    pub(super) fn is_missing_external(&mut self, expr: &tree::Expr) -> bool {
+    pub(super) fn is_missing_external(&mut self, expr: &tree::Expr, wanted: Wanted) -> bool {
         let Some(name) = expr.as_name() else { return false };
         match self.local(name) {
             Some(&Local::Missing { imported }) => {
-                self.missing_external(name, expr.span, imported);
+                self.missing_external(name, wanted, expr.span, imported);
                 true
             }
             _ => false,

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::{Call, literal};
-use super::scope::Local;
+use super::scope::{Local, Wanted};
 use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
 use crate::diag::{Span, similar};
@@ -210,7 +210,7 @@ impl<'p> Builder<'_, 'p> {
                 return None;
             }
             Some(Local::Missing { imported }) => {
-                self.missing_external(name, span, imported);
+                self.missing_external(name, Wanted::Number, span, imported);
                 return None;
             }
             None => {}
@@ -307,7 +307,9 @@ impl<'p> Builder<'_, 'p> {
                     return None;
                 }
                 match self.local(&root).cloned() {
-                    Some(Local::Missing { imported }) => self.missing_external(&root, whole.span, imported),
+                    Some(Local::Missing { imported }) => {
+                        self.missing_external(&root, Wanted::Object, whole.span, imported);
+                    }
                     Some(Local::Known(_)) => {
                         self.report(names::unusable_external(&dotted, &opaque.why, whole.span));
                     }
@@ -434,7 +436,8 @@ impl<'p> Builder<'_, 'p> {
             Err(opaque) => match self.local(dotted[0]).cloned() {
                 Some(Local::Missing { imported }) => {
                     let name = dotted[0].to_owned();
-                    self.missing_external(&name, span, imported);
+                    let wanted = if dotted.len() > 1 { Wanted::Object } else { Wanted::Function };
+                    self.missing_external(&name, wanted, span, imported);
                 }
                 Some(Local::Faulty) => {}
                 Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::computation::Call;
+use super::scope::Wanted;
 use crate::defir::nodes::{Stmt, StmtKind};
 use crate::diag::catalog::computations as catalog;
 use crate::diag::{Span, TextEdit};
@@ -139,7 +140,7 @@ impl<'p> Builder<'_, 'p> {
 
     /// A place along an axis: `I[0]`, `i_start + 1`, `3`. The reason is missing where it is reported.
     fn place(&mut self, expr: &'p tree::Expr) -> Result<Place, Option<String>> {
-        if self.is_missing_external(expr)
+        if self.is_missing_external(expr, Wanted::Position)
             || self.is_unknown_name(expr)
             || matches!(expr.kind, ExprKind::Missing)
         {

@@ -283,11 +283,36 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Reports that a missing external was read.
-    pub(super) fn missing_external(&mut self, name: &str, used: Span, imported: Span) {
+    pub(super) fn missing_external(&mut self, name: &str, wanted: Wanted, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
         // One value is missing, however often it is used.
         if self.told_externals.insert(name.to_owned()) {
-            self.report(catalog::missing_external(name, used, imported));
+            self.report(catalog::missing_external(name, wanted.example(), used, imported));
+        }
+    }
+}
+
+/// What an external is used as where it has no value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted {
+    Number,
+    Integer,
+    Condition,
+    Position,
+    Function,
+    Object,
+}
+
+impl Wanted {
+    /// A value of this kind, as the externals spell it.
+    fn example(self) -> &'static str {
+        match self {
+            Self::Number => "1.0",
+            Self::Integer => "1",
+            Self::Condition => "true",
+            Self::Position => r#"{"axis": "I", "index": 0, "offset": 0}"#,
+            Self::Function => r#"{"function": "a_function"}"#,
+            Self::Object => r#"{"namespace": {"a_member": 1.0}}"#,
         }
     }
 }

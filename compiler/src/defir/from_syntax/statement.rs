@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::computation::{Call, first_line_of};
-use super::scope::Local;
+use super::scope::{Local, Wanted};
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
@@ -143,7 +143,7 @@ impl<'p> Builder<'_, 'p> {
                 holds
             }
             Err(opaque) => {
-                if !self.names_missing_external(condition) {
+                if !self.names_missing_external(condition, Wanted::Condition) {
                     self.report(compile_time::not_evaluable(what, &opaque.why, condition.span, opaque.span));
                 }
                 None
@@ -152,17 +152,21 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// Whether a name in the expression is an external without value; the first is reported.
-    fn names_missing_external(&mut self, expr: &'p tree::Expr) -> bool {
+    fn names_missing_external(&mut self, expr: &'p tree::Expr, wanted: Wanted) -> bool {
         match &expr.kind {
-            ExprKind::Name(_) => self.is_missing_external(expr),
-            ExprKind::Attribute(it, _) | ExprKind::Unary(_, it) => self.names_missing_external(it),
-            ExprKind::Binary(_, a, b) => self.names_missing_external(a) || self.names_missing_external(b),
+            ExprKind::Name(_) => self.is_missing_external(expr, wanted),
+            ExprKind::Attribute(it, _) => self.names_missing_external(it, Wanted::Object),
+            ExprKind::Unary(_, it) => self.names_missing_external(it, wanted),
+            ExprKind::Binary(_, a, b) => {
+                self.names_missing_external(a, Wanted::Number)
+                    || self.names_missing_external(b, Wanted::Number)
+            }
             ExprKind::Logical(_, parts) | ExprKind::Tuple(parts) => {
-                parts.iter().any(|it| self.names_missing_external(it))
+                parts.iter().any(|it| self.names_missing_external(it, wanted))
             }
             ExprKind::Compare(left, rest) => {
-                self.names_missing_external(left)
-                    || rest.iter().any(|(_, it)| self.names_missing_external(it))
+                self.names_missing_external(left, Wanted::Integer)
+                    || rest.iter().any(|(_, it)| self.names_missing_external(it, Wanted::Integer))
             }
             _ => false,
         }

@@ -36,7 +36,8 @@ pub fn renamed_external(name: &str, span: Span) -> Diagnostic {
         .help(format!("write `from __externals__ import {name}`"))
 }
 
-pub fn missing_external(name: &str, used: Span, imported: Span) -> Diagnostic {
+/// `example` is a value of the kind that is needed, as JSON.
+pub fn missing_external(name: &str, example: &str, used: Span, imported: Span) -> Diagnostic {
     Diagnostic::error(
         EXTERNAL,
         format!("the external `{name}` has no value"),
@@ -44,7 +45,7 @@ pub fn missing_external(name: &str, used: Span, imported: Span) -> Diagnostic {
         "its value is needed here",
     )
     .also(imported, "imported here")
-    .help(format!("give it a value in the externals, as `{{\"{name}\": 1.0}}`"))
+    .help(format!("give it a value in the externals, as `{{\"{name}\": {example}}}`"))
 }
 
 /// `removal` takes the name out of its import.
