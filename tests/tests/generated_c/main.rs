@@ -14,6 +14,7 @@ use isobar_compiler::backend::c::{ArgumentKind, FLAGS};
 use isobar_compiler::backend::debug::{NoControl, run};
 use isobar_compiler::backend::launch::bind;
 use isobar_compiler::config::Config;
+use isobar_compiler::expr::parse::spelled;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
@@ -337,7 +338,7 @@ parallel [start, end)
         let mut text = every.to_owned();
         for name in names {
             text = text.replace("temporary t:", &format!("field {name}: float64[IJK]\ntemporary t:"));
-            text.push_str(&format!("  b = b + {name}[1,0,0]\n"));
+            text.push_str(&format!("  b = b + {}[1,0,0]\n", spelled(name)));
         }
         compare_once(&text, domain);
     }
