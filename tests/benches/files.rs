@@ -7,7 +7,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
@@ -21,14 +21,23 @@ struct Counting;
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static BYTES: AtomicU64 = AtomicU64::new(0);
 
+/// Nothing counts while time is taken: it would take a good part of it.
+static IS_COUNTING: AtomicBool = AtomicBool::new(false);
+
+fn count(size: usize) {
+    if IS_COUNTING.load(Ordering::Relaxed) {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        BYTES.fetch_add(size as u64, Ordering::Relaxed);
+    }
+}
+
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 // SAFETY: every call is handed on to the system's allocator as it is; the counters are no part of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        BYTES.fetch_add(layout.size() as u64, Ordering::Relaxed);
+        count(layout.size());
         // SAFETY: the caller's promise is the one that `System` asks for.
         unsafe { System.alloc(layout) }
     }
@@ -39,8 +48,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        BYTES.fetch_add(size as u64, Ordering::Relaxed);
+        count(size);
         // SAFETY: as above.
         unsafe { System.realloc(block, layout, size) }
     }
@@ -66,7 +74,9 @@ fn measure(name: &str, repetitions: usize, mut work: impl FnMut(usize) -> Durati
     let mut times: Vec<Duration> = (0..repetitions).map(&mut work).collect();
     times.sort_unstable();
     let (count, bytes) = (ALLOCATIONS.load(Ordering::Relaxed), BYTES.load(Ordering::Relaxed));
+    IS_COUNTING.store(true, Ordering::Relaxed);
     work(repetitions);
+    IS_COUNTING.store(false, Ordering::Relaxed);
     let count = ALLOCATIONS.load(Ordering::Relaxed) - count;
     let bytes = BYTES.load(Ordering::Relaxed) - bytes;
     let ms = |it: Duration| it.as_secs_f64() * 1e3;

@@ -18,8 +18,8 @@ pub const MAX_NESTING: usize = 256;
 /// chain, each open bracket and each operator since the last comma counts one.
 #[must_use]
 pub fn too_deep(file: FileId, text: &str) -> Option<Span> {
-    Scanner { bytes: text.as_bytes(), at: 0, open: vec![0], blocks: vec![Block::default()], lambdas: 0 }
-        .run(file)
+    let (open, blocks) = (vec![0], vec![Block::default()]);
+    Scanner { bytes: text.as_bytes(), at: 0, open, blocks, lambdas: 0, is_deeper: false }.run(file)
 }
 
 /// An open block of statements.
@@ -39,6 +39,8 @@ struct Scanner<'t> {
     blocks: Vec<Block>,
     /// `lambda`s of the statement; a comma does not end one.
     lambdas: usize,
+    /// Whether something counted since the depth was last compared.
+    is_deeper: bool,
 }
 
 /// Words that make an expression deeper.
@@ -80,6 +82,9 @@ impl Scanner<'_> {
                 it if it.is_ascii_digit() => self.number(),
                 _ => continue,
             }
+            if !std::mem::take(&mut self.is_deeper) {
+                continue;
+            }
             let blocks: usize = self.blocks.iter().map(|it| 1 + it.elifs).sum();
             let brackets: usize = self.open.iter().map(|it| 1 + it).sum();
             if blocks + brackets + self.lambdas > MAX_NESTING + 2 {
@@ -93,6 +98,7 @@ impl Scanner<'_> {
     fn count(&mut self, n: usize) {
         if let Some(last) = self.open.last_mut() {
             *last += n;
+            self.is_deeper = true;
         }
     }
 
@@ -141,7 +147,10 @@ impl Scanner<'_> {
                 let is_formatted = word.iter().any(|it| b"fFtT".contains(it));
                 self.skip_string(quote, is_formatted);
             }
-            _ if word == b"lambda" => self.lambdas += 1,
+            _ if word == b"lambda" => {
+                self.lambdas += 1;
+                self.is_deeper = true;
+            }
             _ if OPERATOR_WORDS.contains(&word) => self.count(1),
             _ => {}
         }
@@ -186,6 +195,7 @@ impl Scanner<'_> {
 
     /// At the first byte of a line: closes and opens blocks as its indent says.
     fn start_of_line(&mut self) {
+        self.is_deeper = true;
         let mut indent = 0;
         let mut at = self.at;
         while let Some(&byte) = self.bytes.get(at) {
