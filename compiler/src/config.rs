@@ -26,6 +26,9 @@ pub struct Config {
     /// Where on its tile the domain lies: what NDSL's eight axis offsets (`i_start`,
     /// `local_js`, ...) are, where nobody gives them. Default [`Tile::Single`].
     pub tile: Tile,
+    /// Levels of the compute domain, which NDSL knows while it compiles: its external `k_end` is the last of them.
+    /// Without, the `# @domain` line of the text tells; without that too, `k_end` has no value.
+    pub levels: Option<i64>,
     /// Which set of physical constants `ndsl.constants` holds. Default [`ConstantSet::Ufs`].
     pub constants: ConstantSet,
     /// What `min` and `max` give where an operand is NaN: NaN, or with [`Arithmetic::C`] the first
@@ -57,6 +60,7 @@ impl Config {
             dtypes: BTreeMap::new(),
             externals: BTreeMap::new(),
             tile: Tile::default(),
+            levels: None,
             constants: ConstantSet::default(),
             minmax: Arithmetic::default(),
             modulo: Arithmetic::default(),
@@ -65,6 +69,16 @@ impl Config {
 }
 
 impl Config {
+    /// What NDSL gives every stencil by that name: an axis offset, or the first or last level.
+    #[must_use]
+    pub fn external_of_ndsl(&self, name: &str) -> Option<External> {
+        match name {
+            "k_start" => Some(External::Int(0)),
+            "k_end" => Some(External::Int(self.levels? - 1)),
+            _ => self.tile.offset(name),
+        }
+    }
+
     /// What a call of a builtin computes, `%` being [`Function::Mod`]: itself, or its like with C's arithmetic.
     #[must_use]
     pub fn meaning_of(&self, builtin: Function) -> Function {

@@ -76,7 +76,7 @@ pub(crate) fn milliseconds(time: Duration) -> f64 {
 
 /// Compiles in this process.
 pub(crate) fn here(request: &Request) -> Compiled {
-    let limits = Limits::default();
+    let limits = Limits::default().with_local_files();
     if let Err(limit) = crate::limits::check_sources(request, &limits) {
         let message = format!(
             "the {} is {} {}, and at most {} are compiled",

@@ -34,6 +34,7 @@ impl Request {
             literal_float: Config::with_precision(width(self.literal_float_precision)).literal_float,
             dtypes: self.dtypes.clone(),
             externals: directives.external_values(),
+            levels: self.domain.map(|[_, _, levels]| levels),
             tile: self.tile.map_or_else(config::Tile::default, tile),
             constants: self.constants.map_or_else(ConstantSet::default, constants),
             minmax: self.minmax.map_or_else(config::Arithmetic::default, arithmetic),

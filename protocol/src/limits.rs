@@ -40,6 +40,14 @@ pub struct Limits {
     pub upload_ms: u64,
 }
 
+impl Limits {
+    /// For files of this machine, which nobody sent: whole models beside a library.
+    #[must_use]
+    pub fn with_local_files(self) -> Self {
+        Self { source_bytes: 16 * 1024 * 1024, files: 1024, ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         const MIB: u64 = 1024 * 1024;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::constants::Evaluated;
 use super::given::may_build;
 use super::parametrized::{FirstValue, first_values};
-use super::program::{is_function, is_stencil};
+use super::program::is_stencil;
 use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::diag::{FileId, Span};
 
@@ -190,6 +190,10 @@ impl<'p> FileNames<'p> {
     fn collect(&mut self, scope: ScopeId, body: &'p [Stmt], guards: &mut Vec<(&'p Expr, bool)>) {
         for stmt in body {
             self.collect_builds(scope, stmt);
+            if let Some(name) = changed(stmt) {
+                let what = Bound::Unknown("it changes while the file runs");
+                self.bind(scope, name, stmt.span, guards, what);
+            }
             match &stmt.kind {
                 StmtKind::Assign { targets, value } => {
                     for target in targets {
@@ -251,7 +255,7 @@ impl<'p> FileNames<'p> {
                 StmtKind::Function(def) => {
                     let id = FunctionId { file: self.file, index: number(self.functions.len()) };
                     let is_stencil = is_stencil(def);
-                    let is_gtscript = is_function(def);
+                    let is_gtscript = def.is_function;
                     self.functions.push(FunctionInfo { def, scope, is_stencil, is_gtscript });
                     self.bind(scope, &def.name.name, stmt.span, guards, Bound::Function(id));
                     if !is_stencil && !is_gtscript {
@@ -373,4 +377,12 @@ impl<'p> FileNames<'p> {
             _ => {}
         }
     }
+}
+
+/// The list that a statement makes another: `sizes.append(3)`.
+fn changed(stmt: &Stmt) -> Option<&str> {
+    let StmtKind::Expr(Expr { kind: ExprKind::Call { function, .. }, .. }) = &stmt.kind else { return None };
+    let ExprKind::Attribute(list, method) = &function.kind else { return None };
+    let changes = ["append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"];
+    list.as_name().filter(|_| changes.contains(&&*method.name))
 }

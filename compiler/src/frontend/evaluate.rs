@@ -133,9 +133,14 @@ impl Evaluator<'_, '_> {
             ExprKind::Subscript(..) => Err(fail("a subscript is not known while compiling".to_owned())),
             ExprKind::Call { .. } => Err(fail("a call is not known while compiling".to_owned())),
             ExprKind::BigInt(_) => Err(fail("the integer does not fit 64 bits".to_owned())),
+            // One that changes while the file runs is bound to nothing that is known.
+            ExprKind::List(parts) if self.environment.allows_calls => {
+                let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
+                Ok(Constant::Tuple(parts?.into()))
+            }
             ExprKind::Missing
-            | ExprKind::Ellipsis
             | ExprKind::List(_)
+            | ExprKind::Ellipsis
             | ExprKind::Dict(_)
             | ExprKind::Slice { .. }
             | ExprKind::Starred(_)

@@ -8,7 +8,7 @@ use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
-use super::program::{Program, for_each_external, is_function};
+use super::program::{Program, for_each_external};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
 use crate::config::External;
 use crate::diag::Span;
@@ -118,7 +118,7 @@ pub fn candidates(program: &Program, name: &str, n_args: usize) -> Vec<String> {
         for stmt in &file.syntax().body {
             let StmtKind::Function(def) = &stmt.kind else { continue };
             let required = def.params.iter().filter(|it| it.default.is_none()).count();
-            if !is_function(def) || !(required..=def.params.len()).contains(&n_args) {
+            if !def.is_function || !(required..=def.params.len()).contains(&n_args) {
                 continue;
             }
             let alike = words.iter().filter(|it| def.name.name.contains(**it)).count();
@@ -213,7 +213,7 @@ impl Evidence {
         }
         match External::of_single_tile(name) {
             Some(External::Axis { axis, .. }) => ExternalKind::Position(axis),
-            _ if self.is_int => ExternalKind::Int,
+            _ if self.is_int || matches!(name, "k_start" | "k_end") => ExternalKind::Int,
             // `if x` of a number asks whether it is zero; a condition that is also computed with is such a one.
             _ if self.is_condition && !self.is_float => ExternalKind::Bool,
             _ => ExternalKind::Float,
@@ -350,7 +350,8 @@ impl<'p> UseOf<'_, 'p> {
             return;
         }
         let role = match function.as_dotted().and_then(|it| it.last().copied()) {
-            Some("interval") => Role::Int,
+            // A level: `q.at(K=n)`.
+            Some("interval" | "at") => Role::Int,
             Some("__INLINED" | "compile_assert") => Role::Condition,
             _ => Role::Value,
         };

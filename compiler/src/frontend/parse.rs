@@ -30,7 +30,8 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
     let Some(parsed) = parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module() else {
         return Module::default();
     };
-    let converter = Converter { file, text };
+    let function_names = function_names(parsed.suite());
+    let converter = Converter { file, text, function_names };
     for error in parsed.errors().iter().take(MAX_ERRORS) {
         let span = converter.span(error.location);
         diagnostics.push(catalog::syntax_error(&error.error.to_string(), converter.visible(span)));
@@ -47,7 +48,7 @@ pub fn expression(text: &str, span: Span) -> Option<Expr> {
         return None;
     }
     let parsed = ruff_python_parser::parse_expression(text).ok()?;
-    let mut expr = Converter { file: span.file, text }.expr(parsed.expr());
+    let mut expr = Converter { file: span.file, text, function_names: Vec::new() }.expr(parsed.expr());
     place_at(&mut expr, span);
     Some(expr)
 }
@@ -85,6 +86,21 @@ fn place_at(expr: &mut Expr, span: Span) {
 struct Converter<'t> {
     file: FileId,
     text: &'t str,
+    /// What else the file calls the decorator of GTScript functions.
+    function_names: Vec<&'t str>,
+}
+
+/// The decorators of GTScript functions.
+const FUNCTION: [&str; 3] = ["function", "lazy_function", "function_collection"];
+
+/// `from ndsl.dsl.gt4py import function as gtfunction`: the names behind `as`.
+fn function_names(body: &[py::Stmt]) -> Vec<&str> {
+    let aliases = body.iter().filter_map(|stmt| match stmt {
+        py::Stmt::ImportFrom(it) => Some(&it.names),
+        _ => None,
+    });
+    let functions = aliases.flatten().filter(|it| FUNCTION.contains(&it.name.as_str()));
+    functions.filter_map(|it| it.asname.as_ref().map(py::Identifier::as_str)).collect()
 }
 
 impl Converter<'_> {
@@ -230,14 +246,30 @@ impl Converter<'_> {
         let them = &it.parameters;
         let by_position = them.posonlyargs.iter().chain(&them.args).map(|it| param(it, false));
         let by_name = them.kwonlyargs.iter().map(|it| param(it, true));
+        let decorators: Vec<Expr> = it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect();
         FunctionDef {
             name: self.ident(&it.name),
-            decorators: it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect(),
+            is_function: decorators.iter().any(|it| self.is_of_functions(it)),
+            decorators,
             params: by_position.chain(by_name).collect(),
             variadic: them.vararg.iter().chain(&them.kwarg).map(|it| self.ident(&it.name)).collect(),
             body: self.stmts(&it.body),
             span: self.span(it.range()),
         }
+    }
+
+    /// `@function`, `@gtscript.function`, `@lazy_function(...)`, `@function_collection("name")`, and other names
+    /// of them.
+    fn is_of_functions(&self, decorator: &Expr) -> bool {
+        let name = match &decorator.kind {
+            ExprKind::Call { function, .. } => function,
+            _ => decorator,
+        };
+        name.as_dotted().is_some_and(|it| match it[..] {
+            [name] => FUNCTION.contains(&name) || self.function_names.contains(&name),
+            [.., name] => FUNCTION.contains(&name),
+            [] => false,
+        })
     }
 
     fn boxed(&self, expr: &py::Expr) -> Box<Expr> {

@@ -193,21 +193,6 @@ pub fn for_each_external<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Alias, 
     }
 }
 
-/// Whether the function is decorated as a GTScript function: `@function`, `@gtscript.function`,
-/// `@lazy_function(...)`, `@function_collection("name")`.
-#[must_use]
-pub fn is_function(function: &FunctionDef) -> bool {
-    function.decorators.iter().any(|decorator| {
-        let name = match &decorator.kind {
-            ExprKind::Call { function, .. } => function,
-            _ => decorator,
-        };
-        name.as_dotted().is_some_and(|it| {
-            matches!(it.last(), Some(&"function" | &"lazy_function" | &"function_collection"))
-        })
-    })
-}
-
 /// Whether the function's own body has a `with computation(...)`, and it is not decorated as a function.
 #[must_use]
 pub fn is_stencil(function: &FunctionDef) -> bool {
@@ -224,7 +209,7 @@ pub fn is_stencil(function: &FunctionDef) -> bool {
             _ => false,
         })
     }
-    has_computation(&function.body) && !is_function(function)
+    has_computation(&function.body) && !function.is_function
 }
 
 /// Calls `each` for every function below `body`, in order of the text.

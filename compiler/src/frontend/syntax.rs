@@ -96,6 +96,8 @@ pub enum StmtKind {
 pub struct FunctionDef {
     pub name: Ident,
     pub decorators: Vec<Expr>,
+    /// Whether it is decorated as a GTScript function.
+    pub is_function: bool,
     /// Those by position, then those behind `*`.
     pub params: Vec<Param>,
     /// `*args` and `**kwargs`.

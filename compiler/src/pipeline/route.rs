@@ -84,6 +84,9 @@ fn travel(
 /// Externals that the text itself gives stand in for those that nobody else gave.
 fn with_directives(config: &Config, directives: &inputs::Directives) -> Config {
     let mut config = config.clone();
+    if let (None, Some([_, _, levels])) = (config.levels, directives.domain) {
+        config.levels = Some(levels);
+    }
     for it in &directives.externals {
         config.externals.entry(it.name.clone()).or_insert_with(|| it.value.clone());
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::diag::{FileId, Span};
 use crate::frontend::Names;
-use crate::frontend::program::{Program, is_externals, is_function, is_stencil};
+use crate::frontend::program::{Program, is_externals, is_stencil};
 use crate::frontend::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Ident, Stmt, StmtKind};
 
 /// Imports may pass a name on this often.
@@ -388,7 +388,7 @@ impl Scopes {
     fn function(&mut self, scope: usize, def: &FunctionDef, names: &Names<'_>) {
         let kind = if is_stencil(def) {
             SymbolKind::Stencil
-        } else if is_function(def) {
+        } else if def.is_function {
             SymbolKind::Function
         } else {
             SymbolKind::PlainFunction

@@ -305,6 +305,8 @@ pub fn axis_offset(name: &str) -> Option<&'static str> {
         "local_ie" => "the last column of the compute domain along I",
         "local_js" => "the first row of the compute domain along J",
         "local_je" => "the last row of the compute domain along J",
+        "k_start" => "the first level of the compute domain",
+        "k_end" => "the last level of the compute domain",
         _ => return None,
     })
 }

@@ -189,7 +189,7 @@ fn here(
     if let Err(error) = backend.check(&tools) {
         return Ok((EndReason::Error, Some(error.problem())));
     }
-    let limits = crate::limits::of_this_machine();
+    let limits = crate::limits::of_this_machine().with_local_files();
     if let Err(limit) = crate::limits::check_sources(&document.request, &limits) {
         return Ok((EndReason::Limit, Some(crate::error::ApiError::TooLarge { limit }.problem())));
     }

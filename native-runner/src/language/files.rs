@@ -8,7 +8,7 @@ use isobar_compiler::project::Project;
 use lsp_types::Uri;
 
 /// No more files belong to one project.
-const MOST_FILES: usize = 512;
+const MOST_FILES: usize = 1024;
 /// No more files are looked through for modules.
 const MOST_PATHS: usize = 20_000;
 /// A longer file is no stencil.

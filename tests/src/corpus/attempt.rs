@@ -115,10 +115,10 @@ impl Trial {
             return Ok((plain, took, Config::default()));
         }
         let externals = plain.externals.clone();
-        let mut refused = vec![plain];
         if externals.is_empty() || !guesses {
-            return Err(refused);
+            return Err(vec![plain]);
         }
+        let mut refused = Vec::new();
         let mut functions = BTreeMap::new();
         for it in &externals {
             if let ExternalKind::Function { n_args } = it.kind {

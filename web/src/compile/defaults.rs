@@ -1,7 +1,7 @@
 //! What a run takes where the request gives nothing: the text's directives, and the externals that it imports.
 
 use isobar_compiler::backend::launch::ScalarInput;
-use isobar_compiler::config::{External, Tile};
+use isobar_compiler::config::{Config, External, Tile};
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::frontend::Program;
 use isobar_compiler::frontend::externals::{ExternalKind, ExternalUse, candidates};
@@ -74,7 +74,9 @@ fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile) -> Option<Gi
     if let Some(value) = line.or(of.given.as_ref()) {
         return Some(GivenValue { value: external(value), is_of_text: true });
     }
-    let value = external(&tile.offset(&of.name)?);
+    let levels = directives.domain.map(|[_, _, levels]| levels);
+    let config = Config { tile, levels, ..Config::default() };
+    let value = external(&config.external_of_ndsl(&of.name)?);
     Some(GivenValue { value, is_of_text: false })
 }
 

@@ -48,7 +48,7 @@ impl<'p> Builder<'_, 'p> {
                 }
                 _ => self.constant_subscript(name, value, index, span),
             },
-            ExprKind::Subscript(inner, _) if inner.as_name().is_some_and(|it| self.is_faulty(it)) => None,
+            _ if self.is_of_faulty(value) => None,
             ExprKind::Subscript(inner, at) if let Some(field) = self.field_named(inner) => {
                 let (offset, mut place) = self.pointed(field, at, out)?;
                 place.data = self.data_index(field, index, "[...][...]", span, out)?;
@@ -75,6 +75,15 @@ impl<'p> Builder<'_, 'p> {
                     None
                 }
             },
+        }
+    }
+
+    /// Whether it is an element or an attribute of a parameter without a type, which is told of already.
+    fn is_of_faulty(&self, expr: &tree::Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Name(name) => self.is_faulty(name),
+            ExprKind::Subscript(inner, _) | ExprKind::Attribute(inner, _) => self.is_of_faulty(inner),
+            _ => false,
         }
     }
 

@@ -244,7 +244,7 @@ impl<'p> Builder<'_, 'p> {
         });
     }
 
-    /// The external of that name: as given, as the text tells, or one of the axis offsets of the tile.
+    /// The external of that name: as given, as the text tells, or as NDSL gives it.
     fn external(&self, name: &str, span: Span) -> Option<Evaluated> {
         if let Some(given) = self.config.externals.get(name) {
             return Some(self.names.external(given, span));
@@ -252,7 +252,7 @@ impl<'p> Builder<'_, 'p> {
         if let Some(told) = self.given.externals.get(name) {
             return Some(Ok(told.clone()));
         }
-        Some(self.names.external(&self.config.tile.offset(name)?, span))
+        Some(self.names.external(&self.config.external_of_ndsl(name)?, span))
     }
 
     /// The compile-time value of an expression of the present body.

@@ -406,9 +406,13 @@ impl<'p> Builder<'_, 'p> {
         let Some(value) = value else {
             return fail(self, "a temporary is declared without a value", span);
         };
-        if self.local(name).is_some() {
-            return fail(self, &format!("`{name}` is declared after it was first assigned"), target.span);
-        }
+        let before = match self.local(name) {
+            Some(&Local::Field(field)) => Some(field),
+            Some(_) => {
+                return fail(self, &format!("`{name}` is declared after it was first assigned"), target.span);
+            }
+            None => None,
+        };
         let declaration = match self.annotation(annotation, PythonTypes::Literal) {
             Ok(Declared::Scalar(dtype)) => (AxisSet::IJK, Some(dtype)),
             Ok(Declared::Field(it, _)) if !it.data_dims.is_empty() || it.is_table => {
@@ -431,7 +435,13 @@ impl<'p> Builder<'_, 'p> {
                 return;
             }
         };
-        self.assign_one(target, value, Some(declaration), span, out);
+        let Some(field) = before else { return self.assign_one(target, value, Some(declaration), span, out) };
+        let Field { axes, dtype, is_temporary, .. } = &self.stencil.fields[field];
+        if !is_temporary || (*axes, *dtype) != declaration {
+            return fail(self, &format!("`{name}` is declared after it was first assigned"), target.span);
+        }
+        // The same declaration again says nothing new: `if a: low: IntFieldIJ = 0` and `else: low: IntFieldIJ = 1`.
+        self.assign_one(target, value, None, span, out);
     }
 
     /// `return`: the values are assigned, one after the other.

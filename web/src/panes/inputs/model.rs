@@ -19,13 +19,8 @@ const PLACES: [(Tile, &str, &str); 6] = [
     (Tile::North, "north", "north edge"),
 ];
 
-const EXTREMA: [(Arithmetic, &str, &str); 2] =
-    [(Arithmetic::NumPy, "numpy", "NaN, as in NumPy"), (Arithmetic::C, "c", "the first operand, as in C++")];
-
-const REMAINDERS: [(Arithmetic, &str, &str); 2] = [
-    (Arithmetic::NumPy, "numpy", "the divisor's, as in NumPy"),
-    (Arithmetic::C, "c", "the dividend's, as in C++"),
-];
+const ARITHMETICS: [(Arithmetic, &str, &str); 2] =
+    [(Arithmetic::NumPy, "numpy", "as NumPy"), (Arithmetic::C, "c", "as C++")];
 
 /// Among the inputs. Reads and changes the project.
 #[component]
@@ -54,16 +49,16 @@ pub fn Model() -> impl IntoView {
             </li>
             <li class="value">
                 <label class="value-name" for="minmax">"NaN in min, max"</label>
-                {choice("minmax", &EXTREMA, minmax, move |it| app.choose_minmax(it))}
+                {choice("minmax", &ARITHMETICS, minmax, move |it| app.choose_minmax(it))}
                 <span class="value-note value-about muted" id="note-minmax">
-                    "gives: GT4Py's compiled back ends do as C++ does"
+                    "NumPy: NaN. C++, and GT4Py's compiled back ends: the first operand"
                 </span>
             </li>
             <li class="value">
                 <label class="value-name" for="mod">"Sign of " <code>"%"</code></label>
-                {choice("mod", &REMAINDERS, modulo, move |it| app.choose_modulo(it))}
+                {choice("mod", &ARITHMETICS, modulo, move |it| app.choose_modulo(it))}
                 <span class="value-note value-about muted" id="note-mod">
-                    "is: GT4Py's compiled back ends do as C++ does"
+                    "NumPy: the divisor's. C++, and GT4Py's compiled back ends: the dividend's"
                 </span>
             </li>
         </ul>
