@@ -282,7 +282,7 @@ it = EXPR
 fn anything_else_is_opaque_and_says_why() {
     for (written, why) in [
         ("compute(3)", "nothing is named `compute`"),
-        ("[1, 2]", "it cannot be computed without running the file"),
+        ("[1, 2]\nit.append(3)", "it changes while the file runs"),
         ("f'{A}'", "it cannot be computed without running the file"),
         ("[x for x in y]", "it cannot be computed without running the file"),
         ("plain(1)", "a call cannot be computed without running the file"),
