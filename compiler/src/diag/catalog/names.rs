@@ -45,7 +45,11 @@ pub fn missing_external(name: &str, example: &str, used: Span, imported: Span) -
         "its value is needed here",
     )
     .also(imported, "imported here")
-    .help(format!("give it a value in the externals, as `{{\"{name}\": {example}}}`"))
+    .help(match name {
+        // NDSL knows the domain while it compiles.
+        "k_end" => "say which domain is meant, as in `# @domain 64 64 40`".to_owned(),
+        _ => format!("give it a value in the externals, as `{{\"{name}\": {example}}}`"),
+    })
 }
 
 /// `removal` takes the name out of its import.
