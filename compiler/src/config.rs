@@ -69,6 +69,12 @@ impl Config {
 }
 
 impl Config {
+    /// These options for the domain of a text, where nobody names another.
+    #[must_use]
+    pub fn for_domain(self, of_text: Option<[i64; 3]>) -> Self {
+        Self { levels: self.levels.or(of_text.map(|[_, _, levels]| levels)), ..self }
+    }
+
     /// What NDSL gives every stencil by that name: an axis offset, or the first or last level.
     #[must_use]
     pub fn external_of_ndsl(&self, name: &str) -> Option<External> {

@@ -33,7 +33,16 @@ impl Known {
             && self.main == project.main
             && self.stencil == project.stencil
             && are_same()
-            && self.config == *config
+            && (self.config == *config || !self.reads_levels() && self.is_same_but_for_levels(config))
+    }
+
+    /// Whether the number of levels decides anything: runs on other domains need no other compilation if not.
+    fn reads_levels(&self) -> bool {
+        self.compilation.externals.iter().any(|it| it.name == "k_end")
+    }
+
+    fn is_same_but_for_levels(&self, config: &Config) -> bool {
+        self.config == Config { levels: self.config.levels, ..config.clone() }
     }
 }
 
@@ -89,6 +98,23 @@ mod tests {
         assert!(Arc::ptr_eq(&first[1], &edited[1]), "main.py stayed as it was");
         let undone = session.files.of(&project(LIB));
         assert!(first.iter().zip(&undone).all(|(one, other)| Arc::ptr_eq(one, other)));
+    }
+
+    #[test]
+    fn another_domain_is_another_compilation_only_where_its_levels_are_read() {
+        let on = |levels| Config { levels: Some(levels), ..Config::default() };
+        let mut session = Session::new();
+        let first = session.compile(&project(LIB), &on(4), &mut NoHook);
+        assert!(Arc::ptr_eq(&first, &session.compile(&project(LIB), &on(5), &mut NoHook)));
+        let of_levels = Project::of_one(
+            "main.py",
+            "def s(q: Field[float]):\n    from __externals__ import k_end\n    with computation(FORWARD), interval(...):\n        q = float(k_end)\n",
+        );
+        let four = session.compile(&of_levels, &on(4), &mut NoHook);
+        let five = session.compile(&of_levels, &on(5), &mut NoHook);
+        let text =
+            |it: &Compilation| it.levels.definition.as_ref().map(|it| crate::defir::print::listing(it).text);
+        assert_ne!(text(&four), text(&five));
     }
 
     #[test]

@@ -83,10 +83,7 @@ fn travel(
 
 /// Externals that the text itself gives stand in for those that nobody else gave.
 fn with_directives(config: &Config, directives: &inputs::Directives) -> Config {
-    let mut config = config.clone();
-    if let (None, Some([_, _, levels])) = (config.levels, directives.domain) {
-        config.levels = Some(levels);
-    }
+    let mut config = config.clone().for_domain(directives.domain);
     for it in &directives.externals {
         config.externals.entry(it.name.clone()).or_insert_with(|| it.value.clone());
     }

@@ -134,9 +134,8 @@ impl Analysis {
         if let Some(of_text) = self.directives.externals.iter().find(|it| it.name == name) {
             return Some((of_text.value.clone(), "given by a comment line of the text"));
         }
-        let levels = self.directives.domain.map(|[_, _, levels]| levels);
-        let config = Config { levels: self.config.levels.or(levels), ..Config::default() };
-        Some((config.external_of_ndsl(name)?, "of a single tile, where nothing else is given"))
+        let config = self.config.clone().for_domain(self.directives.domain);
+        Some((config.external_of_ndsl(name)?, "given by NDSL, where nothing else is given"))
     }
 }
 

@@ -96,9 +96,10 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         }
         warnings = compilation.diagnostics.iter().map(|it| it.code.0).collect();
         // What is known here without being told.
+        let config = subject.config.clone().for_domain(compilation.directives.domain);
         for it in &compilation.externals {
             let given = subject.config.externals.get(&it.name);
-            if let (None, Some(known)) = (given, External::of_single_tile(&it.name)) {
+            if let (None, Some(known)) = (given, config.external_of_ndsl(&it.name)) {
                 case["externals"][&it.name] = wire(&known);
             }
         }

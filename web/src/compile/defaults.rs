@@ -74,8 +74,7 @@ fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile) -> Option<Gi
     if let Some(value) = line.or(of.given.as_ref()) {
         return Some(GivenValue { value: external(value), is_of_text: true });
     }
-    let levels = directives.domain.map(|[_, _, levels]| levels);
-    let config = Config { tile, levels, ..Config::default() };
+    let config = Config { tile, ..Config::default() }.for_domain(directives.domain);
     let value = external(&config.external_of_ndsl(&of.name)?);
     Some(GivenValue { value, is_of_text: false })
 }
