@@ -187,12 +187,20 @@ impl<'p> FileNames<'p> {
         }
     }
 
+    /// What the name holds is another from here on, in the body that binds it.
+    fn change(&mut self, scope: ScopeId, name: &'p str, span: Span, guards: &[(&'p Expr, bool)]) {
+        let of = |it: ScopeId| &self.scopes[it.index as usize];
+        let mut around = std::iter::successors(Some(scope), |it| of(*it).parent);
+        let holder = around.find(|it| of(*it).names.contains_key(name)).unwrap_or(scope);
+        let what = Bound::Unknown("it changes while the file runs");
+        self.bind_in(holder, name, Binding { scope, span, guards: guards.to_vec(), what });
+    }
+
     fn collect(&mut self, scope: ScopeId, body: &'p [Stmt], guards: &mut Vec<(&'p Expr, bool)>) {
         for stmt in body {
             self.collect_builds(scope, stmt);
-            if let Some(name) = changed(stmt) {
-                let what = Bound::Unknown("it changes while the file runs");
-                self.bind(scope, name, stmt.span, guards, what);
+            for name in changed(stmt) {
+                self.change(scope, name, stmt.span, guards);
             }
             match &stmt.kind {
                 StmtKind::Assign { targets, value } => {
@@ -379,10 +387,25 @@ impl<'p> FileNames<'p> {
     }
 }
 
-/// The list that a statement makes another: `sizes.append(3)`.
-fn changed(stmt: &Stmt) -> Option<&str> {
-    let StmtKind::Expr(Expr { kind: ExprKind::Call { function, .. }, .. }) = &stmt.kind else { return None };
-    let ExprKind::Attribute(list, method) = &function.kind else { return None };
-    let changes = ["append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse"];
-    list.as_name().filter(|_| changes.contains(&&*method.name))
+/// The lists and dicts that a statement makes others: `sizes.append(3)`, `sizes[0] = 3`.
+fn changed(stmt: &Stmt) -> Vec<&str> {
+    fn element(target: &Expr) -> Option<&str> {
+        match &target.kind {
+            ExprKind::Subscript(whole, _) => whole.as_name(),
+            _ => None,
+        }
+    }
+    match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Call { function, .. }, .. }) => match &function.kind {
+            ExprKind::Attribute(whole, method) => {
+                let changes =
+                    ["append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update"];
+                whole.as_name().filter(|_| changes.contains(&&*method.name)).into_iter().collect()
+            }
+            _ => Vec::new(),
+        },
+        StmtKind::Assign { targets, .. } => targets.iter().filter_map(element).collect(),
+        StmtKind::AugAssign { target, .. } => element(target).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }

@@ -283,6 +283,9 @@ fn anything_else_is_opaque_and_says_why() {
     for (written, why) in [
         ("compute(3)", "nothing is named `compute`"),
         ("[1, 2]\nit.append(3)", "it changes while the file runs"),
+        ("[1, 2]\nit[0] = 3", "it changes while the file runs"),
+        ("{'a': 1}\nit['a'] += 3", "it changes while the file runs"),
+        ("[1, 2]\ndef more():\n    it.append(3)\nmore()", "it changes while the file runs"),
         ("f'{A}'", "it cannot be computed without running the file"),
         ("[x for x in y]", "it cannot be computed without running the file"),
         ("plain(1)", "a call cannot be computed without running the file"),
