@@ -36,7 +36,8 @@ impl From<Diagnostic> for Refusal {
     }
 }
 
-/// The launch of a request; `npz` holds its fields where they are not part of it.
+/// The launch of a request; `npz` holds its fields where they are not part of it. The run may have `allowed`
+/// bytes, and has so many threads.
 pub(crate) fn launch(
     request: &Request,
     source: &Source,
@@ -44,6 +45,7 @@ pub(crate) fn launch(
     npz: Option<&[u8]>,
     executor: &dyn Executor,
     allowed: u64,
+    threads: u32,
 ) -> Result<Launch, Refusal> {
     let Some(signature) = &compilation.signature else { return Err(Refusal::Call(Vec::new())) };
     let fields = given_fields(request, npz, allowed)?;
@@ -51,7 +53,7 @@ pub(crate) fn launch(
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
     let given: u64 = call.fields.values().map(bytes).sum();
     let admit = |domain: Domain, arguments: u64, made: &[Argument]| {
-        let workspace = executor.workspace_bytes(compilation, domain, made).unwrap_or(u64::MAX);
+        let workspace = executor.workspace_bytes(compilation, domain, threads, made).unwrap_or(u64::MAX);
         // A written field exists twice when it is sent.
         let asked = arguments.saturating_mul(2).saturating_add(workspace);
         if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }

@@ -127,7 +127,8 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
     let executor = backend.executor();
     let prepared = step("inputs", &sink, || {
         let npz = order.has_fields.then_some(npz);
-        plan::launch(request, &source, &compilation, npz, executor.as_ref(), order.memory_bytes)
+        let (bytes, threads) = (order.memory_bytes, order.threads);
+        plan::launch(request, &source, &compilation, npz, executor.as_ref(), bytes, threads)
     });
     let mut launch = match prepared {
         Ok(launch) => launch,

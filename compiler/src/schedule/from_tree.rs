@@ -89,6 +89,7 @@ fn loop_over(axis: Axis, (start, end): (&Size, &Size), order: Order, children: V
         axis,
         start: start.clone(),
         end: end.clone(),
+        step: 1,
         order,
         placement: Placement::Sequential,
         children,

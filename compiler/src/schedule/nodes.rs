@@ -46,12 +46,15 @@ pub enum ContainerKind {
 }
 
 /// Where a container lives, and for how long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Storage {
     /// With the caller.
     Caller,
     /// Allocated for the whole run.
     Heap,
+    /// An array of its own for each iteration of the loop over this variable, which stands around all its uses.
+    /// Its shape and its shift may count from that variable and from those of loops around.
+    Private(Symbol),
     /// One value in each iteration of the loops around all its uses.
     Register,
 }
@@ -63,17 +66,21 @@ pub enum Node {
     If(If),
     While(While),
     Region(RegionScope),
+    Where(Where),
     Assign(Assign),
 }
 
 /// A loop over one axis, `start <= variable < end`.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// `i`, `j`, `k`: a position of the compute domain, 0 at its start. Unique on every path from the root.
+    /// `i`, `j`, `k`: a position of the compute domain, 0 at its start; or `i_tile`, ...: where a tile of
+    /// positions starts ([`space::names::tile`](crate::space::names::tile)). Unique on every path from the root.
     pub variable: Symbol,
     pub axis: Axis,
     pub start: Size,
     pub end: Size,
+    /// From one iteration to the next; at least 1, and 1 where the variable is a position.
+    pub step: i64,
     pub order: Order,
     pub placement: Placement,
     pub children: Vec<Node>,
@@ -99,6 +106,10 @@ pub enum Placement {
     Threads,
     /// Lanes of a vector unit.
     Simd,
+    /// Blocks of a GPU's grid.
+    Grid,
+    /// Threads of one block of a GPU.
+    Block,
 }
 
 /// A branch; the condition is evaluated once, before either branch.
@@ -124,6 +135,18 @@ pub struct RegionScope {
     pub region: Region,
     pub children: Vec<Node>,
     pub origin: Origin,
+}
+
+/// Limits its children to a part of a loop around: `start <= variable < end`.
+///
+/// Not an [`If`], since it reads nothing but symbols, and not a region, since nobody wrote it: loops of
+/// different ranges were merged here.
+#[derive(Clone, Debug)]
+pub struct Where {
+    pub variable: Symbol,
+    pub start: Size,
+    pub end: Size,
+    pub children: Vec<Node>,
 }
 
 /// Writes one element.

@@ -2,12 +2,12 @@
 
 use super::nodes::{
     Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, RegionScope, Storage,
-    Subscript, Tree, While,
+    Subscript, Tree, Where, While,
 };
 use crate::diag::outline::{Line, Read, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{self, ExprKind};
-use crate::space::{Axis, AxisSet, Size, Symbol, parse as space};
+use crate::space::{Axis, AxisSet, Size, Symbol, names, parse as space};
 use crate::types::DType;
 
 /// Reads a tree that [`listing`](super::print::listing) wrote. Statements are numbered in order,
@@ -76,7 +76,7 @@ impl Reader {
         let (word, header) =
             line.text.strip_suffix(':').and_then(|it| it.split_once(' ')).ok_or_else(not_a_node)?;
         match word {
-            "for" | "threads" | "simd" => self.loop_over(word, header, line),
+            "for" | "threads" | "simd" | "grid" | "block" => self.loop_over(word, header, line),
             "if" => self.branches(header, line, rest).map(Node::If),
             "while" => {
                 let origin = self.origin(line);
@@ -89,6 +89,15 @@ impl Reader {
                 let region = region.ok_or_else(|| (line.span, "a region was expected".to_owned()))?;
                 Ok(Node::Region(RegionScope { region, children: self.block(&line.children)?, origin }))
             }
+            "where" => {
+                let parsed = header.split_once(" in [").and_then(|(name, rest)| {
+                    let range = space::sizes(rest.strip_suffix(')')?)?;
+                    Some((Symbol::new(name), <[Size; 2]>::try_from(range).ok()?))
+                });
+                let (variable, [start, end]) =
+                    parsed.ok_or_else(|| (line.span, "`k in [start, end)` was expected".to_owned()))?;
+                Ok(Node::Where(Where { variable, start, end, children: self.block(&line.children)? }))
+            }
             _ => Err(not_a_node()),
         }
     }
@@ -97,13 +106,19 @@ impl Reader {
         let placement = match word {
             "threads" => Placement::Threads,
             "simd" => Placement::Simd,
+            "grid" => Placement::Grid,
+            "block" => Placement::Block,
             _ => Placement::Sequential,
         };
         let parsed = || {
             let (name, rest) = header.split_once(" in [")?;
-            let (range, order) = rest.rsplit_once(") ")?;
-            let axis = Axis::ALL.into_iter().find(|it| it.position_name() == name)?;
+            let (range, how) = rest.rsplit_once(')')?;
+            let axis = Axis::ALL.into_iter().find(|&it| counts_along(it, name))?;
             let [start, end] = <[Size; 2]>::try_from(space::sizes(range)?).ok()?;
+            let (step, order) = match how.strip_prefix(" step ").and_then(|it| it.split_once(' ')) {
+                Some((step, order)) => (step.parse().ok().filter(|&it| it >= 1)?, order),
+                None => (1, how.strip_prefix(' ')?),
+            };
             let order = match order {
                 "parallel" => Order::Parallel,
                 "ascending" => Order::Ascending,
@@ -111,7 +126,7 @@ impl Reader {
                 _ => return None,
             };
             let variable = Symbol::new(name);
-            Some(Loop { variable, axis, start, end, order, placement, children: Vec::new() })
+            Some(Loop { variable, axis, start, end, step, order, placement, children: Vec::new() })
         };
         let it = parsed().ok_or_else(|| (line.span, "`i in [start, end) order` was expected".to_owned()))?;
         Ok(Node::Loop(Loop { children: self.block(&line.children)?, ..it }))
@@ -162,6 +177,11 @@ impl Reader {
     }
 }
 
+/// Whether a loop variable of that name is a position, or the start of a tile, along `axis`.
+fn counts_along(axis: Axis, name: &str) -> bool {
+    name == axis.position_name() || name == names::tile(axis).name()
+}
+
 fn elif(text: &str) -> Option<&str> {
     text.strip_prefix("elif ")?.strip_suffix(':')
 }
@@ -181,6 +201,7 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
     let (dtype, rest) = rest.split_once('[')?;
     let (shape, rest) = rest.split_once("] shift [")?;
     let (shift, last) = rest.split_once("] ")?;
+    let mut along = None;
     let (kind, storage) = match (word, last) {
         ("field", "read") => (ContainerKind::Field { is_read: true, is_written: false }, Storage::Caller),
         ("field", "write") => (ContainerKind::Field { is_read: false, is_written: true }, Storage::Caller),
@@ -190,19 +211,24 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
         ("temporary", "caller") => (ContainerKind::Temporary, Storage::Caller),
         ("temporary", "heap") => (ContainerKind::Temporary, Storage::Heap),
         ("temporary", "register") => (ContainerKind::Temporary, Storage::Register),
+        ("temporary", private) => {
+            let (axes, variable) = private.strip_prefix("along ")?.split_once(" in ")?;
+            along = Some(space::axes(axes)?);
+            (ContainerKind::Temporary, Storage::Private(Symbol::new(variable)))
+        }
         _ => return None,
     };
     let dtype = DType::from_name(dtype)?;
     let shape = space::sizes(shape)?;
     // Behind the axes stand the sizes of data dimensions.
-    let axes: Vec<Axis> = shape.iter().map_while(axis_of).collect();
+    let axes = along.unwrap_or_else(|| AxisSet::of(&shape.iter().map_while(axis_of).collect::<Vec<_>>()));
     let is_data = |size: &Size| matches!(size, Size::Affine(sum) if sum.as_constant().is_some());
-    if !shape[axes.len()..].iter().all(is_data) {
+    if !shape.get(axes.len()..)?.iter().all(is_data) {
         return None;
     }
     let sums = shift.split(", ").filter(|it| !it.is_empty());
     let shift = sums.map(space::affine).collect::<Option<_>>()?;
-    Some(Container { name, dtype, kind, axes: AxisSet::of(&axes), shape, shift, storage, span })
+    Some(Container { name, dtype, kind, axes, shape, shift, storage, span })
 }
 
 /// The axis along which a dimension lies: the one whose size it has, give or take a number.
@@ -227,6 +253,7 @@ field w: float64[20] shift [0] read
 scalar dt: float64
 temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
 temporary u: float64[] shift [] register
+temporary x: float64[I, 34] shift [0, -j_tile + 1] along IJ in j_tile
 local c: bool
 
 threads k in [0, max(K - 1, 1)) parallel:
@@ -234,6 +261,13 @@ threads k in [0, max(K - 1, 1)) parallel:
     simd i in [0, I) parallel:
       t[i, j + 1, k] = a[i, j, k] + a[i + 1, j, k] * dt
       u = -t[i, j + 1, k] ** 2
+
+grid j_tile in [0, J) step 32 parallel:
+  for k in [0, K) ascending:
+    where k in [1, K):
+      block j in [max(-1, j_tile - 1), min(J + 1, j_tile + 33)) parallel:
+        for i in [0, I) parallel:
+          x[i, j - j_tile + 1] = a[i, j, k - 1]
 
 for k in [0, K) descending:
   for j in [0, J) parallel:
@@ -267,18 +301,18 @@ for k in [0, K) descending:
             ("[0] read", "[0] keep", "line 5: a declaration was expected"),
             ("[K]", "[3, K]", "line 5: a declaration was expected"),
             ("scalar dt", "  scalar dt", "line 8: a declaration holds nothing"),
-            ("threads k", "fibres k", "line 13: a loop or a statement was expected"),
-            ("threads k", "threads x", "line 13: `i in [start, end) order` was expected"),
-            ("[0, I) parallel", "[0, I, 1) parallel", "line 15: `i in [start, end) order` was expected"),
-            ("[0, I) parallel", "[0, I) backward", "line 15: `i in [start, end) order` was expected"),
-            ("parallel:", "parallel", "line 13: a loop or a statement was expected"),
-            ("a[i, j, k] +", "a[i, j] +", "line 16: `a` has 3 dimensions"),
-            ("a[i, j, k] +", "a[i, j, k k] +", "line 16: `k k` is not an index"),
-            ("* dt", "* dx", "line 16: there is no `dx`"),
-            ("u = -t", "u + 1 = -t", "line 17: `u + 1` cannot be assigned"),
-            ("elif", "else if", "line 25: a loop or a statement was expected"),
-            ("while c:", "while :", "line 26: the expression ends too early"),
-            ("region i[", "region k[", "line 30: a region was expected"),
+            ("threads k", "fibres k", "line 14: a loop or a statement was expected"),
+            ("threads k", "threads x", "line 14: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I, 1) parallel", "line 16: `i in [start, end) order` was expected"),
+            ("[0, I) parallel", "[0, I) backward", "line 16: `i in [start, end) order` was expected"),
+            ("parallel:", "parallel", "line 14: a loop or a statement was expected"),
+            ("a[i, j, k] +", "a[i, j] +", "line 17: `a` has 3 dimensions"),
+            ("a[i, j, k] +", "a[i, j, k k] +", "line 17: `k k` is not an index"),
+            ("* dt", "* dx", "line 17: there is no `dx`"),
+            ("u = -t", "u + 1 = -t", "line 18: `u + 1` cannot be assigned"),
+            ("elif", "else if", "line 33: a loop or a statement was expected"),
+            ("while c:", "while :", "line 34: the expression ends too early"),
+            ("region i[", "region k[", "line 38: a region was expected"),
         ] {
             assert_eq!(wrong(at, instead), expected, "{instead}");
         }

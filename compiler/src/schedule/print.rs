@@ -34,9 +34,10 @@ fn declaration(container: &Container) -> String {
         ContainerKind::Local => format!("local {name}: {dtype}"),
         ContainerKind::Temporary => {
             let storage = match storage {
-                Storage::Caller => "caller",
-                Storage::Heap => "heap",
-                Storage::Register => "register",
+                Storage::Caller => "caller".to_owned(),
+                Storage::Heap => "heap".to_owned(),
+                Storage::Private(variable) => format!("along {} in {variable}", container.axes),
+                Storage::Register => "register".to_owned(),
             };
             format!("temporary {name}: {dtype}[{}] shift {} {storage}", shape(), shift())
         }
@@ -57,13 +58,16 @@ fn header(it: &Loop) -> String {
         Placement::Sequential => "for",
         Placement::Threads => "threads",
         Placement::Simd => "simd",
+        Placement::Grid => "grid",
+        Placement::Block => "block",
     };
     let order = match it.order {
         Order::Parallel => "parallel",
         Order::Ascending => "ascending",
         Order::Descending => "descending",
     };
-    format!("{placement} {} in [{}, {}) {order}:", it.variable, it.start, it.end)
+    let step = if it.step == 1 { String::new() } else { format!(" step {}", it.step) };
+    format!("{placement} {} in [{}, {}){step} {order}:", it.variable, it.start, it.end)
 }
 
 struct Printer<'a> {
@@ -106,6 +110,11 @@ impl Printer<'_> {
             Node::Region(it) => {
                 self.open("region", [&it.origin]);
                 self.writer.line(format_args!("region {}:", it.region));
+                self.block(&it.children);
+            }
+            Node::Where(it) => {
+                self.open("where", []);
+                self.writer.line(format_args!("where {} in [{}, {}):", it.variable, it.start, it.end));
                 self.block(&it.children);
             }
             Node::Assign(it) => {

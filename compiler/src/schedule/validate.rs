@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{Access, Expr, Node, Order, Placement, Storage, Tree};
+use super::nodes::{Access, Container, Expr, Node, Order, Placement, Storage, Tree};
 use super::visit::accesses;
 use crate::expr;
-use crate::space::{Axis, Symbol};
+use crate::space::{Affine, Axis, Size, Symbol, names};
 use crate::types::DType;
 
 /// All violations, each as one sentence; they are faults of ours, never the user's.
@@ -19,6 +19,11 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         }
         if it.shape.len() != it.shift.len() || it.shape.len() < it.axes.len() {
             rules.found.push(format!("shape, shift and axes of `{}` differ in rank", it.name));
+        }
+        if it.shift.iter().flat_map(Affine::terms).any(|(symbol, _)| is_variable(symbol))
+            && !matches!(it.storage, Storage::Private(_))
+        {
+            rules.found.push(format!("`{}` counts from a loop variable and is not private", it.name));
         }
         if it.storage == Storage::Register && !it.shape.is_empty() {
             rules.found.push(format!("`{}` is in a register and has a shape", it.name));
@@ -58,11 +63,27 @@ impl Rules<'_> {
                     self.found
                         .push(format!("the loop over `{}` spreads threads inside threads", it.variable));
                 }
+                if it.step < 1 || it.step > 1 && (is_position(&it.variable) || it.order == Order::Descending)
+                {
+                    self.found.push(format!("the loop over `{}` has the step {}", it.variable, it.step));
+                }
+                for size in [&it.start, &it.end] {
+                    self.bound(size, outer);
+                }
                 outer.push((it.variable.clone(), it.axis, it.placement));
+            }
+            Node::Where(it) => {
+                if !outer.iter().any(|(variable, ..)| *variable == it.variable) {
+                    self.found.push(format!("no loop counts the `{}` that is limited", it.variable));
+                }
+                for size in [&it.start, &it.end] {
+                    self.bound(size, outer);
+                }
             }
             Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
                 for axis in Axis::ALL {
-                    if outer.iter().filter(|(_, it, _)| *it == axis).count() == 0 {
+                    let name = axis.position_name();
+                    if !outer.iter().any(|(it, ..)| it.name() == name) {
                         self.found.push(format!("a statement stands outside any loop over {axis}"));
                     }
                 }
@@ -71,7 +92,7 @@ impl Rules<'_> {
         let condition = match node {
             Node::If(it) => Some(&it.condition),
             Node::While(it) => Some(&it.condition),
-            Node::Loop(_) | Node::Region(_) | Node::Assign(_) => None,
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => None,
         };
         if condition.is_some_and(|it| it.dtype != DType::Bool) {
             self.found.push("a condition is not bool".to_owned());
@@ -96,6 +117,25 @@ impl Rules<'_> {
         outer.truncate(n_outer);
     }
 
+    /// A bound counts from sizes, and from the variables of loops around.
+    fn bound(&mut self, size: &Size, outer: &[(Symbol, Axis, Placement)]) {
+        size.each_symbol(&mut |symbol| {
+            if is_variable(symbol) && !outer.iter().any(|(it, ..)| it == symbol) {
+                self.found.push(format!("a bound counts from `{symbol}`, which no loop around counts"));
+            }
+        });
+    }
+
+    /// Where a private container is used, the loop whose iterations own it stands around.
+    fn privacy(&mut self, container: &Container, outer: &[(Symbol, Axis, Placement)]) {
+        if let Storage::Private(variable) = &container.storage
+            && !outer.iter().any(|(it, ..)| it == variable)
+        {
+            self.found
+                .push(format!("`{}` is private to `{variable}` and used outside of it", container.name));
+        }
+    }
+
     /// The rules of expressions themselves.
     fn expression(&mut self, expr: &Expr) {
         let leaf = |access: &Access, element: Option<&_>| {
@@ -113,6 +153,7 @@ impl Rules<'_> {
             self.found.push("an access names a container that does not exist".to_owned());
             return;
         };
+        self.privacy(container, outer);
         if access.index.len() != container.shape.len() {
             self.found.push(format!("`{}` is read with {} indices", container.name, access.index.len()));
         }
@@ -124,7 +165,7 @@ impl Rules<'_> {
         }
         for (symbol, _) in access.index.iter().flat_map(|it| it.known.terms()) {
             let is_told = container.shift.iter().any(|it| it.factor(symbol) != 0);
-            if !is_told && !outer.iter().any(|(variable, ..)| variable == symbol) {
+            if (!is_told || is_variable(symbol)) && !outer.iter().any(|(variable, ..)| variable == symbol) {
                 self.found.push(format!(
                     "`{}` is indexed by `{symbol}`, which no loop around it counts",
                     container.name
@@ -132,4 +173,13 @@ impl Rules<'_> {
             }
         }
     }
+}
+
+fn is_position(symbol: &Symbol) -> bool {
+    Axis::ALL.iter().any(|axis| axis.position_name() == symbol.name())
+}
+
+/// Whether a symbol is counted by loops.
+fn is_variable(symbol: &Symbol) -> bool {
+    is_position(symbol) || Axis::ALL.iter().any(|&axis| names::tile(axis) == *symbol)
 }

@@ -11,6 +11,7 @@ impl Node {
             Node::If(it) => it.then.iter().chain(&it.otherwise).collect(),
             Node::While(it) => it.body.iter().collect(),
             Node::Region(it) => it.children.iter().collect(),
+            Node::Where(it) => it.children.iter().collect(),
             Node::Assign(_) => Vec::new(),
         }
     }
@@ -22,6 +23,7 @@ impl Node {
             Node::If(it) => vec![&mut it.then, &mut it.otherwise],
             Node::While(it) => vec![&mut it.body],
             Node::Region(it) => vec![&mut it.children],
+            Node::Where(it) => vec![&mut it.children],
             Node::Assign(_) => Vec::new(),
         }
     }
@@ -29,7 +31,7 @@ impl Node {
     /// The expression that this node itself evaluates.
     pub fn expression(&self) -> Option<&Expr> {
         match self {
-            Node::Loop(_) | Node::Region(_) => None,
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) => None,
             Node::If(it) => Some(&it.condition),
             Node::While(it) => Some(&it.condition),
             Node::Assign(it) => Some(&it.value),
@@ -40,14 +42,14 @@ impl Node {
     pub fn target(&self) -> Option<&Access> {
         match self {
             Node::Assign(it) => Some(&it.target),
-            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) => None,
+            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => None,
         }
     }
 
     /// The statement that this node is; loops carry out those inside them.
     pub fn origin(&self) -> Option<&Origin> {
         match self {
-            Node::Loop(_) => None,
+            Node::Loop(_) | Node::Where(_) => None,
             Node::If(it) => Some(&it.origin),
             Node::While(it) => Some(&it.origin),
             Node::Region(it) => Some(&it.origin),

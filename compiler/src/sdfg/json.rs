@@ -69,7 +69,7 @@ impl Writer<'_> {
         let place = self.place(container.span);
         let storage = match container.storage {
             Storage::Register => "Register",
-            Storage::Caller | Storage::Heap => "Default",
+            Storage::Caller | Storage::Heap | Storage::Private => "Default",
         };
         if container.is_scalar() {
             return json!({"type": "Scalar", "attributes": {
@@ -331,7 +331,7 @@ fn loop_attributes(it: &LoopRegion) -> Value {
     let (start, end) = (python::bound(&it.start), python::bound(&it.end));
     let (init, test, update) = match it.order {
         LoopOrder::Ascending => {
-            (start, format!("{variable} < {end}"), format!("{variable} = {variable} + 1"))
+            (start, format!("{variable} < {end}"), format!("{variable} = {variable} + {}", it.step))
         }
         LoopOrder::Descending => {
             (format!("{end} - 1"), format!("{variable} >= {start}"), format!("{variable} = {variable} - 1"))
@@ -352,10 +352,15 @@ fn map_attributes(map: &Map, label: &str) -> Value {
     let schedule = match map.schedule {
         Schedule::Threads => "CPU_Multicore",
         Schedule::Sequential | Schedule::Simd => "Sequential",
+        Schedule::Grid => "GPU_Device",
+        Schedule::Block => "GPU_ThreadBlock",
     };
     let params: Vec<&str> = map.params.iter().map(|it| it.symbol.name()).collect();
-    let ranges: Vec<&Range> = map.params.iter().map(|it| &it.range).collect();
-    json!({"label": label, "params": params, "range": subset(ranges), "schedule": schedule, "collapse": params.len()})
+    let mut range = subset(map.params.iter().map(|it| &it.range).collect());
+    for (at, param) in map.params.iter().enumerate() {
+        range["ranges"][at]["step"] = json!(param.step.to_string());
+    }
+    json!({"label": label, "params": params, "range": range, "schedule": schedule, "collapse": params.len()})
 }
 
 fn edge(edge: &Edge, state: &State, containers: &Arena<Container>) -> Value {

@@ -68,6 +68,8 @@ pub enum Storage {
     Caller,
     /// Allocated for the whole run.
     Heap,
+    /// An array of its own for each time that its graph runs.
+    Private,
     /// One value in each iteration of the scopes around all its uses.
     Register,
 }
@@ -111,6 +113,8 @@ pub struct LoopRegion {
     pub axis: Axis,
     pub start: Size,
     pub end: Size,
+    /// From one iteration to the next, at least 1; 1 where the loop descends.
+    pub step: i64,
     pub order: LoopOrder,
     pub body: ControlFlowRegion,
 }
@@ -256,6 +260,8 @@ pub struct MapParam {
     pub symbol: Symbol,
     pub axis: Axis,
     pub range: Range,
+    /// From one iteration to the next, at least 1.
+    pub step: i64,
 }
 
 /// What carries out the iterations of a map.
@@ -267,6 +273,10 @@ pub enum Schedule {
     Threads,
     /// Lanes of a vector unit.
     Simd,
+    /// Blocks of a GPU's grid.
+    Grid,
+    /// Threads of one block of a GPU.
+    Block,
 }
 
 /// A graph as a node: what a map does whose body has control flow, or statements

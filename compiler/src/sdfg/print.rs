@@ -77,8 +77,10 @@ impl Printer {
                         LoopOrder::Descending => "descending",
                     };
                     let (variable, start, end) = (&it.variable, &it.start, &it.end);
-                    self.writer
-                        .line(format_args!("{id}: loop {label}: {variable} in [{start}:{end}] {order}"));
+                    let step = if it.step == 1 { String::new() } else { format!(":{}", it.step) };
+                    self.writer.line(format_args!(
+                        "{id}: loop {label}: {variable} in [{start}:{end}{step}] {order}"
+                    ));
                     self.body(sdfg, &it.body);
                     self.writer.close();
                 }
@@ -168,13 +170,16 @@ impl Printer {
     fn map(&mut self, sdfg: &Sdfg, state: &State, entry: Handle<Node>, map: &Map) {
         let id = self.open("map", []);
         let param = |it: &MapParam| {
-            let MapParam { symbol, range: Range { start, end }, .. } = it;
-            format!("{symbol} in [{start}:{end}]")
+            let MapParam { symbol, range: Range { start, end }, step, .. } = it;
+            let step = if *step == 1 { String::new() } else { format!(":{step}") };
+            format!("{symbol} in [{start}:{end}{step}]")
         };
         let schedule = match map.schedule {
             Schedule::Sequential => "",
             Schedule::Threads => ", threads",
             Schedule::Simd => ", simd",
+            Schedule::Grid => ", grid",
+            Schedule::Block => ", block",
         };
         self.writer.line(format_args!("{id}: map {}{schedule}", map.params.iter().map(param).format(", ")));
         self.writer.indent();

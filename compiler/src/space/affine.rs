@@ -207,6 +207,16 @@ impl Size {
     }
 }
 
+impl Size {
+    /// Calls `each` for the symbols that occur, which may be more than once.
+    pub fn each_symbol(&self, each: &mut dyn FnMut(&Symbol)) {
+        match self {
+            Size::Affine(sum) => sum.terms().for_each(|(symbol, _)| each(symbol)),
+            Size::Min(parts) | Size::Max(parts) => parts.iter().for_each(|it| it.each_symbol(each)),
+        }
+    }
+}
+
 impl From<Affine> for Size {
     fn from(sum: Affine) -> Self {
         Size::Affine(sum)

@@ -1,6 +1,6 @@
 //! Names beside positions and sizes: from the Tree IR on, `i` and `I` mean places, whatever a stencil calls its fields.
 
-use super::Symbol;
+use super::{Axis, Symbol};
 
 /// What a container is called that holds what the stencil calls `name`.
 ///
@@ -20,6 +20,15 @@ pub fn of_stencil(container: &str) -> &str {
     }
 }
 
+/// The variable of a loop over tiles along an axis: where the tile starts.
+#[must_use]
+pub fn tile(axis: Axis) -> Symbol {
+    Symbol::new(&format!("{}{TILE}", axis.position_name()))
+}
+
+/// Behind the letter of a position, what a tile's start is called.
+const TILE: &str = "_tile";
+
 /// The number of levels that the array of a container has below the compute domain, where that is told at the call.
 #[must_use]
 pub fn levels_below(container: &str) -> Symbol {
@@ -33,6 +42,7 @@ pub fn levels_above(container: &str) -> Symbol {
 }
 
 fn is_letter(name: &str) -> bool {
+    let name = name.strip_suffix(TILE).unwrap_or(name);
     matches!(name, "i" | "j" | "k" | "I" | "J" | "K")
 }
 

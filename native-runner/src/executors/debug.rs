@@ -39,6 +39,7 @@ impl Executor for Debug {
         &self,
         compilation: &Compilation,
         domain: Domain,
+        _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
         let (stencil, _) = compile::oir(compilation)?;

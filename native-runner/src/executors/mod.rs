@@ -137,12 +137,13 @@ pub(crate) enum Failure {
 
 /// The contract with each back end.
 pub(crate) trait Executor {
-    /// What a run allocates beside its arguments; `None` where that is beyond any memory.
+    /// What a run with so many threads allocates beside its arguments; `None` where that is beyond any memory.
     /// `arguments` are none where they are not made yet.
     fn workspace_bytes(
         &self,
         compilation: &Compilation,
         domain: Domain,
+        threads: u32,
         arguments: &[Argument],
     ) -> Option<u64>;
 

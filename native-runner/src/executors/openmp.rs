@@ -78,6 +78,7 @@ impl Executor for Openmp {
         &self,
         compilation: &Compilation,
         domain: Domain,
+        threads: u32,
         arguments: &[Argument],
     ) -> Option<u64> {
         let params = compilation.signature.iter().flat_map(|it| &it.params);
@@ -88,7 +89,7 @@ impl Executor for Openmp {
             }
             _ => [0, 0],
         };
-        compile::artifact(compilation)?.workspace_bytes(domain, &levels_beside)
+        compile::artifact(compilation)?.workspace_bytes(domain, threads, &levels_beside)
     }
 
     fn run(&self, work: Work<'_>) -> Result<(), Failure> {

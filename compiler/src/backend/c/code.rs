@@ -99,17 +99,26 @@ pub(super) struct For {
     pub(super) variable: String,
     pub(super) start: String,
     pub(super) end: String,
+    pub(super) step: i64,
     pub(super) is_descending: bool,
     pub(super) is_simd: bool,
     pub(super) uses: Uses,
     pub(super) body: Vec<Item>,
 }
 
+/// Where a loop that is shared starts, ends, and how far it goes each time.
+#[derive(Debug)]
+pub(super) struct Positions {
+    pub(super) variable: String,
+    pub(super) start: String,
+    pub(super) end: String,
+    pub(super) step: i64,
+}
+
 /// Calls a function for positions in parallel; without positions, once.
 #[derive(Debug)]
 pub(super) struct Launch {
-    /// Variable, start, end.
-    pub(super) positions: Vec<[String; 3]>,
+    pub(super) positions: Vec<Positions>,
     pub(super) function: String,
     /// Positions of the loops around, that the function gets before its own.
     pub(super) outer: Vec<String>,
@@ -160,7 +169,7 @@ impl Side {
 /// What a piece of code needs from around it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses {
-    /// Containers of the outermost graph, by position.
+    /// Arrays and arguments, by position in [`Program::arrays`](super::from_sdfg::Program).
     pub(super) containers: BTreeSet<usize>,
     /// Sizes of the domain, by axis.
     pub(super) sizes: BTreeSet<usize>,

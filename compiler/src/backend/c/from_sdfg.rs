@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::{
-    Assign, Branch, Checked, For, Function, If, Index, Item, Launch, Local, Side, Target, Trap, Uses, While,
-    any,
+    Assign, Branch, Checked, For, Function, If, Index, Item, Launch, Local, Positions, Side, Target, Trap,
+    Uses, While, any,
 };
 use super::declare::declare_locals;
 use super::expression::{self, ATOM, Bound, TERNARY, Wording, affine};
@@ -14,8 +14,8 @@ use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::sdfg::nodes::{
     self as nodes, BlockKind, Condition, ConditionalBlock, Container, ControlFlowRegion, Input, LoopOrder,
-    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
-    Tasklet,
+    LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State,
+    Storage, Tasklet,
 };
 use crate::space::{Affine, Axis, Size, Symbol, names};
 use crate::types::DType;
@@ -26,26 +26,44 @@ pub(super) struct Program {
     /// The names of the functions that are steps, in order, and whether they spread their work themselves.
     pub(super) steps: Vec<(String, bool)>,
     pub(super) locals: Vec<Local>,
-    /// Of the outermost graph's containers, by position; none for locals.
-    pub(super) names: Vec<Option<String>>,
+    /// What code names beside locals: the containers of the outermost graph, by position, and behind them
+    /// those that an iteration of some loop has for itself.
+    pub(super) arrays: Vec<Array>,
     pub(super) wording: Wording,
+}
+
+/// A container in memory.
+#[derive(Debug)]
+pub(super) struct Array {
+    /// None for what is a local.
+    pub(super) name: Option<String>,
+    pub(super) container: Container,
+    /// Whether each thread has one.
+    pub(super) is_per_thread: bool,
+}
+
+impl Array {
+    /// A container, with its name and those of its strides and levels kept free.
+    fn new(container: &Container, namer: &mut Namer, is_per_thread: bool) -> Self {
+        let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
+        let sides = sides.into_iter().filter(|_| container.level_symbols().next().is_some());
+        let own = is_per_thread.then(|| "_each".to_owned());
+        let suffixes: Vec<String> =
+            (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(own).collect();
+        let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
+        let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
+        Self { name, container: container.clone(), is_per_thread }
+    }
 }
 
 /// Lowers a valid graph.
 pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
-    let names = sdfg.containers.iter().map(|(_, it)| {
-        let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
-        let sides = sides.into_iter().filter(|_| it.level_symbols().next().is_some());
-        let suffixes: Vec<String> =
-            (0..it.shape.len()).map(|dimension| suffix(it, dimension)).chain(sides).collect();
-        let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
-        (it.storage != Storage::Register).then(|| namer.family(&it.name, &suffixes))
-    });
+    let arrays = sdfg.containers.iter().map(|(_, it)| Array::new(it, namer, false)).collect();
     let program = Program {
         functions: Vec::new(),
         steps: Vec::new(),
         locals: Vec::new(),
-        names: names.collect(),
+        arrays,
         wording: Wording::default(),
     };
     let mut lowering = Lowering {
@@ -63,7 +81,7 @@ pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     for (handle, it) in sdfg.containers.iter() {
         let place = match it.storage {
             Storage::Register => lowering.local(it),
-            Storage::Caller | Storage::Heap => Place::Outer(handle.index()),
+            Storage::Caller | Storage::Heap | Storage::Private => Place::Array(handle.index()),
         };
         graph.places.insert(handle, place);
     }
@@ -106,8 +124,8 @@ pub(super) fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
 /// Where a container of a graph is found in the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// A container of the outermost graph, by position.
-    Outer(usize),
+    /// One of [`Program::arrays`], by position.
+    Array(usize),
     Local(usize),
 }
 
@@ -157,6 +175,15 @@ impl Lowering<'_> {
         self.program.steps.push((name.clone(), is_spread));
         let about = about(&items);
         self.program.functions.push(Function { name, about, positions: Vec::new(), body: items });
+    }
+
+    /// What a nested graph has for itself.
+    fn owned(&mut self, container: &Container) -> Place {
+        if container.storage == Storage::Register {
+            return self.local(container);
+        }
+        self.program.arrays.push(Array::new(container, self.namer, self.is_spread));
+        Place::Array(self.program.arrays.len() - 1)
     }
 
     fn local(&mut self, container: &Container) -> Place {
@@ -237,7 +264,7 @@ impl Lowering<'_> {
 
     fn loop_region(&mut self, graph: &Graph<'_>, it: &LoopRegion) -> Item {
         let range = Range::new(it.start.clone(), it.end.clone());
-        self.for_loop(graph, (&it.variable, it.axis, &range), Some(it.order), |this| {
+        self.for_loop(graph, (&it.variable, it.axis, &range, it.step), Some(it.order), |this| {
             this.region(graph, &it.body)
         })
     }
@@ -245,7 +272,7 @@ impl Lowering<'_> {
     fn for_loop(
         &mut self,
         graph: &Graph<'_>,
-        (symbol, axis, range): (&Symbol, Axis, &Range),
+        (symbol, axis, range, step): (&Symbol, Axis, &Range, i64),
         order: Option<LoopOrder>,
         body: impl FnOnce(&mut Self) -> Vec<Item>,
     ) -> Item {
@@ -259,7 +286,7 @@ impl Lowering<'_> {
         self.is_in_while = is_in_while;
         self.scopes.pop();
         let is_descending = order == Some(LoopOrder::Descending);
-        Item::For(For { variable, start, end, is_descending, is_simd: false, uses, body })
+        Item::For(For { variable, start, end, step, is_descending, is_simd: false, uses, body })
     }
 
     /// The nodes of a scope, one after the other.
@@ -297,13 +324,14 @@ impl Lowering<'_> {
     fn nest(
         &mut self,
         graph: &Graph<'_>,
-        params: &[crate::sdfg::nodes::MapParam],
+        params: &[MapParam],
         is_simd: bool,
         body: &mut dyn FnMut(&mut Self) -> Vec<Item>,
     ) -> Vec<Item> {
         let [first, rest @ ..] = params else { return body(self) };
         let is_innermost = rest.is_empty();
-        let item = self.for_loop(graph, (&first.symbol, first.axis, &first.range), None, |this| {
+        let MapParam { symbol, axis, range, step } = first;
+        let item = self.for_loop(graph, (symbol, *axis, range, *step), None, |this| {
             this.nest(graph, rest, is_simd, body)
         });
         match item {
@@ -326,7 +354,7 @@ impl Lowering<'_> {
             let start = self.size(graph, &param.range.start, &mut uses);
             let end = self.size(graph, &param.range.end, &mut uses);
             let variable = self.variable(&param.symbol);
-            positions.push([variable.clone(), start, end]);
+            positions.push(Positions { variable: variable.clone(), start, end, step: param.step });
             self.scopes.push(Scope { axis: param.axis, name: variable, order: None });
         }
         self.is_spread = true;
@@ -334,7 +362,7 @@ impl Lowering<'_> {
         self.is_spread = false;
         declare_locals(&mut body);
         self.scopes.truncate(self.scopes.len() - map.params.len());
-        let own: Vec<String> = positions.iter().map(|[variable, ..]| variable.clone()).collect();
+        let own: Vec<String> = positions.iter().map(|it| it.variable.clone()).collect();
         let name = self.namer.name(&format!("step_{}_at", self.step + 1));
         let about = format!("What step {} does at one position {}.", self.step + 1, own.join(", "));
         let all = outer.iter().chain(&own).cloned().collect();
@@ -357,7 +385,7 @@ impl Lowering<'_> {
         let mut inner = Graph { sdfg: &nested.sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
         for (handle, container) in nested.sdfg.containers.iter() {
             let place = if container.is_transient {
-                self.local(container)
+                self.owned(container)
             } else {
                 let memlet = edge_for(&container.name).expect("a nested graph's arguments are connected");
                 outer.places[&memlet.data]
@@ -397,7 +425,7 @@ impl Lowering<'_> {
                 uses.locals.insert(local);
                 Target::Local(local)
             }
-            Place::Outer(_) => Target::Element(self.moved(&place, memlet, &tasklet.output_at, &mut uses).0),
+            Place::Array(_) => Target::Element(self.moved(&place, memlet, &tasklet.output_at, &mut uses).0),
         };
         let reads_target = matches!(target, Target::Local(local) if read.contains(&Place::Local(local)));
         let origin = tasklet.origin.clone();
@@ -521,7 +549,7 @@ impl Lowering<'_> {
             None => {
                 if let Some(&(container, side)) = self.levels.get(symbol) {
                     uses.levels.insert((container, side));
-                    let name = self.program.names[container].as_deref().unwrap_or_default();
+                    let name = self.program.arrays[container].name.as_deref().unwrap_or_default();
                     return format!("{name}_{}", side.name());
                 }
                 let name = self.variable(symbol);
@@ -545,17 +573,21 @@ impl Lowering<'_> {
                 uses.locals.insert(local);
                 return (self.program.locals[local].name.clone(), ATOM);
             }
-            Place::Outer(outer) => outer,
+            Place::Array(outer) => outer,
         };
         uses.containers.insert(outer);
-        let name = self.program.names[outer].clone().unwrap_or_default();
+        let name = self.program.arrays[outer].name.clone().unwrap_or_default();
         if container.is_scalar() {
             return (name, ATOM);
         }
+        // An iteration's own array is not seen from the start of the domain, which may be far away.
+        let none = Affine::constant(0);
+        let is_own = container.storage == Storage::Private;
         let is_packed = container.strides == crate::sdfg::nodes::Strides::Packed;
         let mut terms = Vec::new();
         for (dimension, (at, shift)) in index.iter().zip(&container.shift).enumerate() {
             let mut spell = |symbol: &Symbol| self.symbol(graph, symbol, uses);
+            let shift = if is_own { &none } else { shift };
             let position = match at {
                 At::Known(at) => affine(&(*at - shift), 0, &mut spell),
                 At::Found(at) if *shift == Affine::constant(0) => ((*at).to_owned(), ATOM),
@@ -607,7 +639,7 @@ enum At<'a> {
 
 /// What an element in memory means: any byte but 0 is true.
 fn as_value(text: Bound, dtype: DType, place: Place) -> Bound {
-    if dtype == DType::Bool && matches!(place, Place::Outer(_)) {
+    if dtype == DType::Bool && matches!(place, Place::Array(_)) {
         return (format!("({} != 0)", expression::at_least(text, TERNARY)), ATOM);
     }
     text
@@ -632,7 +664,10 @@ fn about(items: &[Item]) -> String {
             let parts: Vec<String> = it
                 .positions
                 .iter()
-                .map(|[name, start, end]| format!("{name} from {start} to {end}"))
+                .map(|Positions { variable, start, end, step }| {
+                    let step = if *step == 1 { String::new() } else { format!(" in steps of {step}") };
+                    format!("{variable} from {start} to {end}{step}")
+                })
                 .collect();
             format!("{}, shared by the threads", parts.join(", "))
         }

@@ -14,7 +14,7 @@ mod from_sdfg;
 mod print;
 
 use crate::diag::Listing;
-use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage};
+use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
 use crate::space::{AxisSet, Domain, Symbol, names};
 use crate::types::DType;
 
@@ -58,7 +58,15 @@ pub struct Artifact {
     pub arguments: Vec<Argument>,
     /// How many steps a run reports.
     pub steps: u64,
-    temporaries: Vec<Container>,
+    temporaries: Vec<Temporary>,
+}
+
+/// An array that a run allocates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Temporary {
+    container: Container,
+    /// Whether it allocates one for each thread.
+    is_per_thread: bool,
 }
 
 /// An argument of the stencil.
@@ -78,10 +86,15 @@ pub enum ArgumentKind {
 }
 
 impl Artifact {
-    /// What a run allocates on this domain; `None` where that is beyond any memory. `levels_beside` tells
-    /// how many levels the array of a field has below the domain and above it.
+    /// What a run with so many threads allocates on this domain; `None` where that is beyond any memory.
+    /// `levels_beside` tells how many levels the array of a field has below the domain and above it.
     #[must_use]
-    pub fn workspace_bytes(&self, domain: Domain, levels_beside: &dyn Fn(&str) -> [i64; 2]) -> Option<u64> {
+    pub fn workspace_bytes(
+        &self,
+        domain: Domain,
+        threads: u32,
+        levels_beside: &dyn Fn(&str) -> [i64; 2],
+    ) -> Option<u64> {
         let mut symbols =
             vec![("I".to_owned(), domain.i), ("J".to_owned(), domain.j), ("K".to_owned(), domain.k)];
         for it in &self.arguments {
@@ -91,7 +104,8 @@ impl Artifact {
         }
         let mut total = 0_u64;
         for it in &self.temporaries {
-            total = total.checked_add(reserved_bytes(it, &symbols)?)?;
+            let copies = if it.is_per_thread { u64::from(threads) } else { 1 };
+            total = total.checked_add(reserved_bytes(&it.container, &symbols)?.checked_mul(copies)?)?;
         }
         if total == 0 { Some(0) } else { total.checked_add(ALIGNMENT) }
     }
@@ -113,7 +127,7 @@ fn reserved_bytes(container: &Container, symbols: &[(String, i64)]) -> Option<u6
 /// Generates C for a valid graph.
 #[must_use]
 pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
-    let (listing, steps) = print::file(sdfg, options);
+    let (listing, steps, temporaries) = print::file(sdfg, options);
     let argument = |it: &Container| {
         let kind = match it.kind {
             ContainerKind::Field { is_read, is_written } => {
@@ -128,12 +142,7 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
         entry: ENTRY.to_owned(),
         arguments: sdfg.arguments.iter().map(|&it| argument(&sdfg.containers[it])).collect(),
         steps,
-        temporaries: sdfg
-            .containers
-            .iter()
-            .filter(|(_, it)| it.storage == Storage::Heap)
-            .map(|(_, it)| it.clone())
-            .collect(),
+        temporaries,
     }
 }
 
@@ -418,11 +427,11 @@ threads j in [0, J) parallel:
         let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
         let none = |_: &str| [0, 0];
         assert_eq!(artifact.steps, 2);
-        assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2), &none), Some(8 * 8 * 2 * 8 + 64));
+        assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(8 * 8 * 2 * 8 + 64));
         let huge = i64::MAX / 4;
-        assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), &none), None);
+        assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), 2, &none), None);
         let without = generate(&lower(&samples::copy_scale()), &COptions::default());
-        assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2), &none), Some(0));
+        assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(0));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The text of the generated file.
 
-use super::code::{Branch, Checked, Function, Index, Item, Side, Target, Trap, Uses, any};
+use super::code::{Branch, Checked, Function, Index, Item, Positions, Side, Target, Trap, Uses, any};
 use super::expression::{c_element_type, c_type, helper_text, size};
-use super::from_sdfg::{self, Program, suffix};
-use super::{COptions, math};
+use super::from_sdfg::{self, Array, Program, suffix};
+use super::{COptions, Temporary, math};
 use crate::backend::emit::{Namer, paste};
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
@@ -104,6 +104,7 @@ const RESERVED: &[&str] = &[
     "calloc",
     "free",
     "omp_get_max_threads",
+    "omp_get_thread_num",
     "signbit",
     "fpclassify",
     "isnormal",
@@ -113,8 +114,8 @@ const RESERVED: &[&str] = &[
     "assert",
 ];
 
-/// The file, and the number of its steps.
-pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64) {
+/// The file, the number of its steps, and what a run allocates.
+pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Temporary>) {
     let mut namer = Namer::new(RESERVED);
     let program = from_sdfg::lower(sdfg, &mut namer);
     let steps = program.steps.len() as u64;
@@ -124,7 +125,12 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64) {
         file.function(function);
     }
     file.entry();
-    (file.writer.finish(), steps)
+    let listing = file.writer.finish();
+    let temporaries = program.arrays.into_iter().filter_map(|it| {
+        let is_own = matches!(it.container.storage, Storage::Heap | Storage::Private);
+        is_own.then_some(Temporary { container: it.container, is_per_thread: it.is_per_thread })
+    });
+    (listing, steps, temporaries.collect())
 }
 
 struct File<'p> {
@@ -168,6 +174,10 @@ impl File<'_> {
         if self.temporaries().next().is_some() {
             self.writer.line("");
             paste(&mut self.writer, RESERVE);
+            if self.program.arrays.iter().any(|it| it.is_per_thread) {
+                self.writer.line("");
+                paste(&mut self.writer, RESERVE_EACH);
+            }
             if self.temporaries().any(|(_, it)| it.shape.len() > it.axes.len()) {
                 self.writer.line("");
                 paste(&mut self.writer, TIMES);
@@ -195,9 +205,7 @@ impl File<'_> {
     fn has_alternatives(&self) -> bool {
         let in_bounds = |item: &Item| match item {
             Item::For(it) => it.start.contains('(') || it.end.contains('('),
-            Item::Launch(it) => {
-                it.positions.iter().any(|[_, start, end]| start.contains('(') || end.contains('('))
-            }
+            Item::Launch(it) => it.positions.iter().any(|it| it.start.contains('(') || it.end.contains('(')),
             Item::Checked(it) => it.indices.iter().any(|it| it.size.contains('(')),
             Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => false,
         };
@@ -212,13 +220,14 @@ impl File<'_> {
         self.program.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
+    /// What a run allocates.
     fn temporaries(&self) -> impl Iterator<Item = (usize, &Container)> {
-        let all = self.sdfg.containers.iter().map(|(handle, it)| (handle.index(), it));
-        all.filter(|(_, it)| it.storage == Storage::Heap)
+        let all = self.program.arrays.iter().map(|it| &it.container).enumerate();
+        all.filter(|(_, it)| matches!(it.storage, Storage::Heap | Storage::Private))
     }
 
-    fn name(&self, container: usize) -> &str {
-        self.program.names[container].as_deref().unwrap_or_default()
+    fn name(&self, array: usize) -> &str {
+        self.program.arrays[array].name.as_deref().unwrap_or_default()
     }
 
     /// The dimensions along which a container's stride is not 1 by construction.
@@ -243,8 +252,8 @@ impl File<'_> {
         if self.has_traps() {
             self.writer.line("struct isobar_raised *raised;");
         }
-        for (handle, it) in self.sdfg.containers.iter() {
-            let Some(name) = self.program.names[handle.index()].clone() else { continue };
+        for Array { name, container: it, is_per_thread } in &self.program.arrays {
+            let Some(name) = name else { continue };
             let ctype = c_element_type(it.dtype);
             if it.is_scalar() && it.storage == Storage::Caller {
                 self.writer.line(format_args!("{} {name};", c_type(it.dtype)));
@@ -257,6 +266,9 @@ impl File<'_> {
             let strides: Vec<String> = strides.chain(sides).collect();
             if !strides.is_empty() {
                 self.writer.line(format_args!("int64_t {};", strides.join(", ")));
+            }
+            if *is_per_thread {
+                self.writer.line(format_args!("uint64_t {name}_each; /* from one thread's to the next */"));
             }
         }
         self.writer.dedent();
@@ -308,7 +320,7 @@ impl File<'_> {
         }
         let mut needs_unit = false;
         for &at in &uses.containers {
-            let it = &self.sdfg.containers[crate::entity::Handle::new(at)];
+            let Array { container: it, is_per_thread, .. } = &self.program.arrays[at];
             let name = self.name(at).to_owned();
             if it.is_scalar() && it.storage == Storage::Caller {
                 self.writer.line(format_args!("const {} {name} = run->{name};", c_type(it.dtype)));
@@ -316,7 +328,12 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name};"));
+            let own = if *is_per_thread {
+                format!(" + (uint64_t)omp_get_thread_num() * run->{name}_each")
+            } else {
+                String::new()
+            };
+            self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name}{own};"));
             let strides: Vec<String> = Self::strided(it)
                 .filter(|dimension| uses.strides.contains(&(at, *dimension)))
                 .map(|dimension| {
@@ -378,10 +395,11 @@ impl File<'_> {
                     self.writer.line("#pragma omp simd");
                 }
                 let (variable, start, end) = (&it.variable, &it.start, &it.end);
+                let next = stepped(variable, it.step);
                 self.writer.line(if it.is_descending {
                     format!("for (int64_t {variable} = {end} - 1; {variable} >= {start}; --{variable}) {{")
                 } else {
-                    format!("for (int64_t {variable} = {start}; {variable} < {end}; ++{variable}) {{")
+                    format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
                 });
                 self.block(&it.body);
                 self.writer.line("}");
@@ -397,12 +415,12 @@ impl File<'_> {
                 self.writer.line(format_args!(
                     "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
                 ));
-                for [variable, start, end] in &it.positions {
-                    self.writer.line(format_args!(
-                        "for (int64_t {variable} = {start}; {variable} < {end}; ++{variable})"
-                    ));
+                for Positions { variable, start, end, step } in &it.positions {
+                    let next = stepped(variable, *step);
+                    self.writer
+                        .line(format_args!("for (int64_t {variable} = {start}; {variable} < {end}; {next})"));
                 }
-                let all = it.outer.iter().chain(it.positions.iter().map(|[variable, ..]| variable));
+                let all = it.outer.iter().chain(it.positions.iter().map(|it| &it.variable));
                 let arguments: String = all.map(|it| format!(", {it}")).collect();
                 let name = &it.function;
                 self.writer.indent();
@@ -557,9 +575,11 @@ impl File<'_> {
             .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
         self.writer.line("uint64_t size = 0;");
         let levels = from_sdfg::levels(self.sdfg);
-        let names = &self.program.names;
+        let arrays = &self.program.arrays;
         let mut spell = |symbol: &Symbol| match levels.get(symbol) {
-            Some(&(at, side)) => format!("run.{}_{}", names[at].as_deref().unwrap_or_default(), side.name()),
+            Some(&(at, side)) => {
+                format!("run.{}_{}", arrays[at].name.as_deref().unwrap_or_default(), side.name())
+            }
             None => symbol.name().to_owned(),
         };
         for (at, it) in &temporaries {
@@ -572,10 +592,17 @@ impl File<'_> {
             for length in data {
                 bytes = format!("isobar_times({bytes}, {})", size(length, &mut spell).0);
             }
-            self.writer.line(format_args!(
-                "const uint64_t {name}_at = isobar_reserve(&size, {}, {bytes});",
-                lengths.join(", ")
-            ));
+            let lengths = lengths.join(", ");
+            if arrays[*at].is_per_thread {
+                self.writer.line(format_args!(
+                    "const uint64_t {name}_at = isobar_reserve_each(&size, run.threads, &run.{name}_each, {lengths}, {bytes});"
+                ));
+                self.writer.line(format_args!("run.{name}_each /= sizeof({ctype});"));
+            } else {
+                self.writer.line(format_args!(
+                    "const uint64_t {name}_at = isobar_reserve(&size, {lengths}, {bytes});"
+                ));
+            }
         }
         self.writer.line("char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;");
         self.writer.line("if (memory == NULL) return 2;");
@@ -595,6 +622,9 @@ impl File<'_> {
                     stride = Some(own);
                 }
                 let shift = &it.shift[dimension];
+                if it.storage == Storage::Private {
+                    continue;
+                }
                 let text = super::expression::affine(shift, 0, &mut spell).0;
                 match &stride {
                     _ if *shift == Affine::constant(0) => {}
@@ -643,6 +673,11 @@ impl File<'_> {
         }
         self.writer.line("return status;");
     }
+}
+
+/// What a loop does with its variable from one iteration to the next.
+fn stepped(variable: &str, step: i64) -> String {
+    if step == 1 { format!("++{variable}") } else { format!("{variable} += {step}") }
 }
 
 /// Reports that the run must end at a cell.
@@ -743,6 +778,22 @@ static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n,
   fits = !__builtin_add_overflow(bytes, 63, &bytes) && fits;
   fits = !__builtin_add_overflow(start, bytes - bytes % 64, total) && fits;
   if (!fits || start == UINT64_MAX) *total = UINT64_MAX;
+  return start;
+}
+";
+
+const RESERVE_EACH: &str = "\
+/* The same for a piece for each thread; `each` becomes the number of bytes from one to the next. */
+static uint64_t isobar_reserve_each(uint64_t *total, int threads, uint64_t *each,
+                                    int64_t l, int64_t m, int64_t n, uint64_t bytes)
+{
+  const uint64_t start = *total;
+  uint64_t all;
+  *each = 0;
+  isobar_reserve(each, l, m, n, bytes);
+  const bool fits = *each != UINT64_MAX && start != UINT64_MAX
+      && !__builtin_mul_overflow(*each, (uint64_t)threads, &all) && !__builtin_add_overflow(start, all, total);
+  if (!fits) *total = UINT64_MAX;
   return start;
 }
 ";

@@ -20,7 +20,7 @@ pub fn place_threads(tree: &mut Tree, cx: &mut PassCx) {
 fn place(node: &mut Node) {
     match node {
         Node::Loop(it) if it.order == Order::Parallel => it.placement = Placement::Threads,
-        Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
+        Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => {
             node.blocks_mut().into_iter().flatten().for_each(place);
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Graph;
 use super::effects::{Effects, range};
+use super::{Context, Graph};
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
@@ -69,7 +69,10 @@ impl StateBuilder {
                 let effects = graph.context.effects(node);
                 self.add_map(scope, graph, it, &effects);
             }
-            schedule::Node::If(_) | schedule::Node::While(_) | schedule::Node::Region(_) => {
+            schedule::Node::If(_)
+            | schedule::Node::While(_)
+            | schedule::Node::Region(_)
+            | schedule::Node::Where(_) => {
                 unreachable!("control flow is a block, not a node")
             }
         }
@@ -108,13 +111,13 @@ impl StateBuilder {
         effects: &Effects,
     ) {
         let context = graph.context;
-        let (params, innermost) = perfect_nest(outermost);
+        let (params, innermost) = perfect_nest(context, outermost);
         let map = Map { params, schedule: lowered(outermost.placement) };
         let entry = self.push(scope.entry, NodeKind::MapEntry(map.clone()));
         let n_variables = graph.variables.len();
         graph.variables.extend(map.params.iter().map(|it| (it.axis, it.symbol.clone())));
         let mut inner = Scope { entry: Some(entry), ..Scope::default() };
-        if context.is_one_scope(&innermost.children) {
+        if context.is_one_scope(innermost) {
             for node in &innermost.children {
                 self.add_to(&mut inner, graph, node);
             }
@@ -397,14 +400,17 @@ fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[Found], wanted: &s
 }
 
 /// The loops from `outermost` in that one map can hold, and the innermost of them.
-fn perfect_nest(outermost: &Loop) -> (Vec<MapParam>, &Loop) {
+///
+/// One that has arrays of its own in each iteration is the innermost.
+fn perfect_nest<'t>(context: &Context<'_>, outermost: &'t Loop) -> (Vec<MapParam>, &'t Loop) {
     let mut params = vec![param(outermost)];
     let mut innermost = outermost;
     while let [schedule::Node::Loop(next)] = innermost.children.as_slice() {
         let is_free = |size: &crate::space::Size| {
             params.iter().all(|it| !crate::sdfg::subset::mentions(size, &it.symbol))
         };
-        let fits = next.order == schedule::Order::Parallel
+        let fits = !context.owners.contains(&innermost.variable)
+            && next.order == schedule::Order::Parallel
             && next.placement == outermost.placement
             && outermost.placement != Placement::Simd
             && is_free(&next.start)
@@ -420,7 +426,7 @@ fn perfect_nest(outermost: &Loop) -> (Vec<MapParam>, &Loop) {
 
 fn param(it: &Loop) -> MapParam {
     let range = Range::new(it.start.clone(), it.end.clone());
-    MapParam { symbol: it.variable.clone(), axis: it.axis, range }
+    MapParam { symbol: it.variable.clone(), axis: it.axis, range, step: it.step }
 }
 
 fn lowered(placement: Placement) -> Schedule {
@@ -428,6 +434,8 @@ fn lowered(placement: Placement) -> Schedule {
         Placement::Sequential => Schedule::Sequential,
         Placement::Threads => Schedule::Threads,
         Placement::Simd => Schedule::Simd,
+        Placement::Grid => Schedule::Grid,
+        Placement::Block => Schedule::Block,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Subsc
 use crate::schedule::visit::accesses;
 use crate::sdfg::nodes::Range;
 use crate::sdfg::subset::{are_disjoint, clipped, holds, propagated, union};
-use crate::space::{Affine, Size};
+use crate::space::{Affine, Size, Symbol};
 
 /// Elements of a container of the schedule tree.
 #[derive(Clone, Debug)]
@@ -99,6 +99,7 @@ impl Effects {
                 effects.then(&Self::of_all(cx, &it.body), Certainty::Perhaps);
             }
             Node::Region(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
+            Node::Where(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
         }
         effects
     }
@@ -109,7 +110,7 @@ impl Effects {
         let mut effects = Self::default();
         let body = Self::of_all(cx, &it.children);
         let over = Range::new(it.start.clone(), it.end.clone());
-        let inside = Uses::of_all(&it.children);
+        let inside = Uses::of_loop(it);
         let spread = |touched: &Touched| Touched {
             container: touched.container,
             // What a region keeps from being touched is cut off again.
@@ -259,7 +260,11 @@ pub(super) fn range(at: &Subscript, size: &Size) -> Range {
 
 /// How often each container is accessed in a part of the tree.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uses(BTreeMap<Handle<Container>, usize>);
+pub(super) struct Uses {
+    accesses: BTreeMap<Handle<Container>, usize>,
+    /// The variables of the loops in this part.
+    variables: BTreeSet<Symbol>,
+}
 
 impl Uses {
     pub(super) fn of_all(nodes: &[Node]) -> Self {
@@ -268,23 +273,38 @@ impl Uses {
         uses
     }
 
-    /// The containers that are accessed, in their order.
-    pub(super) fn containers(&self) -> impl Iterator<Item = Handle<Container>> {
-        self.0.keys().copied()
+    /// Those of all iterations of a loop.
+    pub(super) fn of_loop(it: &Loop) -> Self {
+        let mut uses = Self::of_all(&it.children);
+        uses.variables.insert(it.variable.clone());
+        uses
     }
 
-    /// Whether a container holds one value per iteration of a part of the tree with the uses
+    /// The containers that are accessed, in their order.
+    pub(super) fn containers(&self) -> impl Iterator<Item = Handle<Container>> {
+        self.accesses.keys().copied()
+    }
+
+    /// Whether a container holds values of one iteration of a loop with the uses
     /// `inside`, so that nothing outside sees it. `self` are the uses of the whole tree.
     pub(super) fn is_private(&self, tree: &Tree, container: Handle<Container>, inside: &Uses) -> bool {
-        tree.containers[container].storage == Storage::Register
-            && self.0.get(&container) == inside.0.get(&container)
+        let may_be = match &tree.containers[container].storage {
+            Storage::Register => true,
+            Storage::Private(variable) => inside.variables.contains(variable),
+            Storage::Caller | Storage::Heap => false,
+        };
+        may_be && self.accesses.get(&container) == inside.accesses.get(&container)
     }
 
     pub(super) fn add(&mut self, nodes: &[Node]) {
         for node in nodes {
             match node {
-                Node::Loop(it) => self.add(&it.children),
+                Node::Loop(it) => {
+                    self.variables.insert(it.variable.clone());
+                    self.add(&it.children);
+                }
                 Node::Region(it) => self.add(&it.children),
+                Node::Where(it) => self.add(&it.children),
                 Node::If(it) => {
                     self.add_expr(&it.condition);
                     self.add(&it.then);
@@ -307,7 +327,7 @@ impl Uses {
     }
 
     fn add_access(&mut self, access: &Access) {
-        *self.0.entry(access.container).or_default() += 1;
+        *self.accesses.entry(access.container).or_default() += 1;
     }
 }
 

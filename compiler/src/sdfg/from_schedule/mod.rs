@@ -20,15 +20,20 @@ use crate::diag::Span;
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes as schedule;
-use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree};
-use crate::space::{Affine, Axis, Level, Symbol};
+use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree, Where};
+use crate::space::{Affine, Axis, Level, Size, Symbol};
 use crate::types::{BinaryOp, DType};
 
 /// Lowers a whole schedule tree.
 #[must_use]
 pub fn lower(tree: &Tree) -> Sdfg {
     let uses = Uses::of_all(&tree.children);
-    let context = Context { tree, uses, effects: Memo::default(), merged: Memo::default() };
+    let owners = tree.containers.iter().filter_map(|(_, it)| match &it.storage {
+        schedule::Storage::Private(variable) => Some(variable.clone()),
+        _ => None,
+    });
+    let owners = owners.collect();
+    let context = Context { tree, uses, owners, effects: Memo::default(), merged: Memo::default() };
     let mut graph = Graph::new(&context, Vec::new());
     let own = context.own(&tree.children);
     // Arguments that no statement touches stay: they are part of the signature.
@@ -48,6 +53,8 @@ pub fn lower(tree: &Tree) -> Sdfg {
 struct Context<'t> {
     tree: &'t Tree,
     uses: Uses,
+    /// The variables of the loops that have arrays of their own in each iteration.
+    owners: BTreeSet<Symbol>,
     effects: Memo<'t>,
     /// The same with one subset per container.
     merged: Memo<'t>,
@@ -63,9 +70,12 @@ impl<'t> Context<'t> {
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
-    fn is_one_scope(&self, body: &'t [Node]) -> bool {
+    ///
+    /// Not where an array lives in each iteration: that takes a graph of its own.
+    fn is_one_scope(&self, it: &'t Loop) -> bool {
         let mut order = Order::default();
-        body.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
+        !self.owners.contains(&it.variable)
+            && it.children.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
     }
 
     /// The containers that a graph of these nodes has: all that they touch, but for
@@ -75,15 +85,16 @@ impl<'t> Context<'t> {
         let mut touched = Uses::default();
         for node in nodes {
             match node {
-                Node::Loop(it) if it.order != LoopKind::Parallel || self.is_one_scope(&it.children) => {
+                Node::Loop(it) if it.order != LoopKind::Parallel || self.is_one_scope(it) => {
                     own.extend(self.own(&it.children));
                 }
                 Node::Loop(it) => {
-                    let inside = Uses::of_all(&it.children);
+                    let inside = Uses::of_loop(it);
                     let is_private = |it| self.uses.is_private(self.tree, it, &inside);
                     own.extend(inside.containers().filter(|&it| !is_private(it)));
                 }
                 Node::Region(it) => own.extend(self.own(&it.children)),
+                Node::Where(it) => own.extend(self.own(&it.children)),
                 Node::If(it) => {
                     touched.add_expr(&it.condition);
                     own.extend(self.own(&it.then));
@@ -167,9 +178,10 @@ impl<'c> Graph<'c> {
             shape: from.shape.clone(),
             shift: from.shift.clone(),
             strides,
-            storage: match from.storage {
+            storage: match &from.storage {
                 schedule::Storage::Caller => Storage::Caller,
                 schedule::Storage::Heap => Storage::Heap,
+                schedule::Storage::Private(_) => Storage::Private,
                 schedule::Storage::Register => Storage::Register,
             },
             span: from.span,
@@ -251,9 +263,10 @@ impl<'c> Graph<'c> {
                     LoopKind::Descending => LoopOrder::Descending,
                     LoopKind::Parallel | LoopKind::Ascending => LoopOrder::Ascending,
                 };
-                let (start, end) = (it.start.clone(), it.end.clone());
+                let (start, end, step) = (it.start.clone(), it.end.clone(), it.step);
                 let variable = it.variable.clone();
-                (BlockKind::Loop(LoopRegion { variable, axis: it.axis, start, end, order, body }), label)
+                let region = LoopRegion { variable, axis: it.axis, start, end, step, order, body };
+                (BlockKind::Loop(region), label)
             }
             Node::While(it) => {
                 let label = self.label("while");
@@ -274,6 +287,16 @@ impl<'c> Graph<'c> {
                 }
                 None => return self.add_blocks(&it.children, blocks),
             },
+            Node::Where(it) => {
+                let Some(origin) = node.first_origin().cloned() else { return };
+                let Some(condition) = limits(it, origin.span()) else {
+                    return self.add_blocks(&it.children, blocks);
+                };
+                let label = self.label("where");
+                let body = self.region(&it.children);
+                let branches = vec![Branch { condition, body, origin }];
+                (BlockKind::Conditional(ConditionalBlock { branches, otherwise: None }), label)
+            }
             Node::Assign(_) => unreachable!("a statement is data flow"),
         };
         blocks.push(Block { label, kind });
@@ -310,9 +333,6 @@ impl<'c> Graph<'c> {
     /// Whether the columns at hand lie in the region; `None` where all of them do.
     fn region_condition(&self, scope: &RegionScope) -> Option<Condition> {
         let span = scope.origin.span();
-        let symbolic = |sum: Affine| {
-            Box::new(Expr { kind: ExprKind::Access(Operand::Symbolic(sum)), dtype: DType::Int64, span })
-        };
         let mut tests = Vec::new();
         for axis in [Axis::I, Axis::J] {
             let side = scope.region.along(axis);
@@ -322,20 +342,15 @@ impl<'c> Graph<'c> {
                     Level::Start => Affine::constant(bound.offset.into()),
                     Level::End => Affine::beside(&Symbol::new(axis.name()), bound.offset.into()),
                 };
-                let position = symbolic(Affine::symbol(self.position(axis)));
-                let kind = ExprKind::Binary(op, position, symbolic(limit));
-                tests.push(Expr { kind, dtype: DType::Bool, span });
+                tests.push(compared(self.position(axis), op, &limit.into(), span));
             }
         }
-        tests.into_iter().reduce(|all, next| {
-            let kind = ExprKind::Binary(BinaryOp::And, Box::new(all), Box::new(next));
-            Expr { kind, dtype: DType::Bool, span }
-        })
+        joined(BinaryOp::And, tests)
     }
 
     /// The body of a loop as a graph of its own. `effects` are those of the body.
     fn nested(&mut self, it: &'c Loop, effects: &Effects) -> NestedSdfg {
-        let inside = Uses::of_all(&it.children);
+        let inside = Uses::of_loop(it);
         let mut inner = Graph::new(self.context, self.variables.clone());
         for handle in self.context.own(&it.children) {
             let is_private = self.context.uses.is_private(self.context.tree, handle, &inside);
@@ -391,12 +406,44 @@ impl<'c> Graph<'c> {
     }
 }
 
+/// Whether the variable lies within the limits; `None` where no limit is one.
+fn limits(it: &Where, span: Span) -> Option<Condition> {
+    let tests = [(&it.start, BinaryOp::Ge), (&it.end, BinaryOp::Lt)];
+    joined(BinaryOp::And, tests.map(|(limit, op)| compared(&it.variable, op, limit, span)))
+}
+
+/// A variable against a bound. At least the greatest of several is at least all of them, and so on.
+fn compared(variable: &Symbol, op: BinaryOp, limit: &Size, span: Span) -> Condition {
+    let parts = match limit {
+        Size::Affine(limit) => {
+            let symbolic = |sum: Affine| {
+                Box::new(Expr { kind: ExprKind::Access(Operand::Symbolic(sum)), dtype: DType::Int64, span })
+            };
+            let kind = ExprKind::Binary(op, symbolic(Affine::symbol(variable)), symbolic(limit.clone()));
+            return Expr { kind, dtype: DType::Bool, span };
+        }
+        Size::Min(parts) | Size::Max(parts) => parts,
+    };
+    let needs_all = matches!(limit, Size::Max(_)) == (op == BinaryOp::Ge);
+    let tests = parts.iter().map(|it| compared(variable, op, it, span));
+    let test = joined(if needs_all { BinaryOp::And } else { BinaryOp::Or }, tests);
+    test.expect("a least or a greatest is one of at least one")
+}
+
+fn joined(op: BinaryOp, tests: impl IntoIterator<Item = Condition>) -> Option<Condition> {
+    tests.into_iter().reduce(|all, next| {
+        let span = all.span;
+        let kind = ExprKind::Binary(op, Box::new(all), Box::new(next));
+        Expr { kind, dtype: DType::Bool, span }
+    })
+}
+
 /// Whether a node can stand in a state: it is a statement, or a loop whose iterations have no order.
 fn is_dataflow(node: &Node) -> bool {
     match node {
         Node::Assign(_) => true,
         Node::Loop(it) => it.order == LoopKind::Parallel,
-        Node::If(_) | Node::While(_) | Node::Region(_) => false,
+        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => false,
     }
 }
 
