@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::pass::PassOptions;
 use crate::space::Axis;
 use crate::types::{DType, Function, Value};
 
@@ -37,6 +38,8 @@ pub struct Config {
     /// Which sign `%` and `mod` have: the divisor's, or with [`Arithmetic::C`] the dividend's, as C's
     /// `fmod` and `%` do. Default [`Arithmetic::NumPy`]. On the wire: `mod`.
     pub modulo: Arithmetic,
+    /// Which passes run. By default all of them; no choice here changes a result.
+    pub passes: PassOptions,
 }
 
 impl Default for Config {
@@ -64,6 +67,7 @@ impl Config {
             constants: ConstantSet::default(),
             minmax: Arithmetic::default(),
             modulo: Arithmetic::default(),
+            passes: PassOptions::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod space;
 pub mod types;
 pub mod diag;
 pub mod expr;
+pub mod pass;
 
 // What is compiled, and what is chosen beside it.
 pub mod project;

@@ -125,9 +125,15 @@ pub struct EmitArgs {
     /// definition, gtir, oir, tree, schedule, sdfg, c, or all of them
     #[arg(long)]
     pub stage: String,
-    /// Stop after this pass of the level; a wrong name is answered with those there are
-    #[arg(long, value_name = "PASS")]
-    pub after: Option<String>,
+    /// Stop after this pass, as `oir/prune-regions`; a wrong name is answered with those there are
+    #[arg(long, alias = "after", value_name = "PASS")]
+    pub stop_after: Option<String>,
+    /// What each pass of the level changed, as a comparison of lines, instead of the level
+    #[arg(long)]
+    pub print_changed: bool,
+    /// What the passes up to the level did, what they left, and why
+    #[arg(long)]
+    pub remarks: bool,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -240,6 +246,9 @@ pub struct Shared {
     /// Which sign `%` and `mod` have: the divisor's as in NumPy, or the dividend's as in C
     #[arg(long = "mod", value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
     pub modulo: Option<String>,
+    /// Leave this pass out, as `oir/prune-regions`; no result changes. Repeatable
+    #[arg(long, value_name = "PASS")]
+    pub skip: Vec<String>,
     /// Points of the compute domain; without, that of the file's `# @domain` line, or the largest that the
     /// fields have room for
     #[arg(long, value_name = "I,J,K", value_delimiter = ',', num_args = 1, allow_hyphen_values = true)]

@@ -9,13 +9,12 @@ use isobar_compiler::diag::FileId;
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
-use isobar_compiler::pipeline::{Compilation, Hook, Stage, route};
+use isobar_compiler::pipeline::{Compilation, Hook, Stage, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
-use isobar_protocol::compile::{Compiled, StageText, StepTime};
-use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::compile::{Compiled, StepTime};
+use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
-use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 use tokio::sync::Semaphore;
 
@@ -59,13 +58,17 @@ pub(crate) struct Timer {
 }
 
 impl Hook for Timer {
-    fn begin(&mut self, _step: &'static str) {
-        self.begun = Some(Instant::now());
+    fn begin(&mut self, step: Step) {
+        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
+            self.begun = Some(Instant::now());
+        }
     }
 
-    fn end(&mut self, step: &'static str) {
-        if let Some(begun) = self.begun.take() {
-            self.times.push(StepTime { step: step.to_owned(), ms: milliseconds(begun.elapsed()) });
+    fn end(&mut self, step: Step) {
+        if matches!(step.kind, StepKind::Door | StepKind::Pass)
+            && let Some(begun) = self.begun.take()
+        {
+            self.times.push(StepTime { step: step.name.to_owned(), ms: milliseconds(begun.elapsed()) });
         }
     }
 }
@@ -112,36 +115,6 @@ impl Together {
             refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
         })
     }
-}
-
-/// The level after one of its passes.
-///
-/// # Errors
-///
-/// A sentence, where there is no such pass.
-pub(crate) fn here_after(request: &Request, stage: Stage, pass: &str) -> Result<EmitReport, String> {
-    let full = format!("{}/{pass}", stage.name());
-    let known: Vec<&str> = route::passes().filter(|it| it.0 == stage).map(|it| it.1).collect();
-    let Some(pass) = known.iter().copied().find(|&it| it == pass || it == full) else {
-        return Err(match known.is_empty() {
-            true => format!("the level {stage} has no passes"),
-            false => format!("the level {stage} has no pass `{pass}`: there are {}", known.join(", ")),
-        });
-    };
-    let done = on_large_stack(|| {
-        let source = Source::of(request);
-        let compilation = source.compile(&mut Timer::default());
-        let files = compilation.sources();
-        let places = Places::new(files);
-        let compiled = Compiled::new(&compilation, Vec::new());
-        let listing = route::listing_after(&source.project, &source.config, pass);
-        let level = listing.map(|it| StageText::new(stage.name(), &it, &places)).unwrap_or_default();
-        Ok(EmitReport { diagnostics: compiled.diagnostics, stencil: compiled.stencil, level })
-    });
-    done.unwrap_or_else(|panic| {
-        let refused = refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's");
-        Ok(EmitReport { diagnostics: refused.diagnostics, ..EmitReport::default() })
-    })
 }
 
 /// Compiles for a client: bounded in time, and a crash of the compiler costs this answer and nothing else.

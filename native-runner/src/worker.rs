@@ -10,7 +10,7 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::diag::{Severity, StmtId};
-use isobar_compiler::pipeline::{Compilation, Hook};
+use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::field::{FieldInfo, Statistics};
 use isobar_protocol::job::{EndReason, EventKind};
@@ -168,15 +168,13 @@ impl Levels<'_> {
 }
 
 impl Hook for Levels<'_> {
-    fn begin(&mut self, step: &'static str) {
-        let level = step.split('/').next().unwrap_or(step);
+    fn begin(&mut self, step: pipeline::Step) {
+        let level = step.name.split('/').next().unwrap_or(step.name);
         if self.open.as_ref().is_none_or(|it| it.name != level) {
             self.close();
             self.open = Some(Step::begin(level, self.sink));
         }
     }
-
-    fn end(&mut self, _step: &'static str) {}
 }
 
 fn too_much(asked: u64, allowed: u64) -> Problem {

@@ -2,6 +2,7 @@
 
 use isobar_compiler::backend::signature::{self, ParamKind};
 use isobar_compiler::diag::{self, Listing};
+use isobar_compiler::pass;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;
@@ -22,6 +23,15 @@ pub struct Compiled {
     pub signature: Option<Signature>,
     /// What the passes did or had to leave, and why.
     pub remarks: Vec<Remark>,
+    /// The statements that passes removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tombstones: Vec<Tombstone>,
+    /// What the passes measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<Logged>,
+    /// The levels before and after each pass, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Milliseconds per door and pass, where there was a clock.
     pub timings: Vec<StepTime>,
 }
@@ -94,13 +104,82 @@ pub struct ScalarParam {
 }
 
 /// A decision of the compiler.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
     pub pass: String,
     pub applied: bool,
     pub message: String,
-    pub place: Option<Place>,
+    /// Of the statements that it is about.
+    pub places: Vec<Place>,
+    /// The statements themselves, as nodes are linked to them.
+    pub links: Vec<String>,
+    /// Bytes that the whole stencil moves, as predicted: without the change, and with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<[f64; 2]>,
 }
+
+/// A statement that a pass removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tombstone {
+    /// The statement, as nodes of the levels before are linked to it.
+    pub link: String,
+    pub place: Place,
+    pub stage: String,
+    pub pass: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a pass measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Logged {
+    pub pass: String,
+    pub name: String,
+    /// What the value tells, with its unit.
+    pub about: String,
+    pub value: serde_json::Value,
+}
+
+/// Levels as they were, moment by moment. What did not change is one node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    pub nodes: Vec<TraceNode>,
+    pub steps: Vec<TraceStep>,
+}
+
+/// A node of a level, as it was at some time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceNode {
+    pub kind: String,
+    /// The statements that it carries out itself.
+    pub links: Vec<String>,
+    /// Its lines and the nodes inside, in order.
+    pub parts: Vec<TracePart>,
+}
+
+/// A line, or a node by its position; with spaces before it, beyond those of the node around.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TracePart {
+    Line(usize, String),
+    Node(usize, usize),
+}
+
+/// A level after a pass, or as it was lowered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceStep {
+    pub stage: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass: Option<String>,
+    /// The node that is the whole level.
+    pub node: usize,
+    /// What the pass changed, line by line.
+    pub changes: Vec<Change>,
+}
+
+/// A line of what a pass changed: the mark ` `, `-`, `+`, or `.` for lines that stayed, and the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change(pub char, pub String);
 
 /// How long a step took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,6 +226,9 @@ impl Compiled {
                 .collect(),
             signature: compilation.signature.as_ref().map(Signature::new),
             remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
+            tombstones: compilation.tombstones.iter().map(|it| Tombstone::new(it, &places)).collect(),
+            log: compilation.log.iter().map(Logged::new).collect(),
+            trace: compilation.trace.as_ref().map(Trace::new),
             timings,
         }
     }
@@ -207,15 +289,78 @@ impl Remark {
     /// A remark as it crosses a wire.
     #[must_use]
     pub fn new(remark: &diag::Remark, places: &Places<'_>) -> Self {
-        let place = remark.origin.as_ref().map(|origin| {
-            let (file, start, end) = places.of(origin.span());
-            Place { file, start, end }
-        });
         Self {
             pass: remark.pass.to_owned(),
             applied: remark.is_applied,
             message: remark.message.clone(),
-            place,
+            places: remark.origins.iter().map(|it| place(it.span(), places)).collect(),
+            links: remark.origins.iter().map(|it| it.stmt.to_string()).collect(),
+            traffic: remark.traffic.map(|it| [it.before, it.after]),
+        }
+    }
+}
+
+fn place(span: diag::Span, places: &Places<'_>) -> Place {
+    let (file, start, end) = places.of(span);
+    Place { file, start, end }
+}
+
+impl Tombstone {
+    fn new(it: &diag::Tombstone, places: &Places<'_>) -> Self {
+        Self {
+            link: it.origin.stmt.to_string(),
+            place: place(it.origin.span(), places),
+            stage: it.level.to_owned(),
+            pass: it.pass.to_owned(),
+            reason: it.reason.clone(),
+        }
+    }
+}
+
+impl Logged {
+    fn new(it: &pass::Logged) -> Self {
+        Self {
+            pass: it.pass.to_owned(),
+            name: it.point.name.to_owned(),
+            about: it.point.about.to_owned(),
+            value: it.value.to_json(),
+        }
+    }
+}
+
+impl Trace {
+    fn new(trace: &pass::Trace) -> Self {
+        let part = |it: &pass::Part| match it {
+            pass::Part::Line { indent, text } => TracePart::Line(*indent, text.clone()),
+            pass::Part::Node { indent, node } => TracePart::Node(*indent, node.index()),
+        };
+        let nodes = trace.nodes().iter().map(|it| TraceNode {
+            kind: it.kind.to_owned(),
+            links: it.stmts.iter().map(ToString::to_string).collect(),
+            parts: it.parts.iter().map(part).collect(),
+        });
+        let steps = trace.steps.iter().enumerate().map(|(at, it)| TraceStep {
+            stage: it.level.to_owned(),
+            pass: it.pass.map(str::to_owned),
+            node: it.after.index(),
+            changes: trace
+                .before(at)
+                .filter(|before| before.after != it.after)
+                .map(|before| trace.changes(before.after, it.after).into_iter().map(Change::from).collect())
+                .unwrap_or_default(),
+        });
+        Self { nodes: nodes.collect(), steps: steps.collect() }
+    }
+}
+
+impl From<pass::Change> for Change {
+    fn from(change: pass::Change) -> Self {
+        match change {
+            pass::Change::Same(line) => Self(' ', line),
+            pass::Change::Kept(1) => Self('.', "1 line".to_owned()),
+            pass::Change::Kept(n) => Self('.', format!("{n} lines")),
+            pass::Change::Removed(line) => Self('-', line),
+            pass::Change::Added(line) => Self('+', line),
         }
     }
 }

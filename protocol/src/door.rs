@@ -7,10 +7,11 @@ use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::inputs::Directives;
+use isobar_compiler::pass::{Limit, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Arithmetic, Constants, Request, Tile};
+use crate::request::{Arithmetic, Constants, PassLimit, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -39,6 +40,12 @@ impl Request {
             constants: self.constants.map_or_else(ConstantSet::default, constants),
             minmax: self.minmax.map_or_else(config::Arithmetic::default, arithmetic),
             modulo: self.modulo.map_or_else(config::Arithmetic::default, arithmetic),
+            passes: PassOptions {
+                skip: self.passes.skip.iter().cloned().collect(),
+                stop_after: self.passes.stop_after.clone(),
+                limit: self.passes.limit.as_ref().map(limit),
+                trace: self.passes.trace,
+            },
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));
         config
@@ -60,6 +67,10 @@ impl Request {
         }
         if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
     }
+}
+
+fn limit(it: &PassLimit) -> Limit {
+    Limit { pass: it.pass.clone(), decisions: it.decisions }
 }
 
 fn tile(tile: Tile) -> config::Tile {

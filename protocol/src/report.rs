@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compile::{Signature, StageText};
+use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::job::{Backend, EndReason};
@@ -43,6 +43,12 @@ pub struct EmitReport {
     /// The level; its `stage` is there and its `text` empty where it was not reached.
     #[serde(flatten)]
     pub level: StageText,
+    /// What the passes of this level and those before it did or had to leave, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<Remark>,
+    /// The level before and after each of its passes, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
 }
 
 /// `isobar run`

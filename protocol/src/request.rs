@@ -72,6 +72,40 @@ pub struct Request {
     pub out: Option<String>,
     #[serde(skip_serializing_if = "Options::is_default")]
     pub options: Options,
+    #[serde(skip_serializing_if = "Passes::is_default")]
+    pub passes: Passes,
+}
+
+/// Which passes of the compiler run, and what is kept of them. Nothing here changes a result.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Passes {
+    /// Passes that do not run, as `oir/merge-horizontal-executions`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skip: Vec<String>,
+    /// The last pass; what comes behind it is not made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_after: Option<String>,
+    /// How many changes one of them may make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<PassLimit>,
+    /// Whether the answer holds every level before and after each pass.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub trace: bool,
+}
+
+/// At most so many decisions of a pass are carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassLimit {
+    pub pass: String,
+    pub decisions: usize,
+}
+
+impl Passes {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// A set of physical constants.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
-use isobar_compiler::pipeline::{Hook, NoHook, Stage};
+use isobar_compiler::pipeline::{Hook, NoHook, Stage, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_tests::corpus::{Checkout, Trial};
@@ -61,9 +61,8 @@ struct UntilOir {
 }
 
 impl Hook for UntilOir {
-    fn begin(&mut self, _step: &'static str) {}
-    fn end(&mut self, step: &'static str) {
-        if step == "oir" {
+    fn end(&mut self, step: Step) {
+        if step == (Step { kind: StepKind::Door, name: "oir" }) {
             self.took = self.start.elapsed();
         }
     }

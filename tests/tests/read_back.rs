@@ -36,7 +36,7 @@ fn schedule_trees_of_the_gallery_read_back_after_every_pass() {
             reads_back(&scheduled, name);
             let mut cx = PassCx::new(Target::CPU);
             for pass in PASSES {
-                (pass.run)(&mut scheduled, &mut cx);
+                pass.apply(&mut scheduled, &mut cx, None);
                 reads_back(&scheduled, name);
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use isobar_compiler::backend::debug::{self, Control, Stop};
 use isobar_compiler::inputs::{self, Directives};
-use isobar_compiler::pipeline::{Compilation, Hook, NoHook};
+use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
@@ -59,9 +59,9 @@ impl Compiler {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Vec<Kept>, Vec<StepTime>), Said> {
         let mut timer = Timer::new(clock);
-        timer.begin("compile");
+        timer.start();
         let compilation = self.compilation(request, &mut NoHook);
-        timer.end("compile");
+        timer.stop("compile");
         let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
             let files = compilation.sources();
             let places = Places::new(files);
@@ -75,7 +75,7 @@ impl Compiler {
             return Err(refused("the text has errors", &compilation.diagnostics));
         };
 
-        timer.begin("inputs");
+        timer.start();
         let [i, j, k] = request.domain.or(compilation.directives.domain).unwrap_or([32, 32, 20]);
         let domain = Domain::new(i.max(0), j.max(0), k.max(0));
         let bytes = inputs::bytes_for(signature, domain);
@@ -92,12 +92,12 @@ impl Compiler {
         call.scalars.extend(request.scalar_inputs().map_err(|it| refused("a scalar is no number", &it))?);
         let mut launch =
             compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
-        timer.end("inputs");
+        timer.stop("inputs");
 
-        timer.begin("debug");
+        timer.start();
         let mut reporter = Reporter { clock, progress, last: clock() };
         let ended = debug::run(oir, extents, &mut launch, &mut reporter);
-        timer.end("debug");
+        timer.stop("debug");
         match ended {
             Ok(()) => {}
             Err(Stop::Cancelled) => return Err(refused("the run was stopped", &[])),
@@ -134,15 +134,27 @@ impl<'a> Timer<'a> {
     fn new(clock: &'a dyn Fn() -> f64) -> Self {
         Self { clock, begun: 0.0, times: Vec::new() }
     }
-}
 
-impl Hook for Timer<'_> {
-    fn begin(&mut self, _step: &'static str) {
+    fn start(&mut self) {
         self.begun = (self.clock)();
     }
 
-    fn end(&mut self, step: &'static str) {
+    fn stop(&mut self, step: &str) {
         self.times.push(StepTime { step: step.to_owned(), ms: (self.clock)() - self.begun });
+    }
+}
+
+impl Hook for Timer<'_> {
+    fn begin(&mut self, step: Step) {
+        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
+            self.start();
+        }
+    }
+
+    fn end(&mut self, step: Step) {
+        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
+            self.stop(step.name);
+        }
     }
 }
 

@@ -29,9 +29,9 @@ macro_rules! level {
             compiler(concat!($level, "/", $door), &["FLOOR", "config", $level, $($up),*]),
             compiler(
                 concat!($level, "/analysis"),
-                &["FLOOR", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
+                &["FLOOR", "pass", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
             ),
-            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pipeline/hook"]),
+            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pass"]),
             // What is left: nodes, build, print, parse, validate, visit.
             compiler($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
         ]
@@ -51,15 +51,16 @@ const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
 /// The words of a call, which back ends share with their callers.
 const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
 
-const COMPILER: [Room; 18] = [
+const COMPILER: [Room; 19] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
     compiler("diag", &["entity", "space", "types"]),
     compiler("expr", &["entity", "space", "types", "diag"]),
+    compiler("pass", &["FLOOR"]),
     compiler("frontend", &["FLOOR", "project", "config"]),
     compiler("inputs", &["FLOOR", "config", CALL[0], CALL[1], CALL[2]]),
-    compiler("config", &["FLOOR"]),
+    compiler("config", &["FLOOR", "pass"]),
     compiler("project", &["FLOOR", "config"]),
     compiler("fingerprint", &["FLOOR", "project", "config"]),
     // A back end is a folder; it starts from one level and does not know the others.

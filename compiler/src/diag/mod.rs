@@ -16,6 +16,6 @@ pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Severity, TextEdit};
 pub use listing::{ListedNode, Listing, ListingWriter};
 pub use origin::{Origin, StmtId};
-pub use remark::Remark;
+pub use remark::{Remark, Tombstone, Traffic};
 pub use similar::{Similar, similar};
 pub use span::{FileId, LineCol, LineIndex, Span};

@@ -3,14 +3,35 @@
 use super::Origin;
 
 /// A decision of the compiler that is worth telling, with its reason.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// `level/pass-name`, as `--after` takes it.
+    /// `level/pass-name`, as `--stop-after` takes it.
     pub pass: &'static str,
     /// Whether the pass changed something here, or had to leave it.
     pub is_applied: bool,
     /// One sentence, lower-case, without a final dot, in the user's own names.
     pub message: String,
-    /// The statement it is about.
-    pub origin: Option<Origin>,
+    /// The statements it is about.
+    pub origins: Vec<Origin>,
+    /// What the whole stencil moves, as predicted, where the decision rests on that.
+    pub traffic: Option<Traffic>,
+}
+
+/// Bytes between the memory and the caches, for one run on the domain that a schedule is made for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Traffic {
+    pub before: f64,
+    /// What it is, or would be, with the change.
+    pub after: f64,
+}
+
+/// A statement that a pass removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tombstone {
+    pub origin: Origin,
+    /// The level on which it was removed.
+    pub level: &'static str,
+    pub pass: &'static str,
+    /// The pass's own words about it, where it has some.
+    pub reason: Option<String>,
 }

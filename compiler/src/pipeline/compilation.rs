@@ -1,16 +1,18 @@
 //! What came of one compilation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Levels, Stage};
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
-use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span};
+use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, Tombstone};
 use crate::frontend::externals::ExternalUse;
 use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
 use crate::oir::analysis::extents::touched;
 use crate::oir::nodes::ParamKind;
+use crate::pass::{LogValue, Logged, Trace};
 
 /// Every level that was reached, with what was found on the way.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +29,16 @@ pub struct Compilation {
     pub externals: Vec<ExternalUse>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
+    /// What the passes did or left, in the order in which they ran.
     pub remarks: Vec<Remark>,
+    /// What they measured.
+    pub log: Vec<Logged>,
+    /// What analyses tell, each as it was computed last.
+    pub results: BTreeMap<&'static str, LogValue>,
+    /// The statements that passes removed.
+    pub tombstones: Vec<Tombstone>,
+    /// The levels before and after each pass, where the options ask for them.
+    pub trace: Option<Trace>,
     /// The levels themselves.
     pub levels: Levels,
     /// What the comment lines of the main file say about a run.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::interface::signature;
-use super::{Compilation, Hook, Stage};
+use super::{Compilation, Hook, Stage, Step, StepKind};
 use crate::backend::c;
 use crate::config::Config;
 use crate::diag::{Diagnostics, Listing};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs;
+use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
 
@@ -27,16 +28,7 @@ pub fn compile_files(
     config: &Config,
     hook: &mut dyn Hook,
 ) -> Compilation {
-    travel(project, files, config, hook, None)
-}
-
-/// The level as it stood right after `pass`, as `oir/merge-horizontal-executions`;
-/// `None` where there is no such pass, or the text has errors before it.
-#[must_use]
-pub fn listing_after(project: &Project, config: &Config, pass: &str) -> Option<Listing> {
-    let stage = passes().find(|(_, name)| *name == pass)?.0;
-    let files = ParsedFiles::default().of(project);
-    travel(project, files, config, &mut super::NoHook, Some(pass)).listing(stage).cloned()
+    travel(project, files, config, hook)
 }
 
 /// Every pass with the level that it changes, in the order in which they run.
@@ -50,7 +42,6 @@ fn travel(
     files: Vec<Arc<SourceFile>>,
     config: &Config,
     hook: &mut dyn Hook,
-    stop_after: Option<&str>,
 ) -> Compilation {
     let mut found = Diagnostics::default();
     let (directives, unread) = match project.main_id() {
@@ -68,13 +59,15 @@ fn travel(
     });
 
     let names = Names::new(&program, &config);
-    let mut at = Trip { hook, found, compilation: Compilation::default(), stop_after };
+    let trace = config.passes.trace.then(Trace::default);
+    let mut at = Trip { hook, found, compilation: Compilation::default(), trace };
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     if wanted.is_some() || !stencils.is_empty() {
         at.levels(&program, &names, wanted.as_deref());
     }
-    let Trip { found, mut compilation, .. } = at;
+    let Trip { found, mut compilation, trace, .. } = at;
+    compilation.trace = trace;
     compilation.externals = frontend::externals::of(&program, &names, compilation.stencil.as_deref());
     compilation.stencils = stencils;
     compilation.diagnostics = found.sorted();
@@ -91,6 +84,7 @@ fn with_directives(config: &Config, directives: &inputs::Directives) -> Config {
 }
 
 fn watched<T>(hook: &mut dyn Hook, step: &'static str, work: impl FnOnce() -> T) -> T {
+    let step = Step { kind: StepKind::Door, name: step };
     hook.begin(step);
     let result = work();
     hook.end(step);
@@ -101,7 +95,7 @@ struct Trip<'a> {
     hook: &'a mut dyn Hook,
     found: Diagnostics,
     compilation: Compilation,
-    stop_after: Option<&'a str>,
+    trace: Option<Trace>,
 }
 
 impl Trip<'_> {
@@ -126,6 +120,7 @@ impl Trip<'_> {
         let found = &mut self.found;
         let typed = watched(self.hook, "gtir", || gtir::from_defir::lower(definition, config, found))?;
         check("gtir", || gtir::validate::validate(&typed), || gtir::print::listing(&typed));
+        self.show("gtir", &|| gtir::print::listing(&typed));
         let typed = &*self.compilation.levels.gtir.insert(typed);
 
         let found = &mut self.found;
@@ -145,14 +140,32 @@ impl Trip<'_> {
             return None;
         }
 
-        let extents = self.optimized_oir()?;
-        let optimized = self.compilation.levels.optimized.as_ref()?;
+        let mut optimized = self.compilation.levels.oir.clone()?;
+        let is_whole = self.passes(&oir::passes::PIPELINE, &mut optimized, (), config);
+        let optimized = self.compilation.levels.optimized.insert(optimized);
+        if !is_whole {
+            return None;
+        }
+        let extents = oir::analysis::extents::extents(optimized);
+        let optimized = &*optimized;
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
         check("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
 
-        self.schedule(&explicit)?;
-        self.compilation.levels.tree = Some(explicit);
+        self.show("tree", &|| tree::print::listing(&explicit));
 
+        let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(&explicit));
+        check(
+            "schedule",
+            || schedule::validate::validate(&scheduled),
+            || schedule::print::listing(&scheduled),
+        );
+        self.compilation.levels.tree = Some(explicit);
+        let target = schedule::passes::Target::CPU;
+        let is_whole = self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config);
+        self.compilation.levels.schedule = Some(scheduled);
+        if !is_whole {
+            return None;
+        }
         let scheduled = self.compilation.levels.schedule.as_ref()?;
         let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
         check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
@@ -162,53 +175,31 @@ impl Trip<'_> {
         Some(())
     }
 
-    /// Makes a copy of the OIR that all passes have changed; `None` where the trip ends there.
-    fn optimized_oir(&mut self) -> Option<oir::analysis::extents::Extents> {
-        let mut stencil = self.compilation.levels.oir.clone()?;
-        let mut cx = oir::passes::PassCx::new(&stencil);
-        let mut is_stopped = false;
-        for pass in oir::passes::PASSES {
-            watched(self.hook, pass.name, || (pass.run)(&mut stencil, &mut cx));
-            check(
-                pass.name,
-                || oir::validate::validate(&stencil),
-                || oir::print::listing_with_extents(&stencil, &cx.extents),
-            );
-            is_stopped = self.stop_after == Some(pass.name);
-            if is_stopped {
-                break;
-            }
-        }
-        self.compilation.levels.optimized = Some(stencil);
-        self.compilation.remarks.append(&mut cx.remarks);
-        (!is_stopped).then_some(cx.extents)
+    /// Runs the passes of a level; answers whether the trip goes on behind them.
+    fn passes<I: Level>(
+        &mut self,
+        pipeline: &Pipeline<I>,
+        ir: &mut I,
+        options: I::Options,
+        config: &Config,
+    ) -> bool {
+        self.show(I::NAME, &|| ir.listing(&mut Analyses::default()));
+        let mut watch = Watch { hook: self.hook, options: &config.passes, trace: self.trace.as_mut() };
+        let mut outcome = pipeline.run(ir, options, &mut watch);
+        let compilation = &mut self.compilation;
+        compilation.remarks.append(&mut outcome.remarks);
+        compilation.log.append(&mut outcome.log);
+        compilation.results.append(&mut outcome.results);
+        compilation.tombstones.append(&mut outcome.tombstones);
+        !outcome.is_stopped
     }
 
-    /// Makes the schedule tree that all passes have changed; `None` where the trip ends there.
-    fn schedule(&mut self, explicit: &tree::Tree) -> Option<()> {
-        let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(explicit));
-        check(
-            "schedule",
-            || schedule::validate::validate(&scheduled),
-            || schedule::print::listing(&scheduled),
-        );
-        let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
-        let mut is_stopped = false;
-        for pass in schedule::passes::PASSES {
-            watched(self.hook, pass.name, || (pass.run)(&mut scheduled, &mut cx));
-            check(
-                pass.name,
-                || schedule::validate::validate(&scheduled),
-                || schedule::print::listing(&scheduled),
-            );
-            is_stopped = self.stop_after == Some(pass.name);
-            if is_stopped {
-                break;
-            }
+    /// A level as it was lowered.
+    fn show(&mut self, level: &'static str, listing: &dyn Fn() -> Listing) {
+        self.hook.show(Step { kind: StepKind::Door, name: level }, &listing);
+        if let Some(trace) = &mut self.trace {
+            trace.record(level, None, Some(&listing()));
         }
-        self.compilation.levels.schedule = Some(scheduled);
-        self.compilation.remarks.append(&mut cx.remarks);
-        (!is_stopped).then_some(())
     }
 }
 

@@ -1,14 +1,16 @@
 //! `isobar emit` — any level, any generated text.
 
-use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::StageText;
+use std::fmt::Write;
+
+use isobar_compiler::pipeline::{Stage, route};
+use isobar_protocol::compile::{Change, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 
 use super::{Outcome, Usage, check, human, print, print_json, say};
 use crate::cli::{EmitArgs, Format};
 use crate::compile;
 use crate::config::Environment;
-use crate::document::Document;
+use crate::document::{Document, known_pass};
 
 pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
     if args.stage == ALL {
@@ -19,22 +21,23 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         let known = known.join(", ");
         return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, and {ALL}", args.stage)));
     };
-    let document = Document::read(args.file.as_deref(), &args.shared)?;
+    let document = read(args)?;
     let request = &document.request;
-    let mut report = match &args.after {
-        None => {
-            let compiled = check::ask(request, &args.shared, environment)?;
-            let level = compiled.stages.into_iter().find(|it| it.stage == stage.name());
-            EmitReport {
-                diagnostics: compiled.diagnostics,
-                stencil: compiled.stencil,
-                level: level.unwrap_or_default(),
-            }
+    if let Some(last) = &request.passes.stop_after {
+        let level = route::passes().find(|(_, pass)| pass == last).map_or(stage, |(level, _)| level);
+        if level < stage {
+            return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
-        Some(_) if args.shared.runner.is_some() => {
-            return Err(Usage::Wrong("--after works here only, without --runner".to_owned()));
-        }
-        Some(pass) => compile::here_after(request, stage, pass).map_err(Usage::Wrong)?,
+    }
+    let compiled = check::ask(request, &args.shared, environment)?;
+    let is_wanted =
+        |pass: &str| Stage::from_name(pass.split('/').next().unwrap_or(pass)).is_some_and(|it| it <= stage);
+    let mut report = EmitReport {
+        diagnostics: compiled.diagnostics,
+        stencil: compiled.stencil,
+        level: compiled.stages.into_iter().find(|it| it.stage == stage.name()).unwrap_or_default(),
+        remarks: compiled.remarks.into_iter().filter(|it| args.remarks && is_wanted(&it.pass)).collect(),
+        trace: compiled.trace,
     };
     report.level.stage = stage.name().to_owned();
     let is_reached = !report.level.text.is_empty();
@@ -53,10 +56,50 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
                 say(found.trim_end());
             }
             let StageText { text, .. } = &report.level;
-            print(text);
+            match report.trace.as_ref().filter(|_| args.print_changed) {
+                Some(trace) => print(&changes(trace, Some(stage))),
+                None => print(text),
+            }
+            if args.remarks {
+                print(&human::remarks(&report.remarks));
+            }
         }
     }
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}
+
+/// The request, with what is asked about passes.
+fn read(args: &EmitArgs) -> Result<Document, Usage> {
+    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let passes = &mut document.request.passes;
+    if let Some(last) = &args.stop_after {
+        passes.stop_after = Some(known_pass(last)?);
+    }
+    passes.trace |= args.print_changed;
+    Ok(document)
+}
+
+/// What each pass changed, of one level or of all.
+fn changes(trace: &Trace, stage: Option<Stage>) -> String {
+    let mut text = String::new();
+    let mut unchanged = Vec::new();
+    for step in trace.steps.iter().filter(|it| stage.is_none_or(|stage| it.stage == stage.name())) {
+        let Some(pass) = &step.pass else { continue };
+        if step.changes.is_empty() {
+            unchanged.push(pass.as_str());
+            continue;
+        }
+        let _ = writeln!(text, "==> {pass} <==");
+        for Change(mark, line) in &step.changes {
+            let line = if *mark == '.' { format!("    ... {line}") } else { format!("{mark} {line}") };
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text.push('\n');
+    }
+    if !unchanged.is_empty() {
+        let _ = writeln!(text, "unchanged by {}", unchanged.join(", "));
+    }
+    text
 }
 
 /// Instead of a stage.
@@ -64,10 +107,7 @@ const ALL: &str = "all";
 
 /// Every level that was reached, each under its name. As JSON it is what `POST /v1/compile` answers.
 fn emit_all(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
-    if args.after.is_some() {
-        return Err(Usage::Wrong("--after needs one stage".to_owned()));
-    }
-    let document = Document::read(args.file.as_deref(), &args.shared)?;
+    let document = read(args)?;
     let request = &document.request;
     let mut compiled = check::ask(request, &args.shared, environment)?;
     if compiled.stencil.is_none() && Outcome::of(&compiled.diagnostics) == Outcome::Fine {
@@ -80,9 +120,16 @@ fn emit_all(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage
             if !found.is_empty() {
                 say(found.trim_end());
             }
-            let texts: Vec<String> =
-                compiled.stages.iter().map(|it| format!("==> {} <==\n{}", it.stage, it.text)).collect();
-            print(&texts.join("\n"));
+            match compiled.trace.as_ref().filter(|_| args.print_changed) {
+                Some(trace) => print(&changes(trace, None)),
+                None => {
+                    let texts = compiled.stages.iter().map(|it| format!("==> {} <==\n{}", it.stage, it.text));
+                    print(&texts.collect::<Vec<_>>().join("\n"));
+                }
+            }
+            if args.remarks {
+                print(&human::remarks(&compiled.remarks));
+            }
         }
     }
     Ok(Outcome::of(&compiled.diagnostics))

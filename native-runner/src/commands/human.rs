@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
+use isobar_protocol::compile::Remark;
 use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::request::Request;
@@ -47,6 +48,28 @@ fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
     let rendered = render::render(&shown, &file);
     let below = rendered.split_once('\n').map_or("", |it| it.1);
     format!("{}[{}]: {}\n{below}", found.severity, found.code, found.message)
+}
+
+/// What passes did and left, one to a line, with the place it is about.
+pub(crate) fn remarks(all: &[Remark]) -> String {
+    let mut text = String::new();
+    for Remark { pass, applied, message, places, traffic, .. } in all {
+        let place = places.first().map(|it| format!("{}:{}:{}: ", it.file, it.start.line, it.start.col));
+        let word = if *applied { "applied" } else { "missed" };
+        let traffic = traffic.map(|[before, after]| format!(" ({} -> {})", bytes(before), bytes(after)));
+        let (place, traffic) = (place.unwrap_or_default(), traffic.unwrap_or_default());
+        let _ = writeln!(text, "{place}{word}[{pass}]: {message}{traffic}");
+    }
+    text
+}
+
+/// `12.4 MB`
+fn bytes(n: f64) -> String {
+    match n {
+        n if n >= 1e9 => format!("{:.2} GB", n / 1e9),
+        n if n >= 1e6 => format!("{:.2} MB", n / 1e6),
+        n => format!("{:.2} kB", n / 1e3),
+    }
 }
 
 /// A fix with its places as bytes of the file `name`; `None` where it changes another file.

@@ -5,6 +5,7 @@ pub mod json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use isobar_compiler::pipeline::route;
 use isobar_protocol::request::{FieldsInput, Request};
 use serde::de::DeserializeOwned;
 
@@ -30,6 +31,25 @@ pub struct Document {
     pub request: Request,
     pub fields: Option<PathBuf>,
     pub out: Option<PathBuf>,
+}
+
+/// The full name of a pass, which may be given without its level where that leaves no doubt.
+///
+/// # Errors
+///
+/// When there is no such pass, or there are several.
+pub fn known_pass(name: &str) -> Result<String, Usage> {
+    let all: Vec<&str> = route::passes().map(|it| it.1).collect();
+    let of_any_level = |it: &&str| it.split_once('/').is_some_and(|(_, own)| own == name);
+    let found: Vec<&str> = match all.iter().find(|&&it| it == name) {
+        Some(it) => vec![it],
+        None => all.iter().copied().filter(of_any_level).collect(),
+    };
+    match found.as_slice() {
+        [it] => Ok((*it).to_owned()),
+        [] => Err(Usage::Wrong(format!("no pass `{name}`: there are {}", all.join(", ")))),
+        several => Err(Usage::Wrong(format!("which `{name}`: {}?", several.join(" or ")))),
+    }
 }
 
 /// No file of a project is larger; a larger one is read no further.
@@ -85,6 +105,9 @@ impl Document {
         }
         if let Some(modulo) = &shared.modulo {
             request.modulo = serde_json::from_value(modulo.as_str().into()).ok();
+        }
+        for pass in &shared.skip {
+            request.passes.skip.push(known_pass(pass)?);
         }
         if !shared.domain.is_empty() {
             let domain = <[i64; 3]>::try_from(shared.domain.as_slice())

@@ -89,7 +89,9 @@ pub(super) fn prepared(
     let mut scheduled = schedule::from_tree::lower(&tree::from_oir::lower(stencil, &extents(stencil)));
     if passes == Passes::All {
         let mut cx = PassCx::new(Target::CPU);
-        PASSES.iter().for_each(|pass| (pass.run)(&mut scheduled, &mut cx));
+        for pass in PASSES {
+            pass.apply(&mut scheduled, &mut cx, None);
+        }
     }
     let graph = sdfg::from_schedule::lower(&scheduled);
     assert_eq!(

@@ -81,7 +81,7 @@ fn Remarks() -> impl IntoView {
                         .map(|it| {
                             let sign = if it.applied { "✓" } else { "–" };
                             let said = if it.applied { "applied" } else { "not applied" };
-                            let place = it.place.map(|it| it.start);
+                            let place = it.places.first().map(|it| it.start);
                             view! {
                                 <li>
                                     <button

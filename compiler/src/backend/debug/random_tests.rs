@@ -140,9 +140,9 @@ proptest! {
         let Some((_, mut optimized)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
         let domain = Domain::new(4, 3, 4);
         let expected = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
-        let mut cx = PassCx::new(&optimized);
+        let mut cx = PassCx::new(());
         for pass in PASSES {
-            (pass.run)(&mut optimized, &mut cx);
+            pass.apply(&mut optimized, &mut cx, None);
             let listing = oir::print::listing(&optimized).text;
             prop_assert_eq!(oir::validate::validate(&optimized), Vec::<String>::new(), "{} {}", pass.name, listing);
             let found = all_fields(&run_oir_ended(optimized.clone(), domain, noise));
@@ -194,7 +194,7 @@ proptest! {
             let mut scheduled = schedule::from_tree::lower(&tree::from_oir::lower(&ordered, &extents));
             let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
             for pass in schedule::passes::PASSES {
-                (pass.run)(&mut scheduled, &mut cx);
+                pass.apply(&mut scheduled, &mut cx, None);
                 let printed = schedule::print::listing(&scheduled).text;
                 let again = schedule::parse::parse(&printed).expect("what is printed is a schedule tree");
                 prop_assert_eq!(&schedule::print::listing(&again).text, &printed);

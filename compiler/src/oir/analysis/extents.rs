@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use super::super::nodes::{Field, HorizontalExecution, Stencil, StmtKind, Target};
 use crate::entity::{Handle, SideTable};
+use crate::pass::{Analyses, Analysis};
 use crate::space::{Axis, Bound, Domain, Extent, Level, Offset, Reach, Region, Side};
 
 /// The horizontal extents of a stencil.
@@ -28,6 +29,19 @@ impl Extents {
     #[must_use]
     pub fn meets(&self, execution: Handle<HorizontalExecution>, region: Option<Region>) -> bool {
         contribution(self.executions[execution], Offset::CENTRE, region).is_some()
+    }
+}
+
+/// The extents of a stencil, as a fact that passes share.
+#[derive(Debug)]
+pub struct ExtentsOf;
+
+impl Analysis<Stencil> for ExtentsOf {
+    const NAME: &'static str = "oir/extents";
+    type Fact = Extents;
+
+    fn compute(stencil: &Stencil, _: &mut Analyses<Stencil>) -> Extents {
+        extents(stencil)
     }
 }
 

@@ -25,17 +25,22 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     for field in temporaries {
         let Field { name, dtype, span, .. } = stencil.fields[field].clone();
         match homes.home(stencil, field) {
-            Ok(execution) => {
+            Ok(execution) if cx.may_change() => {
                 let local = stencil.locals.push(Local { name: name.clone(), dtype, span });
                 locals.insert(field, local);
-                let origin = stencil.executions[execution].body.first().map(|it| it.origin.clone());
-                cx.applied(
-                    NAME,
-                    format!("`{name}` is a value at the point, and not a field"),
-                    origin.as_ref(),
-                );
+                let uses = stencil.executions[execution].touches();
+                let uses = uses.iter().filter(|it| it.what == Target::Field(field)).map(|it| it.origin);
+                cx.applied(format!("`{name}` is a value at the point, and not a field"), uses);
             }
-            Err(blocked) => cx.missed(NAME, format!("`{name}` stays a field: {blocked}"), None),
+            Ok(_) => {}
+            Err(blocked) => {
+                let first = stencil.placed().find_map(|it| {
+                    let touches = stencil.executions[it.execution].touches();
+                    let first = touches.into_iter().find(|it| it.what == Target::Field(field));
+                    first.map(|it| it.origin.clone())
+                });
+                cx.missed(format!("`{name}` stays a field: {blocked}"), &first);
+            }
         }
     }
     let mut rename = |what: &mut Target| {
@@ -47,7 +52,6 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     for execution in placed {
         stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
     }
-    cx.changed(stencil);
 }
 
 /// Why a temporary stays a field.

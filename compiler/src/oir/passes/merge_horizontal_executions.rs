@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::PassCx;
 use crate::entity::Handle;
+use crate::oir::analysis::extents::{Extents, ExtentsOf};
 use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil};
 use crate::space::LoopOrder;
 
@@ -12,22 +13,28 @@ pub const NAME: &str = "oir/merge-horizontal-executions";
 
 /// Merges each horizontal execution into the one before it, where legal.
 ///
-/// - **Precondition**: valid OIR; `cx.extents` is up to date.
+/// - **Precondition**: valid OIR.
 /// - **Effect**: fewer, longer horizontal executions; statements keep their order.
 /// - **Legality**: [`may_merge`]; every refusal becomes a remark.
 /// - **Why**: each execution that remains costs one pass over memory.
 pub fn merge_horizontal_executions(stencil: &mut Stencil, cx: &mut PassCx) {
+    let extents = cx.get::<ExtentsOf>(stencil);
     let mut vertical_loops = std::mem::take(&mut stencil.vertical_loops);
     for vertical_loop in &mut vertical_loops {
         for section in &mut vertical_loop.sections {
-            merge_section(stencil, cx, vertical_loop.order, section);
+            merge_section(stencil, cx, &extents, vertical_loop.order, section);
         }
     }
     stencil.vertical_loops = vertical_loops;
-    cx.changed(stencil);
 }
 
-fn merge_section(stencil: &mut Stencil, cx: &mut PassCx, order: LoopOrder, section: &mut Section) {
+fn merge_section(
+    stencil: &mut Stencil,
+    cx: &mut PassCx,
+    extents: &Extents,
+    order: LoopOrder,
+    section: &mut Section,
+) {
     let mut merged: Vec<(Handle<HorizontalExecution>, Accesses)> = Vec::new();
     for next in std::mem::take(&mut section.executions) {
         let after = Accesses::of(order, &stencil.executions[next]);
@@ -35,15 +42,17 @@ fn merge_section(stencil: &mut Stencil, cx: &mut PassCx, order: LoopOrder, secti
             merged.push((next, after));
             continue;
         };
-        match may_merge(stencil, cx, (*prev, before), (next, &after)) {
-            Ok(()) => {
+        let origin = stencil.executions[next].body.first().map(|it| it.origin.clone());
+        match may_merge(stencil, extents, (*prev, before), (next, &after)) {
+            Ok(()) if cx.may_change() => {
+                cx.applied("runs with the statements before it, point by point", &origin);
                 before.extend(after);
                 let body = std::mem::take(&mut stencil.executions[next].body);
                 stencil.executions[*prev].body.extend(body);
             }
+            Ok(()) => merged.push((next, after)),
             Err(blocked) => {
-                let origin = stencil.executions[next].body.first().map(|it| it.origin.clone());
-                cx.missed(NAME, blocked.to_string(), origin.as_ref());
+                cx.missed(blocked.to_string(), &origin);
                 merged.push((next, after));
             }
         }
@@ -130,11 +139,11 @@ impl fmt::Display for Blocked {
 /// The reason why it may not.
 fn may_merge(
     stencil: &Stencil,
-    cx: &PassCx,
+    extents: &Extents,
     (prev, before): (Handle<HorizontalExecution>, &Accesses),
     (next, after): (Handle<HorizontalExecution>, &Accesses),
 ) -> Result<(), Blocked> {
-    if cx.extents.executions.get(prev) != cx.extents.executions.get(next) {
+    if extents.executions.get(prev) != extents.executions.get(next) {
         return Err(Blocked::ExtentsDiffer);
     }
     let name = |field: Handle<Field>| stencil.fields[field].name.clone();
@@ -186,6 +195,7 @@ parallel
                     x0
                       t = a[1,0,0]
                       b = t + 1.0
+                applied: runs with the statements before it, point by point
             "#]],
         );
     }
@@ -296,6 +306,7 @@ parallel
                       b = t
                 missed: not merged: the statements before run on another extent
                 missed: not merged: `t` is overwritten, and was just read at another point
+                applied: runs with the statements before it, point by point
             "#]],
         );
     }
@@ -326,7 +337,7 @@ temporary t: float64[IJK]
         ));
         assert!(
             after(&text("forward"), merge_horizontal_executions)
-                .ends_with("      t = a\n      b = t[0,0,-1]\n")
+                .contains("      t = a\n      b = t[0,0,-1]\n")
         );
     }
 

@@ -5,59 +5,58 @@ pub mod localize_temporaries;
 pub mod prune_temporaries;
 pub mod prune_regions;
 
-use super::analysis::extents::{Extents, extents};
+use super::analysis::extents::ExtentsOf;
 use super::nodes::Stencil;
-use crate::diag::{Origin, Remark};
+use super::{print, validate};
+use crate::diag::{Listing, Origin};
+use crate::pass::{Analyses, Level, Pass, Pipeline};
 
-/// A pass with its name, as `--after` takes it.
-#[derive(Clone, Copy, Debug)]
-pub struct Pass {
-    pub name: &'static str,
-    pub run: fn(&mut Stencil, &mut PassCx),
-}
+/// What passes of this level get.
+pub type PassCx = crate::pass::PassCx<Stencil>;
 
 /// In the order in which they run.
-pub const PASSES: &[Pass] = &[
+pub const PASSES: &[Pass<Stencil>] = &[
     // First what needs no work at all, so that nothing later looks at it.
-    Pass { name: prune_regions::NAME, run: prune_regions::prune_regions },
-    Pass { name: prune_temporaries::NAME, run: prune_temporaries::prune_temporaries },
+    Pass { name: prune_regions::NAME, run: prune_regions::prune_regions, preserves: &[] },
+    Pass { name: prune_temporaries::NAME, run: prune_temporaries::prune_temporaries, preserves: &[] },
     Pass {
         name: merge_horizontal_executions::NAME,
         run: merge_horizontal_executions::merge_horizontal_executions,
+        preserves: &[],
     },
     // After merging, when the uses of most temporaries have come together.
-    Pass { name: localize_temporaries::NAME, run: localize_temporaries::localize_temporaries },
+    Pass {
+        name: localize_temporaries::NAME,
+        run: localize_temporaries::localize_temporaries,
+        preserves: &[],
+    },
 ];
 
-/// What a pass may use and what it tells.
-#[derive(Clone, Debug, Default)]
-pub struct PassCx {
-    /// Of the stencil as it is; a pass that changes it computes them anew.
-    pub extents: Extents,
-    pub remarks: Vec<Remark>,
-}
+/// All of them.
+pub const PIPELINE: Pipeline<Stencil> = Pipeline { passes: PASSES };
 
-impl PassCx {
-    /// The context of the first pass.
-    #[must_use]
-    pub fn new(stencil: &Stencil) -> Self {
-        Self { extents: extents(stencil), remarks: Vec::new() }
+impl Level for Stencil {
+    const NAME: &'static str = "oir";
+    type Options = ();
+
+    fn violations(&self) -> Vec<String> {
+        validate::validate(self)
     }
 
-    /// Drops what the stencil does not use any more, and computes the extents anew.
-    pub(super) fn changed(&mut self, stencil: &mut Stencil) {
-        stencil.compact();
-        self.extents = extents(stencil);
+    fn listing(&self, facts: &mut Analyses<Self>) -> Listing {
+        print::listing_with_extents(self, &facts.get::<ExtentsOf>(self))
     }
 
-    /// Tells what a pass did.
-    pub(super) fn applied(&mut self, pass: &'static str, message: String, origin: Option<&Origin>) {
-        self.remarks.push(Remark { pass, is_applied: true, message, origin: origin.cloned() });
+    fn tidy(&mut self) {
+        self.compact();
     }
 
-    /// Tells what a pass left, and why.
-    pub(super) fn missed(&mut self, pass: &'static str, message: String, origin: Option<&Origin>) {
-        self.remarks.push(Remark { pass, is_applied: false, message, origin: origin.cloned() });
+    fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
+        for placed in self.placed() {
+            for stmt in &self.executions[placed.execution].body {
+                stmt.walk(&mut |it| each(&it.origin));
+            }
+        }
     }
 }
 
@@ -70,11 +69,12 @@ pub(super) mod tests {
     pub(in crate::oir) fn after(text: &str, pass: fn(&mut Stencil, &mut PassCx)) -> String {
         let mut stencil = parse(text).expect("the text is OIR");
         assert_eq!(validate(&stencil), Vec::<String>::new(), "before the pass");
-        let mut cx = PassCx::new(&stencil);
+        let mut cx = PassCx::new(());
         pass(&mut stencil, &mut cx);
+        stencil.compact();
         assert_eq!(validate(&stencil), Vec::<String>::new(), "after the pass");
         let mut found = listing(&stencil).text;
-        for remark in &cx.remarks {
+        for remark in cx.remarks() {
             let word = if remark.is_applied { "applied" } else { "missed" };
             found.push_str(&format!("{word}: {}\n", remark.message));
         }

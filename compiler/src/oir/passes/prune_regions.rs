@@ -1,46 +1,42 @@
 //! Drops regions that meet no point that their statement runs on.
 
 use super::PassCx;
-use crate::oir::analysis::extents::never_meets;
+use crate::oir::analysis::extents::{ExtentsOf, never_meets};
 use crate::oir::nodes::{Stencil, Stmt, StmtKind};
-use crate::space::{Extent, Region};
+use crate::space::Extent;
 
 pub const NAME: &str = "oir/prune-regions";
 
 /// Drops every region that is outside of where its execution runs, on domains of any size.
 ///
-/// - **Precondition**: valid OIR; `cx.extents` is up to date.
+/// - **Precondition**: valid OIR.
 /// - **Effect**: fewer statements.
 /// - **Legality**: [`never_meets`].
 /// - **Why**: on most processes of a large run the edges of a tile are elsewhere, given as `I[0] - 32767`.
 pub fn prune_regions(stencil: &mut Stencil, cx: &mut PassCx) {
-    let mut dropped = Vec::new();
+    let extents = cx.get::<ExtentsOf>(stencil);
     for (execution, it) in stencil.executions.iter_mut() {
-        let Some(&extent) = cx.extents.executions.get(execution) else { continue };
-        drop_regions(&mut it.body, extent, &mut dropped);
+        let Some(&extent) = extents.executions.get(execution) else { continue };
+        drop_regions(&mut it.body, extent, cx);
     }
-    for (region, stmt) in dropped {
-        cx.applied(
-            NAME,
-            format!("the region {region} is outside of what is computed here"),
-            Some(&stmt.origin),
-        );
-    }
-    cx.changed(stencil);
 }
 
-fn drop_regions(body: &mut Vec<Stmt>, extent: Extent, dropped: &mut Vec<(Region, Stmt)>) {
+fn drop_regions(body: &mut Vec<Stmt>, extent: Extent, cx: &mut PassCx) {
     for mut stmt in std::mem::take(body) {
         match &mut stmt.kind {
-            StmtKind::Region { region, .. } if never_meets(extent, *region) => {
-                dropped.push((*region, stmt));
+            StmtKind::Region { region, body } if never_meets(extent, *region) && cx.may_change() => {
+                let inside = body.iter().map(|it| &it.origin);
+                cx.applied(
+                    format!("the region {region} is outside of what is computed here"),
+                    std::iter::once(&stmt.origin).chain(inside),
+                );
                 continue;
             }
             StmtKind::If { then, otherwise, .. } => {
-                drop_regions(then, extent, dropped);
-                drop_regions(otherwise, extent, dropped);
+                drop_regions(then, extent, cx);
+                drop_regions(otherwise, extent, cx);
             }
-            StmtKind::While { body, .. } => drop_regions(body, extent, dropped),
+            StmtKind::While { body, .. } => drop_regions(body, extent, cx),
             StmtKind::Assign { .. } | StmtKind::Region { .. } => {}
         }
         body.push(stmt);

@@ -15,17 +15,18 @@ pub const NAME: &str = "oir/prune-temporaries";
 /// - **Legality**: [`first_dead`]. A `while` stays even if its body becomes empty: whether it ends is part of the meaning.
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
-    while let Some(field) = first_dead(stencil) {
+    while let Some(field) = first_dead(stencil)
+        && cx.may_change()
+    {
         let name = stencil.fields[field].name.clone();
         let mut dropped = Vec::new();
         for (_, execution) in stencil.executions.iter_mut() {
             drop_assignments(&mut execution.body, field, &mut dropped);
         }
         for stmt in dropped {
-            cx.applied(NAME, format!("`{name}` is never read, so it is not computed"), Some(&stmt.origin));
+            cx.applied(format!("`{name}` is never read, so it is not computed"), [&stmt.origin]);
         }
     }
-    cx.changed(stencil);
 }
 
 /// The first temporary that is written, and never read.

@@ -30,15 +30,16 @@ fn merge_siblings(tree: &Tree, cx: &mut PassCx, block: &mut Vec<Node>) {
             continue;
         };
         match may_merge(tree, prev, it) {
-            Ok(()) => {
+            Ok(()) if cx.may_change() => {
                 let message = format!("the loop over `{}` continues the one before it", it.variable);
-                cx.applied(NAME, &next, message);
+                cx.applied(message, next.first_origin());
                 if let Node::Loop(it) = next {
                     prev.children.extend(it.children);
                 }
             }
+            Ok(()) => merged.push(next),
             Err(blocked) => {
-                cx.missed(NAME, &next, blocked.to_string());
+                cx.missed(blocked.to_string(), next.first_origin());
                 merged.push(next);
             }
         }

@@ -5,8 +5,10 @@ pub mod sink_sequential_levels;
 pub mod place_threads;
 pub mod place_vectors;
 
-use super::nodes::{Node, Tree};
-use crate::diag::Remark;
+use super::nodes::Tree;
+use super::{print, validate};
+use crate::diag::{Listing, Origin};
+use crate::pass::{Analyses, Level, Pass, Pipeline};
 
 /// The machine, as far as a schedule depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,51 +24,43 @@ impl Target {
     pub const CPU: Target = Target { has_threads: true, has_vectors: true };
 }
 
-/// What a pass may read, and where it reports.
-#[derive(Debug)]
-pub struct PassCx {
-    pub target: Target,
-    pub remarks: Vec<Remark>,
-}
-
-impl PassCx {
-    #[must_use]
-    pub fn new(target: Target) -> Self {
-        Self { target, remarks: Vec::new() }
-    }
-
-    /// Reports what `pass` did at `node`.
-    pub fn applied(&mut self, pass: &'static str, node: &Node, message: String) {
-        self.remark(pass, node, true, message);
-    }
-
-    /// Reports what `pass` had to leave at `node`, and why.
-    pub fn missed(&mut self, pass: &'static str, node: &Node, message: String) {
-        self.remark(pass, node, false, message);
-    }
-
-    fn remark(&mut self, pass: &'static str, node: &Node, is_applied: bool, message: String) {
-        self.remarks.push(Remark { pass, is_applied, message, origin: node.first_origin().cloned() });
-    }
-}
-
-/// A pass: its name, and the function that is it.
-#[derive(Clone, Copy, Debug)]
-pub struct Pass {
-    pub name: &'static str,
-    pub run: fn(&mut Tree, &mut PassCx),
-}
+/// What passes of this level get.
+pub type PassCx = crate::pass::PassCx<Tree>;
 
 /// All passes, in order.
-pub const PASSES: &[Pass] = &[
+pub const PASSES: &[Pass<Tree>] = &[
     // First: longer bodies give the later passes more to choose from.
-    Pass { name: merge_loops::NAME, run: merge_loops::merge_loops },
+    Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
     // After merging, since only a single plane loop can change places with the levels around it.
-    Pass { name: sink_sequential_levels::NAME, run: sink_sequential_levels::sink_sequential_levels },
+    Pass {
+        name: sink_sequential_levels::NAME,
+        run: sink_sequential_levels::sink_sequential_levels,
+        preserves: &[],
+    },
     // Last, on the final shape: which loops run in parallel.
-    Pass { name: place_threads::NAME, run: place_threads::place_threads },
-    Pass { name: place_vectors::NAME, run: place_vectors::place_vectors },
+    Pass { name: place_threads::NAME, run: place_threads::place_threads, preserves: &[] },
+    Pass { name: place_vectors::NAME, run: place_vectors::place_vectors, preserves: &[] },
 ];
+
+/// All of them.
+pub const PIPELINE: Pipeline<Tree> = Pipeline { passes: PASSES };
+
+impl Level for Tree {
+    const NAME: &'static str = "schedule";
+    type Options = Target;
+
+    fn violations(&self) -> Vec<String> {
+        validate::validate(self)
+    }
+
+    fn listing(&self, _: &mut Analyses<Self>) -> Listing {
+        print::listing(self)
+    }
+
+    fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
+        self.children.iter().for_each(|it| it.walk(&mut |it| it.origin().into_iter().for_each(&mut *each)));
+    }
+}
 
 #[cfg(test)]
 pub(super) mod tests {
@@ -100,7 +94,7 @@ local c: float64
         let printed = listing(&tree).text;
         let mut found =
             printed.strip_prefix(FIELDS).expect("a pass changes loops alone").trim_start().to_owned();
-        for remark in &cx.remarks {
+        for remark in cx.remarks() {
             let word = if remark.is_applied { "applied" } else { "missed" };
             found.push_str(&format!("{word}: {}\n", remark.message));
         }

@@ -12,16 +12,18 @@ pub const NAME: &str = "schedule/place-threads";
 /// - **Legality** — a loop is parallel only where its iterations are independent, which merging keeps.
 /// - **Why** — the outermost such loop has the most work for each thread and the fewest barriers.
 pub fn place_threads(tree: &mut Tree, cx: &mut PassCx) {
-    if cx.target.has_threads {
-        tree.children.iter_mut().for_each(place);
+    if cx.options.has_threads {
+        tree.children.iter_mut().for_each(|it| place(it, cx));
     }
 }
 
-fn place(node: &mut Node) {
+fn place(node: &mut Node, cx: &mut PassCx) {
     match node {
-        Node::Loop(it) if it.order == Order::Parallel => it.placement = Placement::Threads,
+        Node::Loop(it) if it.order == Order::Parallel && cx.may_change() => {
+            it.placement = Placement::Threads;
+        }
         Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => {
-            node.blocks_mut().into_iter().flatten().for_each(place);
+            node.blocks_mut().into_iter().flatten().for_each(|it| place(it, cx));
         }
     }
 }

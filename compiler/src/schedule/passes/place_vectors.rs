@@ -15,23 +15,24 @@ pub const NAME: &str = "schedule/place-vectors";
 ///   is found at run time is checked, and lanes cannot stop one by one.
 /// - **Why** — arrays are contiguous along i.
 pub fn place_vectors(tree: &mut Tree, cx: &mut PassCx) {
-    if cx.target.has_vectors {
-        tree.children.iter_mut().for_each(place);
+    if cx.options.has_vectors {
+        tree.children.iter_mut().for_each(|it| place(it, cx));
     }
 }
 
-fn place(node: &mut Node) {
+fn place(node: &mut Node, cx: &mut PassCx) {
     if let Node::Loop(it) = node
         && it.axis == Axis::I
         && it.order == Order::Parallel
         && it.placement == Placement::Sequential
         && !it.children.iter().any(has_loop)
         && touches(&it.children).iter().all(|it| it.access.index.iter().all(|it| it.found.is_none()))
+        && cx.may_change()
     {
         it.placement = Placement::Simd;
         return;
     }
-    node.blocks_mut().into_iter().flatten().for_each(place);
+    node.blocks_mut().into_iter().flatten().for_each(|it| place(it, cx));
 }
 
 fn has_loop(node: &Node) -> bool {

@@ -24,11 +24,12 @@ pub fn sink_sequential_levels(tree: &mut Tree, cx: &mut PassCx) {
             continue;
         }
         match may_sink(tree, levels) {
-            Ok(()) => {
-                cx.applied(NAME, node, "each row runs through its levels on its own".to_owned());
+            Ok(()) if cx.may_change() => {
+                cx.applied("each row runs through its levels on its own", node.first_origin());
                 sink(node);
             }
-            Err(why) => cx.missed(NAME, node, why),
+            Ok(()) => {}
+            Err(why) => cx.missed(why, node.first_origin()),
         }
     }
     tree.children = children;

@@ -1,0 +1,61 @@
+//! Who watches a compilation: to time its steps, or to print what they make. The compiler has no clock.
+
+use std::fmt;
+
+use super::log::Logged;
+use crate::diag::Listing;
+
+/// What is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepKind {
+    /// From one level to the next.
+    Door,
+    /// All passes of a level.
+    Pipeline,
+    Pass,
+    /// It was computed inside the step that is open, and is told of when that ends.
+    Analysis,
+}
+
+/// A step: a door (`gtir`), a pipeline (`oir`), a pass (`oir/merge-horizontal-executions`) or an analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Step {
+    pub kind: StepKind,
+    pub name: &'static str,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A level that can be looked at; the text is made when it is asked for.
+pub trait Shown {
+    fn listing(&self) -> Listing;
+}
+
+impl<F: Fn() -> Listing> Shown for F {
+    fn listing(&self) -> Listing {
+        self()
+    }
+}
+
+/// Is told when a step begins and ends. Passes and analyses lie within the pipeline that they belong to.
+pub trait Hook {
+    fn begin(&mut self, _step: Step) {}
+
+    fn end(&mut self, _step: Step) {}
+
+    /// What the level is before its first pass, and after each pass that changed it.
+    fn show(&mut self, _step: Step, _level: &dyn Shown) {}
+
+    /// A pass reports a value.
+    fn log(&mut self, _logged: &Logged) {}
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHook;
+
+impl Hook for NoHook {}

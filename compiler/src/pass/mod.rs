@@ -1,0 +1,20 @@
+//! What all pipelines have in common: passes, analyses, hooks, log points, and the trace.
+//!
+//! A level brings its passes as a table of [`Pass`]; [`Pipeline::run`] does the rest: it asks the options which
+//! to skip and where to stop, tells the hook, keeps analyses as long as they hold, and has the level tidied.
+
+pub mod analysis;
+pub mod cx;
+pub mod hook;
+pub mod log;
+pub mod options;
+pub mod pipeline;
+pub mod trace;
+
+pub use analysis::{Analyses, Analysis};
+pub use cx::PassCx;
+pub use hook::{Hook, NoHook, Shown, Step, StepKind};
+pub use log::{LogPoint, LogValue, Logged};
+pub use options::{Limit, PassOptions};
+pub use pipeline::{Level, Pass, Pipeline, Watch};
+pub use trace::{Change, Part, Snapshot, Trace, TraceNode, TraceStep};

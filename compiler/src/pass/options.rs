@@ -1,0 +1,31 @@
+//! What is chosen about the passes of a compilation.
+
+use std::collections::BTreeSet;
+
+/// Which passes run, and how much of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PassOptions {
+    /// Passes that do not run, by name: `oir/merge-horizontal-executions`.
+    pub skip: BTreeSet<String>,
+    /// The last pass; the compilation ends with it.
+    pub stop_after: Option<String>,
+    /// How many changes a pass may make, where a fault is narrowed down.
+    pub limit: Option<Limit>,
+    /// Whether every level is kept as it is before and after each pass.
+    pub trace: bool,
+}
+
+/// At most so many decisions of one pass are carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit {
+    pub pass: String,
+    pub decisions: usize,
+}
+
+impl PassOptions {
+    /// How many changes `pass` may make; `None` where nobody counts.
+    #[must_use]
+    pub fn limit_of(&self, pass: &str) -> Option<usize> {
+        self.limit.as_ref().filter(|it| it.pass == pass).map(|it| it.decisions)
+    }
+}

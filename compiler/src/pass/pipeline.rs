@@ -1,0 +1,184 @@
+//! The passes of a level, one after the other.
+
+use std::collections::BTreeMap;
+
+use super::cx::PassCx;
+use super::hook::{Hook, Step, StepKind};
+use super::log::{LogValue, Logged};
+use super::options::PassOptions;
+use super::trace::Trace;
+use crate::diag::{Listing, Origin, Remark, StmtId, Tombstone};
+
+/// A level that passes change.
+pub trait Level: Sized + 'static {
+    /// `oir`, `schedule`: as stages are named.
+    const NAME: &'static str;
+    /// What is chosen beside the level itself, as the machine that it is scheduled for.
+    type Options: Clone;
+
+    /// All violations of the level's rules: faults of ours.
+    fn violations(&self) -> Vec<String>;
+
+    /// The level as text. `facts` are those that are known of it.
+    fn listing(&self, facts: &mut super::Analyses<Self>) -> Listing;
+
+    /// Drops what a change left without use.
+    fn tidy(&mut self) {}
+
+    /// Calls `each` for every statement that is there.
+    fn each_statement(&self, each: &mut dyn FnMut(&Origin));
+}
+
+/// A pass: its name, what it does, and the function that is it.
+pub struct Pass<I: Level> {
+    /// `oir/merge-horizontal-executions`, as `--stop-after` takes it.
+    pub name: &'static str,
+    pub run: fn(&mut I, &mut PassCx<I>),
+    /// The analyses that hold after it, though it changed something.
+    pub preserves: &'static [&'static str],
+}
+
+impl<I: Level> std::fmt::Debug for Pass<I> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<I: Level> Pass<I> {
+    /// Runs this pass alone, with at most so many changes; answers whether it made one.
+    pub fn apply(&self, ir: &mut I, cx: &mut PassCx<I>, limit: Option<usize>) -> bool {
+        cx.enter(self.name, limit);
+        (self.run)(ir, cx);
+        let is_changed = cx.decisions() > 0;
+        if is_changed {
+            ir.tidy();
+            cx.analyses().keep(self.preserves);
+        }
+        is_changed
+    }
+}
+
+/// The passes of a level in the order in which they run.
+#[derive(Debug)]
+pub struct Pipeline<I: Level> {
+    pub passes: &'static [Pass<I>],
+}
+
+/// Who looks on, and what is gathered.
+pub struct Watch<'a> {
+    pub hook: &'a mut dyn Hook,
+    pub options: &'a PassOptions,
+    pub trace: Option<&'a mut Trace>,
+}
+
+impl std::fmt::Debug for Watch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watch").field("options", self.options).finish_non_exhaustive()
+    }
+}
+
+/// What came of a pipeline.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    pub remarks: Vec<Remark>,
+    pub log: Vec<Logged>,
+    /// What analyses told, each as it was computed last.
+    pub results: BTreeMap<&'static str, LogValue>,
+    /// The statements that passes removed.
+    pub tombstones: Vec<Tombstone>,
+    /// Whether the options stopped the trip here.
+    pub is_stopped: bool,
+}
+
+impl<I: Level> Pipeline<I> {
+    /// Runs the passes on a valid level.
+    ///
+    /// # Panics
+    ///
+    /// In debug builds, where a pass breaks a rule of the level: that is a fault of ours.
+    pub fn run(&self, ir: &mut I, options: I::Options, watch: &mut Watch<'_>) -> Outcome {
+        let mut cx = PassCx::new(options);
+        let mut outcome = Outcome::default();
+        let pipeline = Step { kind: StepKind::Pipeline, name: I::NAME };
+        watch.hook.begin(pipeline);
+        let mut n_logged = 0;
+        let mut present = statements(ir);
+        for pass in self.passes {
+            if watch.options.skip.contains(pass.name) {
+                continue;
+            }
+            let step = Step { kind: StepKind::Pass, name: pass.name };
+            watch.hook.begin(step);
+            let is_changed = pass.apply(ir, &mut cx, watch.options.limit_of(pass.name));
+            if is_changed {
+                let left = statements(ir);
+                bury(&mut outcome.tombstones, (present, &left), pass.name, cx.remarks(), I::NAME);
+                present = left;
+            }
+            for name in cx.analyses().take_computed() {
+                let analysis = Step { kind: StepKind::Analysis, name };
+                watch.hook.begin(analysis);
+                watch.hook.end(analysis);
+            }
+            for logged in &cx.logged()[n_logged..] {
+                watch.hook.log(logged);
+            }
+            n_logged = cx.logged().len();
+            watch.hook.end(step);
+            check(pass.name, ir);
+            let facts = std::cell::RefCell::new(cx.analyses());
+            let listing = || ir.listing(&mut facts.borrow_mut());
+            if is_changed {
+                watch.hook.show(step, &listing);
+            }
+            if let Some(trace) = &mut watch.trace {
+                trace.record(I::NAME, Some(pass.name), is_changed.then(listing).as_ref());
+            }
+            outcome.is_stopped = watch.options.stop_after.as_deref() == Some(pass.name);
+            if outcome.is_stopped {
+                break;
+            }
+        }
+        watch.hook.end(pipeline);
+        let (remarks, log, analyses) = cx.finish();
+        Outcome { remarks, log, results: analyses.results(), ..outcome }
+    }
+}
+
+/// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
+fn check<I: Level>(step: &str, ir: &I) {
+    if cfg!(debug_assertions) {
+        let violations = ir.violations();
+        assert!(
+            violations.is_empty(),
+            "invalid IR after {step}:\n{}\n\n{}",
+            violations.join("\n"),
+            ir.listing(&mut super::Analyses::default()).text
+        );
+    }
+}
+
+fn statements<I: Level>(ir: &I) -> BTreeMap<StmtId, Origin> {
+    let mut all = BTreeMap::new();
+    ir.each_statement(&mut |origin| {
+        all.entry(origin.stmt).or_insert_with(|| origin.clone());
+    });
+    all
+}
+
+/// Records which statements of `before` are gone. The reason is that of the pass's last remark about one.
+fn bury(
+    tombstones: &mut Vec<Tombstone>,
+    (before, left): (BTreeMap<StmtId, Origin>, &BTreeMap<StmtId, Origin>),
+    pass: &'static str,
+    remarks: &[Remark],
+    level: &'static str,
+) {
+    for (stmt, origin) in before.into_iter().filter(|(stmt, _)| !left.contains_key(stmt)) {
+        let is_about = |it: &&Remark| {
+            it.pass == pass && it.is_applied && it.origins.iter().any(|origin| origin.stmt == stmt)
+        };
+        let reason = remarks.iter().rev().find(is_about).map(|it| it.message.clone());
+        tombstones.push(Tombstone { origin, level, pass, reason });
+    }
+}
