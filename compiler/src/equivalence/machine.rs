@@ -125,10 +125,15 @@ impl Machine<'_> {
                     if is_inside { self.inside(Some(origin), |this| this.steps(body))? } else { Flow::On }
                 }
                 Step::Within(it) => {
-                    let at = self.variables[it.variable];
-                    let is_inside = it.start.as_ref().is_none_or(|it| it.at(&self.variables) <= at)
-                        && it.end.as_ref().is_none_or(|it| at < it.at(&self.variables));
+                    let at = it.variable.at(&self.variables);
+                    let is_inside = it.start.at(&self.variables) <= at && at < it.end.at(&self.variables);
                     if is_inside { self.steps(&it.body)? } else { Flow::On }
+                }
+                Step::Fresh(containers) => {
+                    for &container in containers {
+                        self.memory.renew(self.program, container, &self.variables);
+                    }
+                    Flow::On
                 }
                 Step::Assign(it) => self.assign(it)?,
             };
@@ -168,9 +173,6 @@ impl Machine<'_> {
 
     fn iteration(&mut self, it: &Loop, at: i64) -> Result<(), Stop> {
         self.variables[it.variable] = at;
-        for &container in &it.fresh {
-            self.memory.renew(self.program, container, &self.variables);
-        }
         // What is trapped in one iteration says nothing about the others: one of them may come before it.
         self.steps(&it.body).map(drop)
     }

@@ -28,13 +28,14 @@ pub(super) struct Slot {
 impl Memory {
     /// Takes the arrays out of the launch, and makes what lives as long as the run.
     pub(super) fn new(program: &Program, launch: &mut Launch) -> Result<Self, Stop> {
+        // What lives as long as the run counts from no loop.
+        let variables = vec![0; program.n_variables];
         let mut slots = Vec::with_capacity(program.containers.len());
         for container in &program.containers {
             let slot = match container.kind {
-                ContainerKind::Argument(at) => Slot::argument(container, launch, at)?,
-                ContainerKind::Kept | ContainerKind::Register => Slot::undefined(container, &[]),
-                // Each iteration makes its own.
-                ContainerKind::Private(_) => Slot::empty(container.dtype),
+                ContainerKind::Argument(at) => Slot::argument(container, launch, at, &variables)?,
+                ContainerKind::Kept | ContainerKind::Register => Slot::undefined(container, &variables),
+                ContainerKind::Private => Slot::empty(container.dtype),
             };
             slots.push(slot);
         }
@@ -91,7 +92,12 @@ impl Slot {
     }
 
     /// An argument of the call.
-    fn argument(container: &Container, launch: &mut Launch, at: usize) -> Result<Self, Stop> {
+    fn argument(
+        container: &Container,
+        launch: &mut Launch,
+        at: usize,
+        variables: &[i64],
+    ) -> Result<Self, Stop> {
         let name = &container.name;
         match launch.arguments.get_mut(at) {
             Some(Argument::Scalar(value)) if container.shape.is_empty() => {
@@ -108,8 +114,8 @@ impl Slot {
                 let mut start = signed(given.start(axes));
                 let mut dimensions = SmallVec::new();
                 for ((length, shift), &stride) in container.shape.iter().zip(&container.shift).zip(strides) {
-                    start -= shift.at(&[]) * signed(stride);
-                    dimensions.push((length.at(&[]), signed(stride)));
+                    start -= shift.at(variables) * signed(stride);
+                    dimensions.push((length.at(variables), signed(stride)));
                 }
                 let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
                 Ok(Self { elements, start, dimensions })

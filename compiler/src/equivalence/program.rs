@@ -37,6 +37,9 @@ pub(super) struct Container {
     pub(super) shift: Vec<Sum>,
 }
 
+/// Per dimension, the length of a container and what is added to a position to get an index.
+pub(super) type Measures = (Vec<Bound>, Vec<Sum>);
+
 /// Where a container comes from, and how long it lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContainerKind {
@@ -46,8 +49,8 @@ pub(super) enum ContainerKind {
     Kept,
     /// Made anew in each iteration of the loops around all its uses.
     Register,
-    /// Made anew in each iteration of the loop over a variable, of that size.
-    Private(usize),
+    /// Made where a step says so, of the size that it has there.
+    Private,
 }
 
 /// A number and variables with factors.
@@ -72,6 +75,8 @@ pub(super) enum Step {
     If(If),
     While(While),
     Region(RegionScope),
+    /// Makes containers anew.
+    Fresh(Vec<usize>),
     /// Only where the variable lies between the bounds.
     Within(Within),
     Assign(Assign),
@@ -85,8 +90,6 @@ pub(super) struct Loop {
     pub(super) end: Bound,
     pub(super) stride: i64,
     pub(super) order: Order,
-    /// Containers that each iteration has anew.
-    pub(super) fresh: Vec<usize>,
     pub(super) body: Vec<Step>,
 }
 
@@ -122,9 +125,9 @@ pub(super) struct RegionScope {
 
 #[derive(Debug)]
 pub(super) struct Within {
-    pub(super) variable: usize,
-    pub(super) start: Option<Bound>,
-    pub(super) end: Option<Bound>,
+    pub(super) variable: Sum,
+    pub(super) start: Bound,
+    pub(super) end: Bound,
     pub(super) body: Vec<Step>,
 }
 
@@ -220,6 +223,12 @@ impl Symbols {
         Ok(sum)
     }
 
+    /// The measures of a container, where the symbols mean what they mean now.
+    pub(super) fn measures(&self, shape: &[Size], shift: &[Affine]) -> Result<Measures, Stop> {
+        let shape = shape.iter().map(|it| self.bound(it)).collect::<Result<_, _>>()?;
+        Ok((shape, shift.iter().map(|it| self.sum(it)).collect::<Result<_, _>>()?))
+    }
+
     pub(super) fn bound(&self, size: &Size) -> Result<Bound, Stop> {
         let all = |parts: &[Size]| parts.iter().map(|it| self.bound(it)).collect::<Result<_, _>>();
         Ok(match size {
@@ -248,12 +257,21 @@ impl Program {
         for stage in &mut self.stages {
             stage.parts.iter_mut().for_each(|(_, steps)| {
                 each_loop(steps, &mut |it| {
-                    it.fresh.extend(of_loop.remove(&number).unwrap_or_default());
+                    if let Some(fresh) = of_loop.remove(&number) {
+                        it.body.insert(0, Step::Fresh(fresh));
+                    }
                     number += 1;
                 });
             });
         }
     }
+}
+
+/// Which of so many containers the steps use.
+pub(super) fn used(steps: &[Step], n_containers: usize) -> Vec<bool> {
+    let mut around = Around { path: Vec::new(), common: vec![None; n_containers], n_loops: 0 };
+    around.steps(steps);
+    around.common.iter().map(Option::is_some).collect()
 }
 
 /// The loops around the uses of each container.
@@ -287,6 +305,7 @@ impl Around {
                 }
                 Step::Region(it) => self.steps(&it.body),
                 Step::Within(it) => self.steps(&it.body),
+                Step::Fresh(_) => {}
                 Step::Assign(it) => {
                     self.element(&it.target);
                     self.code(&it.value);
@@ -328,7 +347,7 @@ fn each_loop(steps: &mut [Step], each: &mut impl FnMut(&mut Loop)) {
             Step::While(it) => each_loop(&mut it.body, each),
             Step::Region(it) => each_loop(&mut it.body, each),
             Step::Within(it) => each_loop(&mut it.body, each),
-            Step::Assign(_) => {}
+            Step::Fresh(_) | Step::Assign(_) => {}
         }
     }
 }

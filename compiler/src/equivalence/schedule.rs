@@ -3,15 +3,14 @@
 use super::machine;
 use super::memory::symbols_of_call;
 use super::program::{
-    Assign, At, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program, RegionScope, Stage,
-    Step, Sum, Symbols, While,
+    Assign, At, Code, Container, ContainerKind, Element, If, Leaf, Loop, Measures, Order, Program,
+    RegionScope, Stage, Step, Sum, Symbols, While, Within, used,
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::Launch;
-use crate::entity::Handle;
 use crate::expr::ExprKind;
 use crate::schedule::nodes::{self as schedule, Node, Storage, Tree};
-use crate::space::names;
+use crate::space::{Affine, Symbol, names};
 
 /// Runs a schedule tree. `params` are the names of the arguments of `launch`, whose arrays are updated in place.
 ///
@@ -35,19 +34,23 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
     };
     let arguments = tree.containers.iter().filter_map(|(_, it)| Some((&*it.name, it.axes, argument(it)?)));
     let symbols = symbols_of_call(launch, arguments);
-    let mut lowering = Lowering { symbols, program: Program::default() };
+    let mut lowering = Lowering { tree, symbols, program: Program::default() };
     for (_, it) in tree.containers.iter() {
-        let kind = match (it.kind, it.storage, argument(it)) {
+        let kind = match (it.kind, &it.storage, argument(it)) {
             (_, _, Some(at)) => ContainerKind::Argument(at),
             (schedule::ContainerKind::Field { .. } | schedule::ContainerKind::Scalar, ..) => {
                 return Err(Stop::Fault(format!("`{}` is no parameter of the stencil", it.name)));
             }
             (_, Storage::Register, None) => ContainerKind::Register,
+            (_, Storage::Private(_), None) => ContainerKind::Private,
             (_, Storage::Caller | Storage::Heap, None) => ContainerKind::Kept,
         };
-        let shape = it.shape.iter().map(|it| lowering.symbols.bound(it)).collect::<Result<_, _>>()?;
-        let shift = it.shift.iter().map(|it| lowering.symbols.sum(it)).collect::<Result<_, _>>()?;
         let (name, dtype, axes) = (it.name.clone(), it.dtype, it.axes.iter().collect());
+        let (shape, shift) = match kind {
+            // Its loop gives it its measures.
+            ContainerKind::Private => Measures::default(),
+            _ => lowering.symbols.measures(&it.shape, &it.shift)?,
+        };
         lowering.program.containers.push(Container { name, dtype, kind, axes, shape, shift });
     }
     for (place, node) in tree.children.iter().enumerate() {
@@ -58,12 +61,13 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
     Ok(lowering.program)
 }
 
-struct Lowering {
+struct Lowering<'t> {
+    tree: &'t Tree,
     symbols: Symbols,
     program: Program,
 }
 
-impl Lowering {
+impl Lowering<'_> {
     fn steps(&mut self, nodes: &[Node]) -> Result<Vec<Step>, Stop> {
         nodes.iter().map(|node| self.step(node)).collect()
     }
@@ -86,6 +90,12 @@ impl Lowering {
                 body: self.steps(&it.children)?,
                 origin: it.origin.clone(),
             }),
+            Node::Where(it) => Step::Within(Within {
+                variable: self.symbols.sum(&Affine::symbol(&it.variable))?,
+                start: self.symbols.bound(&it.start)?,
+                end: self.symbols.bound(&it.end)?,
+                body: self.steps(&it.children)?,
+            }),
             Node::Assign(it) => Step::Assign(Assign {
                 target: self.element(&it.target)?,
                 value: self.code(&it.value)?,
@@ -99,15 +109,39 @@ impl Lowering {
         let variable = self.program.n_variables;
         self.program.n_variables += 1;
         let outer = self.symbols.set(&it.variable, Sum::variable(variable));
-        let body = self.steps(&it.children)?;
+        let mut body = self.steps(&it.children)?;
+        let fresh = self.private_arrays(&it.variable, &body)?;
+        if !fresh.is_empty() {
+            body.insert(0, Step::Fresh(fresh));
+        }
         self.symbols.restore(&it.variable, outer);
         let order = match it.order {
             schedule::Order::Parallel => Order::Parallel,
             schedule::Order::Ascending => Order::Ascending,
             schedule::Order::Descending => Order::Descending,
         };
-        let (axis, fresh) = (it.axis, Vec::new());
-        Ok(Step::Loop(Loop { variable, axis, start, end, stride: 1, order, fresh, body }))
+        let (axis, stride) = (it.axis, it.step);
+        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, body }))
+    }
+
+    /// The arrays that each iteration of a loop has for itself; these get the size that they have there.
+    fn private_arrays(&mut self, variable: &Symbol, body: &[Step]) -> Result<Vec<usize>, Stop> {
+        let mut fresh = Vec::new();
+        let mut is_used = None;
+        for (handle, it) in self.tree.containers.iter() {
+            if !matches!(&it.storage, Storage::Private(owner) if owner == variable) {
+                continue;
+            }
+            // Other loops may have the same variable.
+            let is_used = is_used.get_or_insert_with(|| used(body, self.program.containers.len()));
+            if is_used[handle.index()] {
+                let measures = self.symbols.measures(&it.shape, &it.shift)?;
+                let container = &mut self.program.containers[handle.index()];
+                (container.shape, container.shift) = measures;
+                fresh.push(handle.index());
+            }
+        }
+        Ok(fresh)
     }
 
     fn element(&self, access: &schedule::Access) -> Result<Element, Stop> {
@@ -116,7 +150,7 @@ impl Lowering {
             Ok(At { known: self.symbols.sum(&it.known)?, found })
         };
         let index = access.index.iter().map(at).collect::<Result<_, Stop>>()?;
-        Ok(Element { container: number(access.container), index })
+        Ok(Element { container: access.container.index(), index })
     }
 
     fn code(&self, expr: &schedule::Expr) -> Result<Code, Stop> {
@@ -131,8 +165,4 @@ impl Lowering {
         });
         wrong.map_or(Ok(code), Err)
     }
-}
-
-fn number(container: Handle<schedule::Container>) -> usize {
-    container.index()
 }

@@ -74,6 +74,7 @@ fn prepared(sdfg: &Sdfg, params: &[&str], launch: &Launch, options: &Options) ->
 fn kept(container: &sdfg::Container) -> ContainerKind {
     match container.storage {
         Storage::Register => ContainerKind::Register,
+        Storage::Private => ContainerKind::Private,
         Storage::Caller | Storage::Heap => ContainerKind::Kept,
     }
 }
@@ -91,8 +92,7 @@ struct Lowering {
 
 impl Lowering {
     fn declare(&mut self, graph: &Graph, it: &sdfg::Container, kind: ContainerKind) -> Result<usize, Stop> {
-        let shape = it.shape.iter().map(|it| graph.symbols.bound(it)).collect::<Result<_, _>>()?;
-        let shift = it.shift.iter().map(|it| graph.symbols.sum(it)).collect::<Result<_, _>>()?;
+        let (shape, shift) = graph.symbols.measures(&it.shape, &it.shift)?;
         let (name, dtype, axes) = (it.name.clone(), it.dtype, it.axes.iter().collect());
         self.program.containers.push(Container { name, dtype, kind, axes, shape, shift });
         Ok(self.program.containers.len() - 1)
@@ -151,7 +151,7 @@ impl Lowering {
             LoopOrder::Ascending => Order::Ascending,
             LoopOrder::Descending => Order::Descending,
         };
-        self.looped(graph, (&it.variable, it.axis), (&it.start, &it.end), order, |this, graph| {
+        self.looped(graph, (&it.variable, it.axis), (&it.start, &it.end, it.step), order, |this, graph| {
             this.region(graph, &it.body)
         })
     }
@@ -160,7 +160,7 @@ impl Lowering {
         &mut self,
         graph: &mut Graph,
         (symbol, axis): (&Symbol, Axis),
-        (start, end): (&Size, &Size),
+        (start, end, stride): (&Size, &Size, i64),
         order: Order,
         body: impl FnOnce(&mut Self, &mut Graph) -> Result<Vec<Step>, Stop>,
     ) -> Result<Step, Stop> {
@@ -170,7 +170,7 @@ impl Lowering {
         let outer = graph.symbols.set(symbol, Sum::variable(variable));
         let body = body(self, graph)?;
         graph.symbols.restore(symbol, outer);
-        Ok(Step::Loop(Loop { variable, axis, start, end, stride: 1, order, fresh: Vec::new(), body }))
+        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, body }))
     }
 
     fn scope(
@@ -214,7 +214,7 @@ impl Lowering {
         body: &mut dyn FnMut(&mut Self, &mut Graph) -> Result<Vec<Step>, Stop>,
     ) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = params else { return body(self, graph) };
-        let bounds = (&first.range.start, &first.range.end);
+        let bounds = (&first.range.start, &first.range.end, first.step);
         let step =
             self.looped(graph, (&first.symbol, first.axis), bounds, Order::Parallel, |this, graph| {
                 this.nest(graph, rest, body)
@@ -246,7 +246,15 @@ impl Lowering {
             };
             inner.containers.insert(handle, number);
         }
-        self.region(&mut inner, &nested.sdfg.region)
+        let mut steps = self.region(&mut inner, &nested.sdfg.region)?;
+        let is_private = |it: &&usize| self.program.containers[**it].kind == ContainerKind::Private;
+        let own = nested.sdfg.containers.iter().filter(|(_, it)| it.is_transient);
+        let own: Vec<usize> = own.map(|(handle, _)| inner.containers[&handle]).collect();
+        let fresh: Vec<usize> = own.iter().filter(is_private).copied().collect();
+        if !fresh.is_empty() {
+            steps.insert(0, Step::Fresh(fresh));
+        }
+        Ok(steps)
     }
 }
 

@@ -123,6 +123,42 @@ for k in [0, K) parallel:
 }
 
 #[test]
+fn a_tile_has_arrays_of_its_own() {
+    let oir = "
+stencil twice
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel [start, end)
+  t = a * 2.0
+  b = t[0,1,0] - t
+";
+    let tiled = |rows: &str| {
+        format!(
+            "\
+schedule twice
+field a: float64[I, J + 1, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I, 4] shift [0, -j_tile] along IJ in j_tile
+for k in [0, K) parallel:
+  threads j_tile in [0, J) step 3 parallel:
+    for j in [j_tile, min(j_tile + {rows}, J + 1)) parallel:
+      for i in [0, I) parallel:
+        t[i, j - j_tile] = a[i, j, k] * 2.0
+    for j in [j_tile, j_tile + 3) parallel:
+      where j in [0, J):
+        for i in [0, I) parallel:
+          b[i, j, k] = t[i, j - j_tile + 1] - t[i, j - j_tile]
+"
+        )
+    };
+    assert_eq!(divergence(oir, &tiled("4")), None);
+    // What the tile beside wrote is not there.
+    let Some(Difference::Element(element)) = divergence(oir, &tiled("3")) else { panic!("it is not found") };
+    assert!(element.found.as_f64().is_nan());
+}
+
+#[test]
 fn an_index_that_leaves_its_container_is_a_fault_of_ours() {
     let text = format!(
         "{SUMS_HEADER}for k in [0, K) ascending:
@@ -177,7 +213,7 @@ parallel [start, end)
         "parallel [start, end)\n  b = v[0,-1,0].up(n).A[1, n]\n  t = float64(w.A[n])\n",
         "forward [start, end)\n  b.up(n) = a\n",
         "backward [start, end)\n  b.at(n) = a\n",
-        "backward [start, end)\n  t.up(K) = a\n",
+        "backward [start, end)\n  t.up(K) = a\n  b = t\n",
         "forward [start, end)\n  v.A[0, n] = a\n",
         "parallel [start, end)\n  b = a.up(n) if a > 1000.0 else a\n",
         "parallel [start, end)\n  b = a.at(int64(a.at(n)))\n",
