@@ -29,6 +29,7 @@ pub(super) fn run(program: &Program, launch: &mut Launch, options: &Options) -> 
         innermost: [None; 3],
         turn: Turn::Unordered,
         outermost: None,
+        is_in_while: false,
         part: 0,
         raised: None,
         chance: options.seed.map(Chance::new),
@@ -51,6 +52,8 @@ struct Machine<'p> {
     turn: Turn,
     /// The statement with control flow that holds all others around.
     outermost: Option<StmtId>,
+    /// Whether the innermost loop around is a `while`.
+    is_in_while: bool,
     part: usize,
     /// The first of all places so far where the run must end.
     raised: Option<Raised>,
@@ -79,11 +82,12 @@ enum Unfinished {
     Fault(String),
 }
 
-/// Whether to go on behind a step.
+/// How a step ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Flow {
     On,
-    /// A statement must end the run: what follows in this iteration comes later than that, and does not matter.
+    /// A statement must end the run. What else does not depend on it is still done, since it may have to end the run
+    /// at a place that comes before; a `while` around ends, or it might never.
     Trapped,
 }
 
@@ -137,7 +141,7 @@ impl Machine<'_> {
                 }
                 Step::Assign(it) => self.assign(it)?,
             };
-            if flow == Flow::Trapped {
+            if flow == Flow::Trapped && self.is_in_while {
                 return Ok(flow);
             }
         }
@@ -148,6 +152,7 @@ impl Machine<'_> {
         let (start, end) = (it.start.at(&self.variables), it.end.at(&self.variables));
         let axis = it.axis.index();
         let outer = (self.innermost[axis].replace(it.variable), self.turn);
+        let is_in_while = std::mem::replace(&mut self.is_in_while, false);
         if it.axis == Axis::K {
             self.turn = match it.order {
                 Order::Parallel => Turn::Unordered,
@@ -168,12 +173,12 @@ impl Machine<'_> {
             _ => (0..n).try_for_each(|at| self.iteration(it, start + at * stride)),
         };
         (self.innermost[axis], self.turn) = outer;
+        self.is_in_while = is_in_while;
         result.map(|()| Flow::On)
     }
 
     fn iteration(&mut self, it: &Loop, at: i64) -> Result<(), Stop> {
         self.variables[it.variable] = at;
-        // What is trapped in one iteration says nothing about the others: one of them may come before it.
         self.steps(&it.body).map(drop)
     }
 
@@ -215,8 +220,11 @@ impl Machine<'_> {
                 return Ok(Flow::Trapped);
             }
             turn += 1;
-            if self.steps(&it.body)? == Flow::Trapped {
-                return Ok(Flow::Trapped);
+            let is_in_while = std::mem::replace(&mut self.is_in_while, true);
+            let flow = self.steps(&it.body)?;
+            self.is_in_while = is_in_while;
+            if flow == Flow::Trapped {
+                return Ok(flow);
             }
         }
         Ok(Flow::On)
@@ -372,6 +380,15 @@ impl Machine<'_> {
         if !data.is_empty() {
             place.push_str(&format!(".A[{}]", data.iter().format(", ")));
         }
-        format!("`{}{place}` does not exist", names::of_stencil(&container.name))
+        format!("`{}{place}` does not exist", names::of_stencil(self.speaks_for(container)))
+    }
+
+    /// What a container is called in a message: a copy of old values, which the Tree IR makes, as its original.
+    fn speaks_for<'c>(&self, container: &'c Container) -> &'c str {
+        let name = container.name.as_str();
+        let numbered = name.trim_end_matches(|it: char| it.is_ascii_digit());
+        let original = name.strip_suffix("_old").or_else(|| numbered.strip_suffix("_old_"));
+        let has = |name: &&str| self.program.containers.iter().any(|it| it.name == *name);
+        original.filter(|_| container.kind == ContainerKind::Kept).filter(has).unwrap_or(name)
     }
 }
