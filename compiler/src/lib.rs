@@ -30,6 +30,9 @@ pub mod sdfg;
 pub mod backend;
 pub mod inputs;
 
+// What the later levels mean, to hold every door and pass against it.
+pub mod equivalence;
+
 // The trip as a whole, and the memory of the last ones.
 pub mod pipeline;
 pub mod session;

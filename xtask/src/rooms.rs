@@ -51,7 +51,7 @@ const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
 /// The words of a call, which back ends share with their callers.
 const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
 
-const COMPILER: [Room; 19] = [
+const COMPILER: [Room; 22] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
@@ -84,6 +84,24 @@ const COMPILER: [Room; 19] = [
         ],
     ),
     compiler("backend", &["FLOOR"]),
+    // What sees all levels, to compare them.
+    compiler("equivalence/compare", &["*"]),
+    compiler("equivalence/journey", &["*"]),
+    // What the levels mean: each is read as it stands, and held against the interpreter that defines the meaning.
+    compiler(
+        "equivalence",
+        &[
+            "FLOOR",
+            CALL[0],
+            CALL[1],
+            CALL[2],
+            "backend/debug",
+            "schedule/.",
+            "schedule/nodes",
+            "sdfg/.",
+            "sdfg/nodes",
+        ],
+    ),
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
     compiler("session", &["*"]),

@@ -417,6 +417,16 @@ impl State {
     /// in order of creation; `None` where the edges run in a circle.
     #[must_use]
     pub fn in_order(&self, scope: Option<Handle<Node>>) -> Option<Vec<Handle<Node>>> {
+        self.in_order_by(scope, |node| (!matches!(self.nodes[node].kind, NodeKind::Access(_)), node))
+    }
+
+    /// The same, where of those that could be next the one of least `rank` comes first.
+    #[must_use]
+    pub fn in_order_by<K: Ord>(
+        &self,
+        scope: Option<Handle<Node>>,
+        rank: impl Fn(Handle<Node>) -> K,
+    ) -> Option<Vec<Handle<Node>>> {
         // An edge to or from an inner map ends at its entry or exit, which stand in this scope.
         let members: Vec<_> = self.nodes.handles().filter(|&it| self.nodes[it].scope == scope).collect();
         let mut waits_for = vec![0_usize; self.nodes.len()];
@@ -435,16 +445,16 @@ impl State {
                 depends(entry, node);
             }
         }
-        let rank = |node: Handle<Node>| (!matches!(self.nodes[node].kind, NodeKind::Access(_)), node);
+        let ranked = |node: Handle<Node>| (rank(node), node);
         let mut ready: std::collections::BTreeSet<_> =
-            members.iter().filter(|it| waits_for[it.index()] == 0).map(|&it| rank(it)).collect();
+            members.iter().filter(|it| waits_for[it.index()] == 0).map(|&it| ranked(it)).collect();
         let mut order = Vec::with_capacity(members.len());
         while let Some((_, node)) = ready.pop_first() {
             order.push(node);
             for &next in &followers[node.index()] {
                 waits_for[next.index()] -= 1;
                 if waits_for[next.index()] == 0 {
-                    ready.insert(rank(next));
+                    ready.insert(ranked(next));
                 }
             }
         }

@@ -30,4 +30,4 @@ mod run;
 mod values;
 
 pub use block::{Block, blocks};
-pub use run::{call, check, config};
+pub use run::{call, check, compile, config};

@@ -56,7 +56,12 @@ pub fn check(block: &Block) -> Result<()> {
     run(block, &compilation)
 }
 
-fn compile(block: &Block) -> Result<Compilation> {
+/// Compiles a block with what it asks for.
+///
+/// # Errors
+///
+/// When an external is no JSON.
+pub fn compile(block: &Block) -> Result<Compilation> {
     let mut project = Project::of_one("main.py", &block.text);
     project.files.extend(block.modules.iter().map(|(name, text)| (name.clone(), text.as_str().into())));
     Ok(route::compile(&project, &config(block)?, &mut NoHook))

@@ -1,0 +1,232 @@
+//! Holds every level and every pass against what the stencil means.
+
+use std::fmt;
+
+use super::journey::{Level, journey};
+use super::run::{Options, Stop, Writers};
+use super::{schedule, sdfg};
+use crate::backend::debug::{self, NoControl};
+use crate::backend::launch::{Argument, Launch};
+use crate::diag::StmtId;
+use crate::oir::analysis::extents::{Extents, extents};
+use crate::oir::nodes::{ParamKind, Stencil};
+use crate::space::Axis;
+use crate::types::Value;
+
+/// What a step gave that the stencil does not mean.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Divergence {
+    /// The door or pass, as `schedule/merge-loops`.
+    pub step: String,
+    /// The seed of the order in which it shows; none where it shows in the order of the text.
+    pub seed: Option<u64>,
+    pub what: Difference,
+}
+
+/// How a run differs from what it should be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// An element has another value.
+    Element(Element),
+    /// One ended early, or both did, and not in the same way.
+    End { expected: Option<Stop>, found: Option<Stop> },
+}
+
+/// An element that has another value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Element {
+    pub field: String,
+    /// Per dimension of the field: the position in the compute domain, then indices into data.
+    pub at: Vec<i64>,
+    pub expected: Value,
+    pub found: Value,
+    /// The statement that wrote it last; none where nothing did.
+    pub stmt: Option<StmtId>,
+}
+
+/// Runs a stencil as it means and after every door and every pass; answers the names of the steps, and the first
+/// whose outcome differs. Orders that must not matter are tried as they are written, and as each seed decides.
+#[must_use]
+pub fn compare(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference::of(oir, launch);
+    let (mut names, mut found) = (Vec::new(), None);
+    journey(oir, &mut |step, level| {
+        names.push(step.to_owned());
+        found = reference.divergence(step, &level, seeds);
+        found.is_none()
+    });
+    (names, found)
+}
+
+/// What a run of a stencil gives, by definition.
+#[derive(Debug)]
+pub struct Reference<'a> {
+    oir: &'a Stencil,
+    launch: &'a Launch,
+    after: Launch,
+    end: Option<Stop>,
+}
+
+impl<'a> Reference<'a> {
+    /// Runs the OIR as it was lowered.
+    #[must_use]
+    pub fn of(oir: &'a Stencil, launch: &'a Launch) -> Self {
+        let mut after = launch.clone();
+        let end = run_oir(oir, &extents(oir), &mut after).err();
+        Self { oir, launch, after, end }
+    }
+
+    /// Why it ended early, where it did.
+    #[must_use]
+    pub fn end(&self) -> Option<&Stop> {
+        self.end.as_ref()
+    }
+
+    /// The first way in which a level differs; each seed is tried.
+    #[must_use]
+    pub fn divergence(&self, step: &str, level: &Level<'_>, seeds: &[u64]) -> Option<Divergence> {
+        let orders: Vec<Option<u64>> = match level {
+            // The OIR has no orders that do not matter.
+            Level::Oir(..) => vec![None],
+            Level::Schedule(_) | Level::Sdfg(_) => {
+                std::iter::once(None).chain(seeds.iter().copied().map(Some)).collect()
+            }
+        };
+        orders.into_iter().find_map(|seed| {
+            let what = self.difference(level, seed)?;
+            Some(Divergence { step: step.to_owned(), seed, what })
+        })
+    }
+
+    fn difference(&self, level: &Level<'_>, seed: Option<u64>) -> Option<Difference> {
+        let options = Options { seed, ..Options::default() };
+        let mut launch = self.launch.clone();
+        let end = run(self.oir, level, &mut launch, &options).err();
+        if end != self.end {
+            return Some(Difference::End { expected: self.end.clone(), found: end });
+        }
+        // A run that ends early leaves what it has done so far, which depends on the order.
+        if end.is_some() || !self.differs_from(&launch) {
+            return None;
+        }
+        let mut options = options;
+        options.keeps_writers = true;
+        let mut again = self.launch.clone();
+        let writers = run(self.oir, level, &mut again, &options).ok();
+        self.first_element(&launch, writers.as_ref()).map(Difference::Element)
+    }
+
+    fn differs_from(&self, launch: &Launch) -> bool {
+        self.after.arguments.iter().zip(&launch.arguments).any(|pair| match pair {
+            (Argument::Field(expected), Argument::Field(found)) => {
+                expected.array.elements != found.array.elements
+                    && (0..expected.array.elements.len())
+                        .any(|at| !is_same(expected.array.elements.get(at), found.array.elements.get(at)))
+            }
+            _ => false,
+        })
+    }
+
+    /// Of all elements that differ, one that the earliest statement wrote.
+    fn first_element(&self, launch: &Launch, writers: Option<&Writers>) -> Option<Element> {
+        let mut first: Option<Element> = None;
+        for (number, param) in self.oir.params.iter().enumerate() {
+            let (ParamKind::Field(field), Argument::Field(expected), Argument::Field(found)) =
+                (param.what, &self.after.arguments[number], &launch.arguments[number])
+            else {
+                continue;
+            };
+            let declared = &self.oir.fields[field];
+            for index in expected.array.indices() {
+                let (expected_value, value) = (expected.array.get(&index), found.array.get(&index));
+                if is_same(expected_value, value) {
+                    continue;
+                }
+                let position = expected.array.position(&index);
+                let stmt = writers.and_then(|it| it.of(number, position));
+                let is_earlier =
+                    |known: &Element| stmt.is_some_and(|it| known.stmt.is_none_or(|known| it < known));
+                if first.as_ref().is_some_and(|known| !is_earlier(known)) {
+                    continue;
+                }
+                let axes: Vec<Axis> = declared.axes.iter().collect();
+                let at = index.iter().enumerate().map(|(dimension, &at)| {
+                    let origin = axes.get(dimension).map_or(0, |axis| expected.origin[axis.index()]);
+                    i64::try_from(at).unwrap_or(i64::MAX) - origin
+                });
+                let at = at.collect();
+                let field = declared.name.clone();
+                first = Some(Element { field, at, expected: expected_value, found: value, stmt });
+            }
+        }
+        first
+    }
+}
+
+/// Runs a level; on the OIR it is the debug back end that does.
+fn run(oir: &Stencil, level: &Level<'_>, launch: &mut Launch, options: &Options) -> Result<Writers, Stop> {
+    let params = parameters(oir);
+    match level {
+        Level::Oir(stencil, extents) => {
+            if options.keeps_writers {
+                // The next level as it comes from the door tells who wrote what.
+                let explicit = crate::tree::from_oir::lower(stencil, extents);
+                let tree = crate::schedule::from_tree::lower(&explicit);
+                return schedule::run(&tree, &params, launch, options);
+            }
+            run_oir(stencil, extents, launch).map(|()| Writers::default())
+        }
+        Level::Schedule(tree) => schedule::run(tree, &params, launch, options),
+        Level::Sdfg(graph) => sdfg::run(graph, &params, launch, options),
+    }
+}
+
+fn run_oir(stencil: &Stencil, extents: &Extents, launch: &mut Launch) -> Result<(), Stop> {
+    debug::run(stencil, extents, launch, &mut NoControl).map_err(|stop| match stop {
+        debug::Stop::Trap(trap) => Stop::Trap(trap),
+        debug::Stop::Cancelled => Stop::Fault("nobody cancels this run".to_owned()),
+    })
+}
+
+/// The names of the parameters, in the order of the arguments of a launch.
+#[must_use]
+pub fn parameters(oir: &Stencil) -> Vec<&str> {
+    let name = |what: ParamKind| match what {
+        ParamKind::Field(field) => oir.fields[field].name.as_str(),
+        ParamKind::Scalar(scalar) => oir.scalars[scalar].name.as_str(),
+    };
+    oir.params.iter().map(|it| name(it.what)).collect()
+}
+
+/// Whether two values have the same bits; one NaN is as good as another.
+fn is_same(one: Value, other: Value) -> bool {
+    one == other || (one.as_f64().is_nan() && other.as_f64().is_nan())
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Divergence { step, seed, what } = self;
+        write!(f, "after {step}")?;
+        if let Some(seed) = seed {
+            write!(f, ", in the order of seed {seed}")?;
+        }
+        write!(f, ": {what}")
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Element(Element { field, at, expected, found, stmt }) => {
+                let at: Vec<String> = at.iter().map(ToString::to_string).collect();
+                write!(f, "`{field}` at [{}] is {found} and should be {expected}", at.join(", "))?;
+                stmt.map_or(Ok(()), |it| write!(f, ", as {it} wrote it"))
+            }
+            Difference::End { expected, found } => {
+                let said =
+                    |end: &Option<Stop>| end.as_ref().map_or("ends well".to_owned(), ToString::to_string);
+                write!(f, "the run stops otherwise: {}; expected: {}", said(found), said(expected))
+            }
+        }
+    }
+}

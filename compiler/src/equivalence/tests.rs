@@ -1,0 +1,232 @@
+//! What an interpreter must show: orders that matter, values that are not kept, faults, traps.
+
+use super::compare::{Difference, Reference, compare, parameters};
+use super::journey::Level;
+use super::run::{Options, Stop};
+use super::schedule;
+use crate::backend::array::Array;
+use crate::backend::launch::{Argument, FieldArgument, Launch};
+use crate::diag::Diagnostics;
+use crate::oir::nodes::{ParamKind, Stencil};
+use crate::schedule::{Tree, parse::parse};
+use crate::space::{Axis, Domain};
+use crate::types::Value;
+use crate::{gtir, oir};
+
+/// Points around the domain that every array has.
+const HALO: i64 = 3;
+
+/// A stencil as GTIR, as OIR.
+fn stencil(text: &str) -> Stencil {
+    let typed = gtir::parse::parse(text).expect("the text is GTIR");
+    oir::from_gtir::lower(&typed, &mut Diagnostics::default()).expect("it is legal")
+}
+
+fn noise(at: usize, name: &str) -> Value {
+    let mixed = (at * 37 + name.len() * 11 + usize::from(name.as_bytes()[0])) % 101;
+    Value::Float64(f64::from(u32::try_from(mixed).expect("it is small")) / 2.0 - 10.0)
+}
+
+/// Arrays of different values for the parameters of a stencil.
+fn launch(stencil: &Stencil, domain: Domain) -> Launch {
+    let arguments = stencil.params.iter().map(|param| match param.what {
+        ParamKind::Scalar(scalar) => Argument::Scalar(Value::Int64(2).cast(stencil.scalars[scalar].dtype)),
+        ParamKind::Field(field) => {
+            let field = &stencil.fields[field];
+            let sizes = field.axes.iter().map(|axis| domain.along(axis) + 2 * HALO);
+            let sizes = sizes.chain(field.data_dims.iter().map(|&it| i64::from(it)));
+            let shape: Vec<usize> = sizes.map(|it| usize::try_from(it).expect("it is small")).collect();
+            let mut array = Array::zeros(field.dtype, &shape);
+            for at in 0..array.elements.len() {
+                array.elements.set(at, noise(at, &field.name).cast(field.dtype));
+            }
+            let origin = Axis::ALL.map(|axis| if field.axes.has(axis) { HALO } else { 0 });
+            Argument::Field(FieldArgument { array, origin })
+        }
+    });
+    Launch { domain, arguments: arguments.collect() }
+}
+
+/// Whether a schedule tree does what a stencil means, and how it differs where it does not.
+fn divergence(oir: &str, tree: &str) -> Option<Difference> {
+    let (stencil, tree) = (stencil(oir), scheduled(tree));
+    let launch = launch(&stencil, Domain::new(5, 4, 4));
+    let reference = Reference::of(&stencil, &launch);
+    reference.divergence("schedule", &Level::Schedule(&tree), &[1, 2, 3]).map(|it| it.what)
+}
+
+fn scheduled(text: &str) -> Tree {
+    parse(text).expect("the text is a schedule tree")
+}
+
+const SUMS: &str = "
+stencil sums
+field a: float64[IJK]
+field b: float64[IJK]
+forward [start+1, end)
+  b = b[0,0,-1] + a
+";
+
+const SUMS_HEADER: &str = "\
+schedule sums
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+";
+
+#[test]
+fn a_loop_that_is_parallel_by_mistake_is_found() {
+    let nest = |order: &str| {
+        format!(
+            "{SUMS_HEADER}for k in [1, K) {order}:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = b[i, j, k - 1] + a[i, j, k]
+"
+        )
+    };
+    assert_eq!(divergence(SUMS, &nest("ascending")), None);
+    let Some(Difference::Element(element)) = divergence(SUMS, &nest("parallel")) else {
+        panic!("it is not found")
+    };
+    assert_eq!(element.field, "b");
+    assert!(element.stmt.is_some());
+    assert!(divergence(SUMS, &nest("descending")).is_some());
+}
+
+#[test]
+fn a_register_forgets_what_an_iteration_of_its_loop_wrote() {
+    let oir = "
+stencil once
+field a: float64[IJK]
+field b: float64[IJK]
+parallel [start, end)
+  b = a
+";
+    // Only the first row writes what all read.
+    let tree = "\
+schedule once
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+local c: float64
+for k in [0, K) parallel:
+  for j in [0, J) ascending:
+    for i in [0, I) parallel:
+      region i[, ) j[start, start+1):
+        c = a[i, j, k]
+      region i[, ) j[start, start+1):
+        b[i, j, k] = a[i, j, k]
+      region i[, ) j[start+1, ):
+        b[i, j, k] = c
+";
+    let Some(Difference::Element(element)) = divergence(oir, tree) else { panic!("it is not found") };
+    assert!(element.found.as_f64().is_nan());
+}
+
+#[test]
+fn a_tile_has_arrays_of_its_own() {
+    let oir = "
+stencil twice
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel [start, end)
+  t = a * 2.0
+  b = t[0,1,0] - t
+";
+    let tiled = |rows: &str| {
+        format!(
+            "\
+schedule twice
+field a: float64[I, J + 1, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I, 4] shift [0, -j_tile] along IJ in j_tile
+for k in [0, K) parallel:
+  threads j_tile in [0, J) step 3 parallel:
+    for j in [j_tile, min(j_tile + {rows}, J + 1)) parallel:
+      for i in [0, I) parallel:
+        t[i, j - j_tile] = a[i, j, k] * 2.0
+    for j in [j_tile, j_tile + 3) parallel:
+      where j in [0, J):
+        for i in [0, I) parallel:
+          b[i, j, k] = t[i, j - j_tile + 1] - t[i, j - j_tile]
+"
+        )
+    };
+    assert_eq!(divergence(oir, &tiled("4")), None);
+    // What the tile beside wrote is not there.
+    let Some(Difference::Element(element)) = divergence(oir, &tiled("3")) else { panic!("it is not found") };
+    assert!(element.found.as_f64().is_nan());
+}
+
+#[test]
+fn an_index_that_leaves_its_container_is_a_fault_of_ours() {
+    let text = format!(
+        "{SUMS_HEADER}for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i, j, k + 1]
+"
+    );
+    let Some(Difference::End { found: Some(Stop::Fault(what)), expected: None }) = divergence(SUMS, &text)
+    else {
+        panic!("it is not found")
+    };
+    assert_eq!(what, "`a`, which has 5, 4, 4 elements, has none at 0, 0, 4 at i=0, j=0, k=3");
+}
+
+#[test]
+fn an_empty_domain_touches_nothing() {
+    let stencil = stencil(SUMS);
+    let mut launch = launch(&stencil, Domain::new(0, 4, 4));
+    let before = launch.clone();
+    let tree = scheduled(SUMS_HEADER);
+    let params = parameters(&stencil);
+    schedule::run(&tree, &params, &mut launch, &Options::default()).expect("it ends");
+    let elements = |it: &Launch| match &it.arguments[1] {
+        Argument::Field(field) => field.array.elements.clone(),
+        _ => panic!("it is a field"),
+    };
+    assert_eq!(elements(&launch), elements(&before));
+}
+
+#[test]
+fn a_run_stops_at_the_statement_and_cell_and_with_the_words_of_the_debug_back_end() {
+    let declared = "
+stencil faults
+field a: float64[IJK]
+field v: float64[IJK][3,2]
+field w: float32[][4]
+field n: int64[IJ]
+field b: float64[IJK]
+temporary t: float64[IJK]
+parallel [start, end)
+  t = a
+  b = v.A[0, 0] + float64(w.A[0]) + float64(n)
+";
+    for body in [
+        "parallel [start, end)\n  b = a.up(n)\n",
+        "parallel [start, end)\n  b = a.at(n + 4) + a.up(3)\n",
+        "parallel [start, end)\n  b = a[1,0,0].at(n + 4) + a.up(3)\n",
+        "parallel [start, end)\n  b = t.up(n)\n",
+        "parallel [start, end)\n  b = t.at(-1)\n",
+        "parallel [start, end)\n  b = v.A[n, 0]\n",
+        "parallel [start, end)\n  b = v[0,-1,0].up(n).A[1, n]\n  t = float64(w.A[n])\n",
+        "forward [start, end)\n  b.up(n) = a\n",
+        "backward [start, end)\n  b.at(n) = a\n",
+        "backward [start, end)\n  t.up(K) = a\n  b = t\n",
+        "forward [start, end)\n  v.A[0, n] = a\n",
+        "parallel [start, end)\n  b = a.up(n) if a > 1000.0 else a\n",
+        "parallel [start, end)\n  b = a.at(int64(a.at(n)))\n",
+        "parallel [start, end)\n  b = a.at(0)\n  b = b.at(n)\n  b = a.at(n + 1)\n",
+        "parallel [start, end)\n  if a.at(n) > 0.0\n    b = 1.0\n",
+        "parallel [start, end)\n  if a > 0.0\n    b = a.at(n)\n  else\n    b = a.at(3 - n)\n",
+        "parallel [start, end)\n  while b > a.up(n)\n    b = b - 1.0\n",
+        "forward [start, end)\n  t = t.at(n)\n  b = a.up(n)\n",
+    ] {
+        let stencil = stencil(&format!("{declared}{body}"));
+        let launch = launch(&stencil, Domain::new(5, 4, 4));
+        assert!(Reference::of(&stencil, &launch).end().is_some(), "it does not stop: {body}");
+        let (_, found) = compare(&stencil, &launch, &[1, 2]);
+        assert_eq!(found.map(|it| it.to_string()), None, "{body}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Every level means what the stencil means: run as it stands behind every door and every pass, it gives the bits of
+//! the debug back end, in whatever order what has no order runs.
+
+use isobar_compiler::config::Config;
+use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::inputs;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+use isobar_tests::conformance::{self, blocks};
+use isobar_tests::generate::{Features, stencil};
+use isobar_tests::{GALLERY, compiled, launch, root};
+
+const SEEDS: [u64; 2] = [1, 2];
+
+/// What is wrong with a stencil on its own inputs, or a sentence about the call.
+fn fault(compilation: &Compilation, domain: Domain) -> Option<String> {
+    let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else { return None };
+    let call = inputs::call_for(signature, &compilation.directives, domain);
+    let launch = compilation.bind(call).ok()?;
+    compare(oir, &launch, &SEEDS).1.map(|it| it.to_string())
+}
+
+#[test]
+fn the_gallery_means_the_same_at_every_level() {
+    for name in GALLERY {
+        for precision in [64, 32] {
+            let compilation = compiled(name, precision);
+            let oir = compilation.levels.oir.as_ref().expect("it compiled");
+            for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(2, 7, 3)] {
+                let (steps, found) = compare(oir, &launch(&compilation, domain), &SEEDS);
+                assert!(
+                    found.is_none(),
+                    "{name} in {precision} bits on {domain}: {}",
+                    found.expect("just asked")
+                );
+                assert!(
+                    steps.len() > 8 && steps.last().is_some_and(|it| it.starts_with("sdfg")),
+                    "{steps:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_stencils_of_the_conformance_pages_mean_the_same_at_every_level() {
+    let mut wrong = String::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(root().join("tests/conformance")).expect("the pages are there") {
+        let path = entry.expect("it is a page").path();
+        if path.extension().is_none_or(|it| it != "md") {
+            continue;
+        }
+        for block in blocks(&std::fs::read_to_string(&path).expect("it is text")) {
+            let Ok(compilation) = conformance::compile(&block) else { continue };
+            if compilation.has_errors() {
+                continue;
+            }
+            let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+                continue;
+            };
+            let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
+            let Ok(launch) = compilation.bind(call) else { continue };
+            count += 1;
+            if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
+                wrong += &format!("{}:{}: {fault}\n", path.display(), block.line);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "of {count} runs:\n{wrong}");
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn generated_stencils_mean_the_same_at_every_level() {
+    for seed in 0..300 {
+        let features = if seed % 2 == 0 { Features::ALL } else { Features::PLAIN };
+        let generated = stencil(seed, features);
+        let project = Project::of_one("main.py", &generated.text);
+        let compilation = route::compile(&project, &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "seed {seed}: {:#?}\n{}", compilation.diagnostics, generated.text);
+        let fault = fault(&compilation, Domain::new(5, 4, 4));
+        assert!(fault.is_none(), "seed {seed}: {}\n{}", fault.expect("just asked"), generated.text);
+    }
+}
