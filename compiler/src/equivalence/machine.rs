@@ -389,6 +389,6 @@ impl Machine<'_> {
         let numbered = name.trim_end_matches(|it: char| it.is_ascii_digit());
         let original = name.strip_suffix("_old").or_else(|| numbered.strip_suffix("_old_"));
         let has = |name: &&str| self.program.containers.iter().any(|it| it.name == *name);
-        original.filter(|_| container.kind == ContainerKind::Kept).filter(has).unwrap_or(name)
+        original.filter(has).unwrap_or(name)
     }
 }

@@ -1,6 +1,6 @@
 //! The one place that knows the shape of an OIR statement.
 
-use super::nodes::{Access, Expr, HorizontalExecution, Stencil, Stmt, StmtKind, Target};
+use super::nodes::{Access, Expr, HorizontalExecution, Index, Stencil, Stmt, StmtKind, Target};
 use crate::diag::{Origin, Span};
 use crate::entity::Handle;
 use crate::expr::ExprKind;
@@ -98,6 +98,22 @@ impl HorizontalExecution {
 }
 
 impl Stmt {
+    /// Whether it finds an element at run time, which may not exist: then the run ends there.
+    #[must_use]
+    pub fn may_end_run(&self) -> bool {
+        let is_found = |index: &Index| index.level_offset().is_none() || index.literal_data().is_none();
+        let mut may = false;
+        self.walk(&mut |it| {
+            may |= matches!(&it.kind, StmtKind::Assign { index, .. } if is_found(index));
+            it.exprs().for_each(|expr| {
+                expr.walk(&mut |it| {
+                    may |= matches!(&it.kind, ExprKind::Element(_, index) if is_found(index));
+                });
+            });
+        });
+        may
+    }
+
     fn each_touch<'a>(&'a self, scope: Scope, each: &mut impl FnMut(Touch<'a>)) {
         let inner = Scope { is_conditional: true, ..scope };
         let origin = &self.origin;

@@ -11,6 +11,8 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 pub mod analysis;
+pub mod transform;
+pub mod step;
 pub mod passes;
 
 pub use nodes::Tree;

@@ -1,5 +1,6 @@
 //! The data of the schedule tree.
 
+use super::step::Step;
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
@@ -14,6 +15,8 @@ pub struct Tree {
     /// Arguments in the order of the signature (those that are used), then temporaries, then locals.
     pub containers: Arena<Container>,
     pub children: Vec<Node>,
+    /// What was done to come here from the tree as it was lowered, in order.
+    pub steps: Vec<Step>,
 }
 
 /// Something that holds values.

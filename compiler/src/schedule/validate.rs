@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::nodes::{Access, Container, Expr, Node, Order, Placement, Storage, Tree};
 use super::visit::accesses;
-use crate::expr;
-use crate::space::{Affine, Axis, Size, Symbol, names};
+use crate::expr::{self, ExprKind};
+use crate::space::{Affine, Axis, Side, Size, Symbol, names};
 use crate::types::DType;
 
 /// All violations, each as one sentence; they are faults of ours, never the user's.
@@ -80,14 +80,14 @@ impl Rules<'_> {
                     self.bound(size, outer);
                 }
             }
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
-                for axis in Axis::ALL {
-                    let name = axis.position_name();
-                    if !outer.iter().any(|(it, ..)| it.name() == name) {
-                        self.found.push(format!("a statement stands outside any loop over {axis}"));
+            Node::Region(it) => {
+                for axis in [Axis::I, Axis::J] {
+                    if it.region.along(axis) != Side::default() {
+                        self.position(axis, outer);
                     }
                 }
             }
+            Node::If(_) | Node::While(_) | Node::Assign(_) => {}
         }
         let condition = match node {
             Node::If(it) => Some(&it.condition),
@@ -105,6 +105,11 @@ impl Rules<'_> {
                 .push(format!("`{}` is {} and is given {}", container.name, container.dtype, it.value.dtype));
         }
         if let Some(expr) = node.expression() {
+            expr.walk(&mut |it| {
+                if let ExprKind::Position(axis) = it.kind {
+                    self.position(axis, outer);
+                }
+            });
             accesses(expr, &mut |access| self.access(access, outer));
             self.expression(expr);
         }
@@ -115,6 +120,14 @@ impl Rules<'_> {
             self.node(child, outer);
         }
         outer.truncate(n_outer);
+    }
+
+    /// A position is known where a loop counts it.
+    fn position(&mut self, axis: Axis, outer: &[(Symbol, Axis, Placement)]) {
+        let name = axis.position_name();
+        if !outer.iter().any(|(it, ..)| it.name() == name) {
+            self.found.push(format!("the position along {axis} is asked for outside any loop over it"));
+        }
     }
 
     /// A bound counts from sizes, and from the variables of loops around.
@@ -165,7 +178,9 @@ impl Rules<'_> {
         }
         for (symbol, _) in access.index.iter().flat_map(|it| it.known.terms()) {
             let is_told = container.shift.iter().any(|it| it.factor(symbol) != 0);
-            if (!is_told || is_variable(symbol)) && !outer.iter().any(|(variable, ..)| variable == symbol) {
+            if (!is_told && !is_size(symbol) || is_variable(symbol))
+                && !outer.iter().any(|(variable, ..)| variable == symbol)
+            {
                 self.found.push(format!(
                     "`{}` is indexed by `{symbol}`, which no loop around it counts",
                     container.name
@@ -177,6 +192,10 @@ impl Rules<'_> {
 
 fn is_position(symbol: &Symbol) -> bool {
     Axis::ALL.iter().any(|axis| axis.position_name() == symbol.name())
+}
+
+fn is_size(symbol: &Symbol) -> bool {
+    Axis::ALL.iter().any(|axis| axis.name() == symbol.name())
 }
 
 /// Whether a symbol is counted by loops.

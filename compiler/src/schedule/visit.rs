@@ -1,7 +1,8 @@
 //! The one place that knows the shape of a schedule tree.
 
-use super::nodes::{Access, Expr, Node};
+use super::nodes::{Access, Expr, Loop, Node, Where};
 use crate::diag::Origin;
+use crate::space::Size;
 
 impl Node {
     /// The nodes directly inside, in order; both branches of an `if`.
@@ -71,7 +72,43 @@ impl Node {
     }
 }
 
+impl Node {
+    /// Calls `change` for every bound of a loop or limit, here and inside.
+    pub fn each_size_mut(&mut self, change: &mut dyn FnMut(&mut Size)) {
+        match self {
+            Node::Loop(Loop { start, end, .. }) | Node::Where(Where { start, end, .. }) => {
+                change(start);
+                change(end);
+            }
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {}
+        }
+        self.blocks_mut().into_iter().flatten().for_each(|it| it.each_size_mut(change));
+    }
+
+    /// Calls `change` for every access, here and inside, those that find an element before that element's.
+    pub fn each_access_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
+        match self {
+            Node::If(it) => accesses_mut(&mut it.condition, change),
+            Node::While(it) => accesses_mut(&mut it.condition, change),
+            Node::Assign(it) => {
+                accesses_mut(&mut it.value, change);
+                it.target.walk_mut(change);
+            }
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) => {}
+        }
+        self.blocks_mut().into_iter().flatten().for_each(|it| it.each_access_mut(change));
+    }
+}
+
 impl Access {
+    /// Calls `change` for every access that finds this one's element, and then for this one.
+    fn walk_mut(&mut self, change: &mut dyn FnMut(&mut Access)) {
+        for found in self.index.iter_mut().filter_map(|it| it.found.as_mut()) {
+            accesses_mut(found, change);
+        }
+        change(self);
+    }
+
     /// Calls `each` for every access that finds this one's element, and then for this one.
     pub fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a Access)) {
         for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
@@ -84,4 +121,8 @@ impl Access {
 /// Calls `each` for every access of an expression, those in its indices too.
 pub fn accesses<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Access)) {
     expr.accesses(&mut |access| access.walk(each));
+}
+
+fn accesses_mut(expr: &mut Expr, change: &mut dyn FnMut(&mut Access)) {
+    expr.accesses_mut(&mut |access| access.walk_mut(change));
 }

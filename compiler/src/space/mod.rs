@@ -9,6 +9,7 @@ pub mod parse;
 pub mod affine;
 pub mod domain;
 pub mod names;
+pub mod order;
 
 pub use affine::{Affine, Size, Symbol};
 pub use axis::{Axis, AxisSet};

@@ -10,27 +10,37 @@ use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
 
 pub const NAME: &str = "oir/localize-temporaries";
 
-/// Replaces each temporary that lives within one execution by a local of it.
+/// Replaces each temporary by locals that every execution which uses it assigns before it reads it.
 ///
 /// - **Precondition**: valid OIR.
 /// - **Effect**: fewer temporaries.
-/// - **Legality**: [`Homes::home`]; a refusal that could surprise becomes a remark.
+/// - **Legality**: [`Homes::homes`]; a refusal that could surprise becomes a remark.
 /// - **Why**: a temporary costs an array and the traffic to fill and read it.
 pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     let temporaries: Vec<Handle<Field>> =
         stencil.fields.iter().filter(|(_, it)| it.is_temporary).map(|(field, _)| field).collect();
     // Making a local of one temporary changes nothing that the others' homes depend on.
     let mut homes = Homes::of(stencil);
-    let mut locals = BTreeMap::new();
+    let mut locals: BTreeMap<(Handle<HorizontalExecution>, Handle<Field>), Handle<Local>> = BTreeMap::new();
+    let mut names: BTreeSet<String> = names(stencil);
     for field in temporaries {
         let Field { name, dtype, span, .. } = stencil.fields[field].clone();
-        match homes.home(stencil, field) {
-            Ok(execution) if cx.may_change() => {
-                let local = stencil.locals.push(Local { name: name.clone(), dtype, span });
-                locals.insert(field, local);
-                let uses = stencil.executions[execution].touches();
-                let uses = uses.iter().filter(|it| it.what == Target::Field(field)).map(|it| it.origin);
-                cx.applied(format!("`{name}` is a value at the point, and not a field"), uses);
+        match homes.homes(stencil, field) {
+            Ok(executions) if cx.may_change() => {
+                for (at, &execution) in executions.iter().enumerate() {
+                    let own = if at == 0 { name.clone() } else { unused(&mut names, &name) };
+                    let local = stencil.locals.push(Local { name: own, dtype, span });
+                    locals.insert((execution, field), local);
+                }
+                let uses = executions.iter().flat_map(|&it| stencil.executions[it].touches());
+                let uses = uses.filter(|it| it.what == Target::Field(field)).map(|it| it.origin);
+                let message = match executions.len() {
+                    1 => format!("`{name}` is a value at the point, and not a field"),
+                    n => format!(
+                        "`{name}` is a value at the point, one in each of {n} places, and not a field"
+                    ),
+                };
+                cx.applied(message, uses);
             }
             Ok(_) => {}
             Err(blocked) => {
@@ -43,15 +53,30 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
             }
         }
     }
-    let mut rename = |what: &mut Target| {
-        if let Some(&local) = what.field().and_then(|it| locals.get(&it)) {
-            *what = Target::Local(local);
-        }
-    };
     let placed: Vec<_> = stencil.placed().map(|it| it.execution).collect();
     for execution in placed {
+        let mut rename = |what: &mut Target| {
+            if let Some(&local) = what.field().and_then(|it| locals.get(&(execution, it))) {
+                *what = Target::Local(local);
+            }
+        };
         stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
     }
+}
+
+/// Every name that is in use.
+fn names(stencil: &Stencil) -> BTreeSet<String> {
+    let fields = stencil.fields.iter().map(|(_, it)| it.name.clone());
+    let scalars = stencil.scalars.iter().map(|(_, it)| it.name.clone());
+    fields.chain(scalars).chain(stencil.locals.iter().map(|(_, it)| it.name.clone())).collect()
+}
+
+/// A new name like the one that is wanted.
+fn unused(names: &mut BTreeSet<String>, wanted: &str) -> String {
+    let mut numbered = (2..).map(|number| format!("{wanted}_{number}"));
+    let name = numbered.find(|it| !names.contains(it)).unwrap_or_default();
+    names.insert(name.clone());
+    name
 }
 
 /// Why a temporary stays a field.
@@ -61,7 +86,7 @@ pub enum Blocked {
     Several,
     /// No statement uses it.
     Unused,
-    /// Several executions use it.
+    /// What one execution assigns, another one reads.
     Shared,
     /// It is read at another point or level, or written at another level.
     ReadElsewhere,
@@ -90,11 +115,10 @@ struct Homes {
 }
 
 /// Where a field is used.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Use {
-    /// The first execution.
-    execution: Handle<HorizontalExecution>,
-    is_shared: bool,
+    /// In program order, each once.
+    executions: Vec<Handle<HorizontalExecution>>,
     is_read_elsewhere: bool,
 }
 
@@ -104,41 +128,41 @@ impl Homes {
         for execution in stencil.placed().map(|it| it.execution) {
             stencil.executions[execution].each_touch(&mut |touch| {
                 let Some(field) = touch.what.field() else { return };
-                let first = Use { execution, is_shared: false, is_read_elsewhere: false };
-                let it = uses.entry(field).or_insert(first);
-                it.is_shared |= it.execution != execution;
+                let it = uses.entry(field).or_default();
+                if it.executions.last() != Some(&execution) {
+                    it.executions.push(execution);
+                }
                 it.is_read_elsewhere |= !touch.is_here();
             });
         }
         Self { uses, unassigned: BTreeMap::new() }
     }
 
-    /// The one execution in which `field` could be a local, or why there is none.
-    fn home(
+    /// The executions in each of which `field` could be a local, or why there are none.
+    fn homes(
         &mut self,
         stencil: &Stencil,
         field: Handle<Field>,
-    ) -> Result<Handle<HorizontalExecution>, Blocked> {
+    ) -> Result<Vec<Handle<HorizontalExecution>>, Blocked> {
         if !stencil.fields[field].data_dims.is_empty() {
             return Err(Blocked::Several);
         }
-        let Use { execution, is_shared, is_read_elsewhere } =
-            *self.uses.get(&field).ok_or(Blocked::Unused)?;
-        if is_shared {
-            return Err(Blocked::Shared);
+        let Use { executions, is_read_elsewhere } = self.uses.get(&field).ok_or(Blocked::Unused)?;
+        let mut carries = false;
+        for &execution in executions {
+            let unassigned = self
+                .unassigned
+                .entry(execution)
+                .or_insert_with(|| read_unassigned(&stencil.executions[execution].body));
+            // Also keeps a plane that accumulates over the levels of a sweep.
+            carries |= unassigned.contains(&Target::Field(field));
         }
-        if is_read_elsewhere {
-            return Err(Blocked::ReadElsewhere);
+        match (*is_read_elsewhere, carries, executions.len()) {
+            (true, _, _) => Err(Blocked::ReadElsewhere),
+            (false, true, 1) => Err(Blocked::ReadUnassigned),
+            (false, true, _) => Err(Blocked::Shared),
+            (false, false, _) => Ok(executions.clone()),
         }
-        let unassigned = self
-            .unassigned
-            .entry(execution)
-            .or_insert_with(|| read_unassigned(&stencil.executions[execution].body));
-        // Also keeps a plane that accumulates over the levels of a sweep.
-        if unassigned.contains(&Target::Field(field)) {
-            return Err(Blocked::ReadUnassigned);
-        }
-        Ok(execution)
     }
 }
 

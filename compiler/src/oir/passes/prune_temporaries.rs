@@ -1,27 +1,33 @@
-//! Drops the assignments of temporaries that nothing reads.
+//! Drops the assignments of temporaries and values at the point that nothing reads.
 
 use std::collections::BTreeSet;
 
 use super::PassCx;
-use crate::entity::Handle;
-use crate::oir::nodes::{Field, Stencil, Stmt, StmtKind, Target};
+use crate::oir::nodes::{Stencil, Stmt, StmtKind, Target};
 
 pub const NAME: &str = "oir/prune-temporaries";
+pub const LOCALS: &str = "oir/prune-locals";
 
 /// Drops every assignment to a temporary that is never read, again and again until there is none.
 ///
 /// - **Precondition**: valid OIR.
-/// - **Effect**: fewer statements and temporaries; extents may shrink.
-/// - **Legality**: [`first_dead`]. A `while` stays even if its body becomes empty: whether it ends is part of the meaning.
+/// - **Effect**: fewer statements, temporaries and locals; extents may shrink.
+/// - **Legality**: nothing reads it, and what computes it cannot end the run. A `while` stays even if its body
+///   becomes empty: whether it ends is part of the meaning.
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
-    while let Some(field) = first_dead(stencil)
+    let mut settled = BTreeSet::new();
+    while let Some(dead) = first_dead(stencil, &settled)
         && cx.may_change()
     {
-        let name = stencil.fields[field].name.clone();
+        settled.insert(dead);
+        let name = match dead {
+            Target::Field(field) => stencil.fields[field].name.clone(),
+            Target::Local(local) => stencil.locals[local].name.clone(),
+        };
         let mut dropped = Vec::new();
         for (_, execution) in stencil.executions.iter_mut() {
-            drop_assignments(&mut execution.body, field, &mut dropped);
+            drop_assignments(&mut execution.body, dead, &mut dropped);
         }
         for stmt in dropped {
             cx.applied(format!("`{name}` is never read, so it is not computed"), [&stmt.origin]);
@@ -29,34 +35,33 @@ pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     }
 }
 
-/// The first temporary that is written, and never read.
-fn first_dead(stencil: &Stencil) -> Option<Handle<Field>> {
+/// The first temporary or local that is written, never read, and not settled.
+fn first_dead(stencil: &Stencil, settled: &BTreeSet<Target>) -> Option<Target> {
     let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
     for (_, execution) in stencil.executions.iter() {
         execution.each_touch(&mut |touch| {
-            if let Some(field) = touch.what.field() {
-                if touch.is_write { &mut written } else { &mut read }.insert(field);
-            }
+            if touch.is_write { &mut written } else { &mut read }.insert(touch.what);
         });
     }
-    written.difference(&read).copied().find(|&it| stencil.fields[it].is_temporary)
+    let is_own = |it: &Target| it.field().is_none_or(|field| stencil.fields[field].is_temporary);
+    written.difference(&read).copied().find(|it| is_own(it) && !settled.contains(it))
 }
 
-fn drop_assignments(body: &mut Vec<Stmt>, field: Handle<Field>, dropped: &mut Vec<Stmt>) {
+fn drop_assignments(body: &mut Vec<Stmt>, dead: Target, dropped: &mut Vec<Stmt>) {
     for mut stmt in std::mem::take(body) {
         let is_empty = match &mut stmt.kind {
-            StmtKind::Assign { target, .. } => *target == Target::Field(field),
+            StmtKind::Assign { target, .. } => *target == dead && !stmt.may_end_run(),
             StmtKind::If { then, otherwise, .. } => {
-                drop_assignments(then, field, dropped);
-                drop_assignments(otherwise, field, dropped);
-                then.is_empty() && otherwise.is_empty()
+                drop_assignments(then, dead, dropped);
+                drop_assignments(otherwise, dead, dropped);
+                then.is_empty() && otherwise.is_empty() && !stmt.may_end_run()
             }
             StmtKind::While { body, .. } => {
-                drop_assignments(body, field, dropped);
+                drop_assignments(body, dead, dropped);
                 false
             }
             StmtKind::Region { body, .. } => {
-                drop_assignments(body, field, dropped);
+                drop_assignments(body, dead, dropped);
                 body.is_empty()
             }
         };

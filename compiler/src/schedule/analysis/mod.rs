@@ -1,3 +1,5 @@
 //! Facts about schedule trees.
 
+pub mod cost;
 pub mod dependence;
+pub mod summary;

@@ -1,114 +1,74 @@
 //! Merges neighbouring loops over the same range into one.
 
-use std::fmt;
-use std::mem;
-
-use super::PassCx;
-use crate::schedule::analysis::dependence::{Distance, conflicts, distance, is_private, touches};
-use crate::schedule::nodes::{Container, Loop, Node, Order, Tree};
-use crate::space::names::of_stencil;
+use super::{PassCx, named};
+use crate::schedule::analysis::summary::Summary;
+use crate::schedule::nodes::{Loop, Node, Tree};
+use crate::schedule::step::Step;
+use crate::schedule::transform::merge::{Ranges, common_order, join, may_follow, summary};
+use crate::schedule::transform::{Path, Refusal};
 
 pub const NAME: &str = "schedule/merge-loops";
 
 /// Merges each loop into the one before it, where legal; then the same inside the merged body.
 ///
-/// - **Precondition** — a valid schedule tree, all loops sequentially placed.
-/// - **Effect** — fewer, longer loops; statements keep their order within an iteration.
-/// - **Legality** — [`may_merge`]; every refusal becomes a remark.
-/// - **Why** — what one loop leaves in the cache, the next one finds there.
+/// - **Precondition**: a valid schedule tree, all loops sequentially placed.
+/// - **Effect**: fewer, longer loops; statements keep their order within an iteration.
+/// - **Legality**: [`may_merge`](crate::schedule::transform::merge::may_merge); every refusal becomes a remark.
+/// - **Why**: what one loop leaves in the cache, the next one finds there.
 pub fn merge_loops(tree: &mut Tree, cx: &mut PassCx) {
-    let mut children = mem::take(&mut tree.children);
-    merge_siblings(tree, cx, &mut children);
-    tree.children = children;
+    merge_inside(tree, cx, &mut Path::new());
 }
 
-fn merge_siblings(tree: &Tree, cx: &mut PassCx, block: &mut Vec<Node>) {
-    let mut merged: Vec<Node> = Vec::new();
-    for next in mem::take(block) {
-        let (Some(Node::Loop(prev)), Node::Loop(it)) = (merged.last_mut(), &next) else {
-            merged.push(next);
+/// Merges the loops right inside the node at `path`, from the first to the last, and then what is inside of those.
+fn merge_inside(tree: &mut Tree, cx: &mut PassCx, path: &mut Path) {
+    let mut at = 0;
+    let mut so_far = None;
+    while let Some(block) = tree.block(path)
+        && at + 1 < block.len()
+    {
+        let (Node::Loop(prev), Node::Loop(next)) = (&block[at], &block[at + 1]) else {
+            (at, so_far) = (at + 1, None);
             continue;
         };
-        match may_merge(tree, prev, it) {
-            Ok(()) if cx.may_change() => {
-                let message = format!("the loop over `{}` continues the one before it", it.variable);
-                cx.applied(message, next.first_origin());
-                if let Node::Loop(it) = next {
-                    prev.children.extend(it.children);
+        let before = so_far.take().unwrap_or_else(|| summary(tree, prev));
+        let after = summary(tree, next);
+        let about = block[at + 1].first_origin().cloned();
+        let refusal = may_merge(tree, prev, next, (&before, &after)).err();
+        match refusal {
+            None if cx.may_change() => {
+                cx.applied(format!("the loop over `{}` continues the one before it", prev.variable), &about);
+                let (first, second) = (named(tree, cx, path, at), named(tree, cx, path, at + 1));
+                if let Some((first, second)) = first.zip(second) {
+                    tree.steps.push(Step::Merge { first, second, ranges: Ranges::Equal });
                 }
+                if let Some(block) = tree.block_mut(path)
+                    && let (Node::Loop(next), Some(Node::Loop(prev))) =
+                        (block.remove(at + 1), block.get_mut(at))
+                {
+                    join(prev, next);
+                }
+                let mut both = before;
+                both.extend(after);
+                so_far = Some(both);
             }
-            Ok(()) => merged.push(next),
-            Err(blocked) => {
-                cx.missed(blocked.to_string(), next.first_origin());
-                merged.push(next);
-            }
-        }
-    }
-    for node in &mut merged {
-        for inner in node.blocks_mut() {
-            merge_siblings(tree, cx, inner);
-        }
-    }
-    *block = merged;
-}
-
-/// Why two loops stay apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blocked {
-    RangesDiffer,
-    OrdersDiffer,
-    /// The second loop reads or writes this at another iteration than the first.
-    TouchedBeside(String),
-}
-
-impl fmt::Display for Blocked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Blocked::RangesDiffer => f.write_str("the loop before it has another range"),
-            Blocked::OrdersDiffer => f.write_str("the loop before it runs in another order"),
-            Blocked::TouchedBeside(name) => {
-                write!(f, "`{name}` must be finished beside the point before this loop may start")
+            None => (at, so_far) = (at + 1, Some(after)),
+            Some(refusal) => {
+                cx.missed(refusal.to_string(), &about);
+                (at, so_far) = (at + 1, Some(after));
             }
         }
     }
+    for at in 0..tree.block(path).map_or(0, <[Node]>::len) {
+        path.push(at);
+        merge_inside(tree, cx, path);
+        path.pop();
+    }
 }
 
-/// Whether iteration n of `next` may run right after iteration n of `prev`.
-///
-/// In loops without order, both must touch a shared element in the same
-/// iteration. In a sweep, `next` may also look back, at what earlier iterations
-/// of `prev` have finished: a read at most as far ahead as the write, and the
-/// other way round for a value that is still to be read.
-fn may_merge(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Blocked> {
-    if prev.axis != next.axis || prev.start != next.start || prev.end != next.end {
-        return Err(Blocked::RangesDiffer);
-    }
-    if prev.order != next.order {
-        return Err(Blocked::OrdersDiffer);
-    }
-    let (first, second) = (touches(&prev.children), touches(&next.children));
-    for (one, other) in conflicts(&first, &second) {
-        let container = &tree.containers[one.access.container];
-        if is_private(container) {
-            continue;
-        }
-        let blocked = |it: &Container| Err(Blocked::TouchedBeside(of_stencil(&it.name).to_owned()));
-        let (one, other) =
-            match (distance(one.access, &prev.variable), distance(other.access, &next.variable)) {
-                (Distance::Exactly(one), Distance::Exactly(other)) => (one, other),
-                _ => return blocked(container),
-            };
-        // Elements of `prev` must have been touched no later than those of `next`.
-        let is_in_order = match prev.order {
-            Order::Parallel => one == other,
-            Order::Ascending => one >= other,
-            Order::Descending => one <= other,
-        };
-        if !is_in_order {
-            return blocked(container);
-        }
-    }
-    Ok(())
+/// Whether the second loop may continue the first.
+fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, summaries: (&Summary, &Summary)) -> Result<(), Refusal> {
+    let order = common_order(prev, next, Ranges::Equal)?;
+    may_follow(tree, &prev.variable, order, summaries)
 }
 
 #[cfg(test)]
@@ -212,22 +172,20 @@ for k in [0, K) descending:
       b[i, j, k] = 3.0
 ",
             expect![[r#"
-                for k in [0, K) parallel:
-                  for j in [0, J) parallel:
-                    for i in [0, I) parallel:
-                      t[i, j + 1, k] = 1.0
-
                 for k in [0, K) ascending:
                   for j in [0, J) parallel:
                     for i in [0, I) parallel:
+                      t[i, j + 1, k] = 1.0
                       b[i, j, k] = 2.0
 
                 for k in [0, K) descending:
                   for j in [0, J) parallel:
                     for i in [0, I) parallel:
                       b[i, j, k] = 3.0
+                applied: the loop over `k` continues the one before it
                 missed: the loop before it runs in another order
-                missed: the loop before it runs in another order
+                applied: the loop over `j` continues the one before it
+                applied: the loop over `i` continues the one before it
             "#]],
         );
     }

@@ -1,27 +1,50 @@
 //! The scheduling passes, in the order in which they run.
 
 pub mod merge_loops;
+pub mod fuse_in_tiles;
 pub mod sink_sequential_levels;
+pub mod contract_temporaries;
+pub mod peel_regions;
+pub mod drop_unit_loops;
 pub mod place_threads;
 pub mod place_vectors;
 
+use super::analysis::cost::Machine;
 use super::nodes::Tree;
+use super::step::LoopRef;
+use super::transform::Path;
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::pass::{Analyses, Level, Pass, Pipeline};
 
-/// The machine, as far as a schedule depends on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a schedule is made for.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Whether there are cores to spread loops over.
     pub has_threads: bool,
     /// Whether the innermost loop may run in vector lanes.
     pub has_vectors: bool,
+    /// What decides where costs do; without it, nothing is tiled or peeled.
+    pub machine: Option<Machine>,
+    /// Whether the tree keeps the steps that led to it.
+    pub keeps_steps: bool,
 }
 
 impl Target {
     /// Several cores with vector units, arrays contiguous along i.
-    pub const CPU: Target = Target { has_threads: true, has_vectors: true };
+    pub const CPU: Target =
+        Target { has_threads: true, has_vectors: true, machine: Some(Machine::CPU), keeps_steps: false };
+}
+
+/// The name of the loop at a place of a block, where steps are kept.
+fn named(tree: &Tree, cx: &PassCx, outer: &Path, at: usize) -> Option<LoopRef> {
+    let path = outer.iter().copied().chain([at]).collect();
+    named_at(tree, cx, &path)
+}
+
+/// The name of a loop, where steps are kept.
+fn named_at(tree: &Tree, cx: &PassCx, path: &Path) -> Option<LoopRef> {
+    cx.options.keeps_steps.then(|| LoopRef::of(tree, path)).flatten()
 }
 
 /// What passes of this level get.
@@ -31,12 +54,23 @@ pub type PassCx = crate::pass::PassCx<Tree>;
 pub const PASSES: &[Pass<Tree>] = &[
     // First: longer bodies give the later passes more to choose from.
     Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
-    // After merging, since only a single plane loop can change places with the levels around it.
+    // After merging, since what became one loop needs no tiles to share its arrays.
+    Pass { name: fuse_in_tiles::NAME, run: fuse_in_tiles::fuse_in_tiles, preserves: &[] },
+    // Behind both, since only a single loop over rows can change places with the levels around it.
     Pass {
         name: sink_sequential_levels::NAME,
         run: sink_sequential_levels::sink_sequential_levels,
         preserves: &[],
     },
+    // When it is settled which loops hold what.
+    Pass {
+        name: contract_temporaries::NAME,
+        run: contract_temporaries::contract_temporaries,
+        preserves: &[],
+    },
+    // Copies of loops come late, so that nobody has to merge or tile each of them.
+    Pass { name: peel_regions::NAME, run: peel_regions::peel_regions, preserves: &[] },
+    Pass { name: drop_unit_loops::NAME, run: drop_unit_loops::drop_unit_loops, preserves: &[] },
     // Last, on the final shape: which loops run in parallel.
     Pass { name: place_threads::NAME, run: place_threads::place_threads, preserves: &[] },
     Pass { name: place_vectors::NAME, run: place_vectors::place_vectors, preserves: &[] },

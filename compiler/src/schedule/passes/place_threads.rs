@@ -1,7 +1,10 @@
 //! Gives the outermost independent loops to threads.
 
-use super::PassCx;
-use crate::schedule::nodes::{Node, Order, Placement, Tree};
+use super::{PassCx, named_at};
+use crate::schedule::nodes::{Order, Placement, Tree};
+use crate::schedule::step::Step;
+use crate::schedule::transform::Path;
+use crate::schedule::transform::placement::place;
 
 pub const NAME: &str = "schedule/place-threads";
 
@@ -12,18 +15,20 @@ pub const NAME: &str = "schedule/place-threads";
 /// - **Legality** — a loop is parallel only where its iterations are independent, which merging keeps.
 /// - **Why** — the outermost such loop has the most work for each thread and the fewest barriers.
 pub fn place_threads(tree: &mut Tree, cx: &mut PassCx) {
-    if cx.options.has_threads {
-        tree.children.iter_mut().for_each(|it| place(it, cx));
+    if !cx.options.has_threads {
+        return;
     }
-}
-
-fn place(node: &mut Node, cx: &mut PassCx) {
-    match node {
-        Node::Loop(it) if it.order == Order::Parallel && cx.may_change() => {
-            it.placement = Placement::Threads;
+    let mut chosen: Vec<Path> = Vec::new();
+    tree.each_loop(&mut |path, it| {
+        let is_inside = chosen.iter().any(|outer| path.starts_with(outer));
+        if it.order == Order::Parallel && !is_inside {
+            chosen.push(path.clone());
         }
-        Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => {
-            node.blocks_mut().into_iter().flatten().for_each(|it| place(it, cx));
+    });
+    for path in chosen {
+        if cx.may_change() && place(tree, &path, Placement::Threads).is_ok() {
+            let step = named_at(tree, cx, &path).map(|it| Step::Place(Placement::Threads, it));
+            tree.steps.extend(step);
         }
     }
 }
@@ -73,6 +78,6 @@ for k in [1, K) ascending:
     #[test]
     fn one_core_keeps_its_loops() {
         let target = Target { has_threads: false, ..Target::CPU };
-        assert_eq!(after(LOOPS, place_threads, target), after(LOOPS, |_, _| {}, target));
+        assert_eq!(after(LOOPS, place_threads, target.clone()), after(LOOPS, |_, _| {}, target));
     }
 }

@@ -1,8 +1,10 @@
 //! Gives innermost independent loops to vector lanes.
 
-use super::PassCx;
-use crate::schedule::analysis::dependence::touches;
-use crate::schedule::nodes::{Node, Order, Placement, Tree};
+use super::{PassCx, named_at};
+use crate::schedule::nodes::{Order, Placement, Tree};
+use crate::schedule::step::Step;
+use crate::schedule::transform::Path;
+use crate::schedule::transform::placement::{may_place, place};
 use crate::space::Axis;
 
 pub const NAME: &str = "schedule/place-vectors";
@@ -15,28 +17,23 @@ pub const NAME: &str = "schedule/place-vectors";
 ///   is found at run time is checked, and lanes cannot stop one by one.
 /// - **Why** — arrays are contiguous along i.
 pub fn place_vectors(tree: &mut Tree, cx: &mut PassCx) {
-    if cx.options.has_vectors {
-        tree.children.iter_mut().for_each(|it| place(it, cx));
-    }
-}
-
-fn place(node: &mut Node, cx: &mut PassCx) {
-    if let Node::Loop(it) = node
-        && it.axis == Axis::I
-        && it.order == Order::Parallel
-        && it.placement == Placement::Sequential
-        && !it.children.iter().any(has_loop)
-        && touches(&it.children).iter().all(|it| it.access.index.iter().all(|it| it.found.is_none()))
-        && cx.may_change()
-    {
-        it.placement = Placement::Simd;
+    if !cx.options.has_vectors {
         return;
     }
-    node.blocks_mut().into_iter().flatten().for_each(|it| place(it, cx));
-}
-
-fn has_loop(node: &Node) -> bool {
-    matches!(node, Node::Loop(_) | Node::While(_)) || node.children().into_iter().any(has_loop)
+    let mut chosen: Vec<Path> = Vec::new();
+    tree.each_loop(&mut |path, it| {
+        let is_candidate =
+            it.axis == Axis::I && it.order == Order::Parallel && it.placement == Placement::Sequential;
+        if is_candidate && may_place(tree, path, Placement::Simd).is_ok() {
+            chosen.push(path.clone());
+        }
+    });
+    for path in chosen {
+        if cx.may_change() && place(tree, &path, Placement::Simd).is_ok() {
+            let step = named_at(tree, cx, &path).map(|it| Step::Place(Placement::Simd, it));
+            tree.steps.extend(step);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -141,6 +138,6 @@ for k in [0, K) parallel:
     #[test]
     fn a_machine_without_lanes_keeps_its_loops() {
         let target = Target { has_vectors: false, ..Target::CPU };
-        assert_eq!(after(LOOPS, place_vectors, target), after(LOOPS, |_, _| {}, target));
+        assert_eq!(after(LOOPS, place_vectors, target.clone()), after(LOOPS, |_, _| {}, target));
     }
 }

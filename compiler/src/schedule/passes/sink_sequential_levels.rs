@@ -1,11 +1,11 @@
 //! Moves a sweep over levels inside the loop over rows.
 
-use super::PassCx;
-use crate::entity::Handle;
-use crate::schedule::analysis::dependence::carried;
-use crate::schedule::nodes::{Container, Loop, Node, Order, Placement, Tree};
+use super::{PassCx, named};
+use crate::schedule::nodes::{Loop, Node, Order, Tree};
+use crate::schedule::step::Step;
+use crate::schedule::transform::swap::{may_swap, swap};
+use crate::schedule::transform::{Path, Refusal};
 use crate::space::Axis;
-use crate::space::names::of_stencil;
 
 pub const NAME: &str = "schedule/sink-sequential-levels";
 
@@ -17,46 +17,34 @@ pub const NAME: &str = "schedule/sink-sequential-levels";
 /// - **Why** — rows can then be spread over threads once for the whole sweep, not once for each
 ///   level, and the levels of one row stay in the cache.
 pub fn sink_sequential_levels(tree: &mut Tree, cx: &mut PassCx) {
-    let mut children = std::mem::take(&mut tree.children);
-    for node in &mut children {
-        let Node::Loop(levels) = &*node else { continue };
+    for at in 0..tree.children.len() {
+        let node = &tree.children[at];
+        let Node::Loop(levels) = node else { continue };
         if levels.axis != Axis::K || levels.order == Order::Parallel {
             continue;
         }
         match may_sink(tree, levels) {
             Ok(()) if cx.may_change() => {
                 cx.applied("each row runs through its levels on its own", node.first_origin());
-                sink(node);
+                let at_levels = named(tree, cx, &Path::new(), at);
+                if swap(tree, &vec![at]).is_ok() {
+                    tree.steps.extend(at_levels.map(Step::Swap));
+                }
             }
             Ok(()) => {}
-            Err(why) => cx.missed(why, node.first_origin()),
+            Err(why) => cx.missed(why.to_string(), node.first_origin()),
         }
     }
-    tree.children = children;
 }
 
-fn may_sink(tree: &Tree, levels: &Loop) -> Result<(), String> {
+fn may_sink(tree: &Tree, levels: &Loop) -> Result<(), Refusal> {
     let [Node::Loop(rows)] = levels.children.as_slice() else {
-        return Err("the sweep has several loops over rows, which could not be merged".to_owned());
+        return Err(Refusal::new("the sweep has several loops over rows, which could not be merged"));
     };
     if rows.axis != Axis::J || rows.order != Order::Parallel {
-        return Err("the loop inside the sweep is not over rows".to_owned());
+        return Err(Refusal::new("the loop inside the sweep is not over rows"));
     }
-    let is_private = |it: Handle<Container>| tree.containers[it].shape.is_empty();
-    carried(&rows.children, &rows.variable, &is_private).map_err(|it| {
-        let name = of_stencil(&tree.containers[it.container].name);
-        format!("`{name}` is touched in several rows of one sweep")
-    })
-}
-
-fn sink(node: &mut Node) {
-    let Node::Loop(levels) = node else { return };
-    if let Some(Node::Loop(mut rows)) = levels.children.pop() {
-        levels.children = std::mem::take(&mut rows.children);
-        let levels = Loop { placement: Placement::Sequential, ..levels.clone() };
-        rows.children.push(Node::Loop(levels));
-        *node = Node::Loop(rows);
-    }
+    may_swap(tree, levels)
 }
 
 #[cfg(test)]
@@ -135,7 +123,7 @@ for k in [1, K) ascending:
                   for j in [0, J) parallel:
                     for i in [0, I) parallel:
                       t[i, j + 1, k] = t[i, j, k - 1]
-                missed: `t` is touched in several rows of one sweep
+                missed: `t` is touched in several iterations over `j` of one sweep over `k`
             "#]],
         );
     }

@@ -1,0 +1,374 @@
+//! What a tree is expected to cost on a machine: bytes between memory and cache, and arithmetic.
+//!
+//! The model is that of reuse within a scope: what one iteration of a loop touches either fits into the cache
+//! of a core, and then everything that the loop touches crosses the bus once, however often it is touched; or it
+//! does not, and then the parts of the iteration pay one by one. Elements are counted as the smallest box
+//! around the accesses of a container. An array that is written before it is read costs its writing; one that
+//! lives in an iteration costs nothing, and takes its place in the cache.
+
+use std::collections::BTreeMap;
+
+use crate::entity::Handle;
+use crate::expr::{Expr, ExprKind};
+use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
+use crate::schedule::visit::accesses;
+use crate::space::{Affine, Axis, Size, Symbol};
+use crate::types::{BinaryOp, Function};
+
+/// The machine and the domain that a schedule is made for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Machine {
+    pub cores: i64,
+    /// What a core has for itself, of which a schedule should use this much.
+    pub cache_bytes: f64,
+    /// Bytes per nanosecond from memory, for one core.
+    pub bytes_per_ns: f64,
+    /// Operations per nanosecond of one core, in vectors.
+    pub operations_per_ns: f64,
+    /// Points along I, J, K that sizes are taken to be.
+    pub domain: [i64; 3],
+}
+
+impl Machine {
+    /// A core of a server of today: three quarters of 1 MiB, memory and vectors that a few cores share.
+    pub const CPU: Machine = Machine {
+        cores: 8,
+        cache_bytes: 768.0 * 1024.0,
+        bytes_per_ns: 8.0,
+        operations_per_ns: 6.0,
+        domain: [128, 128, 80],
+    };
+}
+
+/// What something costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Between memory and cache.
+    pub bytes: f64,
+    /// Additions and multiplications; a division counts as several, a transcendental function as many.
+    pub operations: f64,
+}
+
+impl Cost {
+    /// In nanoseconds, on one core: what takes longer, and a little of the other.
+    #[must_use]
+    pub fn time(self, machine: &Machine) -> f64 {
+        let (memory, work) = (self.bytes / machine.bytes_per_ns, self.operations / machine.operations_per_ns);
+        memory.max(work) + 0.1 * memory.min(work)
+    }
+}
+
+/// Where loop variables and sizes lie: from the least to the greatest value.
+pub(in crate::schedule) type Ranges = BTreeMap<Symbol, (i64, i64)>;
+
+/// Sizes as the machine's domain has them.
+#[must_use]
+pub(in crate::schedule) fn sizes(machine: &Machine) -> Ranges {
+    let size = |axis: Axis| (Symbol::new(axis.name()), machine.domain[axis.index()]);
+    Axis::ALL.into_iter().map(size).map(|(symbol, n)| (symbol, (n, n))).collect()
+}
+
+/// The cost of a whole tree.
+#[must_use]
+pub fn cost(tree: &Tree, machine: &Machine) -> Cost {
+    let (mut ranges, mut operations) = (sizes(machine), 0.0);
+    let bytes = bytes_of_block(tree, &tree.children, &mut ranges, machine);
+    for node in &tree.children {
+        operations += operations_of(node, &mut ranges);
+    }
+    Cost { bytes, operations }
+}
+
+/// Bytes that have to cross the bus whatever the schedule: inputs once, outputs once.
+#[must_use]
+pub fn compulsory_bytes(tree: &Tree, machine: &Machine) -> f64 {
+    let boxes = boxes(tree, &tree.children, &mut sizes(machine));
+    let of_caller = |it: &&Touched| matches!(tree.containers[it.container].kind, ContainerKind::Field { .. });
+    boxes.iter().filter(of_caller).map(|it| it.traffic(tree)).sum()
+}
+
+/// What part of a container some nodes touch.
+#[derive(Clone, Debug)]
+pub(in crate::schedule) struct Touched {
+    pub(in crate::schedule) container: Handle<Container>,
+    /// From the least to the greatest index, per dimension.
+    pub(in crate::schedule) ranges: Vec<(i64, i64)>,
+    pub(in crate::schedule) is_written: bool,
+    /// Whether something is read that these nodes may not have written before.
+    pub(in crate::schedule) is_needed: bool,
+}
+
+impl Touched {
+    pub(in crate::schedule) fn bytes(&self, tree: &Tree) -> f64 {
+        let length = |&(lo, hi): &(i64, i64)| (hi - lo + 1).max(0) as f64;
+        let size = tree.containers[self.container].dtype.size_bytes() as f64;
+        self.ranges.iter().map(length).product::<f64>() * size
+    }
+
+    /// What crosses the bus where each element does so once.
+    pub(in crate::schedule) fn traffic(&self, tree: &Tree) -> f64 {
+        let of_memory = matches!(tree.containers[self.container].storage, Storage::Caller | Storage::Heap);
+        if !of_memory || tree.containers[self.container].shape.is_empty() {
+            return 0.0;
+        }
+        self.bytes(tree) * (f64::from(u8::from(self.is_written)) + f64::from(u8::from(self.is_needed)))
+    }
+}
+
+/// The parts of all containers that nodes touch while variables lie in `ranges`.
+pub(in crate::schedule) fn boxes(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> Vec<Touched> {
+    let mut found = BTreeMap::new();
+    add_boxes(tree, nodes, ranges, Certainty::Always, &mut found);
+    found.into_values().collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Certainty {
+    Always,
+    Perhaps,
+}
+
+fn add_boxes(
+    tree: &Tree,
+    nodes: &[Node],
+    ranges: &mut Ranges,
+    certainty: Certainty,
+    found: &mut BTreeMap<Handle<Container>, Touched>,
+) {
+    for node in nodes {
+        if let Some(expr) = node.expression() {
+            accesses(expr, &mut |access| add(tree, access, ranges, None, found));
+        }
+        if let Some(target) = node.target() {
+            let of_target = |access: &Access| std::ptr::eq(access, target).then_some(certainty);
+            target.walk(&mut |access| add(tree, access, ranges, of_target(access), found));
+        }
+        match node {
+            Node::Loop(it) => {
+                let range = (value(&it.start, ranges, End::Least), value(&it.end, ranges, End::Greatest) - 1);
+                if range.0 > range.1 {
+                    continue;
+                }
+                let outer = ranges.insert(it.variable.clone(), range);
+                add_boxes(tree, &it.children, ranges, certainty, found);
+                restore(ranges, &it.variable, outer);
+            }
+            Node::Where(it) => {
+                let known = ranges.get(&it.variable).copied().unwrap_or((i64::MIN, i64::MAX));
+                let start = value(&it.start, ranges, End::Least).max(known.0);
+                let end = (value(&it.end, ranges, End::Greatest) - 1).min(known.1);
+                if start > end {
+                    continue;
+                }
+                let outer = ranges.insert(it.variable.clone(), (start, end));
+                add_boxes(tree, &it.children, ranges, certainty, found);
+                restore(ranges, &it.variable, outer);
+            }
+            Node::If(it) => {
+                add_boxes(tree, &it.then, ranges, Certainty::Perhaps, found);
+                add_boxes(tree, &it.otherwise, ranges, Certainty::Perhaps, found);
+            }
+            Node::While(it) => add_boxes(tree, &it.body, ranges, Certainty::Perhaps, found),
+            Node::Region(it) => add_boxes(tree, &it.children, ranges, Certainty::Perhaps, found),
+            Node::Assign(_) => {}
+        }
+    }
+}
+
+pub(in crate::schedule) fn restore(ranges: &mut Ranges, variable: &Symbol, outer: Option<(i64, i64)>) {
+    match outer {
+        Some(outer) => drop(ranges.insert(variable.clone(), outer)),
+        None => drop(ranges.remove(variable)),
+    }
+}
+
+/// Adds an access. What is written for certain where it is first touched needs nothing from before; that it is
+/// all of what is read later is taken for granted.
+fn add(
+    tree: &Tree,
+    access: &Access,
+    ranges: &Ranges,
+    written: Option<Certainty>,
+    found: &mut BTreeMap<Handle<Container>, Touched>,
+) {
+    let container = access.container;
+    let shape = &tree.containers[container].shape;
+    let along = access.index.iter().zip(shape).map(|(index, size)| match index.as_known() {
+        Some(known) => affine_range(known, ranges),
+        None => (0, value(size, ranges, End::Greatest) - 1),
+    });
+    match found.get_mut(&container) {
+        Some(it) => {
+            for (known, new) in it.ranges.iter_mut().zip(along) {
+                *known = (known.0.min(new.0), known.1.max(new.1));
+            }
+            it.is_written |= written.is_some();
+        }
+        None => {
+            let is_needed = written != Some(Certainty::Always);
+            let (ranges, is_written) = (along.collect(), written.is_some());
+            found.insert(container, Touched { container, ranges, is_written, is_needed });
+        }
+    }
+}
+
+fn affine_range(sum: &Affine, ranges: &Ranges) -> (i64, i64) {
+    sum.terms().fold((sum.offset(), sum.offset()), |(lo, hi), (symbol, factor)| {
+        // Levels beside the domain, which only a call tells, are taken for none.
+        let (least, greatest) = ranges.get(symbol).copied().unwrap_or((0, 0));
+        if factor > 0 {
+            (lo + factor * least, hi + factor * greatest)
+        } else {
+            (lo + factor * greatest, hi + factor * least)
+        }
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::schedule) enum End {
+    Least,
+    Greatest,
+}
+
+/// The least or the greatest value of a size.
+pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: End) -> i64 {
+    match size {
+        Size::Affine(sum) => {
+            let (least, greatest) = affine_range(sum, ranges);
+            if end == End::Least { least } else { greatest }
+        }
+        Size::Min(parts) => parts.iter().map(|it| value(it, ranges, end)).min().unwrap_or(0),
+        Size::Max(parts) => parts.iter().map(|it| value(it, ranges, end)).max().unwrap_or(0),
+    }
+}
+
+/// Bytes that a block moves when it runs once.
+pub(in crate::schedule) fn bytes_of_block(
+    tree: &Tree,
+    block: &[Node],
+    ranges: &mut Ranges,
+    machine: &Machine,
+) -> f64 {
+    let all = boxes(tree, block, ranges);
+    if all.iter().map(|it| it.bytes(tree)).sum::<f64>() <= machine.cache_bytes {
+        return all.iter().map(|it| it.traffic(tree)).sum();
+    }
+    block.iter().map(|node| bytes_of_node(tree, node, ranges, machine)).sum()
+}
+
+fn bytes_of_node(tree: &Tree, node: &Node, ranges: &mut Ranges, machine: &Machine) -> f64 {
+    let (variable, children, turns, middle) = match node {
+        Node::Loop(it) => {
+            let start = value(&it.start, ranges, End::Least);
+            let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
+            let turns = (n + it.step - 1) / it.step;
+            (&it.variable, &it.children, turns, start + (turns / 2) * it.step)
+        }
+        Node::Where(it) => return bytes_of_block(tree, &it.children, ranges, machine),
+        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
+            return boxes(tree, std::slice::from_ref(node), ranges).iter().map(|it| it.traffic(tree)).sum();
+        }
+    };
+    if turns == 0 {
+        return 0.0;
+    }
+    let outer = ranges.insert(variable.clone(), (middle, middle));
+    let of_one: f64 = boxes(tree, children, ranges).iter().map(|it| it.bytes(tree)).sum();
+    let bytes = if of_one <= machine.cache_bytes {
+        restore(ranges, variable, outer);
+        let whole = boxes(tree, std::slice::from_ref(node), ranges);
+        return whole.iter().map(|it| it.traffic(tree)).sum();
+    } else {
+        bytes_of_block(tree, children, ranges, machine) * turns as f64
+    };
+    restore(ranges, variable, outer);
+    bytes
+}
+
+/// Arithmetic of a node.
+pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f64 {
+    let own = node.expression().map_or(0.0, operations_in);
+    match node {
+        Node::Loop(it) => {
+            let start = value(&it.start, ranges, End::Least);
+            let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
+            let turns = (n + it.step - 1) / it.step;
+            let middle = start + (turns / 2) * it.step;
+            let outer = ranges.insert(it.variable.clone(), (middle, middle));
+            let of_one: f64 = it.children.iter().map(|it| operations_of(it, ranges)).sum();
+            restore(ranges, &it.variable, outer);
+            of_one * turns as f64
+        }
+        // How often nobody knows; a few times is what models do.
+        Node::While(it) => 8.0 * (own + it.body.iter().map(|it| operations_of(it, ranges)).sum::<f64>()),
+        Node::If(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => {
+            own + node.children().into_iter().map(|it| operations_of(it, ranges)).sum::<f64>()
+        }
+    }
+}
+
+/// Additions and multiplications of an expression, with what takes longer as so many of them.
+fn operations_in(expr: &Expr<Access>) -> f64 {
+    let mut total = 0.0;
+    expr.walk(&mut |it| {
+        total += match &it.kind {
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, ..) => 8.0,
+            ExprKind::Binary(BinaryOp::Pow, ..) => 60.0,
+            ExprKind::Call(Function::Sqrt, _) => 8.0,
+            ExprKind::Call(function, _) if function.is_transcendental() => 40.0,
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Ternary { .. } | ExprKind::Call(..) => 1.0,
+            ExprKind::Literal(_)
+            | ExprKind::Access(_)
+            | ExprKind::Element(..)
+            | ExprKind::Position(_)
+            | ExprKind::Cast(..) => 0.0,
+        };
+    });
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::parse::parse;
+
+    const MACHINE: Machine = Machine {
+        cores: 2,
+        cache_bytes: 1000.0,
+        bytes_per_ns: 10.0,
+        operations_per_ns: 4.0,
+        domain: [10, 10, 10],
+    };
+
+    fn of(loops: &str) -> Cost {
+        let text = format!(
+            "schedule s\nfield a: float64[I + 2, J, K] shift [1, 0, 0] read\nfield b: float64[I, J, K] shift [0, 0, 0] write\ntemporary t: float64[I, J, K] shift [0, 0, 0] heap\n{loops}"
+        );
+        cost(&parse(&text).expect("it is a tree"), &MACHINE)
+    }
+
+    #[test]
+    fn what_fits_is_read_once() {
+        // Twelve by ten by ten are read, and ten by ten by ten written.
+        let one = of(
+            "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = a[i, j, k] + a[i + 2, j, k]\n",
+        );
+        assert_eq!(one, Cost { bytes: 8.0 * (1200.0 + 1000.0), operations: 1000.0 });
+    }
+
+    #[test]
+    fn what_does_not_fit_is_paid_for_by_each_part() {
+        let stages = |inner: &str| {
+            format!(
+                "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i, j, k] = a[i, j, k]\n{inner}  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = t[i, j, k] * a[i + 1, j, k]\n"
+            )
+        };
+        // A level of each is 800 bytes: written, and read again by the second loop, which reads `a` again too.
+        let apart = of(&stages(""));
+        assert_eq!(apart.bytes, 8.0 * (1000.0 + 1000.0 + 1000.0 + 1000.0 + 1000.0));
+        let together = of(
+            "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i, j, k] = a[i, j, k]\n      b[i, j, k] = t[i, j, k] * a[i + 1, j, k]\n",
+        );
+        assert_eq!(together.bytes, 8.0 * (1100.0 + 1000.0 + 1000.0));
+    }
+}

@@ -1,0 +1,127 @@
+//! What a loop's body touches along its variable, put together so that two bodies are compared in one walk.
+
+use std::collections::BTreeMap;
+
+use super::dependence::{Distance, distance, touches};
+use crate::entity::Handle;
+use crate::schedule::nodes::{Access, Container, Node, Order};
+use crate::space::Symbol;
+
+/// How far along a variable the accesses of some nodes lie from the iteration, per container.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    of: BTreeMap<Handle<Container>, Vec<Entry>>,
+}
+
+/// Accesses of a container that numbers tell apart from others, as those to elements of data.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// The index along each dimension, where it is a number.
+    constants: Vec<Option<i64>>,
+    reads: Option<Hull>,
+    writes: Option<Hull>,
+}
+
+/// From the least to the greatest distance; none where an access may be any iteration's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hull(Option<(i64, i64)>);
+
+impl Hull {
+    fn of(distance: Distance) -> Self {
+        match distance {
+            Distance::Exactly(at) => Self(Some((at, at))),
+            Distance::Everywhere => Self(None),
+        }
+    }
+
+    fn union(self, other: Self) -> Self {
+        Self(self.0.zip(other.0).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))))
+    }
+}
+
+impl Summary {
+    /// The accesses of nodes inside a loop over `variable`. What `is_private` is in no other iteration's way.
+    #[must_use]
+    pub fn of(nodes: &[Node], variable: &Symbol, is_private: &dyn Fn(Handle<Container>) -> bool) -> Self {
+        let mut all = Self::default();
+        for touch in touches(nodes) {
+            if !is_private(touch.access.container) {
+                all.add(touch.access, touch.is_write, variable);
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, access: &Access, is_write: bool, variable: &Symbol) {
+        let constants: Vec<Option<i64>> = access.index.iter().map(|it| it.as_constant()).collect();
+        let hull = Hull::of(distance(access, variable));
+        let entries = self.of.entry(access.container).or_default();
+        let at = entries.iter().position(|it| it.constants == constants).unwrap_or_else(|| {
+            entries.push(Entry { constants, reads: None, writes: None });
+            entries.len() - 1
+        });
+        let known = if is_write { &mut entries[at].writes } else { &mut entries[at].reads };
+        *known = Some(known.map_or(hull, |known| known.union(hull)));
+    }
+
+    /// Adds what other nodes of the same loop touch.
+    pub fn extend(&mut self, other: Self) {
+        for (container, more) in other.of {
+            let entries = self.of.entry(container).or_default();
+            for it in more {
+                match entries.iter_mut().find(|known| known.constants == it.constants) {
+                    Some(known) => {
+                        let join = |a: Option<Hull>, b: Option<Hull>| match (a, b) {
+                            (Some(a), Some(b)) => Some(a.union(b)),
+                            (a, b) => a.or(b),
+                        };
+                        (known.reads, known.writes) =
+                            (join(known.reads, it.reads), join(known.writes, it.writes));
+                    }
+                    None => entries.push(it),
+                }
+            }
+        }
+    }
+
+    /// Whether anything of a container is touched.
+    #[must_use]
+    pub fn touches(&self, container: Handle<Container>) -> bool {
+        self.of.contains_key(&container)
+    }
+
+    /// A container for which iteration n of `later` must not run right after iteration n of this, where all
+    /// iterations of this should have run before.
+    ///
+    /// Without an order both must touch an element in the same iteration; with one, this must come to an element
+    /// no later than `later` does.
+    #[must_use]
+    pub fn conflict(&self, later: &Self, order: Order) -> Option<Handle<Container>> {
+        let is_in_order = |one: Hull, other: Hull| match (one.0, other.0) {
+            (Some(one), Some(other)) => match order {
+                Order::Parallel => one.0 == one.1 && other == one,
+                Order::Ascending => one.0 >= other.1,
+                Order::Descending => one.1 <= other.0,
+            },
+            _ => false,
+        };
+        let is_fine =
+            |one: Option<Hull>, other: Option<Hull>| one.zip(other).is_none_or(|(a, b)| is_in_order(a, b));
+        later.of.iter().find_map(|(&container, entries)| {
+            let earlier = self.of.get(&container)?;
+            let is_legal = entries.iter().all(|other| {
+                earlier.iter().filter(|one| may_meet(one, other)).all(|one| {
+                    is_fine(one.writes, other.reads)
+                        && is_fine(one.reads, other.writes)
+                        && is_fine(one.writes, other.writes)
+                })
+            });
+            (!is_legal).then_some(container)
+        })
+    }
+}
+
+/// Whether two accesses can be to the same element: not where numbers tell them apart.
+fn may_meet(one: &Entry, other: &Entry) -> bool {
+    one.constants.iter().zip(&other.constants).all(|(one, other)| one.zip(*other).is_none_or(|(a, b)| a == b))
+}

@@ -1,0 +1,122 @@
+//! Makes temporaries as small as the innermost loop needs them that holds all their uses.
+
+use super::{PassCx, named_at};
+use crate::entity::Handle;
+use crate::schedule::analysis::dependence::touches;
+use crate::schedule::nodes::{Container, ContainerKind, Node, Storage, Tree};
+use crate::schedule::step::Step;
+use crate::schedule::transform::contract::{Shrinking, contract};
+use crate::schedule::transform::{Path, Refusal};
+use crate::space::names::of_stencil;
+
+pub const NAME: &str = "schedule/contract-temporaries";
+
+/// Gives each iteration of the innermost possible loop its own array for each temporary.
+///
+/// - **Precondition**: a valid schedule tree whose loops are in their final order.
+/// - **Effect**: dimensions along which an iteration touches one position go; what has none left is a value.
+/// - **Legality**: [`Shrinking::of`]; where no loop around all uses will do, the reason becomes a remark.
+/// - **Why**: a row or a plane stays in the cache, and a value in a register.
+pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
+    let temporaries: Vec<Handle<Container>> = tree
+        .containers
+        .iter()
+        .filter(|(_, it)| it.kind == ContainerKind::Temporary && it.storage != Storage::Caller)
+        .map(|(handle, _)| handle)
+        .collect();
+    let mut owners = owners(tree);
+    for container in temporaries {
+        let Some(around) = owners.remove(&container) else { continue };
+        let mut refusal = None;
+        let chosen = (1..=around.len()).rev().map(|depth| around[..depth].to_vec()).find(|owner| {
+            if tree.loop_at(owner).is_none() {
+                return false;
+            }
+            match Shrinking::of(tree, owner, container) {
+                Ok(it) => it.is_smaller(&tree.containers[container]),
+                Err(why) => {
+                    refusal = Some(why);
+                    false
+                }
+            }
+        });
+        match chosen {
+            Some(owner) if cx.may_change() => shrink(tree, cx, &owner, container),
+            Some(_) => {}
+            None => tell(tree, cx, container, refusal),
+        }
+    }
+}
+
+fn shrink(tree: &mut Tree, cx: &mut PassCx, owner: &Path, container: Handle<Container>) {
+    let at = named_at(tree, cx, owner);
+    let origin = tree.node(owner).and_then(Node::first_origin).cloned();
+    let name = tree.containers[container].name.clone();
+    if contract(tree, owner, container).is_ok() {
+        if let Some(at) = at {
+            tree.steps.push(Step::Contract { container: name, owner: at });
+        }
+        let it = &tree.containers[container];
+        let shown = of_stencil(&it.name);
+        let shape = it.shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+        let message = match &it.storage {
+            Storage::Private(variable) => format!("`{shown}` is an array of {shape} for each `{variable}`"),
+            _ => format!("`{shown}` is one value"),
+        };
+        cx.applied(message, &origin);
+    }
+}
+
+/// Why an array stays as large as the domain.
+fn tell(tree: &Tree, cx: &mut PassCx, container: Handle<Container>, refusal: Option<Refusal>) {
+    let it = &tree.containers[container];
+    if it.storage != Storage::Heap {
+        return;
+    }
+    let why = refusal.map_or_else(|| "no loop holds all its uses".to_owned(), |it| it.reason);
+    let shown = of_stencil(&it.name);
+    let mut first = None;
+    for child in &tree.children {
+        child.walk(&mut |node| {
+            let uses = node.target().is_some_and(|it| it.container == container);
+            if first.is_none() && uses {
+                first = node.origin().cloned();
+            }
+        });
+    }
+    cx.missed(format!("`{shown}` stays in memory as a whole: {why}"), &first);
+}
+
+/// For each container the path of the innermost node that holds all its uses.
+fn owners(tree: &Tree) -> std::collections::BTreeMap<Handle<Container>, Path> {
+    let mut found = std::collections::BTreeMap::new();
+    visit(&tree.children, &mut Path::new(), &mut found);
+    found
+}
+
+fn visit(block: &[Node], path: &mut Path, found: &mut std::collections::BTreeMap<Handle<Container>, Path>) {
+    for (at, node) in block.iter().enumerate() {
+        path.push(at);
+        let inner: Option<&[Node]> = match node {
+            Node::Loop(it) => Some(&it.children),
+            Node::Where(it) => Some(&it.children),
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => None,
+        };
+        match inner {
+            Some(inner) => visit(inner, path, found),
+            None => {
+                for touch in touches(std::slice::from_ref(node)) {
+                    let outer = &path[..path.len() - 1];
+                    found
+                        .entry(touch.access.container)
+                        .and_modify(|known: &mut Path| {
+                            let common = known.iter().zip(outer).take_while(|(a, b)| a == b).count();
+                            known.truncate(common);
+                        })
+                        .or_insert_with(|| outer.to_vec());
+                }
+            }
+        }
+        path.pop();
+    }
+}

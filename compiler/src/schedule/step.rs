@@ -1,0 +1,319 @@
+//! One step of a schedule: a transformation and the loops it is about, as it is written in a document.
+
+use std::fmt;
+
+use super::nodes::{Loop, Placement, Tree};
+use super::transform::merge::Ranges;
+use super::transform::{
+    Path, Refusal, contract, distribute, merge, peel, placement, split, swap, tile, unit,
+};
+use crate::diag::StmtId;
+use crate::space::{Affine, Axis, Symbol};
+
+/// A loop, by its variable and a statement inside: `k@s3`, and `k@s3#2` where the statement stands in several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopRef {
+    pub variable: Symbol,
+    pub stmt: StmtId,
+    /// Counted from 1, in the order of the text.
+    pub copy: usize,
+}
+
+/// What is done to a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The second loop continues the first, behind which it stands.
+    Merge { first: LoopRef, second: LoopRef, ranges: Ranges },
+    /// The loop and the one inside change places.
+    Swap(LoopRef),
+    /// The loop is cut before the child that holds a statement.
+    Distribute { at: LoopRef, before: LoopRef },
+    /// The loop becomes two.
+    Split { at: LoopRef, position: Affine },
+    /// The loop is split at the bounds of the regions inside.
+    Peel(LoopRef),
+    /// A loop that runs once goes.
+    Drop(LoopRef),
+    /// The neighbours from the first to the last loop run tile by tile.
+    Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
+    /// Each iteration has its own array.
+    Contract { container: String, owner: LoopRef },
+    /// Who carries out the loop.
+    Place(Placement, LoopRef),
+}
+
+impl LoopRef {
+    /// The loop at `path`, which holds a statement.
+    #[must_use]
+    pub fn of(tree: &Tree, path: &Path) -> Option<Self> {
+        let node = tree.node(path)?;
+        let stmt = node.first_origin()?.stmt;
+        let variable = tree.loop_at(path)?.variable.clone();
+        let mut copy = 0;
+        let mut is_found = false;
+        tree.each_loop(&mut |at, it| {
+            if !is_found && it.variable == variable && holds(it, stmt) {
+                copy += 1;
+                is_found = at == path;
+            }
+        });
+        is_found.then_some(Self { variable, stmt, copy })
+    }
+
+    /// Where the loop stands.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such loop.
+    pub fn find(&self, tree: &Tree) -> Result<Path, Refusal> {
+        let mut copy = 0;
+        let mut found = None;
+        tree.each_loop(&mut |at, it| {
+            if found.is_none() && it.variable == self.variable && holds(it, self.stmt) {
+                copy += 1;
+                if copy == self.copy {
+                    found = Some(at.clone());
+                }
+            }
+        });
+        found.ok_or_else(|| Refusal::new(format!("there is no loop {self}")))
+    }
+}
+
+fn holds(it: &Loop, stmt: StmtId) -> bool {
+    let mut is_held = false;
+    for child in &it.children {
+        child.walk(&mut |it| is_held |= it.origin().is_some_and(|it| it.stmt == stmt));
+    }
+    is_held
+}
+
+impl Step {
+    /// Carries out the step, and keeps it in the tree.
+    ///
+    /// # Errors
+    ///
+    /// The reason why it would change the meaning, or what of it there is not; the tree is as it was.
+    pub fn apply(self, tree: &mut Tree) -> Result<(), Refusal> {
+        match &self {
+            Step::Merge { first, second, ranges } => {
+                let path = first.find(tree)?;
+                let behind = second.find(tree)?;
+                if next_to(&path) != behind {
+                    return Err(Refusal::new(format!("{second} does not stand right behind {first}")));
+                }
+                merge::merge(tree, &path, *ranges)?;
+            }
+            Step::Swap(outer) => swap::swap(tree, &outer.find(tree)?)?,
+            Step::Distribute { at, before } => {
+                let path = at.find(tree)?;
+                let inner = before.find(tree)?;
+                match inner.strip_prefix(path.as_slice()) {
+                    Some([cut, ..]) => distribute::distribute(tree, &path, *cut)?,
+                    _ => return Err(Refusal::new(format!("{before} does not stand in {at}"))),
+                }
+            }
+            Step::Split { at, position } => split::split(tree, &at.find(tree)?, position)?,
+            Step::Peel(at) => peel::peel_regions(tree, &at.find(tree)?)?,
+            Step::Drop(at) => unit::drop_unit_loop(tree, &at.find(tree)?)?,
+            Step::Tile { axis, size, first, last } => {
+                let (path, end) = (first.find(tree)?, last.find(tree)?);
+                let neighbours = path.split_last().zip(end.split_last());
+                let Some(((&from, outer), (&to, _))) = neighbours.filter(|(one, other)| one.1 == other.1)
+                else {
+                    return Err(Refusal::new(format!("{first} and {last} are no neighbours")));
+                };
+                if to < from {
+                    return Err(Refusal::new(format!("{last} stands before {first}")));
+                }
+                tile::tile(tree, &outer.to_vec(), (from, to - from + 1), *axis, *size)?;
+            }
+            Step::Contract { container, owner } => {
+                let path = owner.find(tree)?;
+                let found = tree.containers.find(|it| it.name == *container);
+                let found = found.ok_or_else(|| Refusal::new(format!("there is no `{container}`")))?;
+                contract::contract(tree, &path, found)?;
+            }
+            Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
+        }
+        tree.steps.push(self);
+        Ok(())
+    }
+}
+
+/// The place right behind.
+fn next_to(path: &Path) -> Path {
+    let mut next = path.clone();
+    if let Some(last) = next.last_mut() {
+        *last += 1;
+    }
+    next
+}
+
+impl fmt::Display for LoopRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.variable, self.stmt)?;
+        if self.copy == 1 { Ok(()) } else { write!(f, "#{}", self.copy) }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Merge { first, second, ranges: Ranges::Equal } => write!(f, "merge {first} {second}"),
+            Step::Merge { first, second, ranges: Ranges::Limited } => {
+                write!(f, "merge {first} {second} limited")
+            }
+            Step::Swap(outer) => write!(f, "swap {outer}"),
+            Step::Distribute { at, before } => write!(f, "distribute {at} before {before}"),
+            Step::Split { at, position } => write!(f, "split {at} at {position}"),
+            Step::Peel(at) => write!(f, "peel {at}"),
+            Step::Drop(at) => write!(f, "drop {at}"),
+            Step::Tile { axis, size, first, last } => {
+                write!(f, "tile {} {size} {first} .. {last}", axis.position_name())
+            }
+            Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
+            Step::Place(placement, at) => write!(f, "{} {at}", word(*placement)),
+        }
+    }
+}
+
+fn word(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Sequential => "sequential",
+        Placement::Threads => "threads",
+        Placement::Simd => "simd",
+        Placement::Grid => "grid",
+        Placement::Block => "block",
+    }
+}
+
+/// Reads a loop as it is written.
+#[must_use]
+pub fn loop_ref(text: &str) -> Option<LoopRef> {
+    let (variable, rest) = text.split_once('@')?;
+    let (stmt, copy) = rest.split_once('#').unwrap_or((rest, "1"));
+    let stmt = StmtId(stmt.strip_prefix('s')?.parse().ok()?);
+    let copy = copy.parse().ok().filter(|&it| it >= 1)?;
+    let is_name = !variable.is_empty() && variable.chars().all(|it| it.is_ascii_lowercase() || it == '_');
+    is_name.then(|| LoopRef { variable: Symbol::new(variable), stmt, copy })
+}
+
+/// Reads a step as it is written.
+///
+/// # Errors
+///
+/// What was expected.
+pub fn parse(line: &str) -> Result<Step, String> {
+    let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let at = |text: &str| {
+        loop_ref(text)
+            .ok_or_else(|| format!("`{text}` is no loop: write it as `k@s3`, the loop over k around s3"))
+    };
+    let shape = |how: &str| format!("`{how}` was expected");
+    match (verb, words.as_slice()) {
+        ("merge", [first, second]) => {
+            Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Equal })
+        }
+        ("merge", [first, second, "limited"]) => {
+            Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Limited })
+        }
+        ("merge", _) => Err(shape("merge k@s0 k@s1")),
+        ("swap", [outer]) => Ok(Step::Swap(at(outer)?)),
+        ("swap", _) => Err(shape("swap k@s0")),
+        ("distribute", [outer, "before", inner]) => {
+            Ok(Step::Distribute { at: at(outer)?, before: at(inner)? })
+        }
+        ("distribute", _) => Err(shape("distribute k@s0 before j@s1")),
+        ("split", [outer, "at", ..]) => {
+            let position = rest.split_once(" at ").and_then(|(_, it)| crate::space::parse::affine(it));
+            Ok(Step::Split {
+                at: at(outer)?,
+                position: position.ok_or_else(|| shape("split k@s0 at K - 1"))?,
+            })
+        }
+        ("split", _) => Err(shape("split k@s0 at K - 1")),
+        ("peel", [outer]) => Ok(Step::Peel(at(outer)?)),
+        ("peel", _) => Err(shape("peel i@s0")),
+        ("drop", [outer]) => Ok(Step::Drop(at(outer)?)),
+        ("drop", _) => Err(shape("drop k@s0")),
+        ("tile", [axis, size, first, "..", last]) => {
+            let axis = Axis::ALL.into_iter().find(|it| it.position_name() == *axis);
+            let size = size.parse().ok().filter(|&it: &i64| it >= 1);
+            match axis.zip(size) {
+                Some((axis, size)) => Ok(Step::Tile { axis, size, first: at(first)?, last: at(last)? }),
+                None => Err(shape("tile j 32 k@s0 .. k@s7")),
+            }
+        }
+        ("tile", _) => Err(shape("tile j 32 k@s0 .. k@s7")),
+        ("contract", [container, "in", owner]) => {
+            Ok(Step::Contract { container: (*container).to_owned(), owner: at(owner)? })
+        }
+        ("contract", _) => Err(shape("contract flux in j_tile@s0")),
+        (verb, [it]) => {
+            let all = [
+                Placement::Sequential,
+                Placement::Threads,
+                Placement::Simd,
+                Placement::Grid,
+                Placement::Block,
+            ];
+            match all.into_iter().find(|&it| word(it) == verb) {
+                Some(placement) => Ok(Step::Place(placement, at(it)?)),
+                None => Err(unknown(verb)),
+            }
+        }
+        (verb, _) => Err(unknown(verb)),
+    }
+}
+
+fn unknown(verb: &str) -> String {
+    let all =
+        "merge, swap, distribute, split, peel, drop, tile, contract, threads, simd, grid, block, sequential";
+    format!("there is no step `{verb}`: there are {all}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_reads_back_as_it_is_written() {
+        for text in [
+            "merge k@s0 k@s12",
+            "merge k@s0 k@s1 limited",
+            "swap k@s0#2",
+            "distribute k@s0 before j@s3",
+            "split k@s0 at K - 1",
+            "split k@s0 at 1",
+            "peel i@s4",
+            "drop k@s1",
+            "tile j 32 k@s0 .. k@s7",
+            "contract flux in j_tile@s0",
+            "threads j_tile@s0",
+            "simd i@s3#4",
+            "grid j_tile@s0",
+            "block j@s0",
+            "sequential k@s2",
+        ] {
+            assert_eq!(parse(text).map(|it| it.to_string()).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_step_says_what_was_expected() {
+        for (text, expected) in [
+            ("fuse k@s0", "there is no step `fuse`"),
+            ("", "there is no step ``"),
+            ("merge k@s0", "`merge k@s0 k@s1` was expected"),
+            ("merge k s0", "`k` is no loop"),
+            ("tile j 0 k@s0 .. k@s7", "`tile j 32 k@s0 .. k@s7` was expected"),
+            ("split k@s0 at k k", "`split k@s0 at K - 1` was expected"),
+            ("simd i@s0#0", "`i@s0#0` is no loop"),
+        ] {
+            let found = parse(text).expect_err(text);
+            assert!(found.starts_with(expected), "{text}: {found}");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! An array becomes as large as one iteration of a loop needs it, and each iteration has its own.
+
+use std::collections::BTreeMap;
+
+use super::refusal::name_of;
+use super::tile::counted;
+use super::{Path, Refusal};
+use crate::entity::Handle;
+use crate::schedule::analysis::dependence::{Distance, distance};
+use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
+use crate::schedule::visit::accesses;
+use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
+
+/// Gives each iteration of the loop at `owner` its own array in the place of `container`.
+///
+/// - **Effect**: a dimension along which an iteration touches one position goes; one along a tile becomes as
+///   long as the tile and what is needed beside it; the others stay. Without any it is a value in a register.
+/// - **Legality**: [`Shrinking::of`].
+/// - **Why**: what fits into a cache costs no traffic, and arrays of their own let iterations run at the same time.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+pub fn contract(tree: &mut Tree, owner: &Path, container: Handle<Container>) -> Result<(), Refusal> {
+    let plan = Shrinking::of(tree, owner, container)?;
+    let Some(it) = tree.loop_at_mut(owner) else { return Ok(()) };
+    let variable = it.variable.clone();
+    it.children.iter_mut().for_each(|node| {
+        node.each_access_mut(&mut |access| {
+            if access.container == container {
+                plan.rewrite(access);
+            }
+        });
+    });
+    let it = &mut tree.containers[container];
+    let (n_axes, mut at) = (it.axes.len(), 0);
+    let axes: Vec<Axis> = it
+        .axes
+        .iter()
+        .zip(&plan.dimensions)
+        .filter(|(_, how)| **how != Dimension::Dropped)
+        .map(|(axis, _)| axis)
+        .collect();
+    it.axes = AxisSet::of(&axes);
+    debug_assert!(plan.dimensions.len() >= n_axes, "a plan has an entry for each dimension");
+    let (mut shape, mut shift) = (Vec::new(), Vec::new());
+    for how in &plan.dimensions {
+        match how {
+            Dimension::Dropped => {}
+            Dimension::Kept => {
+                shape.push(it.shape[at].clone());
+                shift.push(it.shift[at].clone());
+            }
+            Dimension::Window { tile, lo, length } => {
+                shape.push(Affine::constant(*length).into());
+                shift.push(&Affine::constant(-lo) - &Affine::symbol(tile));
+            }
+        }
+        at += 1;
+    }
+    let is_value = shape.is_empty();
+    (it.shape, it.shift) = (shape, shift);
+    it.storage = if is_value { Storage::Register } else { Storage::Private(variable) };
+    if is_value {
+        it.kind = ContainerKind::Local;
+    }
+    Ok(())
+}
+
+/// What becomes of each dimension of an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrinking {
+    dimensions: Vec<Dimension>,
+    /// What was added to a position to get an index, per dimension.
+    shift: Vec<Affine>,
+}
+
+/// What becomes of one dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Dimension {
+    Kept,
+    Dropped,
+    /// Positions from `tile + lo` on.
+    Window {
+        tile: Symbol,
+        lo: i64,
+        length: i64,
+    },
+}
+
+impl Shrinking {
+    /// What an array of its own for each iteration of the loop at `owner` looks like.
+    ///
+    /// Everything that touches the array stands in that loop, and no iteration sees what another one left: the
+    /// loop has no order, or each iteration touches elements that no other one does.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there cannot be one.
+    pub fn of(tree: &Tree, owner: &Path, container: Handle<Container>) -> Result<Self, Refusal> {
+        let it = tree.loop_at(owner).ok_or_else(|| Refusal::new("there is no such loop"))?;
+        let array = &tree.containers[container];
+        let name = name_of(array);
+        if array.kind != ContainerKind::Temporary {
+            return Err(Refusal::new(format!("`{name}` is no temporary")));
+        }
+        let inside = counted(&it.children).get(&container).copied();
+        if inside.is_none() || inside != counted(&tree.children).get(&container).copied() {
+            return Err(Refusal::new(format!("`{name}` is used outside of the loop over `{}`", it.variable)));
+        }
+        let around: Vec<&Loop> =
+            (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth].to_vec())).collect();
+        let mut found = Vec::new();
+        collect(&it.children, &mut Bounds::new(), container, &mut found);
+        let one_distance = |variable: &Symbol| {
+            let mut all = found.iter().map(|(access, _)| distance(access, variable));
+            let first = all.next().filter(|it| *it != Distance::Everywhere);
+            first.is_some() && all.all(|it| Some(it) == first)
+        };
+        if it.order != Order::Parallel && !one_distance(&it.variable) {
+            let reason =
+                format!("`{name}` hands values from one iteration over `{}` to the next", it.variable);
+            return Err(Refusal::new(reason));
+        }
+        let mut dimensions = Vec::new();
+        let mut at = 0;
+        for axis in array.axes.iter() {
+            let position = Symbol::new(axis.position_name());
+            let is_found = found.iter().any(|(access, _)| access.index[at].found.is_some());
+            let counts_here = around.iter().any(|it| it.variable == position);
+            dimensions.push(if counts_here {
+                if is_found || !one_distance(&position) {
+                    return Err(Refusal::new(format!(
+                        "`{name}` is touched in several iterations over `{position}`"
+                    )));
+                }
+                Dimension::Dropped
+            } else {
+                let tile = names::tile(axis);
+                let is_tiled = around.iter().any(|it| it.variable == tile);
+                (is_tiled && !is_found)
+                    .then(|| window(&found, (at, &array.shift[at]), &position, &tile))
+                    .flatten()
+                    .unwrap_or(Dimension::Kept)
+            });
+            at += 1;
+        }
+        dimensions.extend(array.shape[at..].iter().map(|_| Dimension::Kept));
+        Ok(Self { dimensions, shift: array.shift.clone() })
+    }
+
+    /// Whether anything becomes smaller than the array is, which may have been contracted before.
+    #[must_use]
+    pub fn is_smaller(&self, array: &Container) -> bool {
+        self.dimensions.iter().zip(&array.shape).any(|(how, size)| match how {
+            Dimension::Kept => false,
+            Dimension::Dropped => true,
+            Dimension::Window { length, .. } => *size != Size::Affine(Affine::constant(*length)),
+        })
+    }
+
+    fn rewrite(&self, access: &mut Access) {
+        let old: Vec<Subscript> = std::mem::take(&mut access.index);
+        let parts = old.into_iter().zip(self.dimensions.iter().zip(&self.shift));
+        access.index = parts
+            .filter_map(|(index, (how, shift))| match how {
+                Dimension::Dropped => None,
+                Dimension::Kept => Some(index),
+                Dimension::Window { tile, lo, .. } => {
+                    let position = &(&index.known - shift) - &Affine::symbol(tile);
+                    Some(Subscript { known: position.moved(-lo), found: index.found })
+                }
+            })
+            .collect();
+    }
+}
+
+/// The positions that are touched within a tile, where all loops over them are limited to it.
+fn window(
+    found: &[(&Access, Bounds)],
+    (dimension, shift): (usize, &Affine),
+    position: &Symbol,
+    tile: &Symbol,
+) -> Option<Dimension> {
+    let (mut lo, mut hi) = (i64::MAX, i64::MIN);
+    for (access, bounds) in found {
+        let (start, end) = bounds.get(position)?;
+        let place = &access.index[dimension].known - shift;
+        let beside = (&place - &Affine::symbol(position)).as_constant()?;
+        lo = lo.min(part_beside(start, tile)? + beside);
+        hi = hi.max(part_beside(end, tile)? + beside);
+    }
+    if hi - lo == 1 {
+        return Some(Dimension::Dropped);
+    }
+    (lo < hi).then(|| Dimension::Window { tile: tile.clone(), lo, length: hi - lo })
+}
+
+/// How far a bound lies beside the start of the tile, where one of its parts counts from there: of the
+/// greatest of several no one is greater, and of the least no one smaller.
+fn part_beside(bound: &Size, tile: &Symbol) -> Option<i64> {
+    match bound {
+        Size::Affine(sum) => (sum - &Affine::symbol(tile)).as_constant(),
+        Size::Min(parts) | Size::Max(parts) => parts.iter().find_map(|it| part_beside(it, tile)),
+    }
+}
+
+/// The ranges of the loops around, by variable.
+type Bounds = BTreeMap<Symbol, (Size, Size)>;
+
+/// The accesses of a container, with the loops around them, from the block on.
+fn collect<'t>(
+    nodes: &'t [Node],
+    bounds: &mut Bounds,
+    container: Handle<Container>,
+    found: &mut Vec<(&'t Access, Bounds)>,
+) {
+    for node in nodes {
+        let mut add = |access: &'t Access| {
+            if access.container == container {
+                found.push((access, bounds.clone()));
+            }
+        };
+        if let Some(expr) = node.expression() {
+            accesses(expr, &mut add);
+        }
+        if let Some(target) = node.target() {
+            target.walk(&mut add);
+        }
+        if let Node::Loop(it) = node {
+            bounds.insert(it.variable.clone(), (it.start.clone(), it.end.clone()));
+        }
+        for child in node.children() {
+            collect(std::slice::from_ref(child), bounds, container, found);
+        }
+        if let Node::Loop(it) = node {
+            bounds.remove(&it.variable);
+        }
+    }
+}

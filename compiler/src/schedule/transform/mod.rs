@@ -1,0 +1,21 @@
+//! Changes of a schedule tree that keep its meaning, each behind a check that answers with a reason.
+//!
+//! Passes choose among them by cost, and a person by a [document](super::document); both come through the
+//! same doors. What a transformation is told to do and may not, it leaves undone.
+
+pub mod place;
+pub mod refusal;
+
+pub mod merge;
+pub mod swap;
+pub mod distribute;
+pub mod split;
+pub mod peel;
+pub mod unit;
+pub mod tile;
+pub mod contract;
+
+pub mod placement;
+
+pub use place::Path;
+pub use refusal::Refusal;

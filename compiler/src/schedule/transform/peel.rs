@@ -1,0 +1,118 @@
+//! A loop around regions becomes several loops without.
+
+use std::collections::BTreeSet;
+
+use super::{Path, Refusal};
+use crate::schedule::nodes::{Loop, Node, Order, Storage, Tree};
+use crate::space::order::{greatest, is_at_most, least};
+use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
+
+/// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that axis.
+///
+/// - **Effect**: pieces between neighbouring bounds, each with the statements that run there.
+/// - **Legality**: the loop has no order, so its iterations may run piece by piece.
+/// - **Why**: without a test at each point, the long piece in the middle runs in vector lanes.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
+    let it = tree.loop_at(path).ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let axis = it.axis;
+    if axis == Axis::K || it.variable.name() != axis.position_name() {
+        return Err(Refusal::new("regions are of columns"));
+    }
+    if it.order != Order::Parallel {
+        return Err(Refusal::new(format!("the loop over `{}` has an order", it.variable)));
+    }
+    if tree
+        .containers
+        .iter()
+        .any(|(_, c)| matches!(&c.storage, Storage::Private(owner) if *owner == it.variable))
+    {
+        return Err(Refusal::new(format!("arrays live in an iteration over `{}`", it.variable)));
+    }
+    let mut cuts = BTreeSet::new();
+    it.children.iter().for_each(|it| bounds_of(it, axis, &mut cuts));
+    if cuts.is_empty() {
+        return Err(Refusal::new("no region limits it"));
+    }
+    // From the start those that count from the start, then those that count from the end. On a domain too small
+    // for that order a piece between is empty, and what is before the last that counts from the start may
+    // lie behind one that counts from the end: there the test for those stays.
+    let cuts: Vec<Bound> = cuts.into_iter().collect();
+    let (start, end) = (it.start.clone(), it.end.clone());
+    let mut edges = vec![start.clone()];
+    for cut in &cuts {
+        let at = least(&greatest(&place_of(*cut, axis), edges.last().unwrap_or(&start)), &end);
+        edges.push(at);
+    }
+    edges.push(end);
+    let pieces: Vec<Node> = edges
+        .windows(2)
+        .enumerate()
+        .filter(|(_, range)| !is_at_most(&range[1], &range[0]))
+        .map(|(at, range)| {
+            let mut children = it.children.clone();
+            let knows_all = cuts.iter().take_while(|it| it.level == Level::Start).count() <= at;
+            resolve(&mut children, axis, &|bound| {
+                let has_begun = cuts.iter().position(|it| *it == bound).is_some_and(|cut| cut < at);
+                (knows_all || bound.level == Level::Start).then_some(has_begun)
+            });
+            Node::Loop(Loop { start: range[0].clone(), end: range[1].clone(), children, ..it.clone() })
+        })
+        .filter(|it| it.first_origin().is_some())
+        .collect();
+    let Some((&at, outer)) = path.split_last() else { return Ok(()) };
+    if let Some(block) = tree.block_mut(outer) {
+        block.splice(at..=at, pieces);
+    }
+    Ok(())
+}
+
+/// The bounds of the regions inside along an axis.
+pub(in crate::schedule) fn bounds_of(node: &Node, axis: Axis, found: &mut BTreeSet<Bound>) {
+    if let Node::Region(it) = node {
+        let side = it.region.along(axis);
+        found.extend([side.start, side.end].into_iter().flatten());
+    }
+    node.children().into_iter().for_each(|it| bounds_of(it, axis, found));
+}
+
+fn place_of(bound: Bound, axis: Axis) -> Size {
+    match bound.level {
+        Level::Start => Affine::constant(bound.offset.into()).into(),
+        Level::End => Affine::beside(&Symbol::new(axis.name()), bound.offset.into()).into(),
+    }
+}
+
+/// Takes the side along `axis` off each region: what is outside goes. `has_begun` tells whether a bound lies
+/// at or before the piece, where that is known.
+fn resolve(block: &mut Vec<Node>, axis: Axis, has_begun: &dyn Fn(Bound) -> Option<bool>) {
+    for mut node in std::mem::take(block) {
+        if let Node::Region(it) = &mut node {
+            let side = it.region.along(axis);
+            let is_outside =
+                side.start.and_then(has_begun) == Some(false) || side.end.and_then(has_begun) == Some(true);
+            if is_outside {
+                continue;
+            }
+            let unknown = |bound: &Bound| has_begun(*bound).is_none();
+            let left = Side { start: side.start.filter(unknown), end: side.end.filter(unknown) };
+            match axis {
+                Axis::I => it.region.i = left,
+                Axis::J => it.region.j = left,
+                Axis::K => {}
+            }
+        }
+        node.blocks_mut().into_iter().for_each(|it| resolve(it, axis, has_begun));
+        match node {
+            Node::Region(it) if it.region == Region::default() => block.extend(it.children),
+            Node::Region(it) if it.children.is_empty() => {}
+            Node::If(it) if it.then.is_empty() && it.otherwise.is_empty() => {}
+            Node::Loop(it) if it.children.is_empty() => {}
+            Node::Where(it) if it.children.is_empty() => {}
+            node => block.push(node),
+        }
+    }
+}

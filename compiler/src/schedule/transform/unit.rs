@@ -1,0 +1,87 @@
+//! A loop with one iteration is no loop.
+
+use super::{Path, Refusal};
+use crate::expr::{Expr, ExprKind};
+use crate::schedule::nodes::{Access, Node, Storage, Subscript, Tree};
+use crate::schedule::visit::accesses;
+use crate::space::{Affine, Axis, Size, Symbol};
+
+/// Replaces a loop that runs once by its body.
+///
+/// - **Legality**: its range holds one position, and nothing inside asks for it but indices: a region, a limit
+///   and `K` need the variable, and so does an array of the iteration's own.
+/// - **Why**: no code for a loop, and what stands inside may be merged with its neighbours.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+pub fn drop_unit_loop(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
+    let it = tree.loop_at(path).ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let (variable, axis) = (it.variable.clone(), it.axis);
+    let (Size::Affine(start), Size::Affine(end)) = (&it.start, &it.end) else {
+        return Err(Refusal::new(format!("the loop over `{variable}` may have several iterations")));
+    };
+    if end.distance_from(start) != Some(1) {
+        return Err(Refusal::new(format!("the loop over `{variable}` may have several iterations")));
+    }
+    if tree
+        .containers
+        .iter()
+        .any(|(_, c)| matches!(&c.storage, Storage::Private(owner) if *owner == variable))
+    {
+        return Err(Refusal::new(format!("arrays live in an iteration over `{variable}`")));
+    }
+    if it.children.iter().any(|it| asks_for(it, &variable, axis)) {
+        return Err(Refusal::new(format!("the position `{variable}` itself is asked for inside")));
+    }
+    let start = start.clone();
+    let (Some((&at, outer)), Some(it)) = (path.split_last(), tree.loop_at_mut(path)) else { return Ok(()) };
+    let mut children = std::mem::take(&mut it.children);
+    children.iter_mut().for_each(|it| put(it, &variable, &start));
+    if let Some(block) = tree.block_mut(outer) {
+        block.splice(at..=at, children);
+    }
+    Ok(())
+}
+
+/// Whether something inside needs the variable itself.
+fn asks_for(node: &Node, variable: &Symbol, axis: Axis) -> bool {
+    let in_expr = |expr: &Expr<Access>| {
+        let mut found = false;
+        expr.walk(&mut |it| found |= matches!(it.kind, ExprKind::Position(of) if of == axis));
+        found
+    };
+    let own = match node {
+        Node::Region(it) => it.region.along(axis) != crate::space::Side::default(),
+        Node::Where(it) => it.variable == *variable,
+        // It may end the run, and then tells its cell.
+        Node::While(_) => true,
+        Node::Assign(_) | Node::If(_) | Node::Loop(_) => false,
+    };
+    let finds = |it: &Access| it.index.iter().any(|it| it.found.is_some());
+    let mut in_access = false;
+    if let Some(expr) = node.expression() {
+        accesses(expr, &mut |it| in_access |= finds(it));
+    }
+    own || in_access
+        || node.expression().is_some_and(in_expr)
+        || node.target().is_some_and(finds)
+        || node.children().into_iter().any(|it| asks_for(it, variable, axis))
+}
+
+fn put(node: &mut Node, variable: &Symbol, by: &Affine) {
+    node.each_size_mut(&mut |size| *size = substituted(size, variable, by));
+    node.each_access_mut(&mut |access| {
+        for Subscript { known, .. } in &mut access.index {
+            *known = known.substituted(variable, by);
+        }
+    });
+}
+
+fn substituted(size: &Size, variable: &Symbol, by: &Affine) -> Size {
+    match size {
+        Size::Affine(sum) => Size::Affine(sum.substituted(variable, by)),
+        Size::Min(parts) => Size::Min(parts.iter().map(|it| substituted(it, variable, by)).collect()),
+        Size::Max(parts) => Size::Max(parts.iter().map(|it| substituted(it, variable, by)).collect()),
+    }
+}
