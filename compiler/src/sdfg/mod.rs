@@ -14,6 +14,7 @@ pub mod validate;
 
 pub mod print;
 pub mod json;
+mod flat;
 mod python;
 
 #[cfg(test)]
