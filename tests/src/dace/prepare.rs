@@ -32,7 +32,7 @@ pub struct Case {
 }
 
 /// The forms of a file, with the names that they have in results.
-pub const FORMS: [(Form, &str); 2] = [(Form::Regions, "native"), (Form::Flat, "flat")];
+const FORMS: [(Form, &str); 2] = [(Form::Regions, "native"), (Form::Flat, "flat")];
 
 /// Runs a stencil here, and writes its files and inputs below `root`.
 ///
