@@ -30,13 +30,7 @@ impl Writer<'_> {
         flat
     }
 
-    fn flat_region(
-        &mut self,
-        flat: &mut Flat,
-        sdfg: &Sdfg,
-        label: &str,
-        region: &ControlFlowRegion,
-    ) -> Part {
+    fn flat_region(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, region: &ControlFlowRegion) -> Part {
         let mut whole: Option<Part> = None;
         let mut next = (!region.blocks.is_empty()).then_some(0);
         while let Some(block) = next.and_then(|at| region.blocks.get(at)) {
@@ -91,13 +85,7 @@ impl Writer<'_> {
         }
     }
 
-    fn flat_conditional(
-        &mut self,
-        flat: &mut Flat,
-        sdfg: &Sdfg,
-        label: &str,
-        it: &ConditionalBlock,
-    ) -> Part {
+    fn flat_conditional(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, it: &ConditionalBlock) -> Part {
         let first = flat.empty(&format!("{label}_pick"));
         let mut ends = Vec::new();
         // What holds where no branch so far is taken.

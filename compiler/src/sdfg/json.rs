@@ -2,12 +2,13 @@
 
 use serde_json::{Map as JsonMap, Value, json};
 
+use super::flat::Flat;
 use super::nodes::{
     At, Block, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion, Map,
     Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides, Tasklet,
     Volume,
 };
-use super::flat::Flat;
+use super::portable::{portable, with_wide_numbers};
 use super::python;
 use crate::diag::{FileId, LineIndex, Span};
 use crate::entity::{Arena, Handle};
@@ -32,7 +33,7 @@ pub enum Form {
 pub fn to_json(sdfg: &Sdfg, files: &[(&str, &str)], form: Form) -> Value {
     let indices = files.iter().map(|it| LineIndex::new(it.1)).collect();
     let mut writer = Writer { files, indices, form, n_graphs: 0 };
-    let mut root = writer.sdfg(sdfg);
+    let mut root = writer.sdfg(&portable(sdfg));
     root["dace_version"] = json!(DIALECT);
     root
 }
@@ -341,7 +342,7 @@ fn tasklet_code(tasklet: &Tasklet, state: &State, node: Handle<Node>) -> String 
 }
 
 pub(super) fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
-    python::text(condition, &|it: &Operand| match it {
+    python::text(&with_wide_numbers(condition), &|it: &Operand| match it {
         Operand::Element { container, index } => {
             let name = &containers[*container].name;
             let index: Vec<String> = index.iter().map(ToString::to_string).collect();
@@ -356,9 +357,7 @@ pub(super) fn loop_code(it: &LoopRegion) -> [String; 3] {
     let variable = &it.variable;
     let (start, end) = (python::bound(&it.start), python::bound(&it.end));
     match it.order {
-        LoopOrder::Ascending => {
-            [start, format!("{variable} < {end}"), format!("{variable} + {}", it.step)]
-        }
+        LoopOrder::Ascending => [start, format!("{variable} < {end}"), format!("{variable} + {}", it.step)],
         LoopOrder::Descending => {
             [format!("{end} - 1"), format!("{variable} >= {start}"), format!("{variable} - 1")]
         }

@@ -14,6 +14,7 @@ pub mod validate;
 
 pub mod print;
 pub mod json;
+mod portable;
 mod flat;
 mod python;
 

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 
 fn run(mut arguments: impl Iterator<Item = String>) -> Result<bool> {
     let usage = "WORK LIMIT PYTHON... [--with PATH]... -- PATH...";
-    let work = PathBuf::from(arguments.next().context(usage)?);
+    let work = std::path::absolute(arguments.next().context(usage)?)?;
     let limit: usize = arguments.next().context(usage)?.parse()?;
     let (mut pythons, mut libraries, mut paths) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_path = false;
@@ -118,7 +118,8 @@ fn of_checkout(id: &str, name: &str, compilation: &Compilation, root: &Path) -> 
 
 /// Prints what became of each case that did not agree, and a table; whether all agreed.
 fn told(cases: &[Case], results: &Path) -> Result<bool> {
-    let version = fs::read_to_string(results.join("version")).unwrap_or_else(|_| "that does not start".to_owned());
+    let version =
+        fs::read_to_string(results.join("version")).unwrap_or_else(|_| "that does not start".to_owned());
     let mut is_fine = true;
     println!("\nDaCe {version}");
     let mut rows: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();

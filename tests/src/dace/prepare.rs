@@ -139,7 +139,9 @@ fn is_exact(oir: &Stencil) -> bool {
     let mut is_exact = true;
     for (_, execution) in oir.executions.iter() {
         for stmt in &execution.body {
-            stmt.walk(&mut |stmt| stmt.exprs().for_each(|expr| expr.walk(&mut |it| is_exact &= is_exact_node(it))));
+            stmt.walk(&mut |stmt| {
+                stmt.exprs().for_each(|expr| expr.walk(&mut |it| is_exact &= is_exact_node(it)))
+            });
         }
     }
     is_exact

@@ -37,7 +37,9 @@ pub fn fate(case: &Case, form: &str, results: &Path) -> Result<Fate> {
         return Ok(Fate::Failed { step: "run", why });
     };
     let told: Json = serde_json::from_str(&text)?;
-    for (step, key) in [("load", "loaded"), ("validate", "validated"), ("compile", "compiled"), ("run", "ran")] {
+    for (step, key) in
+        [("load", "loaded"), ("validate", "validated"), ("compile", "compiled"), ("run", "ran")]
+    {
         if told[key] != true {
             let why = told["error"].as_str().unwrap_or_default().to_owned();
             return Ok(Fate::Failed { step, why });

@@ -4,7 +4,12 @@ use expect_test::{Expect, expect};
 
 use super::lower;
 use crate::sdfg::nodes::Sdfg;
-use crate::sdfg::{json::{Form, to_json}, print::listing, samples::parsed, validate::validate};
+use crate::sdfg::{
+    json::{Form, to_json},
+    print::listing,
+    samples::parsed,
+    validate::validate,
+};
 
 const ELEMENTS: &str = "\
 schedule elements
