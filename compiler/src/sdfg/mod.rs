@@ -7,8 +7,11 @@
 
 pub mod nodes;
 pub mod subset;
+pub mod edit;
 
 pub mod from_schedule;
+
+pub mod passes;
 
 pub mod validate;
 
