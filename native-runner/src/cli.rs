@@ -28,6 +28,10 @@ enum Command {
     Emit(EmitArgs),
     /// Run a stencil: inputs in, written fields out
     Run(RunArgs),
+    /// Compare every level and pass of the compiler with what the stencil means
+    Compare(CompareArgs),
+    /// Find the pass of the compiler that changes what a stencil gives
+    Bisect(BisectArgs),
     /// Print what can run here, and why the rest cannot
     Backends(BackendsArgs),
     /// Serve the page and the runner on one address
@@ -68,6 +72,14 @@ Examples:
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
 each input once and each output once, whatever the code moves.
 Equal hashes are equal bits: all back ends give the same.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  isobar compare diffusion.py --passes --domain 6,5,4
+  isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
+
+Runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains where the
+inputs are made; each in the order of its text, and with iterations without an order in that of each seed.";
 
 const LSP_EXAMPLES: &str = "\
 Editors start it themselves. Neovim:
@@ -154,6 +166,36 @@ pub struct RunArgs {
     /// NAME=GENERATOR one of them is made in another way, as `q=linear(low=0, high=1, along=k)`; repeatable
     #[arg(long, value_name = "NAME=GENERATOR", num_args = 0..=1, default_missing_value = "")]
     pub init: Vec<String>,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    /// Run every level as it stands behind each pass
+    #[arg(long)]
+    pub passes: bool,
+    /// Decides an order of what has none; repeatable
+    #[arg(long, value_name = "N")]
+    pub seed: Vec<u64>,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// Options of `bisect`.
+#[derive(Debug, Args)]
+pub struct BisectArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    /// Decides an order of what has none; repeatable
+    #[arg(long, value_name = "N")]
+    pub seed: Vec<u64>,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -298,6 +340,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Emit(args) => commands::emit::emit(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
+        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::c::Artifact;
-use isobar_compiler::diag::FileId;
+use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
@@ -169,6 +169,17 @@ pub(crate) fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result
 fn crashed(panic: &str) -> String {
     let first = panic.lines().next().unwrap_or_default();
     format!("the compiler crashed: {first}")
+}
+
+/// What is said where the compiler crashed.
+pub(crate) fn crash(panic: &str) -> Diagnostic {
+    Diagnostic::without_place("R07", crashed(panic), "report this stencil: the fault is the compiler's")
+}
+
+/// Where a statement is written.
+pub(crate) fn span_of(compilation: &Compilation, statement: StmtId) -> Option<Span> {
+    let nodes = compilation.listings().flat_map(|(_, it)| &it.nodes);
+    nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
 }
 
 fn refused(code: &str, message: String, help: &str) -> Compiled {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::diag::{Severity, StmtId};
+use isobar_compiler::diag::Severity;
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::field::{FieldInfo, Statistics};
@@ -197,7 +197,7 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
             let detail = format!("{message}, at i={i}, j={j}, k={k}");
             let mut diagnostic =
                 Diagnostic::without_place("R01", detail.clone(), "correct the index or the condition");
-            if let Some(span) = span_of(compilation, statement) {
+            if let Some(span) = compile::span_of(compilation, statement) {
                 (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
                 diagnostic.label = "stopped here".to_owned();
             }
@@ -214,12 +214,6 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
         }
         Failure::Machine(what) => End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(what))),
     }
-}
-
-/// Where a statement is written.
-fn span_of(compilation: &Compilation, statement: StmtId) -> Option<isobar_compiler::diag::Span> {
-    let nodes = compilation.listings().flat_map(|(_, it)| &it.nodes);
-    nodes.filter(|it| it.stmts == [statement]).find_map(|it| it.spans.first().copied())
 }
 
 fn send_fields(compilation: &Compilation, launch: &Launch, tell: Tell<'_>) {

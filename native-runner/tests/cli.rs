@@ -445,3 +445,22 @@ def s(q: FloatField, out: FloatField, n: int, w: float = 2.0):
     assert_eq!(fix["edits"][0]["text"], ".0");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), wrong);
 }
+
+#[test]
+fn every_pass_is_compared_with_what_a_stencil_means() {
+    for command in [&["compare", "--passes"][..], &["bisect"]] {
+        let mut arguments = command.to_vec();
+        let copy = copy();
+        arguments.extend([copy.as_str(), "--domain", "4,3,2", "--format", "json"]);
+        let output = isobar(&arguments);
+        let report = json(&output);
+        assert_eq!(output.status.code(), Some(0), "{report:#}");
+        assert_eq!(report["domains"][0], serde_json::json!([4, 3, 2]));
+        assert!(report["domains"].as_array().unwrap().len() > 3, "small domains are tried too");
+        assert!(report["steps"].as_array().unwrap().iter().any(|it| it == "sdfg"), "{report:#}");
+        assert!(report["difference"].is_null());
+    }
+    let output = isobar(&["compare", &copy()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--passes"));
+}

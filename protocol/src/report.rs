@@ -67,6 +67,29 @@ pub struct RunReport {
     pub out: Option<String>,
 }
 
+/// `isobar compare --passes` and `isobar bisect`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CompareReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub stencil: Option<String>,
+    /// The doors and passes behind which the stencil was run.
+    pub steps: Vec<String>,
+    pub domains: Vec<[i64; 3]>,
+    /// The first that differs from what the stencil means; nothing where all agree.
+    pub difference: Option<Difference>,
+}
+
+/// A step of the compiler whose outcome differs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    pub step: String,
+    /// Decides the order in which it shows; none where it shows in the order of the text.
+    pub seed: Option<u64>,
+    pub domain: [i64; 3],
+    /// A sentence.
+    pub what: String,
+}
+
 /// How long a step of a run took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MeasuredStep {

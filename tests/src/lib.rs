@@ -3,6 +3,7 @@
 pub mod agree;
 pub mod conformance;
 pub mod corpus;
+pub mod dace;
 pub mod generate;
 pub mod golden;
 pub mod manual;

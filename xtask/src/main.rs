@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
 mod agree;
+mod dace;
 mod fuzz;
 mod install;
 mod page;
@@ -82,6 +83,17 @@ enum Chore {
         /// Checkouts of models beside our own stencils
         paths: Vec<std::path::PathBuf>,
     },
+    /// Load, validate, compile and run our graphs with two versions of DaCe, and compare bit by bit
+    Dace {
+        /// How many stencils of the checkouts
+        #[arg(long, default_value_t = 32)]
+        limit: u32,
+        /// Folders with modules that those import; their own stencils are not meant
+        #[arg(long)]
+        with: Vec<std::path::PathBuf>,
+        /// Checkouts of models beside our own stencils
+        paths: Vec<std::path::PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -95,6 +107,7 @@ fn main() -> ExitCode {
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with } => corpus(&paths, &with),
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
+        Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, keep, paths } => agree::agree(generated, keep, &paths),
     };
     match outcome {

@@ -58,6 +58,33 @@ pub fn compare(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, O
     (names, found)
 }
 
+/// Finds the first step whose outcome differs as [`compare`] does, but with few runs: what went wrong stays wrong,
+/// so half of the steps that are left can be ruled out by one. Answers the names of the steps that were run.
+///
+/// A pass is the finest that can be told as yet: it cannot be stopped after some of its applications.
+#[must_use]
+pub fn bisect(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference::of(oir, launch);
+    let mut names: Vec<String> = Vec::new();
+    journey(oir, &mut |step, _| {
+        names.push(step.to_owned());
+        true
+    });
+    let (mut run, mut first) = (Vec::new(), None);
+    // All steps before `low` are right, and that at `high` is wrong once `first` is known.
+    let (mut low, mut high) = (0, names.len());
+    let mut at = names.len().saturating_sub(1);
+    while low < high {
+        run.push(names[at].clone());
+        match reference.divergence_at(at, seeds) {
+            Some(divergence) => (first, high) = (Some(divergence), at),
+            None => low = at + 1,
+        }
+        at = low + (high - low) / 2;
+    }
+    (run, first)
+}
+
 /// What a run of a stencil gives, by definition.
 #[derive(Debug)]
 pub struct Reference<'a> {
@@ -96,6 +123,19 @@ impl<'a> Reference<'a> {
             let what = self.difference(level, seed)?;
             Some(Divergence { step: step.to_owned(), seed, what })
         })
+    }
+
+    /// The same for the step of that number.
+    fn divergence_at(&self, number: usize, seeds: &[u64]) -> Option<Divergence> {
+        let (mut at, mut found) = (0, None);
+        journey(self.oir, &mut |step, level| {
+            if at == number {
+                found = self.divergence(step, &level, seeds);
+            }
+            at += 1;
+            at <= number
+        });
+        found
     }
 
     fn difference(&self, level: &Level<'_>, seed: Option<u64>) -> Option<Difference> {

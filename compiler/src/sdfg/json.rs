@@ -2,11 +2,13 @@
 
 use serde_json::{Map as JsonMap, Value, json};
 
+use super::flat::Flat;
 use super::nodes::{
     At, Block, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion, Map,
     Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides, Tasklet,
     Volume,
 };
+use super::portable::{portable, with_wide_numbers};
 use super::python;
 use crate::diag::{FileId, LineIndex, Span};
 use crate::entity::{Arena, Handle};
@@ -15,20 +17,31 @@ use crate::space::{Affine, Size, Symbol};
 /// The version whose symbolic strings are plain, which older and newer readers parse alike.
 const DIALECT: &str = "1.0.2";
 
+/// How control flow is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Loops and branches as blocks.
+    #[default]
+    Regions,
+    /// States alone, with conditions on the edges between them, for old readers and viewers.
+    Flat,
+}
+
 /// The whole graph. `files` are names and texts of the sources, in the order of their ids, and
 /// give nodes their places; without them the nodes have none.
 #[must_use]
-pub fn to_json(sdfg: &Sdfg, files: &[(String, String)]) -> Value {
-    let mut writer =
-        Writer { files, indices: files.iter().map(|it| LineIndex::new(&it.1)).collect(), n_graphs: 0 };
-    let mut root = writer.sdfg(sdfg);
+pub fn to_json(sdfg: &Sdfg, files: &[(&str, &str)], form: Form) -> Value {
+    let indices = files.iter().map(|it| LineIndex::new(it.1)).collect();
+    let mut writer = Writer { files, indices, form, n_graphs: 0 };
+    let mut root = writer.sdfg(&portable(sdfg));
     root["dace_version"] = json!(DIALECT);
     root
 }
 
-struct Writer<'f> {
-    files: &'f [(String, String)],
+pub(super) struct Writer<'f> {
+    files: &'f [(&'f str, &'f str)],
     indices: Vec<LineIndex>,
+    form: Form,
     /// Regions and graphs so far, numbered depth first.
     n_graphs: usize,
 }
@@ -55,14 +68,27 @@ impl Writer<'_> {
             "_arrays": arrays,
             "symbols": symbols,
         });
-        if has_control_flow(&sdfg.region) {
+        if self.form == Form::Regions && has_control_flow(&sdfg.region) {
             attributes["using_experimental_blocks"] = json!(true);
             attributes["using_explicit_control_flow"] = json!(true);
         }
         if let Some(place) = self.place(sdfg.span) {
             attributes["debuginfo"] = place;
         }
-        self.region("SDFG", "", attributes, sdfg, &sdfg.region)
+        match self.form {
+            Form::Regions => self.region("SDFG", "", attributes, sdfg, &sdfg.region),
+            Form::Flat => {
+                let number = self.n_graphs;
+                self.n_graphs += 1;
+                let Flat { nodes, edges } = self.flattened(sdfg, &sdfg.region);
+                // Old viewers have other names for the number and the start.
+                json!({
+                    "type": "SDFG", "label": "", "id": null, "collapsed": false,
+                    "cfg_list_id": number, "sdfg_list_id": number, "start_block": 0, "start_state": 0,
+                    "attributes": attributes, "nodes": nodes, "edges": edges,
+                })
+            }
+        }
     }
 
     fn descriptor(&self, container: &Container) -> Value {
@@ -175,7 +201,7 @@ impl Writer<'_> {
         }
     }
 
-    fn state(&mut self, label: &str, sdfg: &Sdfg, state: &State) -> Value {
+    pub(super) fn state(&mut self, label: &str, sdfg: &Sdfg, state: &State) -> Value {
         let exits = |entry: Handle<Node>| {
             state
                 .nodes
@@ -315,8 +341,8 @@ fn tasklet_code(tasklet: &Tasklet, state: &State, node: Handle<Node>) -> String 
     format!("{}{target} = {}", found.collect::<String>(), python::text(&tasklet.code, &leaf))
 }
 
-fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
-    python::text(condition, &|it: &Operand| match it {
+pub(super) fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
+    python::text(&with_wide_numbers(condition), &|it: &Operand| match it {
         Operand::Element { container, index } => {
             let name = &containers[*container].name;
             let index: Vec<String> = index.iter().map(ToString::to_string).collect();
@@ -326,20 +352,24 @@ fn condition(condition: &Condition, containers: &Arena<Container>) -> String {
     })
 }
 
-fn loop_attributes(it: &LoopRegion) -> Value {
+/// Where a loop begins, as long as what holds it goes on, and what comes next.
+pub(super) fn loop_code(it: &LoopRegion) -> [String; 3] {
     let variable = &it.variable;
     let (start, end) = (python::bound(&it.start), python::bound(&it.end));
-    let (init, test, update) = match it.order {
-        LoopOrder::Ascending => {
-            (start, format!("{variable} < {end}"), format!("{variable} = {variable} + {}", it.step))
-        }
+    match it.order {
+        LoopOrder::Ascending => [start, format!("{variable} < {end}"), format!("{variable} + {}", it.step)],
         LoopOrder::Descending => {
-            (format!("{end} - 1"), format!("{variable} >= {start}"), format!("{variable} = {variable} - 1"))
+            [format!("{end} - 1"), format!("{variable} >= {start}"), format!("{variable} - 1")]
         }
-    };
+    }
+}
+
+fn loop_attributes(it: &LoopRegion) -> Value {
+    let variable = &it.variable;
+    let [init, test, update] = loop_code(it);
     json!({
         "loop_variable": variable.name(), "init_statement": code(&format!("{variable} = {init}")),
-        "loop_condition": code(&test), "update_statement": code(&update),
+        "loop_condition": code(&test), "update_statement": code(&format!("{variable} = {update}")),
     })
 }
 
@@ -420,7 +450,7 @@ fn volume(volume: &Volume) -> String {
     terms.join(" + ")
 }
 
-fn empty_state(label: &str) -> Value {
+pub(super) fn empty_state(label: &str) -> Value {
     json!({
         "type": "SDFGState", "label": label, "id": null, "collapsed": false, "scope_dict": {"-1": []},
         "nodes": [], "edges": [], "attributes": {},
@@ -434,7 +464,7 @@ fn interstate_edge(source: usize, target: usize) -> Value {
     })
 }
 
-fn code(text: &str) -> Value {
+pub(super) fn code(text: &str) -> Value {
     json!({"string_data": text, "language": "Python"})
 }
 

@@ -7,13 +7,18 @@
 
 pub mod nodes;
 pub mod subset;
+pub mod edit;
 
 pub mod from_schedule;
+
+pub mod passes;
 
 pub mod validate;
 
 pub mod print;
 pub mod json;
+mod portable;
+mod flat;
 mod python;
 
 #[cfg(test)]

@@ -393,7 +393,32 @@ impl Container {
     }
 }
 
+impl Sdfg {
+    /// How many nodes all states have together, those of nested graphs too.
+    #[must_use]
+    pub fn n_nodes(&self) -> usize {
+        self.region.n_nodes()
+    }
+}
+
 impl ControlFlowRegion {
+    fn n_nodes(&self) -> usize {
+        let of_node = |node: &Node| match &node.kind {
+            NodeKind::NestedSdfg(it) => 1 + it.sdfg.n_nodes(),
+            _ => 1,
+        };
+        let of_block = |block: &Block| match &block.kind {
+            BlockKind::State(state) => state.nodes.iter().map(|(_, it)| of_node(it)).sum(),
+            BlockKind::Loop(it) => it.body.n_nodes(),
+            BlockKind::While(it) => it.body.n_nodes(),
+            BlockKind::Conditional(it) => {
+                let of_branches: usize = it.branches.iter().map(|it| it.body.n_nodes()).sum();
+                of_branches + it.otherwise.as_ref().map_or(0, Self::n_nodes)
+            }
+        };
+        self.blocks.iter().map(of_block).sum()
+    }
+
     /// The blocks one after the other.
     #[must_use]
     pub fn sequence(blocks: Vec<Block>) -> Self {

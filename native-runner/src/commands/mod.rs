@@ -4,6 +4,7 @@ pub mod backends;
 pub mod check;
 pub mod check_folder;
 pub mod client;
+pub mod compare;
 pub mod emit;
 pub mod explain;
 pub mod human;

@@ -203,7 +203,8 @@ fn run(compilation: &Compilation, domain: Domain) -> Result<(), String> {
 }
 
 /// Random positive fields, and a scalar of each kind.
-fn small_inputs(signature: &Signature) -> Directives {
+#[must_use]
+pub fn small_inputs(signature: &Signature) -> Directives {
     let mut directives = Directives::default();
     let span = Span { file: FileId(0), start: 0, end: 0 };
     for (param, seed) in signature.params.iter().zip(1..) {

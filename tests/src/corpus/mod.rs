@@ -6,5 +6,5 @@ mod expected;
 mod files;
 mod attempt;
 
-pub use attempt::{Outcome, Trial};
+pub use attempt::{Outcome, Trial, small_inputs};
 pub use files::Checkout;

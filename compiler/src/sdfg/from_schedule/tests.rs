@@ -4,7 +4,12 @@ use expect_test::{Expect, expect};
 
 use super::lower;
 use crate::sdfg::nodes::Sdfg;
-use crate::sdfg::{json::to_json, print::listing, samples::parsed, validate::validate};
+use crate::sdfg::{
+    json::{Form, to_json},
+    print::listing,
+    samples::parsed,
+    validate::validate,
+};
 
 const ELEMENTS: &str = "\
 schedule elements
@@ -57,7 +62,7 @@ fn an_index_is_checked_in_the_tasklet_that_picks_the_element() {
 
 #[test]
 fn a_file_holds_arrays_at_connectors_and_what_indices_are_checked_against() {
-    let file = to_json(&graph(ELEMENTS), &[]);
+    let file = to_json(&graph(ELEMENTS), &[], Form::Regions);
     let mut found = String::new();
     tasklets(&file, &mut found);
     expect![[r#"

@@ -1,0 +1,302 @@
+//! Changes that keep a graph in shape: what is taken out leaves no ends hanging.
+
+use std::collections::BTreeMap;
+
+use super::nodes::{
+    BlockKind, Condition, Container, ControlFlowRegion, Edge, NestedSdfg, Node, NodeKind, Operand, Sdfg,
+    State,
+};
+use crate::entity::{Arena, Handle};
+
+impl ControlFlowRegion {
+    /// Calls `each` for every state, those in loops and branches too, but not those of nested graphs.
+    pub fn each_state<'a>(&'a self, each: &mut dyn FnMut(&'a State)) {
+        for block in &self.blocks {
+            match &block.kind {
+                BlockKind::State(state) => each(state),
+                BlockKind::Loop(it) => it.body.each_state(each),
+                BlockKind::While(it) => it.body.each_state(each),
+                BlockKind::Conditional(it) => {
+                    it.branches.iter().for_each(|it| it.body.each_state(each));
+                    it.otherwise.iter().for_each(|it| it.each_state(each));
+                }
+            }
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn each_state_mut(&mut self, each: &mut dyn FnMut(&mut State)) {
+        for block in &mut self.blocks {
+            match &mut block.kind {
+                BlockKind::State(state) => each(state),
+                BlockKind::Loop(it) => it.body.each_state_mut(each),
+                BlockKind::While(it) => it.body.each_state_mut(each),
+                BlockKind::Conditional(it) => {
+                    it.branches.iter_mut().for_each(|it| it.body.each_state_mut(each));
+                    it.otherwise.iter_mut().for_each(|it| it.each_state_mut(each));
+                }
+            }
+        }
+    }
+
+    /// Calls `each` for every condition between blocks.
+    pub fn each_condition<'a>(&'a self, each: &mut dyn FnMut(&'a Condition)) {
+        for block in &self.blocks {
+            match &block.kind {
+                BlockKind::State(_) => {}
+                BlockKind::Loop(it) => it.body.each_condition(each),
+                BlockKind::While(it) => {
+                    each(&it.condition);
+                    it.body.each_condition(each);
+                }
+                BlockKind::Conditional(it) => {
+                    for branch in &it.branches {
+                        each(&branch.condition);
+                        branch.body.each_condition(each);
+                    }
+                    it.otherwise.iter().for_each(|it| it.each_condition(each));
+                }
+            }
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn each_condition_mut(&mut self, each: &mut dyn FnMut(&mut Condition)) {
+        for block in &mut self.blocks {
+            match &mut block.kind {
+                BlockKind::State(_) => {}
+                BlockKind::Loop(it) => it.body.each_condition_mut(each),
+                BlockKind::While(it) => {
+                    each(&mut it.condition);
+                    it.body.each_condition_mut(each);
+                }
+                BlockKind::Conditional(it) => {
+                    for branch in &mut it.branches {
+                        each(&mut branch.condition);
+                        branch.body.each_condition_mut(each);
+                    }
+                    it.otherwise.iter_mut().for_each(|it| it.each_condition_mut(each));
+                }
+            }
+        }
+    }
+}
+
+impl Sdfg {
+    /// Calls `each` for every nested graph, outermost first.
+    pub fn each_nested_mut(&mut self, each: &mut dyn FnMut(&mut NestedSdfg)) {
+        self.region.each_state_mut(&mut |state| {
+            for (_, node) in state.nodes.iter_mut() {
+                if let NodeKind::NestedSdfg(nested) = &mut node.kind {
+                    each(nested);
+                    nested.sdfg.each_nested_mut(each);
+                }
+            }
+        });
+    }
+
+    /// Replaces every container that something of this graph names; nested graphs have names of their own.
+    pub fn replace_containers(&mut self, by: &mut dyn FnMut(Handle<Container>) -> Handle<Container>) {
+        self.arguments.iter_mut().for_each(|it| *it = by(*it));
+        self.region.each_state_mut(&mut |state| {
+            for (_, node) in state.nodes.iter_mut() {
+                if let NodeKind::Access(data) = &mut node.kind {
+                    *data = by(*data);
+                }
+            }
+            for memlet in state.edges.iter_mut().filter_map(|it| it.memlet.as_mut()) {
+                memlet.data = by(memlet.data);
+            }
+        });
+        self.region.each_condition_mut(&mut |condition| {
+            condition.accesses_mut(&mut |operand| {
+                if let Operand::Element { container, .. } = operand {
+                    *container = by(*container);
+                }
+            });
+        });
+    }
+
+    /// Drops transient containers that nothing names.
+    pub fn drop_unused_containers(&mut self) {
+        let mut is_used = vec![false; self.containers.len()];
+        self.arguments.iter().for_each(|it| is_used[it.index()] = true);
+        self.region.each_state(&mut |state| {
+            for (_, node) in state.nodes.iter() {
+                if let NodeKind::Access(data) = node.kind {
+                    is_used[data.index()] = true;
+                }
+            }
+            for memlet in state.edges.iter().filter_map(|it| it.memlet.as_ref()) {
+                is_used[memlet.data.index()] = true;
+            }
+        });
+        self.region.each_condition(&mut |condition| {
+            condition.accesses(&mut |operand| {
+                if let Operand::Element { container, .. } = operand {
+                    is_used[container.index()] = true;
+                }
+            });
+        });
+        if is_used.iter().all(|&it| it) {
+            return;
+        }
+        let mut kept = Arena::default();
+        let mut renamed = BTreeMap::new();
+        for (handle, container) in std::mem::take(&mut self.containers).iter() {
+            if is_used[handle.index()] {
+                renamed.insert(handle, kept.push(container.clone()));
+            }
+        }
+        self.containers = kept;
+        self.replace_containers(&mut |it| renamed.get(&it).copied().unwrap_or(it));
+    }
+}
+
+impl State {
+    /// Drops nodes, and the edges at them; then what led to them and leads nowhere now.
+    pub fn remove(&mut self, is_removed: &dyn Fn(Handle<Node>) -> bool) {
+        let mut keep: Vec<bool> = self.nodes.handles().map(|it| !is_removed(it)).collect();
+        loop {
+            let is_kept = |it: Handle<Node>, keep: &[bool]| keep[it.index()];
+            self.edges.retain(|edge| is_kept(edge.source, &keep) && is_kept(edge.target, &keep));
+            let idle: Vec<Handle<Node>> =
+                self.nodes.handles().filter(|&it| keep[it.index()] && self.is_idle(it, &keep)).collect();
+            let n_edges = self.edges.len();
+            self.close_connectors();
+            if idle.is_empty() && n_edges == self.edges.len() {
+                break;
+            }
+            idle.into_iter().for_each(|it| keep[it.index()] = false);
+        }
+        self.compact(&keep);
+        self.tie_loose_ends();
+    }
+
+    /// Whether a node does nothing: a map without a body, or a container that nothing reads or writes.
+    fn is_idle(&self, node: Handle<Node>, keep: &[bool]) -> bool {
+        let has_body = |entry: Handle<Node>| {
+            self.nodes.iter().any(|(it, node)| keep[it.index()] && node.scope == Some(entry))
+        };
+        match self.nodes[node].kind {
+            NodeKind::MapEntry(_) => !has_body(node),
+            NodeKind::MapExit { entry } => !keep[entry.index()] || !has_body(entry),
+            NodeKind::Access(_) => {
+                let moves = |edge: &Edge| edge.memlet.is_some();
+                !self.edges_into(node).any(moves) && !self.edges_out_of(node).any(moves)
+            }
+            NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => false,
+        }
+    }
+
+    /// Drops edges to connectors of maps that lead nowhere, and from those that come from nowhere.
+    fn close_connectors(&mut self) {
+        let pair = |name: &str, from: &str, to: &str| name.strip_prefix(from).map(|it| format!("{to}{it}"));
+        let leads_on = |edge: &Edge| match (&self.nodes[edge.target].kind, &edge.target_connector) {
+            (NodeKind::MapEntry(_), Some(name)) => {
+                let other = pair(name, "IN_", "OUT_");
+                self.edges_out_of(edge.target).any(|it| it.source_connector == other)
+            }
+            _ => true,
+        };
+        let comes_from = |edge: &Edge| match (&self.nodes[edge.source].kind, &edge.source_connector) {
+            (NodeKind::MapExit { .. }, Some(name)) => {
+                let other = pair(name, "OUT_", "IN_");
+                self.edges_into(edge.source).any(|it| it.target_connector == other)
+            }
+            _ => true,
+        };
+        let kept: Vec<Edge> =
+            self.edges.iter().filter(|it| leads_on(it) && comes_from(it)).cloned().collect();
+        self.edges = kept;
+    }
+
+    /// Gives the nodes that stay new handles.
+    fn compact(&mut self, keep: &[bool]) {
+        let mut renamed = BTreeMap::new();
+        for (handle, _) in self.nodes.iter().filter(|(it, _)| keep[it.index()]) {
+            renamed.insert(handle, Handle::new(renamed.len()));
+        }
+        let mut nodes = Arena::default();
+        for (handle, node) in std::mem::take(&mut self.nodes).iter() {
+            if !keep[handle.index()] {
+                continue;
+            }
+            let mut node = node.clone();
+            node.scope = node.scope.map(|it| renamed[&it]);
+            if let NodeKind::MapExit { entry } = &mut node.kind {
+                *entry = renamed[entry];
+            }
+            nodes.push(node);
+        }
+        self.nodes = nodes;
+        for edge in &mut self.edges {
+            (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]);
+        }
+    }
+
+    /// Every node of a map lies between its entry and its exit.
+    pub(super) fn tie_loose_ends(&mut self) {
+        let exits: Vec<(Handle<Node>, Handle<Node>)> = self.exits().collect();
+        for (entry, exit) in exits {
+            let inside: Vec<Handle<Node>> =
+                self.nodes.handles().filter(|&it| self.nodes[it].scope == Some(entry)).collect();
+            for node in inside {
+                let kind = &self.nodes[node].kind;
+                let is_source = !matches!(kind, NodeKind::MapExit { .. });
+                let is_target = !matches!(kind, NodeKind::MapEntry(_));
+                if is_source && self.edges_into(node).next().is_none() {
+                    self.order(entry, node);
+                }
+                if is_target && self.edges_out_of(node).next().is_none() {
+                    self.order(node, exit);
+                }
+            }
+        }
+    }
+
+    /// The entry and the exit of each map.
+    pub fn exits(&self) -> impl Iterator<Item = (Handle<Node>, Handle<Node>)> {
+        self.nodes.iter().filter_map(|(handle, node)| match node.kind {
+            NodeKind::MapExit { entry } => Some((entry, handle)),
+            _ => None,
+        })
+    }
+
+    /// One node before another, without data between.
+    pub(super) fn order(&mut self, source: Handle<Node>, target: Handle<Node>) {
+        self.edges.push(Edge {
+            source,
+            source_connector: None,
+            target,
+            target_connector: None,
+            memlet: None,
+        });
+    }
+
+    /// For each node, those that a path leads to; a map leads from its entry to its exit.
+    #[must_use]
+    pub fn reached(&self) -> Vec<Vec<bool>> {
+        let n = self.nodes.len();
+        let mut followers = vec![Vec::new(); n];
+        for edge in &self.edges {
+            followers[edge.source.index()].push(edge.target.index());
+        }
+        for (entry, exit) in self.exits() {
+            followers[entry.index()].push(exit.index());
+        }
+        (0..n)
+            .map(|from| {
+                let (mut seen, mut open) = (vec![false; n], vec![from]);
+                while let Some(at) = open.pop() {
+                    for &next in &followers[at] {
+                        if !std::mem::replace(&mut seen[next], true) {
+                            open.push(next);
+                        }
+                    }
+                }
+                seen
+            })
+            .collect()
+    }
+}

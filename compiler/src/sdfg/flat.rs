@@ -1,0 +1,136 @@
+//! The graph as plain states with conditions on the edges between them, for readers that know no loops and branches.
+
+use serde_json::{Value, json};
+
+use super::json::{Writer, code, condition, empty_state, loop_code};
+use super::nodes::{Block, BlockKind, ConditionalBlock, ControlFlowRegion, Sdfg};
+
+/// States and the edges between them, in the making.
+#[derive(Debug, Default)]
+pub(super) struct Flat {
+    pub(super) nodes: Vec<Value>,
+    pub(super) edges: Vec<Value>,
+}
+
+/// Where control flow enters a part, and where it leaves it.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    first: usize,
+    last: usize,
+}
+
+impl Writer<'_> {
+    /// The blocks of a graph, which are states.
+    pub(super) fn flattened(&mut self, sdfg: &Sdfg, region: &ControlFlowRegion) -> Flat {
+        let mut flat = Flat::default();
+        self.flat_region(&mut flat, sdfg, "", region);
+        for (at, node) in flat.nodes.iter_mut().enumerate() {
+            node["id"] = json!(at);
+        }
+        flat
+    }
+
+    fn flat_region(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, region: &ControlFlowRegion) -> Part {
+        let mut whole: Option<Part> = None;
+        let mut next = (!region.blocks.is_empty()).then_some(0);
+        while let Some(block) = next.and_then(|at| region.blocks.get(at)) {
+            let part = self.flat_block(flat, sdfg, block);
+            whole = Some(match whole {
+                None => part,
+                Some(Part { first, last }) => {
+                    flat.edge(last, part.first, None, None);
+                    Part { first, last: part.last }
+                }
+            });
+            next = region.edges.iter().find(|edge| Some(edge.source) == next).map(|edge| edge.target);
+        }
+        whole.unwrap_or_else(|| {
+            let only = flat.empty(&format!("{label}_body"));
+            Part { first: only, last: only }
+        })
+    }
+
+    fn flat_block(&mut self, flat: &mut Flat, sdfg: &Sdfg, block: &Block) -> Part {
+        let label = &block.label;
+        match &block.kind {
+            BlockKind::State(state) => {
+                flat.nodes.push(self.state(label, sdfg, state));
+                let only = flat.nodes.len() - 1;
+                Part { first: only, last: only }
+            }
+            BlockKind::Loop(it) => {
+                let first = flat.empty(&format!("{label}_enter"));
+                let guard = flat.empty(&format!("{label}_guard"));
+                let [init, test, update] = loop_code(it);
+                let variable = it.variable.name();
+                flat.edge(first, guard, None, Some((variable, &init)));
+                let body = self.flat_region(flat, sdfg, label, &it.body);
+                flat.edge(guard, body.first, Some(&test), None);
+                flat.edge(body.last, guard, None, Some((variable, &update)));
+                let last = flat.empty(&format!("{label}_leave"));
+                flat.edge(guard, last, Some(&format!("not ({test})")), None);
+                Part { first, last }
+            }
+            BlockKind::While(it) => {
+                let guard = flat.empty(&format!("{label}_guard"));
+                let test = condition(&it.condition, &sdfg.containers);
+                let body = self.flat_region(flat, sdfg, label, &it.body);
+                flat.edge(guard, body.first, Some(&test), None);
+                flat.edge(body.last, guard, None, None);
+                let last = flat.empty(&format!("{label}_leave"));
+                flat.edge(guard, last, Some(&format!("not ({test})")), None);
+                Part { first: guard, last }
+            }
+            BlockKind::Conditional(it) => self.flat_conditional(flat, sdfg, label, it),
+        }
+    }
+
+    fn flat_conditional(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, it: &ConditionalBlock) -> Part {
+        let first = flat.empty(&format!("{label}_pick"));
+        let mut ends = Vec::new();
+        // What holds where no branch so far is taken.
+        let mut before = String::new();
+        for (at, branch) in it.branches.iter().enumerate() {
+            let test = condition(&branch.condition, &sdfg.containers);
+            let body = self.flat_region(flat, sdfg, &format!("{label}_{at}"), &branch.body);
+            flat.edge(first, body.first, Some(&format!("{before}({test})")), None);
+            ends.push(body.last);
+            before += &format!("(not ({test})) and ");
+        }
+        let otherwise = before.trim_end_matches(" and ");
+        if let Some(region) = &it.otherwise {
+            let body = self.flat_region(flat, sdfg, &format!("{label}_else"), region);
+            flat.edge(first, body.first, Some(otherwise), None);
+            ends.push(body.last);
+        }
+        let last = flat.empty(&format!("{label}_join"));
+        if it.otherwise.is_none() {
+            flat.edge(first, last, Some(otherwise), None);
+        }
+        for end in ends {
+            flat.edge(end, last, None, None);
+        }
+        Part { first, last }
+    }
+}
+
+impl Flat {
+    fn empty(&mut self, label: &str) -> usize {
+        self.nodes.push(empty_state(label));
+        self.nodes.len() - 1
+    }
+
+    fn edge(&mut self, from: usize, to: usize, test: Option<&str>, assigned: Option<(&str, &str)>) {
+        let mut attributes = json!({});
+        if let Some(test) = test {
+            attributes["condition"] = code(test);
+        }
+        if let Some((variable, value)) = assigned {
+            attributes["assignments"] = json!({ variable: value });
+        }
+        self.edges.push(json!({
+            "type": "Edge", "src": from.to_string(), "dst": to.to_string(),
+            "attributes": {"data": {"type": "InterstateEdge", "label": "", "attributes": attributes}},
+        }));
+    }
+}

@@ -1,0 +1,87 @@
+//! Changes to the graph that keep its meaning and the order of every loop: that was chosen on the schedule tree.
+
+pub mod promote_scalars;
+pub mod eliminate_dead_dataflow;
+pub mod fuse_states;
+pub mod reuse_transients;
+
+use super::nodes::{NodeKind, Sdfg};
+use super::{print, validate};
+use crate::diag::{Listing, Origin};
+use crate::pass::{Analyses, Level, Pass, Pipeline};
+
+/// What passes of this level get.
+pub type PassCx = crate::pass::PassCx<Sdfg>;
+
+/// All passes, in order.
+pub const PASSES: &[Pass<Sdfg>] = &[
+    // First: what is a symbol is no data that others have to look at.
+    Pass { name: promote_scalars::NAME, run: promote_scalars::promote_scalars, preserves: &[] },
+    // What was promoted is written for nobody.
+    Pass {
+        name: eliminate_dead_dataflow::NAME,
+        run: eliminate_dead_dataflow::eliminate_dead_dataflow,
+        preserves: &[],
+    },
+    // Where a state in between is gone, its neighbours meet.
+    Pass { name: fuse_states::NAME, run: fuse_states::fuse_states, preserves: &[] },
+    // Last, when it is known how long each array is needed.
+    Pass { name: reuse_transients::NAME, run: reuse_transients::reuse_transients, preserves: &[] },
+];
+
+/// All of them.
+pub const PIPELINE: Pipeline<Sdfg> = Pipeline { passes: PASSES };
+
+impl Level for Sdfg {
+    const NAME: &'static str = "sdfg";
+    type Options = ();
+
+    fn violations(&self) -> Vec<String> {
+        validate::validate(self)
+    }
+
+    fn listing(&self, _: &mut Analyses<Self>) -> Listing {
+        print::listing(self)
+    }
+
+    fn tidy(&mut self) {
+        self.drop_unused_containers();
+    }
+
+    fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
+        self.region.each_state(&mut |state| {
+            for (_, node) in state.nodes.iter() {
+                match &node.kind {
+                    NodeKind::Tasklet(it) => each(&it.origin),
+                    NodeKind::NestedSdfg(it) => it.sdfg.each_statement(each),
+                    NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
+                }
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::sdfg::{from_schedule::lower, samples::parsed};
+
+    /// Runs a pass on the graph of a schedule tree; answers the listing and the remarks.
+    pub(in crate::sdfg) fn after(tree: &str, pass: fn(&mut Sdfg, &mut PassCx)) -> String {
+        after_graph(lower(&parsed(tree)), pass)
+    }
+
+    pub(in crate::sdfg) fn after_graph(mut graph: Sdfg, pass: fn(&mut Sdfg, &mut PassCx)) -> String {
+        assert_eq!(validate::validate(&graph), Vec::<String>::new(), "before the pass");
+        let mut cx = PassCx::new(());
+        pass(&mut graph, &mut cx);
+        graph.tidy();
+        assert_eq!(validate::validate(&graph), Vec::<String>::new(), "after the pass");
+        let mut found = print::listing(&graph).text;
+        for remark in cx.remarks() {
+            let word = if remark.is_applied { "applied" } else { "missed" };
+            found.push_str(&format!("{word}: {}\n", remark.message));
+        }
+        found
+    }
+}

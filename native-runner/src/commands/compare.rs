@@ -1,0 +1,170 @@
+//! `isobar compare` and `isobar bisect` — every level and pass held against what the stencil means.
+
+use std::path::Path;
+
+use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::equivalence::compare::{self, Divergence};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_protocol::compile::Compiled;
+use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::report::{CompareReport, Difference};
+use isobar_protocol::request::Request;
+
+use super::{Outcome, Usage, human, print, print_json, say};
+use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
+use crate::compile::{self, Source, Timer};
+use crate::document::Document;
+use crate::error::count;
+use crate::executors::Backend;
+use crate::plan::{self, Refusal};
+
+/// How many orders are tried where none was asked for.
+const SEEDS: u64 = 3;
+
+/// Domains that show what large ones hide: one column, one row, few points.
+const SMALL: [[i64; 2]; 4] = [[1, 1], [1, 5], [5, 1], [2, 3]];
+
+/// What the interpreters may have; they are for small domains.
+const MEMORY: u64 = 1 << 30;
+
+pub(crate) fn compare(args: &CompareArgs) -> Result<Outcome, Usage> {
+    if !args.passes {
+        return Err(Usage::Wrong("say what is to be compared: --passes".to_owned()));
+    }
+    tell(args.file.as_deref(), &args.shared, &args.seed, compare::compare)
+}
+
+pub(crate) fn bisect(args: &BisectArgs) -> Result<Outcome, Usage> {
+    tell(args.file.as_deref(), &args.shared, &args.seed, compare::bisect)
+}
+
+/// Looks for a step that differs, and answers the steps that it ran.
+type Search = fn(&isobar_compiler::oir::Stencil, &Launch, &[u64]) -> (Vec<String>, Option<Divergence>);
+
+fn tell(file: Option<&Path>, shared: &Shared, seeds: &[u64], search: Search) -> Result<Outcome, Usage> {
+    if shared.runner.is_some() {
+        return Err(Usage::Wrong("levels are compared here only, without --runner".to_owned()));
+    }
+    let document = Document::read(file, shared)?;
+    let seeds: Vec<u64> = if seeds.is_empty() { (1..=SEEDS).collect() } else { seeds.to_vec() };
+    let request = &document.request;
+    let report = compile::on_large_stack(|| found(request, &seeds, search)).unwrap_or_else(|panic| {
+        CompareReport { diagnostics: vec![compile::crash(&panic)], ..CompareReport::default() }
+    });
+    match shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            let shown = human::diagnostics(&report.diagnostics, request);
+            if !shown.is_empty() {
+                say(shown.trim_end());
+            }
+            if !report.steps.is_empty() {
+                print(&summary(&report));
+            }
+        }
+    }
+    Ok(Outcome::of(&report.diagnostics))
+}
+
+fn summary(report: &CompareReport) -> String {
+    let domains = count(report.domains.len(), "domain");
+    match &report.difference {
+        None => format!("{} agree on {domains}\n", count(report.steps.len(), "step")),
+        Some(it) => format!("the first that differs: {}\n", it.step),
+    }
+}
+
+fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
+    let mut request = request.clone();
+    // What is not given is made.
+    request.init.get_or_insert_default();
+    let source = Source::of(&request);
+    let compilation = source.compile(&mut Timer::default());
+    let compiled = Compiled::new(&compilation, Vec::new());
+    let mut report = CompareReport {
+        diagnostics: compiled.diagnostics,
+        stencil: compiled.stencil,
+        ..CompareReport::default()
+    };
+    let Some((oir, _)) = compile::oir(&compilation).filter(|_| !compilation.has_errors()) else {
+        if report.stencil.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
+            report.diagnostics.push(compile::no_stencil(&request));
+        }
+        return report;
+    };
+    for (is_asked_for, launch) in launches(&request, &source, &compilation) {
+        let launch = match launch {
+            Ok(launch) => launch,
+            // Not every stencil has so few points.
+            Err(_) if !is_asked_for => continue,
+            Err(refusal) => {
+                report.diagnostics.extend(refused(refusal, &compilation));
+                return report;
+            }
+        };
+        let Domain { i, j, k } = launch.domain;
+        report.domains.push([i, j, k]);
+        let (steps, divergence) = search(oir, &launch, seeds);
+        if report.steps.len() < steps.len() {
+            report.steps = steps;
+        }
+        if let Some(divergence) = divergence {
+            report.diagnostics.push(told(&divergence, launch.domain, &compilation));
+            let Divergence { step, seed, what } = divergence;
+            report.difference = Some(Difference { step, seed, domain: [i, j, k], what: what.to_string() });
+            return report;
+        }
+    }
+    report
+}
+
+/// The launch that was asked for, and of the fields that are made, others on small domains.
+fn launches(
+    request: &Request,
+    source: &Source,
+    compilation: &Compilation,
+) -> Vec<(bool, Result<Launch, Refusal>)> {
+    let launch = |request: &Request| {
+        let executor = Backend::Debug.executor();
+        plan::launch(request, source, compilation, None, &*executor, MEMORY, 1)
+    };
+    let asked = launch(request);
+    let levels = asked.as_ref().map_or(1, |it| it.domain.k);
+    let mut all = vec![(true, asked)];
+    if request.fields.is_none() {
+        for [i, j] in SMALL {
+            let small = Request { domain: Some([i, j, levels]), ..request.clone() };
+            all.push((false, launch(&small)));
+        }
+    }
+    all
+}
+
+fn refused(refusal: Refusal, compilation: &Compilation) -> Vec<Diagnostic> {
+    let places = Places::new(compilation.sources());
+    match refusal {
+        Refusal::Call(found) => found.iter().map(|it| places.diagnostic(it)).collect(),
+        Refusal::Memory { asked, allowed } => vec![Diagnostic::without_place(
+            "R06",
+            format!("the run needs {asked} bytes, and levels are compared within {allowed}"),
+            "take a smaller --domain",
+        )],
+    }
+}
+
+fn told(divergence: &Divergence, domain: Domain, compilation: &Compilation) -> Diagnostic {
+    let message = format!("on {domain}, {divergence}");
+    let help = "report this stencil: the fault is the compiler's";
+    let mut diagnostic = Diagnostic::without_place("R10", message, help);
+    let stmt = match &divergence.what {
+        compare::Difference::Element(it) => it.stmt,
+        compare::Difference::End { .. } => None,
+    };
+    if let Some(span) = stmt.and_then(|it| compile::span_of(compilation, it)) {
+        let places = Places::new(compilation.sources());
+        (diagnostic.file, diagnostic.start, diagnostic.end) = places.of(span);
+        diagnostic.label = "this statement wrote it".to_owned();
+    }
+    diagnostic
+}
