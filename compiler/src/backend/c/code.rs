@@ -21,6 +21,8 @@ pub(super) struct Function {
 pub(super) struct Local {
     pub(super) name: String,
     pub(super) dtype: DType,
+    /// Whether a statement or a condition uses its value.
+    pub(super) is_read: bool,
 }
 
 /// A statement.

@@ -188,7 +188,7 @@ impl Lowering<'_> {
 
     fn local(&mut self, container: &Container) -> Place {
         let name = self.namer.name(&container.name);
-        self.program.locals.push(Local { name, dtype: container.dtype });
+        self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
         Place::Local(self.program.locals.len() - 1)
     }
 
@@ -477,6 +477,7 @@ impl Lowering<'_> {
             let edge = state.edges_into(node).find(|it| it.target_connector.as_ref() == Some(name));
             let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
             read.insert(graph.places[&memlet.data]);
+            self.note_read(graph.places[&memlet.data]);
             let text = self.moved(place, memlet, at, uses);
             as_value(text, dtype, graph.places[&memlet.data])
         });
@@ -507,6 +508,7 @@ impl Lowering<'_> {
         let mut wording = std::mem::take(&mut self.program.wording);
         let (text, _) = wording.text(condition, &mut |operand: &Operand, dtype| match operand {
             Operand::Element { container, index } => {
+                self.note_read(graph.places[container]);
                 let index: Vec<At<'_>> = index.iter().map(At::Known).collect();
                 let text = self.element(graph, *container, &index, &mut uses);
                 as_value(text, dtype, graph.places[container])
@@ -515,6 +517,12 @@ impl Lowering<'_> {
         });
         self.program.wording = wording;
         (text, uses)
+    }
+
+    fn note_read(&mut self, place: Place) {
+        if let Place::Local(local) = place {
+            self.program.locals[local].is_read = true;
+        }
     }
 
     fn symbolic(&mut self, graph: &Graph<'_>, sum: &Affine, dtype: DType, uses: &mut Uses) -> Bound {

@@ -387,6 +387,10 @@ impl File<'_> {
                     }
                     None => self.writer.line(format_args!("{declared} = 0;")),
                 }
+                // It is computed for the trap that it may end in.
+                if !self.program.locals[it.local].is_read {
+                    self.writer.line(format_args!("(void){};", local.name));
+                }
             }
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {

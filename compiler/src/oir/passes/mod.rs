@@ -30,6 +30,8 @@ pub const PASSES: &[Pass<Stencil>] = &[
         run: localize_temporaries::localize_temporaries,
         preserves: &[],
     },
+    // Each place has its own value then, and not every place reads it.
+    Pass { name: prune_temporaries::LOCALS, run: prune_temporaries::prune_temporaries, preserves: &[] },
 ];
 
 /// All of them.
