@@ -143,6 +143,9 @@ pub struct EmitArgs {
     /// What each pass of the level changed, as a comparison of lines, instead of the level
     #[arg(long)]
     pub print_changed: bool,
+    /// The schedule as a document of steps, for `--schedule`, instead of the level
+    #[arg(long)]
+    pub steps: bool,
     /// What the passes up to the level did, what they left, and why
     #[arg(long)]
     pub remarks: bool,
@@ -288,6 +291,10 @@ pub struct Shared {
     /// Which sign `%` and `mod` have: the divisor's as in NumPy, or the dividend's as in C
     #[arg(long = "mod", value_name = "numpy|c", value_parser = clap::builder::PossibleValuesParser::new(["numpy", "c"]))]
     pub modulo: Option<String>,
+    /// How the loops are to run, step by step, instead of what the compiler would choose; `isobar emit FILE
+    /// --stage schedule --steps` prints what that is
+    #[arg(long, value_name = "FILE")]
+    pub schedule: Option<PathBuf>,
     /// Leave this pass out, as `oir/prune-regions`; no result changes. Repeatable
     #[arg(long, value_name = "PASS")]
     pub skip: Vec<String>,

@@ -26,6 +26,9 @@ pub struct Compiled {
     /// The statements that passes removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tombstones: Vec<Tombstone>,
+    /// The schedule as a document that gives it again, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<String>,
     /// What the passes measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<Logged>,
@@ -227,6 +230,7 @@ impl Compiled {
             signature: compilation.signature.as_ref().map(Signature::new),
             remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
             tombstones: compilation.tombstones.iter().map(|it| Tombstone::new(it, &places)).collect(),
+            steps: compilation.schedule_steps(),
             log: compilation.log.iter().map(Logged::new).collect(),
             trace: compilation.trace.as_ref().map(Trace::new),
             timings,

@@ -45,6 +45,8 @@ impl Request {
                 stop_after: self.passes.stop_after.clone(),
                 limit: self.passes.limit.as_ref().map(limit),
                 trace: self.passes.trace,
+                schedule: self.passes.schedule.clone(),
+                steps: self.passes.steps,
             },
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));

@@ -46,6 +46,9 @@ pub struct EmitReport {
     /// What the passes of this level and those before it did or had to leave, where that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<Remark>,
+    /// The schedule as a document of steps, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<String>,
     /// The level before and after each of its passes, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,

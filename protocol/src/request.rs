@@ -89,6 +89,12 @@ pub struct Passes {
     /// How many changes one of them may make.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<PassLimit>,
+    /// The file among `files` that says how loops run, in the place of the passes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<String>,
+    /// Whether the answer holds the schedule as a document of steps.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub steps: bool,
     /// Whether the answer holds every level before and after each pass.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trace: bool,

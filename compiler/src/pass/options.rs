@@ -11,6 +11,10 @@ pub struct PassOptions {
     pub stop_after: Option<String>,
     /// How many changes a pass may make, where a fault is narrowed down.
     pub limit: Option<Limit>,
+    /// The file of the project that says how loops are to run, instead of the passes.
+    pub schedule: Option<String>,
+    /// Whether the steps are kept that led to the schedule.
+    pub steps: bool,
     /// Whether every level is kept as it is before and after each pass.
     pub trace: bool,
 }

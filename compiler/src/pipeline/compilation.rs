@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Levels, Stage};
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
-use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, Tombstone};
+use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, StmtId, Tombstone};
 use crate::frontend::externals::ExternalUse;
 use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
@@ -37,6 +37,8 @@ pub struct Compilation {
     pub results: BTreeMap<&'static str, LogValue>,
     /// The statements that passes removed.
     pub tombstones: Vec<Tombstone>,
+    /// Whether the schedule knows how it came about.
+    pub keeps_steps: bool,
     /// The levels before and after each pass, where the options ask for them.
     pub trace: Option<Trace>,
     /// The levels themselves.
@@ -61,6 +63,29 @@ impl Compilation {
     /// Every level that was reached as text, in the order of the journey.
     pub fn listings(&self) -> impl Iterator<Item = (Stage, &Listing)> {
         Stage::ALL.into_iter().filter_map(|stage| Some((stage, self.listing(stage)?)))
+    }
+
+    /// The schedule as a document that gives it again; `None` where it was not reached, or its steps were not kept.
+    #[must_use]
+    pub fn schedule_steps(&self) -> Option<String> {
+        let tree = self.levels.schedule.as_ref().filter(|_| self.keeps_steps)?;
+        let mut lines = BTreeMap::new();
+        for child in &tree.children {
+            child.walk(&mut |it| {
+                if let Some(origin) = it.origin() {
+                    lines.entry(origin.stmt).or_insert(origin.span());
+                }
+            });
+        }
+        let said = |stmt: StmtId| {
+            let span = lines.get(&stmt)?;
+            let (_, text) = self.file(span.file)?;
+            let start = span.start as usize;
+            let number = text.get(..start)?.matches('\n').count() + 1;
+            let first = text.get(start..)?.lines().next()?.trim();
+            Some(format!("line {number}: {first}"))
+        };
+        Some(crate::schedule::document::text(tree, &said))
     }
 
     /// Name and text of a file.

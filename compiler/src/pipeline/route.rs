@@ -6,12 +6,15 @@ use super::interface::signature;
 use super::{Compilation, Hook, Stage, Step, StepKind};
 use crate::backend::c;
 use crate::config::Config;
-use crate::diag::{Diagnostics, Listing};
+use crate::diag::catalog::schedule as catalog;
+use crate::diag::{Diagnostics, Listing, Span};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
+use crate::schedule::document::Applied;
+use crate::schedule::passes::Target;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
 
 /// Compiles the stencil of a project as far as its errors allow.
@@ -63,8 +66,9 @@ fn travel(
     let mut at = Trip { hook, found, compilation: Compilation::default(), trace };
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
+    at.compilation.keeps_steps = config.passes.steps;
     if wanted.is_some() || !stencils.is_empty() {
-        at.levels(&program, &names, wanted.as_deref());
+        at.levels(project, &program, &names, wanted.as_deref());
     }
     let Trip { found, mut compilation, trace, .. } = at;
     compilation.trace = trace;
@@ -100,7 +104,13 @@ struct Trip<'a> {
 
 impl Trip<'_> {
     /// Through all doors, until one stays shut.
-    fn levels(&mut self, program: &Program, names: &Names<'_>, wanted: Option<&str>) -> Option<()> {
+    fn levels(
+        &mut self,
+        project: &Project,
+        program: &Program,
+        names: &Names<'_>,
+        wanted: Option<&str>,
+    ) -> Option<()> {
         let config = names.config;
         let found = &mut self.found;
         let definition =
@@ -160,8 +170,14 @@ impl Trip<'_> {
             || schedule::print::listing(&scheduled),
         );
         self.compilation.levels.tree = Some(explicit);
-        let target = schedule::passes::Target::CPU;
-        let is_whole = self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config);
+        let target = Target { keeps_steps: config.passes.steps, ..Target::CPU };
+        let goes_on = match &config.passes.schedule {
+            Some(name) => self.document(project, name, &mut scheduled),
+            None => Some(true),
+        };
+        let is_whole = goes_on == Some(false)
+            || goes_on == Some(true)
+                && self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config);
         self.compilation.levels.schedule = Some(scheduled);
         if !is_whole {
             return None;
@@ -173,6 +189,54 @@ impl Trip<'_> {
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);
         Some(())
+    }
+
+    /// Carries out the schedule in a file; answers whether the passes go on from there, and nothing where the
+    /// document is wrong.
+    fn document(&mut self, project: &Project, name: &str, tree: &mut schedule::Tree) -> Option<bool> {
+        self.show("schedule", &|| schedule::print::listing(tree));
+        let Some(file) = project.file_id(name) else {
+            self.found.push(catalog::missing(name, tree.span));
+            return None;
+        };
+        let text = project.text(file);
+        let span = |at: &std::ops::Range<usize>| {
+            let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            Span::new(file, offset(at.start), offset(at.end))
+        };
+        let document = match schedule::document::parse(text) {
+            Ok(document) => document,
+            Err(wrong) => {
+                let told = wrong
+                    .iter()
+                    .map(|it| catalog::unreadable(&text[it.at.clone()], &it.message, span(&it.at)));
+                self.found.extend(told.collect::<Vec<_>>());
+                return None;
+            }
+        };
+        match schedule::document::apply(tree, &document) {
+            Applied::Whole { goes_on } => {
+                check(
+                    "a schedule document",
+                    || schedule::validate::validate(tree),
+                    || schedule::print::listing(tree),
+                );
+                if let Some(trace) = &mut self.trace {
+                    trace.record(
+                        "schedule",
+                        Some("schedule/document"),
+                        Some(&schedule::print::listing(tree)),
+                    );
+                }
+                Some(goes_on)
+            }
+            Applied::Refused { line, refusal } => {
+                let told =
+                    catalog::refused(&text[line.clone()], &refusal.reason, span(&line), &refusal.origins);
+                self.found.push(told);
+                None
+            }
+        }
     }
 
     /// Runs the passes of a level; answers whether the trip goes on behind them.

@@ -13,6 +13,7 @@ pub mod validate;
 pub mod analysis;
 pub mod transform;
 pub mod step;
+pub mod document;
 pub mod passes;
 
 pub use nodes::Tree;

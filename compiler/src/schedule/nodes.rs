@@ -1,5 +1,8 @@
 //! The data of the schedule tree.
 
+use std::collections::BTreeSet;
+
+use super::document::Pin;
 use super::step::Step;
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle, Spelled};
@@ -17,6 +20,8 @@ pub struct Tree {
     pub children: Vec<Node>,
     /// What was done to come here from the tree as it was lowered, in order.
     pub steps: Vec<Step>,
+    /// What passes leave as it is.
+    pub pins: BTreeSet<Pin>,
 }
 
 /// Something that holds values.

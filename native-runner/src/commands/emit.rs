@@ -38,6 +38,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         level: compiled.stages.into_iter().find(|it| it.stage == stage.name()).unwrap_or_default(),
         remarks: compiled.remarks.into_iter().filter(|it| args.remarks && is_wanted(&it.pass)).collect(),
         trace: compiled.trace,
+        steps: compiled.steps,
     };
     report.level.stage = stage.name().to_owned();
     let is_reached = !report.level.text.is_empty();
@@ -56,9 +57,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
                 say(found.trim_end());
             }
             let StageText { text, .. } = &report.level;
-            match report.trace.as_ref().filter(|_| args.print_changed) {
-                Some(trace) => print(&changes(trace, Some(stage))),
-                None => print(text),
+            match (report.trace.as_ref().filter(|_| args.print_changed), &report.steps) {
+                (Some(trace), _) => print(&changes(trace, Some(stage))),
+                (None, Some(steps)) => print(steps),
+                (None, None) => print(text),
             }
             if args.remarks {
                 print(&human::remarks(&report.remarks));
@@ -76,6 +78,7 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
         passes.stop_after = Some(known_pass(last)?);
     }
     passes.trace |= args.print_changed;
+    passes.steps |= args.steps;
     Ok(document)
 }
 

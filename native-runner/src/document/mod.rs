@@ -106,6 +106,11 @@ impl Document {
         if let Some(modulo) = &shared.modulo {
             request.modulo = serde_json::from_value(modulo.as_str().into()).ok();
         }
+        if let Some(path) = &shared.schedule {
+            let name = shown(path);
+            request.files.insert(name.clone(), text(path)?);
+            request.passes.schedule = Some(name);
+        }
         for pass in &shared.skip {
             request.passes.skip.push(known_pass(pass)?);
         }

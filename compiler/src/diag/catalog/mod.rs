@@ -16,5 +16,6 @@ pub mod call;
 pub mod directive;
 pub mod extents;
 pub mod rules;
+pub mod schedule;
 pub mod types;
 pub mod warnings;

@@ -1,10 +1,11 @@
 //! Runs what shares arrays tile by tile, where that is expected to be faster.
 
 use super::{PassCx, Target, named_at};
-use crate::diag::{Origin, Traffic};
+use crate::diag::{Origin, StmtId, Traffic};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
+use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::tile::{Tiling, limited, plan, tile};
@@ -31,6 +32,10 @@ pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
 
 /// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
 fn fuse_from(tree: &mut Tree, cx: &mut PassCx, machine: &Machine, first: usize) -> usize {
+    if let Some(stmt) = pinned(tree, first) {
+        cx.missed(format!("{stmt} is kept whole"), tree.children[first].first_origin());
+        return 1;
+    }
     let (count, tiling, refusal) = largest_group(tree, machine, first);
     if let Some(refusal) = &refusal {
         let about = tree.children[first + count].first_origin();
@@ -106,11 +111,28 @@ fn carry_out(
     }
 }
 
+/// A statement of a node that is not to be tiled.
+fn pinned(tree: &Tree, at: usize) -> Option<StmtId> {
+    let mut found = None;
+    if tree.pins.is_empty() {
+        return found;
+    }
+    tree.children[at].walk(&mut |it| {
+        let stmt = it.origin().map(|it| it.stmt);
+        found = found.or(stmt.filter(|&it| tree.pins.contains(&Pin::Whole(it))));
+    });
+    found
+}
+
 /// The most nodes from `first` on that tiles of rows can hold, how, and why not the next one.
 fn largest_group(tree: &Tree, machine: &Machine, first: usize) -> (usize, Option<Tiling>, Option<Refusal>) {
     let (mut count, mut best) = (1, plan(tree, &tree.children[first..=first], Axis::J).ok());
     let mut refusal = None;
     while first + count < tree.children.len() {
+        if let Some(stmt) = pinned(tree, first + count) {
+            refusal = Some(Refusal::new(format!("{stmt} is kept whole")));
+            break;
+        }
         let nodes = &tree.children[first..=first + count];
         match plan(tree, nodes, Axis::J) {
             Ok(tiling) if fits(tree, machine, nodes, &tiling) => (count, best) = (count + 1, Some(tiling)),

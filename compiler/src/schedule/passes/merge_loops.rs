@@ -2,6 +2,7 @@
 
 use super::{PassCx, named};
 use crate::schedule::analysis::summary::Summary;
+use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Loop, Node, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::merge::{Ranges, common_order, join, may_follow, summary};
@@ -33,7 +34,7 @@ fn merge_inside(tree: &mut Tree, cx: &mut PassCx, path: &mut Path) {
         let before = so_far.take().unwrap_or_else(|| summary(tree, prev));
         let after = summary(tree, next);
         let about = block[at + 1].first_origin().cloned();
-        let refusal = may_merge(tree, prev, next, (&before, &after)).err();
+        let refusal = pinned(tree, next).or_else(|| may_merge(tree, prev, next, (&before, &after)).err());
         match refusal {
             None if cx.may_change() => {
                 cx.applied(format!("the loop over `{}` continues the one before it", prev.variable), &about);
@@ -63,6 +64,15 @@ fn merge_inside(tree: &mut Tree, cx: &mut PassCx, path: &mut Path) {
         merge_inside(tree, cx, path);
         path.pop();
     }
+}
+
+/// A statement inside that is to be kept apart.
+fn pinned(tree: &Tree, next: &Loop) -> Option<Refusal> {
+    if tree.pins.is_empty() {
+        return None;
+    }
+    let first = next.children.first()?.first_origin()?;
+    tree.pins.contains(&Pin::Apart(first.stmt)).then(|| Refusal::new(format!("{} is kept apart", first.stmt)))
 }
 
 /// Whether the second loop may continue the first.

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{PassCx, named_at};
+use crate::diag::StmtId;
 use crate::schedule::analysis::cost::{End, sizes, value};
+use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
-use crate::schedule::transform::peel::{bounds_of, peel_regions as peel};
+use crate::schedule::transform::peel::{bounds_of, peel_regions as peel, pieces};
 use crate::space::{Axis, Bound};
 
 pub const NAME: &str = "schedule/peel-regions";
@@ -28,7 +30,7 @@ pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
                 let mut cuts = BTreeSet::new();
                 it.children.iter().for_each(|it| bounds_of(it, axis, &mut cuts));
                 if !cuts.is_empty() {
-                    loops.push((path.clone(), cuts, statements(it)));
+                    loops.push((path.clone(), cuts));
                 }
             }
         });
@@ -38,10 +40,13 @@ pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
             ranges.insert(crate::space::names::tile(axis), (n / 2, n / 2));
         }
         // From the last, so that the places of those before stay.
-        for (path, cuts, size) in loops.into_iter().rev() {
+        for (path, cuts) in loops.into_iter().rev() {
             let Some(it) = tree.loop_at(&path) else { continue };
             let length = value(&it.end, &ranges, End::Greatest) - value(&it.start, &ranges, End::Least);
-            match worth(length, &cuts, size) {
+            let pinned = pinned(tree, it);
+            match pinned
+                .map_or_else(|| worth(it, length, &cuts), |stmt| Err(format!("{stmt} is kept guarded")))
+            {
                 Ok(()) if cx.may_change() => carry_out(tree, cx, &path),
                 Ok(()) => {}
                 Err(why) => cx.missed(why, tree.node(&path).and_then(Node::first_origin)),
@@ -50,25 +55,45 @@ pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
     }
 }
 
-/// Whether the pieces are worth their code.
-fn worth(length: i64, cuts: &BTreeSet<Bound>, size: usize) -> Result<(), String> {
-    let pieces = cuts.len() + 1;
-    if length < 4 * i64::try_from(pieces).unwrap_or(i64::MAX) {
-        return Err(format!("regions stay tests: {pieces} pieces of {length} positions would all be short"));
+/// A statement inside whose regions stay tests.
+fn pinned(tree: &Tree, it: &Loop) -> Option<StmtId> {
+    let mut found = None;
+    for child in it.children.iter().filter(|_| !tree.pins.is_empty()) {
+        child.walk(&mut |it| {
+            let stmt = it.origin().map(|it| it.stmt);
+            found = found.or(stmt.filter(|&it| tree.pins.contains(&Pin::Guarded(it))));
+        });
     }
-    if pieces * size > MOST_STATEMENTS {
-        return Err(format!("regions stay tests: {pieces} pieces of {size} statements would be much code"));
+    found
+}
+
+/// Whether the pieces are worth their code.
+fn worth(it: &Loop, length: i64, cuts: &BTreeSet<Bound>) -> Result<(), String> {
+    let n = cuts.len() + 1;
+    if length < 4 * i64::try_from(n).unwrap_or(i64::MAX) {
+        return Err(format!("regions stay tests: {n} pieces of {length} positions would all be short"));
+    }
+    let whole = statements(&it.children);
+    let all: usize = pieces(it).map_err(|it| format!("regions stay tests: {it}"))?.iter().map(of_piece).sum();
+    if all > MOST_STATEMENTS && all > 2 * whole {
+        return Err(format!(
+            "regions stay tests: {n} pieces would have {all} statements in the place of {whole}"
+        ));
     }
     Ok(())
 }
 
-/// As many statements as all pieces of a loop together may have.
-const MOST_STATEMENTS: usize = 120;
+/// As many statements as all pieces of a loop together may have, if they are more than twice those of the loop.
+const MOST_STATEMENTS: usize = 150;
 
-fn statements(it: &Loop) -> usize {
+fn of_piece(node: &Node) -> usize {
+    statements(std::slice::from_ref(node))
+}
+
+fn statements(nodes: &[Node]) -> usize {
     let mut n = 0;
-    for child in &it.children {
-        child.walk(&mut |it| n += usize::from(matches!(it, Node::Assign(_))));
+    for node in nodes {
+        node.walk(&mut |it| n += usize::from(matches!(it, Node::Assign(_))));
     }
     n
 }

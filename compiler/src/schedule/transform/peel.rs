@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Path, Refusal};
-use crate::schedule::nodes::{Loop, Node, Order, Storage, Tree};
+use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
 
@@ -18,19 +18,31 @@ use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
 /// The reason why not; the tree is as it was.
 pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     let it = tree.loop_at(path).ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let owned =
+        |(_, c): &(_, &Container)| matches!(&c.storage, Storage::Private(owner) if *owner == it.variable);
+    if tree.containers.iter().any(|it| owned(&it)) {
+        return Err(Refusal::new(format!("arrays live in an iteration over `{}`", it.variable)));
+    }
+    let pieces = pieces(it)?;
+    let Some((&at, outer)) = path.split_last() else { return Ok(()) };
+    if let Some(block) = tree.block_mut(outer) {
+        block.splice(at..=at, pieces);
+    }
+    Ok(())
+}
+
+/// What the loop becomes: a loop for each piece, from the first position to the last.
+///
+/// # Errors
+///
+/// The reason why it cannot be split.
+pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
     let axis = it.axis;
     if axis == Axis::K || it.variable.name() != axis.position_name() {
         return Err(Refusal::new("regions are of columns"));
     }
     if it.order != Order::Parallel {
         return Err(Refusal::new(format!("the loop over `{}` has an order", it.variable)));
-    }
-    if tree
-        .containers
-        .iter()
-        .any(|(_, c)| matches!(&c.storage, Storage::Private(owner) if *owner == it.variable))
-    {
-        return Err(Refusal::new(format!("arrays live in an iteration over `{}`", it.variable)));
     }
     let mut cuts = BTreeSet::new();
     it.children.iter().for_each(|it| bounds_of(it, axis, &mut cuts));
@@ -41,33 +53,27 @@ pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     // for that order a piece between is empty, and what is before the last that counts from the start may
     // lie behind one that counts from the end: there the test for those stays.
     let cuts: Vec<Bound> = cuts.into_iter().collect();
-    let (start, end) = (it.start.clone(), it.end.clone());
+    let (start, end) = (&it.start, &it.end);
     let mut edges = vec![start.clone()];
     for cut in &cuts {
-        let at = least(&greatest(&place_of(*cut, axis), edges.last().unwrap_or(&start)), &end);
+        let at = least(&greatest(&place_of(*cut, axis), edges.last().unwrap_or(start)), end);
         edges.push(at);
     }
-    edges.push(end);
-    let pieces: Vec<Node> = edges
-        .windows(2)
-        .enumerate()
-        .filter(|(_, range)| !is_at_most(&range[1], &range[0]))
-        .map(|(at, range)| {
-            let mut children = it.children.clone();
-            let knows_all = cuts.iter().take_while(|it| it.level == Level::Start).count() <= at;
-            resolve(&mut children, axis, &|bound| {
-                let has_begun = cuts.iter().position(|it| *it == bound).is_some_and(|cut| cut < at);
-                (knows_all || bound.level == Level::Start).then_some(has_begun)
-            });
-            Node::Loop(Loop { start: range[0].clone(), end: range[1].clone(), children, ..it.clone() })
-        })
-        .filter(|it| it.first_origin().is_some())
-        .collect();
-    let Some((&at, outer)) = path.split_last() else { return Ok(()) };
-    if let Some(block) = tree.block_mut(outer) {
-        block.splice(at..=at, pieces);
-    }
-    Ok(())
+    edges.push(end.clone());
+    let n_from_start = cuts.iter().take_while(|it| it.level == Level::Start).count();
+    let piece = |(at, range): (usize, &[Size])| {
+        if is_at_most(&range[1], &range[0]) {
+            return None;
+        }
+        let mut children = it.children.clone();
+        resolve(&mut children, axis, &|bound| {
+            let has_begun = cuts.iter().position(|it| *it == bound).is_some_and(|cut| cut < at);
+            (n_from_start <= at || bound.level == Level::Start).then_some(has_begun)
+        });
+        let (start, end) = (range[0].clone(), range[1].clone());
+        (!children.is_empty()).then(|| Node::Loop(Loop { start, end, children, ..it.clone() }))
+    };
+    Ok(edges.windows(2).enumerate().filter_map(piece).collect())
 }
 
 /// The bounds of the regions inside along an axis.

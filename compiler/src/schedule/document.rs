@@ -1,0 +1,295 @@
+//! A schedule as a document: steps that a person can read, change, keep and apply again.
+//!
+//! One step to a line; `#` begins a comment. `auto` lets the passes choose from there on, and `keep` pins what
+//! they would decide otherwise. A document says all that was done to a tree, so applying the one that a
+//! compilation printed gives the same tree.
+
+use std::fmt::Write;
+
+use super::nodes::{Node, Tree};
+use super::step::{Step, parse as parse_step};
+use super::transform::Refusal;
+use crate::diag::StmtId;
+
+/// A document, line by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    pub lines: Vec<Line>,
+}
+
+/// A line that says something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Bytes of the text, from where to where.
+    pub at: std::ops::Range<usize>,
+    pub order: Order,
+}
+
+/// What a line asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    Step(Step),
+    /// The passes choose what is still open.
+    Auto,
+    Pin(Pin),
+}
+
+/// What passes leave as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pin {
+    /// The loops around a statement do not continue those before them.
+    Apart(StmtId),
+    /// The loops around a statement are not tiled.
+    Whole(StmtId),
+    /// The regions in the loops around a statement stay tests.
+    Guarded(StmtId),
+}
+
+impl Pin {
+    /// The statement.
+    #[must_use]
+    pub fn stmt(self) -> StmtId {
+        match self {
+            Pin::Apart(stmt) | Pin::Whole(stmt) | Pin::Guarded(stmt) => stmt,
+        }
+    }
+}
+
+/// A line that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    pub at: std::ops::Range<usize>,
+    pub message: String,
+}
+
+/// Reads a document; every line that cannot be read is told.
+///
+/// # Errors
+///
+/// What is wrong, line by line.
+pub fn parse(text: &str) -> Result<Document, Vec<Unreadable>> {
+    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let said = line.split('#').next().unwrap_or_default();
+        // A copy of a loop is `k@s3#2`: there the sign is no comment.
+        let said = if said.ends_with(char::is_alphanumeric) && said.contains('@') {
+            uncommented(line)
+        } else {
+            said
+        };
+        let words = said.trim();
+        let from = start + (said.len() - said.trim_start().len());
+        let at = from..from + words.len();
+        start += line.len();
+        if words.is_empty() {
+            continue;
+        }
+        match order(words) {
+            Ok(order) => lines.push(Line { at, order }),
+            Err(message) => wrong.push(Unreadable { at, message }),
+        }
+    }
+    if wrong.is_empty() { Ok(Document { lines }) } else { Err(wrong) }
+}
+
+/// A line up to its comment, which begins with a `#` behind a space.
+fn uncommented(line: &str) -> &str {
+    line.find(" #").map_or(line, |at| &line[..at])
+}
+
+fn order(words: &str) -> Result<Order, String> {
+    if words == "auto" {
+        return Ok(Order::Auto);
+    }
+    let Some(pin) = words.strip_prefix("keep ") else { return parse_step(words).map(Order::Step) };
+    let expected = || "`keep apart s3`, `keep whole s3` or `keep guarded s3` was expected".to_owned();
+    let (what, stmt) = pin.split_once(' ').ok_or_else(expected)?;
+    let stmt =
+        stmt.trim().strip_prefix('s').and_then(|it| it.parse().ok()).map(StmtId).ok_or_else(expected)?;
+    match what {
+        "apart" => Ok(Order::Pin(Pin::Apart(stmt))),
+        "whole" => Ok(Order::Pin(Pin::Whole(stmt))),
+        "guarded" => Ok(Order::Pin(Pin::Guarded(stmt))),
+        _ => Err(expected()),
+    }
+}
+
+/// What came of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// Every line; whether the passes go on from there.
+    Whole { goes_on: bool },
+    /// The steps before this line.
+    Refused { line: std::ops::Range<usize>, refusal: Refusal },
+}
+
+/// Carries out a document, line by line, up to the one that would change the meaning.
+pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
+    let mut goes_on = false;
+    for Line { at, order } in &document.lines {
+        let refused = |refusal: Refusal| Applied::Refused { line: at.clone(), refusal };
+        match order {
+            Order::Auto => goes_on = true,
+            Order::Pin(pin) => {
+                if !has_statement(tree, pin.stmt()) {
+                    return refused(Refusal::new(format!("there is no statement {}", pin.stmt())));
+                }
+                tree.pins.insert(*pin);
+            }
+            Order::Step(step) if goes_on => {
+                return refused(Refusal::new(format!(
+                    "`{step}` stands behind `auto`, which leaves nothing open"
+                )));
+            }
+            Order::Step(step) => {
+                if let Err(refusal) = step.clone().apply(tree) {
+                    return refused(refusal);
+                }
+            }
+        }
+    }
+    Applied::Whole { goes_on }
+}
+
+fn has_statement(tree: &Tree, stmt: StmtId) -> bool {
+    let mut is_there = false;
+    for child in &tree.children {
+        child.walk(&mut |it| is_there |= it.origin().is_some_and(|it| it.stmt == stmt));
+    }
+    is_there
+}
+
+/// The document that leads from the tree as it was lowered to this one. `said` is what a statement reads like.
+#[must_use]
+pub fn text(tree: &Tree, said: &dyn Fn(StmtId) -> Option<String>) -> String {
+    let mut text = format!("# The schedule of {}: each step, in order.\n", tree.name);
+    let mut stmts = std::collections::BTreeSet::new();
+    for child in &tree.children {
+        child.walk(&mut |it| {
+            if let (Node::Assign(_) | Node::If(_) | Node::While(_) | Node::Region(_), Some(origin)) =
+                (it, it.origin())
+            {
+                stmts.insert(origin.stmt);
+            }
+        });
+    }
+    for stmt in stmts {
+        if let Some(said) = said(stmt) {
+            let _ = writeln!(text, "#   {stmt}  {said}");
+        }
+    }
+    text.push('\n');
+    for pin in &tree.pins {
+        let _ = writeln!(text, "{pin}");
+    }
+    for step in &tree.steps {
+        let _ = writeln!(text, "{step}");
+    }
+    text
+}
+
+impl std::fmt::Display for Pin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self {
+            Pin::Apart(_) => "apart",
+            Pin::Whole(_) => "whole",
+            Pin::Guarded(_) => "guarded",
+        };
+        write!(f, "keep {what} {}", self.stmt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::parse::parse as tree;
+    use crate::schedule::print::listing;
+
+    const TREE: &str = "\
+schedule chain
+field a: float64[I, J + 2, K] shift [0, 1, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I, J + 2, K] shift [0, 1, 0] heap
+
+for k in [0, K) parallel:
+  for j in [-1, J + 1) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k] = a[i, j + 1, k] * 2.0
+
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j, k] + t[i, j + 2, k]
+";
+
+    #[test]
+    fn a_document_is_carried_out_step_by_step() {
+        let text_of = "merge k@s0 k@s1\ntile j 8 j@s0 .. j@s1\nthreads k@s0 # all levels\nsimd i@s1\n";
+        let document = parse(text_of).expect("it can be read");
+        let mut scheduled = tree(TREE).expect("it is a tree");
+        assert_eq!(apply(&mut scheduled, &document), Applied::Whole { goes_on: false });
+        expect_test::expect![[r#"
+            schedule chain
+            field a: float64[I, J + 2, K] shift [0, 1, 0] read
+            field b: float64[I, J, K] shift [0, 0, 0] write
+            temporary t: float64[I, 10] shift [0, -j_tile + 1] along IJ in j_tile
+
+            threads k in [0, K) parallel:
+              for j_tile in [0, J) step 8 parallel:
+                for j in [j_tile - 1, min(J + 1, j_tile + 9)) parallel:
+                  for i in [0, I) parallel:
+                    t[i, j - j_tile + 1] = a[i, j + 1, k] * 2.0
+                for j in [j_tile, min(J, j_tile + 8)) parallel:
+                  simd i in [0, I) parallel:
+                    b[i, j, k] = t[i, j - j_tile] + t[i, j - j_tile + 2]
+        "#]]
+        .assert_eq(&listing(&scheduled).text);
+        // What was done reads back, and does the same again.
+        let again = parse(&text(&scheduled, &|_| None)).expect("it can be read");
+        let mut other = tree(TREE).expect("it is a tree");
+        assert_eq!(apply(&mut other, &again), Applied::Whole { goes_on: false });
+        assert_eq!(listing(&other).text, listing(&scheduled).text);
+    }
+
+    #[test]
+    fn an_illegal_step_is_refused_with_its_reason() {
+        let refused = |text: &str| {
+            let mut scheduled = tree(TREE).expect("it is a tree");
+            match apply(&mut scheduled, &parse(text).expect("it can be read")) {
+                Applied::Refused { line, refusal } => format!("{}: {refusal}", &text[line]),
+                Applied::Whole { .. } => "nothing".to_owned(),
+            }
+        };
+        for (text, expected) in [
+            ("merge j@s0 j@s1\n", "merge j@s0 j@s1: j@s1 does not stand right behind j@s0"),
+            (
+                "merge k@s0 k@s1\nmerge j@s0 j@s1 limited\n",
+                "merge j@s0 j@s1 limited: `t` must be finished beside the point before this loop may start",
+            ),
+            ("# ok\n  simd k@s0 # no\n", "simd k@s0: a loop stands inside"),
+            ("threads k@s0\nthreads j@s0\n", "threads j@s0: a loop around is given to threads already"),
+            ("contract t in k@s0\n", "contract t in k@s0: `t` is used outside of the loop over `k`"),
+            ("keep apart s9\n", "keep apart s9: there is no statement s9"),
+            ("auto\nsimd i@s0\n", "simd i@s0: `simd i@s0` stands behind `auto`, which leaves nothing open"),
+            ("swap k@s4\n", "swap k@s4: there is no loop k@s4"),
+        ] {
+            assert_eq!(refused(text), expected);
+        }
+    }
+
+    #[test]
+    fn every_line_that_cannot_be_read_is_told() {
+        let text = "merge k@s0\n\nauto\nkeep calm\nsimd i@s0#2 # a copy\n";
+        let wrong = parse(text).expect_err("two lines are wrong");
+        let told: Vec<(&str, &str)> =
+            wrong.iter().map(|it| (&text[it.at.clone()], it.message.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("merge k@s0", "`merge k@s0 k@s1` was expected"),
+                ("keep calm", "`keep apart s3`, `keep whole s3` or `keep guarded s3` was expected"),
+            ]
+        );
+    }
+}
