@@ -82,9 +82,10 @@ pub fn cost(tree: &Tree, machine: &Machine) -> Cost {
 /// Bytes that have to cross the bus whatever the schedule: inputs once, outputs once.
 #[must_use]
 pub fn compulsory_bytes(tree: &Tree, machine: &Machine) -> f64 {
-    let boxes = boxes(tree, &tree.children, &mut sizes(machine));
+    let ranges = &mut sizes(machine);
+    let boxes = boxes(tree, &tree.children, ranges);
     let of_caller = |it: &&Touched| matches!(tree.containers[it.container].kind, ContainerKind::Field { .. });
-    boxes.iter().filter(of_caller).map(|it| it.traffic(tree)).sum()
+    boxes.iter().filter(of_caller).map(|it| it.traffic(tree, ranges)).sum()
 }
 
 /// What part of a container some nodes touch.
@@ -105,9 +106,14 @@ impl Touched {
         self.ranges.iter().map(length).product::<f64>() * size
     }
 
-    /// What crosses the bus where each element does so once.
-    pub(in crate::schedule) fn traffic(&self, tree: &Tree) -> f64 {
-        let of_memory = matches!(tree.containers[self.container].storage, Storage::Caller | Storage::Heap);
+    /// What crosses the bus where each element does so once. An array that lives in an iteration does so only
+    /// where that iteration is more than this, for it did not fit: then its variable is among the `ranges`.
+    pub(in crate::schedule) fn traffic(&self, tree: &Tree, ranges: &Ranges) -> f64 {
+        let of_memory = match &tree.containers[self.container].storage {
+            Storage::Caller | Storage::Heap => true,
+            Storage::Private(owner) => ranges.contains_key(owner),
+            Storage::Register => false,
+        };
         if !of_memory || tree.containers[self.container].shape.is_empty() {
             return 0.0;
         }
@@ -251,7 +257,7 @@ pub(in crate::schedule) fn bytes_of_block(
 ) -> f64 {
     let all = boxes(tree, block, ranges);
     if all.iter().map(|it| it.bytes(tree)).sum::<f64>() <= machine.cache_bytes {
-        return all.iter().map(|it| it.traffic(tree)).sum();
+        return all.iter().map(|it| it.traffic(tree, ranges)).sum();
     }
     block.iter().map(|node| bytes_of_node(tree, node, ranges, machine)).sum()
 }
@@ -266,7 +272,10 @@ fn bytes_of_node(tree: &Tree, node: &Node, ranges: &mut Ranges, machine: &Machin
         }
         Node::Where(it) => return bytes_of_block(tree, &it.children, ranges, machine),
         Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
-            return boxes(tree, std::slice::from_ref(node), ranges).iter().map(|it| it.traffic(tree)).sum();
+            return boxes(tree, std::slice::from_ref(node), ranges)
+                .iter()
+                .map(|it| it.traffic(tree, ranges))
+                .sum();
         }
     };
     if turns == 0 {
@@ -277,7 +286,7 @@ fn bytes_of_node(tree: &Tree, node: &Node, ranges: &mut Ranges, machine: &Machin
     let bytes = if of_one <= machine.cache_bytes {
         restore(ranges, variable, outer);
         let whole = boxes(tree, std::slice::from_ref(node), ranges);
-        return whole.iter().map(|it| it.traffic(tree)).sum();
+        return whole.iter().map(|it| it.traffic(tree, ranges)).sum();
     } else {
         bytes_of_block(tree, children, ranges, machine) * turns as f64
     };

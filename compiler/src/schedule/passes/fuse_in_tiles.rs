@@ -244,8 +244,11 @@ fn tiled(tree: &Tree, nodes: &[Node], tiling: &Tiling, size: i64, ranges: &mut R
     let start = value(&tiling.range.0, ranges, End::Least);
     ranges.insert(variable.clone(), (start, start + n_rows - 1));
     let touched = boxes(tree, &limited, ranges);
-    let bytes =
-        touched.iter().filter(|it| !tiling.private.contains(&it.container)).map(|it| it.traffic(tree)).sum();
+    let bytes = touched
+        .iter()
+        .filter(|it| !tiling.private.contains(&it.container))
+        .map(|it| it.traffic(tree, ranges))
+        .sum();
     let middle = start + n_rows / 2;
     ranges.insert(variable.clone(), (middle, middle));
     let of_one: f64 = limited.iter().map(|it| operations_of(it, ranges)).sum();

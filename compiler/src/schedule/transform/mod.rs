@@ -19,3 +19,6 @@ pub mod placement;
 
 pub use place::Path;
 pub use refusal::Refusal;
+
+#[cfg(test)]
+mod tests;

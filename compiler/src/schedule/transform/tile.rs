@@ -129,7 +129,7 @@ fn open(nodes: &mut Vec<Node>, stage: &Stage, range: &(Size, Size), position: &S
     let Some((block, at)) = place_of(nodes, stage) else { return };
     let Some(Node::Loop(it)) = block.get_mut(at) else { return };
     let children = std::mem::take(&mut it.children);
-    if (&it.start, &it.end) == (&range.0, &range.1) {
+    if is_at_most(&it.start, &range.0) && is_at_most(&range.1, &it.end) {
         block.splice(at..=at, children);
     } else {
         let (start, end) = (it.start.clone(), it.end.clone());
@@ -245,7 +245,8 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis) -> Result<Tiling, Refusal> 
         }
     }
     // How far beyond a tile a stage runs, from what needs it; in a sweep also what comes before it in the text.
-    for _ in 0..=found.len() {
+    // Each round but the last one widens something, and what is too wide ends it.
+    loop {
         let mut is_settled = true;
         for reader in (0..found.len()).rev() {
             let Some((lo, hi)) = need[reader] else { continue };

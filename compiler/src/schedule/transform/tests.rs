@@ -1,0 +1,424 @@
+//! What each transformation makes, and what it refuses; each outcome also runs, and gives what the tree gave before.
+
+use expect_test::{Expect, expect};
+
+use super::merge::{Ranges, merge};
+use super::{Path, Refusal, contract, distribute, peel, placement, split, swap, tile, unit};
+use crate::schedule::nodes::{Node, Placement, Tree};
+use crate::schedule::parse::parse;
+use crate::schedule::print::listing;
+use crate::schedule::validate::validate;
+use crate::space::{Affine, Axis, Symbol};
+
+const FIELDS: &str = "\
+schedule test
+field a: float64[I + 4, J + 4, K] shift [2, 2, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+field p: float64[I, J] shift [0, 0] read-write
+field n: int64[I, J] shift [0, 0] read
+temporary t: float64[I + 4, J + 4, K] shift [2, 2, 0] heap
+temporary u: float64[I + 4, J + 4, K] shift [2, 2, 0] heap
+local c: float64
+";
+
+fn tree(loops: &str) -> Tree {
+    let tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
+    assert_eq!(validate(&tree), Vec::<String>::new(), "before");
+    tree
+}
+
+/// The tree behind its declarations of fields, or the reason.
+fn after(loops: &str, transform: impl FnOnce(&mut Tree) -> Result<(), Refusal>) -> String {
+    let mut tree = tree(loops);
+    let before = listing(&tree).text;
+    match transform(&mut tree) {
+        Ok(()) => {
+            assert_eq!(validate(&tree), Vec::<String>::new(), "after");
+            let text = listing(&tree).text;
+            let changed = text.lines().filter(|line| !FIELDS.lines().any(|it| it == *line));
+            changed.skip_while(|it| it.is_empty()).map(|it| format!("{it}\n")).collect()
+        }
+        Err(refusal) => {
+            assert_eq!(listing(&tree).text, before, "what is refused is left as it is");
+            format!("refused: {refusal}\n")
+        }
+    }
+}
+
+fn check(loops: &str, transform: impl FnOnce(&mut Tree) -> Result<(), Refusal>, expected: &Expect) {
+    expected.assert_eq(&after(loops, transform));
+}
+
+fn nest(range: &str, order: &str, body: &str) -> String {
+    format!(
+        "for k in {range} {order}:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      {body}\n"
+    )
+}
+
+fn first(at: &[usize]) -> Path {
+    at.to_vec()
+}
+
+/// Whether the loop over levels around `two` may continue that around `one`.
+fn merged(order: &str, one: &str, two: &str) -> bool {
+    let loops = nest("[1, K - 1)", order, one) + &nest("[1, K - 1)", order, two);
+    !after(&loops, |tree| merge(tree, &first(&[0]), Ranges::Equal)).starts_with("refused")
+}
+
+#[test]
+fn merging_keeps_every_order_of_a_write_with_another_access() {
+    let at = |k: i64| match k {
+        0 => "k".to_owned(),
+        1 => "k + 1".to_owned(),
+        _ => "k - 1".to_owned(),
+    };
+    // What the first does at `one` levels ahead, and the second at `other`: legal where no element is touched
+    // in another order than before.
+    for (order, is_legal) in [
+        ("parallel", (|one, other| one == other) as fn(i64, i64) -> bool),
+        ("ascending", |one, other| one >= other),
+        ("descending", |one, other| one <= other),
+    ] {
+        for one in [-1, 0, 1] {
+            for other in [-1, 0, 1] {
+                let write = |k| format!("t[i + 2, j + 2, {}] = 1.0", at(k));
+                let read = |k| format!("b[i, j, k] = t[i + 2, j + 2, {}]", at(k));
+                let keep = |k| format!("u[i + 2, j + 2, k] = t[i + 2, j + 2, {}]", at(k));
+                let legal = is_legal(one, other);
+                assert_eq!(merged(order, &write(one), &read(other)), legal, "RAW {order} {one} {other}");
+                assert_eq!(merged(order, &keep(one), &write(other)), legal, "WAR {order} {one} {other}");
+                assert_eq!(merged(order, &write(one), &write(other)), legal, "WAW {order} {one} {other}");
+            }
+        }
+    }
+    // A plane is touched by all levels: in a sweep its values go from one to the next.
+    assert!(!merged("ascending", "p[i, j] = a[i + 2, j + 2, k]", "b[i, j, k] = p[i, j]"));
+    assert!(merged("ascending", "b[i, j, k] = p[i, j]", "u[i + 2, j + 2, k] = p[i, j]"), "both only read it");
+}
+
+#[test]
+fn ranges_of_every_kind_merge_with_limits() {
+    let merge_of = |one: &str, two: &str| {
+        let loops = nest(one, "parallel", "t[i + 2, j + 2, k] = a[i + 2, j + 2, k]")
+            + &nest(two, "parallel", "b[i, j, k] = t[i + 2, j + 2, k]");
+        let text = after(&loops, |tree| merge(tree, &first(&[0]), Ranges::Limited));
+        let heads =
+            text.lines().map(str::trim).filter(|it| it.starts_with("for k") || it.starts_with("where"));
+        heads.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(merge_of("[0, K)", "[1, K)"), "for k in [0, K) parallel: where k in [1, K):");
+    assert_eq!(merge_of("[1, K)", "[0, K)"), "for k in [0, K) parallel: where k in [1, K):");
+    assert_eq!(
+        merge_of("[0, K - 1)", "[1, K)"),
+        "for k in [0, K) parallel: where k in [0, K - 1): where k in [1, K):"
+    );
+    assert_eq!(
+        merge_of("[0, 1)", "[K - 1, K)"),
+        "for k in [0, K) parallel: where k in [0, 1): where k in [K - 1, K):"
+    );
+    assert_eq!(merge_of("[0, K)", "[0, K)"), "for k in [0, K) parallel:");
+}
+
+#[test]
+fn a_loop_without_an_order_joins_a_sweep() {
+    let loops = nest("[0, K)", "parallel", "t[i + 2, j + 2, k] = a[i + 2, j + 2, k]")
+        + &nest("[0, K)", "ascending", "p[i, j] = p[i, j] + t[i + 2, j + 2, k]");
+    check(
+        &loops,
+        |tree| merge(tree, &first(&[0]), Ranges::Equal),
+        &expect![[r#"
+            for k in [0, K) ascending:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  p[i, j] = p[i, j] + t[i + 2, j + 2, k]
+        "#]],
+    );
+    let opposite = nest("[0, K)", "descending", "t[i + 2, j + 2, k] = 1.0")
+        + &nest("[0, K)", "ascending", "p[i, j] = 0.0");
+    check(
+        &opposite,
+        |tree| merge(tree, &first(&[0]), Ranges::Equal),
+        &expect![[r#"
+            refused: the loop before it runs in another order
+        "#]],
+    );
+}
+
+#[test]
+fn loops_change_places_where_the_rows_of_a_sweep_are_independent() {
+    check(
+        &nest("[1, K)", "ascending", "t[i + 2, j + 2, k] = t[i + 2, j + 2, k - 1]"),
+        |tree| swap::swap(tree, &first(&[0])),
+        &expect![[r#"
+            for j in [0, J) parallel:
+              for k in [1, K) ascending:
+                for i in [0, I) parallel:
+                  t[i + 2, j + 2, k] = t[i + 2, j + 2, k - 1]
+        "#]],
+    );
+    check(
+        &nest("[1, K)", "ascending", "t[i + 2, j + 2, k] = t[i + 2, j + 3, k - 1]"),
+        |tree| swap::swap(tree, &first(&[0])),
+        &expect![[r#"
+            refused: `t` is touched in several iterations over `j` of one sweep over `k`
+        "#]],
+    );
+    // Iterations without an order may be interleaved in any way.
+    let parallel = nest("[0, K)", "parallel", "b[i, j, k] = a[i, j + 2, k] + a[i + 2, j, k]");
+    assert!(after(&parallel, |tree| swap::swap(tree, &first(&[0]))).starts_with("for j in"));
+    assert!(
+        after(&parallel, |tree| swap::swap(tree, &first(&[0, 0])))
+            .contains("  for i in [0, I) parallel:\n    for j")
+    );
+}
+
+const SWEEP_OF_TWO: &str = "\
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i + 2, j + 2, k] = FIRST
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i + 2, j + 2, k]
+";
+
+#[test]
+fn a_sweep_is_cut_where_nothing_comes_back_from_the_second_part() {
+    let cut = |first_value: &str| {
+        after(&SWEEP_OF_TWO.replace("FIRST", first_value), |tree| {
+            distribute::distribute(tree, &first(&[0]), 1)
+        })
+    };
+    expect![[r#"
+        for k in [1, K) ascending:
+          for j in [0, J) parallel:
+            for i in [0, I) parallel:
+              t[i + 2, j + 2, k] = t[i + 2, j + 2, k - 1]
+        for k in [1, K) ascending:
+          for j in [0, J) parallel:
+            for i in [0, I) parallel:
+              b[i, j, k] = t[i + 2, j + 2, k]
+    "#]]
+    .assert_eq(&cut("t[i + 2, j + 2, k - 1]").replace("\n\n", "\n"));
+    assert_eq!(cut("b[i, j, k - 1]"), "refused: `b` goes from one iteration over `k` to the next\n");
+    let with_local = "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      c = 1.0\n      b[i, j, k] = c\n";
+    assert_eq!(
+        after(with_local, |tree| distribute::distribute(tree, &first(&[0, 0, 0]), 1)),
+        "refused: `c` lives in an iteration over `i`\n"
+    );
+}
+
+#[test]
+fn a_loop_is_split_within_its_range() {
+    let at = |order: &str, position: Affine| {
+        let text = after(&nest("[0, K)", order, "b[i, j, k] = 1.0"), |tree| {
+            split::split(tree, &first(&[0]), &position)
+        });
+        text.lines().filter(|it| it.starts_with("for")).map(|it| format!("{it} ")).collect::<String>()
+    };
+    let k = Symbol::new("K");
+    assert_eq!(at("parallel", Affine::constant(1)), "for k in [0, 1) parallel: for k in [1, K) parallel: ");
+    assert_eq!(
+        at("ascending", Affine::beside(&k, -1)),
+        "for k in [0, K - 1) ascending: for k in [K - 1, K) ascending: "
+    );
+    assert_eq!(
+        at("descending", Affine::beside(&k, -1)),
+        "for k in [K - 1, K) descending: for k in [0, K - 1) descending: "
+    );
+    // A domain may have fewer levels.
+    assert_eq!(
+        at("parallel", Affine::constant(3)),
+        "for k in [0, min(3, K)) parallel: for k in [min(3, K), K) parallel: "
+    );
+}
+
+#[test]
+fn regions_become_pieces_and_small_domains_keep_their_tests() {
+    check(
+        "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = 0.0\n      region i[start, start+1) j[, ):\n        b[i, j, k] = 1.0\n      region i[end-2, end) j[start, start+1):\n        b[i, j, k] = 2.0\n",
+        |tree| peel::peel_regions(tree, &first(&[0, 0, 0])),
+        &expect![[r#"
+            for k in [0, K) parallel:
+              for j in [0, J) parallel:
+                for i in [0, 1) parallel:
+                  b[i, j, k] = 0.0
+                  b[i, j, k] = 1.0
+                  region i[end-2, end) j[start, start+1):
+                    b[i, j, k] = 2.0
+                for i in [1, max(I - 2, 1)) parallel:
+                  b[i, j, k] = 0.0
+                for i in [max(I - 2, 1), I) parallel:
+                  b[i, j, k] = 0.0
+                  region i[, ) j[start, start+1):
+                    b[i, j, k] = 2.0
+        "#]],
+    );
+}
+
+#[test]
+fn a_loop_that_runs_once_goes_where_nobody_asks_for_its_position() {
+    check(
+        &nest("[K - 1, K)", "ascending", "b[i, j, k] = t[i + 2, j + 2, k - 1]"),
+        |tree| unit::drop_unit_loop(tree, &first(&[0])),
+        &expect![[r#"
+            for j in [0, J) parallel:
+              for i in [0, I) parallel:
+                b[i, j, K - 1] = t[i + 2, j + 2, K - 2]
+        "#]],
+    );
+    for (range, body, reason) in [
+        ("[K - 2, K)", "b[i, j, k] = 1.0", "the loop over `k` may have several iterations"),
+        ("[0, 1)", "b[i, j, k] = float64(k)", "the position `k` itself is asked for inside"),
+        ("[0, 1)", "b[i, j, k] = a[i, j, {n[i, j]}]", "the position `k` itself is asked for inside"),
+    ] {
+        let found = after(&nest(range, "parallel", body), |tree| unit::drop_unit_loop(tree, &first(&[0])));
+        assert_eq!(found, format!("refused: {reason}\n"));
+    }
+}
+
+/// Two stages in one loop over levels, of which the second reads `reads` of what the first makes.
+fn stages(reads: &str) -> String {
+    format!(
+        "for k in [0, K) parallel:\n  for j in [-1, J + 1) parallel:\n    for i in [0, I) parallel:\n      t[i + 2, j + 2, k] = a[i + 2, j + 2, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = {reads}\n"
+    )
+}
+
+#[test]
+fn a_tile_computes_again_what_it_needs_beside_itself() {
+    check(
+        &stages("t[i + 2, j + 1, k] + t[i + 2, j + 3, k]"),
+        |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 8),
+        &expect![[r#"
+            temporary t: float64[I + 4, 10] shift [2, -j_tile + 1] along IJ in j_tile
+
+            for k in [0, K) parallel:
+              for j_tile in [0, J) step 8 parallel:
+                for j in [j_tile - 1, min(J + 1, j_tile + 9)) parallel:
+                  for i in [0, I) parallel:
+                    t[i + 2, j - j_tile + 1] = a[i + 2, j + 2, k]
+                for j in [j_tile, min(J, j_tile + 8)) parallel:
+                  for i in [0, I) parallel:
+                    b[i, j, k] = t[i + 2, j - j_tile] + t[i + 2, j - j_tile + 2]
+        "#]],
+    );
+    // Without anything beside, a tile of one row is that row.
+    check(
+        &stages("t[i + 2, j + 2, k]"),
+        |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 1),
+        &expect![[r#"
+            temporary t: float64[I + 4] shift [2] along I in j
+
+            for k in [0, K) parallel:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  t[i + 2] = a[i + 2, j + 2, k]
+                for i in [0, I) parallel:
+                  b[i, j, k] = t[i + 2]
+        "#]],
+    );
+}
+
+#[test]
+fn tiles_that_would_depend_on_each_other_are_refused() {
+    let refused = |loops: &str| after(loops, |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 8));
+    // Others see `b`: no tile may compute a row of it again, or read one beside its own.
+    let written = stages("1.0").replace("t[i + 2, j + 2, k] =", "p[i, j] =");
+    let read_beside = written.replace("b[i, j, k] = 1.0", "b[i, j, k] = p[i, j + 1]");
+    assert_eq!(refused(&read_beside), "refused: `p` is written, and touched beside the point\n");
+    // What is computed again must not read what another tile may have changed.
+    let changed = "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = 1.0\n      t[i + 2, j + 2, k] = b[i, j, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      u[i + 2, j + 2, k] = t[i + 2, j + 3, k]\n      p[i, j] = u[i + 2, j + 2, k]\n";
+    assert_eq!(
+        refused(changed),
+        "refused: what is needed beside a tile is computed together with `b`, which others see\n"
+    );
+    let swept = "for k in [0, K) ascending:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i + 2, j + 2, k] = u[i + 2, j + 3, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      u[i + 2, j + 2, k + 1] = t[i + 2, j + 2, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = t[i + 2, j + 2, k]\n";
+    let whole = after(swept, |tree| tile::tile(tree, &Path::new(), (0, 1), Axis::J, 8));
+    assert_eq!(whole, "refused: `u` is needed ever farther beside a tile\n");
+}
+
+#[test]
+fn an_array_is_contracted_where_no_iteration_sees_what_another_left() {
+    let rows = "for j in [0, J) parallel:\n  for k in [1, K) ascending:\n    for i in [0, I) parallel:\n      t[i + 2, j + 2, k] = VALUE\n      b[i, j, k] = t[i + 2, j + 2, k]\n";
+    let contracted = |value: &str, at: &[usize]| {
+        let at = first(at);
+        after(&rows.replace("VALUE", value), |tree| {
+            let t = tree.containers.find(|it| it.name == "t").expect("it is there");
+            contract::contract(tree, &at, t)
+        })
+    };
+    assert!(
+        contracted("1.0", &[0]).starts_with("temporary t: float64[I + 4, K] shift [2, 0] along IK in j\n")
+    );
+    assert!(contracted("1.0", &[0, 0]).starts_with("temporary t: float64[I + 4] shift [2] along I in k\n"));
+    assert!(contracted("1.0", &[0, 0, 0]).starts_with("local t: float64\n"), "a value in a register");
+    let carried = "t[i + 2, j + 2, k - 1] + 1.0";
+    assert!(
+        contracted(carried, &[0]).starts_with("temporary t: float64[I + 4, K]"),
+        "a row has all its levels"
+    );
+    assert_eq!(
+        contracted(carried, &[0, 0]),
+        "refused: `t` hands values from one iteration over `k` to the next\n"
+    );
+    assert_eq!(
+        contracted("t[i + 2, j + 3, k]", &[0]),
+        "refused: `t` is touched in several iterations over `j`\n"
+    );
+    let refused = |name: &str| {
+        after(&rows.replace("VALUE", "1.0"), |tree| {
+            let it = tree.containers.find(|it| it.name == name).expect("it is there");
+            contract::contract(tree, &first(&[0]), it)
+        })
+    };
+    assert_eq!(refused("b"), "refused: `b` is no temporary\n");
+    assert_eq!(refused("u"), "refused: `u` is used outside of the loop over `j`\n");
+}
+
+#[test]
+fn only_what_has_no_order_is_given_to_several() {
+    let placed = |loops: &str, at: &[&[usize]], placements: &[Placement]| {
+        after(loops, |tree| {
+            at.iter().zip(placements).try_for_each(|(at, it)| placement::place(tree, &first(at), *it))
+        })
+    };
+    let sweep = nest("[1, K)", "ascending", "b[i, j, k] = b[i, j, k - 1]");
+    assert_eq!(placed(&sweep, &[&[0]], &[Placement::Threads]), "refused: the loop over `k` has an order\n");
+    let parallel = nest("[0, K)", "parallel", "b[i, j, k] = a[i, j, k]");
+    let gpu = placed(
+        &parallel,
+        &[&[0], &[0, 0], &[0, 0, 0]],
+        &[Placement::Grid, Placement::Grid, Placement::Block],
+    );
+    assert!(
+        gpu.starts_with("grid k in [0, K) parallel:\n  grid j in [0, J) parallel:\n    block i in [0, I)"),
+        "{gpu}"
+    );
+    assert_eq!(
+        placed(&parallel, &[&[0, 0, 0]], &[Placement::Block]),
+        "refused: no loop around is given to a grid\n"
+    );
+    let searched = nest("[0, K)", "parallel", "b[i, j, k] = a[i, j, {n[i, j]}]");
+    assert_eq!(
+        placed(&searched, &[&[0, 0, 0]], &[Placement::Simd]),
+        "refused: a statement inside may end the run\n"
+    );
+}
+
+#[test]
+fn a_place_is_found_through_loops_and_limits() {
+    let tree = tree(
+        "for k in [0, K) parallel:\n  where k in [1, K):\n    for j in [0, J) parallel:\n      for i in [0, I) parallel:\n        b[i, j, k] = 1.0\n",
+    );
+    let mut found = Vec::new();
+    tree.each_loop(&mut |path, it| found.push((it.variable.to_string(), path.clone())));
+    assert_eq!(
+        found,
+        [("k".to_owned(), vec![0]), ("j".to_owned(), vec![0, 0, 0]), ("i".to_owned(), vec![0, 0, 0, 0])]
+    );
+    assert!(matches!(tree.node(&[0, 0]), Some(Node::Where(_))));
+    assert!(tree.loop_at(&first(&[0, 0])).is_none());
+}

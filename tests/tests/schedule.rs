@@ -1,0 +1,153 @@
+//! The schedules that the compiler chooses: what they are expected to move, and that they are documents.
+
+use isobar_compiler::config::Config;
+use isobar_compiler::pass::PassOptions;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+use isobar_compiler::schedule::analysis::cost::{Machine, compulsory_bytes, cost};
+use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
+use isobar_compiler::schedule::print::listing;
+use isobar_tests::generate::{Features, stencil};
+use isobar_tests::{GALLERY, gallery_text};
+
+const HEAD: &str = "from gt4py.cartesian.gtscript import *\n\n";
+
+/// Ten stages, each beside the one before along one axis.
+fn chain() -> String {
+    let mut text = format!(
+        "{HEAD}def chain(q: Field[float], out: Field[float], c: float):\n    with computation(PARALLEL), interval(...):\n"
+    );
+    let mut before = "q".to_owned();
+    for stage in 1..=10 {
+        let name = if stage == 10 { "out".to_owned() } else { format!("a{stage}") };
+        let (up, down) = if stage % 2 == 1 { ("1, 0", "-1, 0") } else { ("0, 1", "0, -1") };
+        text += &format!(
+            "        {name} = {before} + c * ({before}[{up}, 0] - 2.0 * {before} + {before}[{down}, 0])\n"
+        );
+        before = name;
+    }
+    text
+}
+
+/// The same, and behind it a tridiagonal solver of each column.
+fn chain_and_solver() -> String {
+    let mut text =
+        chain().replace("out: Field[float], c: float", "out: Field[float], x: Field[float], c: float");
+    text += "    with computation(FORWARD):\n        with interval(0, 1):\n            e = 0.5\n            f = out * 0.5\n        with interval(1, None):\n            e = 1.0 / (4.0 - e[0, 0, -1])\n            f = (out + f[0, 0, -1]) * e\n";
+    text += "    with computation(BACKWARD):\n        with interval(-1, None):\n            x = f\n        with interval(0, -1):\n            x = f + e * x[0, 0, 1]\n";
+    text
+}
+
+fn compile(text: &str, passes: PassOptions) -> Compilation {
+    let config = Config { passes, ..Config::default() };
+    let found = route::compile(&Project::of_one("main.py", text), &config, &mut NoHook);
+    assert!(!found.has_errors(), "{:#?}\n{text}", found.diagnostics);
+    found
+}
+
+fn schedule(compilation: &Compilation) -> &Tree {
+    compilation.levels.schedule.as_ref().expect("it compiled")
+}
+
+/// Bytes that are expected to cross the bus, as a multiple of those that must.
+fn share(tree: &Tree) -> f64 {
+    let machine = Machine { domain: [128, 128, 80], ..Machine::CPU };
+    cost(tree, &machine).bytes / compulsory_bytes(tree, &machine)
+}
+
+#[test]
+fn a_chain_of_ten_stages_ends_in_one_tiled_nest() {
+    let compilation = compile(&chain(), PassOptions::default());
+    let tree = schedule(&compilation);
+    let text = listing(tree).text;
+    let [Node::Loop(levels)] = tree.children.as_slice() else { panic!("one nest:\n{text}") };
+    let [Node::Loop(tiles)] = levels.children.as_slice() else { panic!("one loop over tiles:\n{text}") };
+    assert_eq!(tiles.variable.name(), "j_tile", "{text}");
+    let in_memory = tree.containers.iter().filter(|(_, it)| it.kind == ContainerKind::Temporary);
+    for (_, it) in in_memory {
+        assert_ne!(it.storage, Storage::Heap, "`{}` lives in a tile", it.name);
+    }
+    let found = share(tree);
+    assert!(found <= 1.15, "{found} times what must be moved");
+    // Without the pass, each stage goes through memory.
+    let skip = ["schedule/fuse-in-tiles".to_owned()].into();
+    let apart = compile(&chain(), PassOptions { skip, ..PassOptions::default() });
+    assert!(share(schedule(&apart)) > 5.0, "{}", share(schedule(&apart)));
+}
+
+#[test]
+fn a_solver_behind_a_chain_shares_rows_with_it_as_far_as_they_fit() {
+    let compilation = compile(&chain_and_solver(), PassOptions::default());
+    let tree = schedule(&compilation);
+    let text = listing(tree).text;
+    // The sweeps are one group: neither array of the solver is a field in memory.
+    for name in ["e", "f"] {
+        let (_, it) = tree.containers.iter().find(|(_, it)| it.name == name).expect(name);
+        assert_ne!(it.storage, Storage::Heap, "`{name}`:\n{text}");
+    }
+    let told = |name: &str| compilation.remarks.iter().filter(|it| it.pass == name).count();
+    assert!(told("schedule/fuse-in-tiles") > 0, "what was joined and what not is told");
+    assert!(share(tree) < 2.0, "{}:\n{text}", share(tree));
+}
+
+#[test]
+fn every_schedule_is_a_document_that_gives_it_again() {
+    let generated = (0..60).map(|seed| stencil(seed, Features::ALL).text);
+    let texts =
+        GALLERY.iter().map(|name| gallery_text(name)).chain([chain(), chain_and_solver()]).chain(generated);
+    let mut n_steps = 0;
+    for text in texts {
+        let chosen = compile(&text, PassOptions { steps: true, ..PassOptions::default() });
+        let document = chosen.schedule_steps().expect("the steps were kept");
+        n_steps += schedule(&chosen).steps.len();
+        let mut project = Project::of_one("main.py", &text);
+        project.files.insert("main.schedule".to_owned(), document.as_str().into());
+        let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
+        let config = Config { passes, ..Config::default() };
+        let again = route::compile(&project, &config, &mut NoHook);
+        assert!(!again.has_errors(), "{:#?}\n{document}\n{text}", again.diagnostics);
+        assert_eq!(listing(schedule(&again)).text, listing(schedule(&chosen)).text, "{document}");
+    }
+    assert!(n_steps > 500, "{n_steps}");
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_told_at_its_line() {
+    let of = |document: &str| {
+        let mut project = Project::of_one("main.py", &chain());
+        project.files.insert("main.schedule".to_owned(), document.into());
+        let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
+        let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
+        assert!(found.levels.artifact.is_none(), "nothing runs by a schedule that is wrong");
+        let told = found.diagnostics.iter().map(|it| {
+            let place = it.primary.as_ref().map_or(String::new(), |it| {
+                document[it.span.start as usize..it.span.end as usize].to_owned()
+            });
+            format!("{} at `{place}`: {}", it.code, it.message)
+        });
+        told.collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(of("merge k@s0 k@s1\nfuse all\n"), "S01 at `fuse all`: `fuse all` is no step of a schedule");
+    assert_eq!(
+        of("merge k@s0 k@s1\nmerge j@s0 j@s1 limited\n"),
+        "S02 at `merge j@s0 j@s1 limited`: `merge j@s0 j@s1 limited` is refused: `a1` must be finished beside the point before this loop may start"
+    );
+}
+
+#[test]
+fn pins_keep_what_the_passes_would_decide() {
+    let with = |document: &str| {
+        let mut project = Project::of_one("main.py", &chain());
+        project.files.insert("main.schedule".to_owned(), document.into());
+        let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
+        let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
+        assert!(!found.has_errors(), "{:#?}", found.diagnostics);
+        listing(schedule(&found)).text
+    };
+    let chosen = listing(schedule(&compile(&chain(), PassOptions::default()))).text;
+    assert_eq!(with("auto\n"), chosen);
+    let apart = with("keep apart s5\nauto\n");
+    let nests = |text: &str| text.lines().filter(|it| it.starts_with("threads")).count();
+    assert_eq!((nests(&chosen), nests(&apart)), (1, 2), "{apart}");
+    assert!(!with("keep whole s5\nauto\n").contains("j_tile"));
+}
