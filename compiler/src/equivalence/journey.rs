@@ -39,6 +39,12 @@ fn steps(from: &Stencil, each: &mut dyn FnMut(&str, Level<'_>) -> bool) -> Optio
         pass.apply(&mut tree, &mut cx, None);
         go_on(pass.name, Level::Schedule(&tree))?;
     }
-    let graph = sdfg::from_schedule::lower(&tree);
-    go_on("sdfg", Level::Sdfg(&graph))
+    let mut graph = sdfg::from_schedule::lower(&tree);
+    go_on("sdfg", Level::Sdfg(&graph))?;
+    let mut cx = sdfg::passes::PassCx::new(());
+    for pass in sdfg::passes::PASSES {
+        pass.apply(&mut graph, &mut cx, None);
+        go_on(pass.name, Level::Sdfg(&graph))?;
+    }
+    Some(())
 }
