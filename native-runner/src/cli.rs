@@ -60,7 +60,8 @@ const EMIT_EXAMPLES: &str = "\
 Examples:
   isobar emit diffusion.py --stage oir
   isobar emit diffusion.py --stage oir --after prune-temporaries
-  isobar emit diffusion.py --stage all --format json";
+  isobar emit diffusion.py --stage all --format json
+  isobar emit diffusion.py --stage sdfg --form sdfg > diffusion.sdfg";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -106,6 +107,16 @@ pub enum Format {
     Json,
 }
 
+/// How a graph is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// Text for people
+    #[default]
+    Listing,
+    /// The JSON of a `.sdfg` file
+    Sdfg,
+}
+
 /// Options of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
@@ -137,6 +148,12 @@ pub struct EmitArgs {
     /// definition, gtir, oir, tree, schedule, sdfg, c, or all of them
     #[arg(long)]
     pub stage: String,
+    /// Of the graph: `listing`, or `sdfg` for the file that DaCe reads
+    #[arg(long, value_enum, default_value_t)]
+    pub form: Form,
+    /// With `--form sdfg`: states with conditions between them instead of loops and branches, for old viewers
+    #[arg(long)]
+    pub flat: bool,
     /// Stop after this pass, as `oir/prune-regions`; a wrong name is answered with those there are
     #[arg(long, alias = "after", value_name = "PASS")]
     pub stop_after: Option<String>,

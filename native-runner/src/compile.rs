@@ -11,6 +11,7 @@ use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
 use isobar_compiler::pipeline::{Compilation, Hook, Stage, Step, StepKind};
 use isobar_compiler::project::Project;
+use isobar_compiler::sdfg::json::{Form, to_json};
 use isobar_compiler::session::Session;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Diagnostic;
@@ -95,6 +96,18 @@ pub(crate) fn here(request: &Request) -> Compiled {
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
     })
+}
+
+/// The graph of a stencil as a `.sdfg` file; empty where it is not reached.
+pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
+    let form = if is_flat { Form::Flat } else { Form::Regions };
+    let made = on_large_stack(|| {
+        let compilation = Source::of(request).compile(&mut Timer::default());
+        let sources: Vec<(&str, &str)> = compilation.sources().collect();
+        let graph = compilation.levels.sdfg.as_ref().filter(|_| !compilation.has_errors());
+        graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
+    });
+    made.unwrap_or_default()
 }
 
 /// Compiles request after request; a file that they share is parsed once.

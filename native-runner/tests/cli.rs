@@ -464,3 +464,19 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--passes"));
 }
+
+#[test]
+fn a_graph_is_emitted_as_a_file_in_both_forms() {
+    let copy = copy();
+    for flat in [&[][..], &["--flat"]] {
+        let mut arguments = vec!["emit", copy.as_str(), "--stage", "sdfg", "--form", "sdfg"];
+        arguments.extend(flat);
+        let output = isobar(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let file: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(file["type"], "SDFG");
+        assert_eq!(file["start_state"].is_number(), !flat.is_empty());
+    }
+    let wrong = isobar(&["emit", &copy, "--stage", "oir", "--form", "sdfg"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}

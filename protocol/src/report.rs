@@ -86,6 +86,9 @@ pub struct CompareReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     pub step: String,
+    /// The change of the pass with which it differs first, counted from 1; `isobar bisect` looks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<usize>,
     /// Decides the order in which it shows; none where it shows in the order of the text.
     pub seed: Option<u64>,
     pub domain: [i64; 3],

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::journey::{Level, journey};
+use super::journey::{Level, Limited, Passes, journey, journey_within};
 use super::run::{Options, Stop, Writers};
 use super::{schedule, sdfg};
 use crate::backend::debug::{self, NoControl};
@@ -21,6 +21,17 @@ pub struct Divergence {
     /// The seed of the order in which it shows; none where it shows in the order of the text.
     pub seed: Option<u64>,
     pub what: Difference,
+    /// The change of the pass that makes the difference, where it was looked for.
+    pub decision: Option<Decision>,
+}
+
+/// One change that a pass made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Counted from 1, in the order in which the pass makes them.
+    pub number: usize,
+    /// What the pass says it did.
+    pub remark: Option<String>,
 }
 
 /// How a run differs from what it should be.
@@ -59,14 +70,23 @@ pub fn compare(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, O
 }
 
 /// Finds the first step whose outcome differs as [`compare`] does, but with few runs: what went wrong stays wrong,
-/// so half of the steps that are left can be ruled out by one. Answers the names of the steps that were run.
-///
-/// A pass is the finest that can be told as yet: it cannot be stopped after some of its applications.
+/// so half of the steps that are left can be ruled out by one. Then the change of the pass that makes the
+/// difference, by allowing it fewer and fewer. Answers the names of the steps that were run.
 #[must_use]
 pub fn bisect(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(oir, launch);
+    bisect_passes(&Passes::ALL, oir, launch, seeds)
+}
+
+/// The same with other passes than those of a compilation.
+pub(super) fn bisect_passes(
+    passes: &Passes,
+    oir: &Stencil,
+    launch: &Launch,
+    seeds: &[u64],
+) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference { passes: *passes, ..Reference::of(oir, launch) };
     let mut names: Vec<String> = Vec::new();
-    journey(oir, &mut |step, _| {
+    journey_within(oir, passes, None, &mut |step, _, _| {
         names.push(step.to_owned());
         true
     });
@@ -82,12 +102,19 @@ pub fn bisect(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Op
         }
         at = low + (high - low) / 2;
     }
+    if let Some(divergence) = &mut first {
+        divergence.decision = reference.decision(&divergence.step, seeds);
+    }
     (run, first)
 }
+
+/// No pass makes so many changes to one stencil.
+const MOST_CHANGES: usize = 1 << 20;
 
 /// What a run of a stencil gives, by definition.
 #[derive(Debug)]
 pub struct Reference<'a> {
+    passes: Passes,
     oir: &'a Stencil,
     launch: &'a Launch,
     after: Launch,
@@ -100,7 +127,7 @@ impl<'a> Reference<'a> {
     pub fn of(oir: &'a Stencil, launch: &'a Launch) -> Self {
         let mut after = launch.clone();
         let end = run_oir(oir, &extents(oir), &mut after).err();
-        Self { oir, launch, after, end }
+        Self { passes: Passes::ALL, oir, launch, after, end }
     }
 
     /// Why it ended early, where it did.
@@ -121,14 +148,14 @@ impl<'a> Reference<'a> {
         };
         orders.into_iter().find_map(|seed| {
             let what = self.difference(level, seed)?;
-            Some(Divergence { step: step.to_owned(), seed, what })
+            Some(Divergence { step: step.to_owned(), seed, what, decision: None })
         })
     }
 
     /// The same for the step of that number.
     fn divergence_at(&self, number: usize, seeds: &[u64]) -> Option<Divergence> {
         let (mut at, mut found) = (0, None);
-        journey(self.oir, &mut |step, level| {
+        journey_within(self.oir, &self.passes, None, &mut |step, level, _| {
             if at == number {
                 found = self.divergence(step, &level, seeds);
             }
@@ -136,6 +163,45 @@ impl<'a> Reference<'a> {
             at <= number
         });
         found
+    }
+
+    /// The first change of a pass with which its outcome differs; none where the step is a door.
+    fn decision(&self, pass: &str, seeds: &[u64]) -> Option<Decision> {
+        let attempt = |changes: usize| {
+            let (mut is_wrong, mut remark) = (false, None);
+            journey_within(
+                self.oir,
+                &self.passes,
+                Some(Limited { pass, changes }),
+                &mut |step, level, told| {
+                    if step != pass {
+                        return true;
+                    }
+                    is_wrong = self.divergence(step, &level, seeds).is_some();
+                    remark = told.map(str::to_owned);
+                    false
+                },
+            );
+            (is_wrong, remark)
+        };
+        let mut high = 1;
+        while !attempt(high).0 {
+            high *= 2;
+            if high > MOST_CHANGES {
+                return None;
+            }
+        }
+        // With `low` changes all is right.
+        let mut low = if attempt(0).0 { return None } else { high / 2 };
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if attempt(middle).0 {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(Decision { number: high, remark: attempt(high).1 })
     }
 
     fn difference(&self, level: &Level<'_>, seed: Option<u64>) -> Option<Difference> {
@@ -245,8 +311,12 @@ fn is_same(one: Value, other: Value) -> bool {
 
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Divergence { step, seed, what } = self;
+        let Divergence { step, seed, what, decision } = self;
         write!(f, "after {step}")?;
+        if let Some(Decision { number, remark }) = decision {
+            write!(f, ", with its change {number}")?;
+            remark.as_ref().map_or(Ok(()), |it| write!(f, " ({it})"))?;
+        }
         if let Some(seed) = seed {
             write!(f, ", in the order of seed {seed}")?;
         }

@@ -1,7 +1,9 @@
 //! The way from the OIR on, with a stop behind every door and every pass.
 
+use crate::diag::Remark;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::nodes::Stencil;
+use crate::pass::Pass;
 use crate::schedule::Tree;
 use crate::sdfg::nodes::Sdfg;
 use crate::{oir, schedule, sdfg, tree};
@@ -14,31 +16,83 @@ pub enum Level<'a> {
     Sdfg(&'a Sdfg),
 }
 
-/// Goes through all doors and passes, and shows each step with what it left; ends where `each` says so.
+/// The passes of all levels, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Passes {
+    pub oir: &'static [Pass<Stencil>],
+    pub schedule: &'static [Pass<Tree>],
+    pub sdfg: &'static [Pass<Sdfg>],
+}
+
+impl Passes {
+    /// Those that a compilation runs.
+    pub const ALL: Passes =
+        Passes { oir: oir::passes::PASSES, schedule: schedule::passes::PASSES, sdfg: sdfg::passes::PASSES };
+}
+
+/// A pass that may make so many changes only.
+#[derive(Clone, Copy, Debug)]
+pub struct Limited<'a> {
+    pub pass: &'a str,
+    pub changes: usize,
+}
+
+/// What is told of a step beside its level: what the last change was that the pass made.
+pub type Told<'a> = Option<&'a str>;
+
+/// Goes through all doors and passes of a compilation, and shows each step with what it left; ends where `each` says so.
 ///
-/// The steps are called as `isobar emit --after` calls them, and a door by its level.
+/// The steps are called as `isobar emit --stop-after` calls them, and a door by its level.
 pub fn journey(from: &Stencil, each: &mut dyn FnMut(&str, Level<'_>) -> bool) {
-    let _ = steps(from, each);
+    journey_within(from, &Passes::ALL, None, &mut |step, level, _| each(step, level));
+}
+
+/// The same with these passes, one of which may be limited.
+pub fn journey_within(
+    from: &Stencil,
+    passes: &Passes,
+    limited: Option<Limited<'_>>,
+    each: &mut dyn FnMut(&str, Level<'_>, Told<'_>) -> bool,
+) {
+    let _ = steps(from, passes, limited, each);
 }
 
 /// `None` where it was told to end.
-fn steps(from: &Stencil, each: &mut dyn FnMut(&str, Level<'_>) -> bool) -> Option<()> {
-    let mut go_on = |step: &str, level: Level<'_>| each(step, level).then_some(());
+fn steps(
+    from: &Stencil,
+    passes: &Passes,
+    limited: Option<Limited<'_>>,
+    each: &mut dyn FnMut(&str, Level<'_>, Told<'_>) -> bool,
+) -> Option<()> {
+    let limit_of = |pass: &str| limited.filter(|it| it.pass == pass).map(|it| it.changes);
+    let mut go_on =
+        |step: &str, level: Level<'_>, told: Option<String>| each(step, level, told.as_deref()).then_some(());
     let mut stencil = from.clone();
     let mut cx = oir::passes::PassCx::new(());
-    go_on("oir", Level::Oir(&stencil, &extents(&stencil)))?;
-    for pass in oir::passes::PASSES {
-        pass.apply(&mut stencil, &mut cx, None);
-        go_on(pass.name, Level::Oir(&stencil, &extents(&stencil)))?;
+    go_on("oir", Level::Oir(&stencil, &extents(&stencil)), None)?;
+    for pass in passes.oir {
+        pass.apply(&mut stencil, &mut cx, limit_of(pass.name));
+        go_on(pass.name, Level::Oir(&stencil, &extents(&stencil)), last_change(cx.remarks(), pass.name))?;
     }
     let explicit = tree::from_oir::lower(&stencil, &extents(&stencil));
     let mut tree = schedule::from_tree::lower(&explicit);
-    go_on("schedule", Level::Schedule(&tree))?;
+    go_on("schedule", Level::Schedule(&tree), None)?;
     let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
-    for pass in schedule::passes::PASSES {
-        pass.apply(&mut tree, &mut cx, None);
-        go_on(pass.name, Level::Schedule(&tree))?;
+    for pass in passes.schedule {
+        pass.apply(&mut tree, &mut cx, limit_of(pass.name));
+        go_on(pass.name, Level::Schedule(&tree), last_change(cx.remarks(), pass.name))?;
     }
-    let graph = sdfg::from_schedule::lower(&tree);
-    go_on("sdfg", Level::Sdfg(&graph))
+    let mut graph = sdfg::from_schedule::lower(&tree);
+    go_on("sdfg", Level::Sdfg(&graph), None)?;
+    let mut cx = sdfg::passes::PassCx::new(());
+    for pass in passes.sdfg {
+        pass.apply(&mut graph, &mut cx, limit_of(pass.name));
+        go_on(pass.name, Level::Sdfg(&graph), last_change(cx.remarks(), pass.name))?;
+    }
+    Some(())
+}
+
+fn last_change(remarks: &[Remark], pass: &str) -> Option<String> {
+    let of_pass = remarks.iter().rev().filter(|it| it.pass == pass && it.is_applied);
+    of_pass.map(|it| it.message.clone()).next()
 }

@@ -1,13 +1,14 @@
 //! What an interpreter must show: orders that matter, values that are not kept, faults, traps.
 
-use super::compare::{Difference, Reference, compare, parameters};
-use super::journey::Level;
+use super::compare::{Decision, Difference, Reference, bisect_passes, compare, parameters};
+use super::journey::{Level, Passes};
 use super::run::{Options, Stop};
 use super::schedule;
 use crate::backend::array::Array;
 use crate::backend::launch::{Argument, FieldArgument, Launch};
 use crate::diag::Diagnostics;
 use crate::oir::nodes::{ParamKind, Stencil};
+use crate::pass::Pass;
 use crate::schedule::{Tree, parse::parse};
 use crate::space::{Axis, Domain};
 use crate::types::Value;
@@ -229,4 +230,49 @@ parallel [start, end)
         let (_, found) = compare(&stencil, &launch, &[1, 2]);
         assert_eq!(found.map(|it| it.to_string()), None, "{body}");
     }
+}
+
+/// A pass with a fault: its second change makes a loop parallel whose iterations depend on each other.
+fn spread_all_levels(tree: &mut Tree, cx: &mut crate::schedule::passes::PassCx) {
+    for node in &mut tree.children {
+        if let crate::schedule::nodes::Node::Loop(it) = node
+            && cx.may_change()
+        {
+            it.order = crate::schedule::nodes::Order::Parallel;
+            cx.applied(format!("levels from {} on have no order", it.start), None);
+        }
+    }
+}
+
+#[test]
+fn bisection_finds_the_pass_and_the_change_that_is_wrong() {
+    const FAULTY: &[Pass<Tree>] = &[
+        Pass { name: "schedule/do-nothing", run: |_, _| {}, preserves: &[] },
+        Pass { name: "schedule/spread-all-levels", run: spread_all_levels, preserves: &[] },
+        Pass { name: "schedule/do-nothing-more", run: |_, _| {}, preserves: &[] },
+    ];
+    // The first loop has only one level, so nothing is wrong with it.
+    let stencil = stencil(
+        "
+stencil sums
+field a: float64[IJK]
+field b: float64[IJK]
+field c: float64[IJK]
+forward [start, start+1)
+  c = a
+forward [start+1, end)
+  b = b[0,0,-1] + a
+forward [start, end)
+  c = b
+",
+    );
+    let launch = launch(&stencil, Domain::new(3, 2, 6));
+    let passes = Passes { schedule: FAULTY, ..Passes::ALL };
+    let (run, found) = bisect_passes(&passes, &stencil, &launch, &[1, 2, 3]);
+    let found = found.expect("a pass is wrong");
+    assert_eq!(found.step, "schedule/spread-all-levels");
+    let remark = Some("levels from 1 on have no order".to_owned());
+    assert_eq!(found.decision, Some(Decision { number: 2, remark }));
+    assert!(run.len() < 8, "{run:?}");
+    assert!(found.to_string().contains("with its change 2 (levels from 1 on have no order)"), "{found}");
 }

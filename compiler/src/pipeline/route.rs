@@ -37,7 +37,8 @@ pub fn compile_files(
 /// Every pass with the level that it changes, in the order in which they run.
 pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     let oir = oir::passes::PASSES.iter().map(|it| (Stage::Oir, it.name));
-    oir.chain(schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name)))
+    let schedule = schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name));
+    oir.chain(schedule).chain(sdfg::passes::PASSES.iter().map(|it| (Stage::Sdfg, it.name)))
 }
 
 fn travel(
@@ -183,8 +184,13 @@ impl Trip<'_> {
             return None;
         }
         let scheduled = self.compilation.levels.schedule.as_ref()?;
-        let flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
+        let mut flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
         check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        let is_whole = self.passes(&sdfg::passes::PIPELINE, &mut flow, (), config);
+        if !is_whole {
+            self.compilation.levels.sdfg = Some(flow);
+            return None;
+        }
         let artifact = watched(self.hook, "c", || c::generate(&flow, &c::COptions::default()));
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);

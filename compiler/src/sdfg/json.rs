@@ -4,13 +4,13 @@ use serde_json::{Map as JsonMap, Value, json};
 
 use super::flat::Flat;
 use super::nodes::{
-    At, Block, BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, LoopOrder, LoopRegion, Map,
-    Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage, Strides, Tasklet,
-    Volume,
+    At, Block, BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Edge, Input, LoopOrder,
+    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
+    Strides, Tasklet, Volume,
 };
 use super::portable::{portable, with_wide_numbers};
-use super::python;
-use crate::diag::{FileId, LineIndex, Span};
+use super::{notation, python};
+use crate::diag::{FileId, LineIndex, Origin, Span};
 use crate::entity::{Arena, Handle};
 use crate::space::{Affine, Size, Symbol};
 
@@ -97,8 +97,10 @@ impl Writer<'_> {
             Storage::Register => "Register",
             Storage::Caller | Storage::Heap | Storage::Private => "Default",
         };
+        let entry = container_entry(container);
         if container.is_scalar() {
             return json!({"type": "Scalar", "attributes": {
+                "_meta_isobar": entry,
                 "dtype": container.dtype.name(), "shape": ["1"], "transient": container.is_transient,
                 "storage": storage, "debuginfo": place,
             }});
@@ -114,6 +116,7 @@ impl Writer<'_> {
         let shape: Vec<String> = container.shape.iter().map(python::symbolic).collect();
         // Readers skip what begins with `_meta`: index = position in the compute domain + shift.
         json!({"type": "Array", "attributes": {
+            "_meta_isobar": entry,
             "_meta_shift": container.shift.iter().map(number_or_sum).collect::<Vec<_>>(),
             "dtype": container.dtype.name(), "shape": shape, "strides": strides,
             "offset": vec!["0"; shape.len()], "total_size": lengths.join("*"),
@@ -175,14 +178,16 @@ impl Writer<'_> {
                     "loop_variable": "", "init_statement": null, "update_statement": null,
                     "loop_condition": code(&condition(&it.condition, &sdfg.containers)),
                 });
+                attributes["_meta_isobar"] = condition_entry(&it.condition, &it.origin, &sdfg.containers);
                 self.add_place(&mut attributes, it.origin.span());
                 self.region("LoopRegion", label, attributes, sdfg, &it.body)
             }
             BlockKind::Conditional(it) => {
                 let number = self.n_graphs;
                 self.n_graphs += 1;
-                let mut branches = Vec::new();
+                let (mut branches, mut entries) = (Vec::new(), Vec::new());
                 for (at, branch) in it.branches.iter().enumerate() {
+                    entries.push(condition_entry(&branch.condition, &branch.origin, &sdfg.containers));
                     let test = code(&condition(&branch.condition, &sdfg.containers));
                     let label = format!("{label}_{at}");
                     let body = self.region("ControlFlowRegion", &label, json!({}), sdfg, &branch.body);
@@ -195,7 +200,8 @@ impl Writer<'_> {
                 }
                 json!({
                     "type": "ConditionalBlock", "label": label, "id": null, "collapsed": false,
-                    "cfg_list_id": number, "start_block": null, "attributes": {}, "branches": branches,
+                    "cfg_list_id": number, "start_block": null,
+                    "attributes": {"_meta_isobar": entries}, "branches": branches,
                 })
             }
         }
@@ -263,6 +269,7 @@ impl Writer<'_> {
                         it.found.iter().map(|it| (it.name.clone(), json!(python::symbolic(&it.size))));
                     attributes["_meta_index_sizes"] = Value::Object(sizes.collect());
                 }
+                attributes["_meta_isobar"] = notation::tasklet_entry(it);
                 self.add_place(&mut attributes, it.origin.span());
                 ("Tasklet", label, attributes)
             }
@@ -308,6 +315,26 @@ impl Writer<'_> {
             "end_line": end.line, "end_column": end.col,
         }))
     }
+}
+
+/// What a container is for the stencil, which a descriptor does not tell.
+fn container_entry(container: &Container) -> Value {
+    let kind = match container.kind {
+        ContainerKind::Field { is_read, is_written } => json!({"reads": is_read, "writes": is_written}),
+        ContainerKind::Scalar => json!("scalar"),
+        ContainerKind::Temporary => json!("temporary"),
+        ContainerKind::Local => json!("local"),
+    };
+    json!({
+        "kind": kind, "axes": container.axes.to_string(), "is_private": container.storage == Storage::Private,
+    })
+}
+
+fn condition_entry(condition: &Condition, origin: &Origin, containers: &Arena<Container>) -> Value {
+    json!({
+        "condition": notation::condition_text(condition, containers),
+        "origin": notation::origin_entry(origin),
+    })
 }
 
 fn number_or_sum(sum: &Affine) -> Value {
@@ -370,6 +397,10 @@ fn loop_attributes(it: &LoopRegion) -> Value {
     json!({
         "loop_variable": variable.name(), "init_statement": code(&format!("{variable} = {init}")),
         "loop_condition": code(&test), "update_statement": code(&format!("{variable} = {update}")),
+        "_meta_isobar": {
+            "start": it.start.to_string(), "end": it.end.to_string(), "step": it.step,
+            "descends": it.order == LoopOrder::Descending,
+        },
     })
 }
 
@@ -390,7 +421,13 @@ fn map_attributes(map: &Map, label: &str) -> Value {
     for (at, param) in map.params.iter().enumerate() {
         range["ranges"][at]["step"] = json!(param.step.to_string());
     }
-    json!({"label": label, "params": params, "range": range, "schedule": schedule, "collapse": params.len()})
+    let mut attributes = json!({
+        "label": label, "params": params, "range": range, "schedule": schedule, "collapse": params.len(),
+    });
+    if map.schedule == Schedule::Simd {
+        attributes["_meta_isobar"] = json!("simd");
+    }
+    attributes
 }
 
 fn edge(edge: &Edge, state: &State, containers: &Arena<Container>) -> Value {

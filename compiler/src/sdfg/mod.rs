@@ -18,6 +18,8 @@ pub mod validate;
 pub mod print;
 pub mod json;
 mod portable;
+mod notation;
+pub mod import;
 mod flat;
 mod python;
 

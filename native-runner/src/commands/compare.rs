@@ -111,8 +111,10 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
         }
         if let Some(divergence) = divergence {
             report.diagnostics.push(told(&divergence, launch.domain, &compilation));
-            let Divergence { step, seed, what } = divergence;
-            report.difference = Some(Difference { step, seed, domain: [i, j, k], what: what.to_string() });
+            let Divergence { step, seed, what, decision } = divergence;
+            let change = decision.map(|it| it.number);
+            report.difference =
+                Some(Difference { step, change, seed, domain: [i, j, k], what: what.to_string() });
             return report;
         }
     }

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use isobar_compiler::pipeline::{Stage, route};
 use isobar_protocol::compile::{Change, StageText, Trace};
 use isobar_protocol::report::EmitReport;
+use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, check, human, print, print_json, say};
-use crate::cli::{EmitArgs, Format};
+use crate::cli::{EmitArgs, Form, Format};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::{Document, known_pass};
@@ -29,6 +30,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
             return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
     }
+    let file = graph_file(args, stage, request)?;
     let compiled = check::ask(request, &args.shared, environment)?;
     let is_wanted =
         |pass: &str| Stage::from_name(pass.split('/').next().unwrap_or(pass)).is_some_and(|it| it <= stage);
@@ -41,6 +43,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         steps: compiled.steps,
     };
     report.level.stage = stage.name().to_owned();
+    if let Some(text) = file {
+        // Its lines are not those of the listing, so they have no links.
+        report.level = StageText { stage: stage.name().to_owned(), text, ..StageText::default() };
+    }
     let is_reached = !report.level.text.is_empty();
     let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
     if !is_reached && Outcome::of(&report.diagnostics) == Outcome::Fine {
@@ -68,6 +74,21 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         }
     }
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}
+
+/// The graph as a file, where that is asked for; empty where it was not reached.
+fn graph_file(args: &EmitArgs, stage: Stage, request: &Request) -> Result<Option<String>, Usage> {
+    match (args.form, args.flat) {
+        (Form::Listing, false) => Ok(None),
+        (Form::Listing, true) => Err(Usage::Wrong("--flat is for --form sdfg".to_owned())),
+        (Form::Sdfg, _) if stage != Stage::Sdfg => {
+            Err(Usage::Wrong("--form sdfg is for --stage sdfg".to_owned()))
+        }
+        (Form::Sdfg, _) if args.shared.runner.is_some() => {
+            Err(Usage::Wrong("--form sdfg works here only, without --runner".to_owned()))
+        }
+        (Form::Sdfg, is_flat) => Ok(Some(compile::graph_file(request, is_flat))),
+    }
 }
 
 /// The request, with what is asked about passes.

@@ -55,13 +55,47 @@ pub fn reuse_transients(sdfg: &mut Sdfg, cx: &mut PassCx) {
             cx.missed(format!("`{name}` is not kept where `{earlier}` was: {why}"), None);
         }
     }
-    for (later, earlier) in shared {
-        let (from, to) = (sdfg.containers[later].name.clone(), sdfg.containers[earlier].name.clone());
-        sdfg.replace_containers(&mut |it| if it == later { earlier } else { it });
+    let mut groups: BTreeMap<Handle<Container>, Vec<String>> = BTreeMap::new();
+    for later in in_order.iter().filter(|it| shared.contains_key(it)) {
+        let earlier = shared[later];
+        let (from, to) = (sdfg.containers[*later].name.clone(), sdfg.containers[earlier].name.clone());
+        sdfg.replace_containers(&mut |it| if it == *later { earlier } else { it });
         rename_connectors(sdfg, &from, &to);
+        groups.entry(earlier).or_insert_with(|| vec![to]).push(from);
+    }
+    for (container, names) in groups {
+        let joined = joined_name(&names);
+        if !is_name_taken(sdfg, &joined) {
+            rename_connectors(sdfg, &names[0], &joined);
+            sdfg.containers[container].name = joined;
+        }
     }
     sdfg.drop_unused_containers();
     cx.log(&PEAK_MEMORY, LogValue::Text(peak_memory(sdfg)));
+}
+
+/// A name that says what an array holds one after the other.
+fn joined_name(names: &[String]) -> String {
+    match names {
+        [one, other] => format!("{one}_{other}"),
+        [one, other, ..] => format!("{one}_{other}_etc"),
+        _ => names.concat(),
+    }
+}
+
+/// Whether something in this graph or in one inside it has the name.
+fn is_name_taken(sdfg: &Sdfg, name: &str) -> bool {
+    let mut is_taken = sdfg.containers.iter().any(|(_, it)| it.name == name)
+        || sdfg.symbols.iter().any(|it| it.name() == name)
+        || has_connector(sdfg, name);
+    sdfg.region.each_state(&mut |state| {
+        for (_, node) in state.nodes.iter() {
+            if let NodeKind::NestedSdfg(nested) = &node.kind {
+                is_taken |= is_name_taken(&nested.sdfg, name);
+            }
+        }
+    });
+    is_taken
 }
 
 /// Where an array is used: by block, and in a state by node.
@@ -308,30 +342,30 @@ for k in [1, K) parallel:
             sdfg share(a, b)
               in a: float64[I, J, K]
               out b: float64[I, J, K]
-              temporary t: float64[I, J, K]
+              temporary t_v: float64[I, J, K]
               temporary u: float64[I, J, K]
               n1: state state_0
                 n2: map k in [0:K], j in [0:J], i in [0:I]
                   reads a[0:I, 0:J, 0:K]
-                  writes t[0:I, 0:J, 0:K]
-                  n3: t[i, j, k] = a[i, j, k]
+                  writes t_v[0:I, 0:J, 0:K]
+                  n3: t_v[i, j, k] = a[i, j, k]
               n4: loop loop_0: k in [1:K] ascending
                 n5: state state_1
                   n6: map j in [0:J], i in [0:I]
-                    reads t[0:I, 0:J, k - 1]
+                    reads t_v[0:I, 0:J, k - 1]
                     writes u[0:I, 0:J, k]
-                    n7: u[i, j, k] = t[i, j, k - 1]
+                    n7: u[i, j, k] = t_v[i, j, k - 1]
               n8: loop loop_1: k in [1:K] descending
                 n9: state state_2
                   n10: map j in [0:J], i in [0:I]
                     reads u[0:I, 0:J, k]
-                    writes t[0:I, 0:J, k]
-                    n11: t[i, j, k] = u[i, j, k]
+                    writes t_v[0:I, 0:J, k]
+                    n11: t_v[i, j, k] = u[i, j, k]
               n12: state state_3
                 n13: map k in [1:K], j in [0:J], i in [0:I]
-                  reads t[0:I, 0:J, 1:K]
+                  reads t_v[0:I, 0:J, 1:K]
                   writes b[0:I, 0:J, 1:K]
-                  n14: b[i, j, k] = t[i, j, k]
+                  n14: b[i, j, k] = t_v[i, j, k]
             missed: `u` is not kept where `t` was: both are needed in one loop
             applied: `v` is kept where `t` was
         "#]]

@@ -1,0 +1,532 @@
+//! A graph from the file that was written of it.
+//!
+//! Only files of ours are read, with regions. What was read is written again and compared, so whatever
+//! somebody changed in a way that is not understood is found, with its place.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::json::{Form, to_json};
+use super::nodes::{
+    At, Block, BlockKind, Branch, ConditionalBlock, Connector, Container, ContainerKind, ControlFlowRegion,
+    Edge, Found, InterstateEdge, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind,
+    Range, Schedule, Sdfg, State, Storage, Strides, Tasklet, Volume, WhileLoop,
+};
+use super::notation::{named, read_code, read_condition, read_origin, read_picked};
+use super::subset::moved;
+use crate::diag::{FileId, Origin, Span};
+use crate::entity::{Arena, Handle};
+use crate::expr::{Expr, ExprKind};
+use crate::space::{Affine, Axis, Size, Symbol, parse};
+use crate::types::{DType, Value as Number};
+
+/// Why a file is not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Where in the file, as `nodes[2].attributes.range`.
+    pub place: String,
+    pub why: String,
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", if self.place.is_empty() { "the file" } else { &self.place }, self.why)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// The graph that [`to_json`] wrote with [`Form::Regions`].
+///
+/// # Errors
+///
+/// Where the file is none of ours, or was changed in a way that is not understood.
+pub fn from_json(file: &Value) -> Result<Sdfg, Unreadable> {
+    let here = Entry { value: file, place: String::new() };
+    if file["type"] != "SDFG" {
+        return here.fail("it is no graph");
+    }
+    if file["sdfg_list_id"].is_number() {
+        return here
+            .fail("it is in the flat form, which does not tell loops and branches; write it with regions");
+    }
+    let sdfg = graph(&here)?;
+    let again = to_json(&sdfg, &[], Form::Regions);
+    match first_difference(file, &again, String::new()) {
+        Some(place) => Err(Unreadable { place, why: "something here is not understood".to_owned() }),
+        None => Ok(sdfg),
+    }
+}
+
+/// Where two files differ, but for places in texts, which only one of them may have.
+fn first_difference(one: &Value, other: &Value, place: String) -> Option<String> {
+    match (one, other) {
+        (Value::Object(entries), Value::Object(others)) => {
+            let names = entries.keys().chain(others.keys().filter(|it| !entries.contains_key(*it)));
+            names.filter(|it| *it != "debuginfo").find_map(|name| {
+                let inside = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+                first_difference(&one[name.as_str()], &other[name.as_str()], inside)
+            })
+        }
+        (Value::Array(all), Value::Array(others)) if all.len() == others.len() => {
+            let mut pairs = all.iter().zip(others).enumerate();
+            pairs.find_map(|(at, (one, other))| first_difference(one, other, format!("{place}[{at}]")))
+        }
+        _ => (one != other).then_some(place),
+    }
+}
+
+/// A value of the file, and where it stands.
+struct Entry<'v> {
+    value: &'v Value,
+    place: String,
+}
+
+impl<'v> Entry<'v> {
+    fn fail<T>(&self, why: impl Into<String>) -> Result<T, Unreadable> {
+        Err(Unreadable { place: self.place.clone(), why: why.into() })
+    }
+
+    fn get(&self, name: &str) -> Entry<'v> {
+        let place = if self.place.is_empty() { name.to_owned() } else { format!("{}.{name}", self.place) };
+        Entry { value: &self.value[name], place }
+    }
+
+    fn at(&self, index: usize) -> Entry<'v> {
+        Entry { value: &self.value[index], place: format!("{}[{index}]", self.place) }
+    }
+
+    fn text(&self) -> Result<&'v str, Unreadable> {
+        self.value.as_str().map_or_else(|| self.fail("a text was expected"), Ok)
+    }
+
+    fn all(&self) -> Result<Vec<Entry<'v>>, Unreadable> {
+        match self.value.as_array() {
+            Some(all) => Ok((0..all.len()).map(|at| self.at(at)).collect()),
+            None => self.fail("a list was expected"),
+        }
+    }
+
+    fn entries(&self) -> Result<Vec<(&'v String, Entry<'v>)>, Unreadable> {
+        match self.value.as_object() {
+            Some(all) => Ok(all.keys().map(|name| (name, self.get(name))).collect()),
+            None => self.fail("entries were expected"),
+        }
+    }
+
+    fn number(&self) -> Result<usize, Unreadable> {
+        let number = self.value.as_u64().or_else(|| self.value.as_str()?.parse().ok());
+        let number = number.and_then(|it| usize::try_from(it).ok());
+        number.map_or_else(|| self.fail("a number was expected"), Ok)
+    }
+
+    fn affine(&self) -> Result<Affine, Unreadable> {
+        if let Some(number) = self.value.as_i64() {
+            return Ok(Affine::constant(number));
+        }
+        parse::affine(self.text()?).map_or_else(|| self.fail("a sum of symbols was expected"), Ok)
+    }
+
+    fn size(&self) -> Result<Size, Unreadable> {
+        size(self.text()?).map_or_else(|| self.fail("a size was expected"), Ok)
+    }
+
+    fn read<T>(&self, read: Result<T, String>) -> Result<T, Unreadable> {
+        read.or_else(|why| self.fail(why))
+    }
+
+    fn some<T>(&self, it: Option<T>, why: &str) -> Result<T, Unreadable> {
+        it.map_or_else(|| self.fail(why), Ok)
+    }
+}
+
+fn size(text: &str) -> Option<Size> {
+    parse::size(&text.replace("Min(", "min(").replace("Max(", "max("))
+}
+
+fn nowhere() -> Span {
+    Span::new(FileId::default(), 0, 0)
+}
+
+fn graph(file: &Entry<'_>) -> Result<Sdfg, Unreadable> {
+    let attributes = file.get("attributes");
+    let mut containers = Arena::default();
+    for (name, descriptor) in attributes.get("_arrays").entries()? {
+        containers.push(container(name, &descriptor)?);
+    }
+    let mut sdfg =
+        Sdfg { name: attributes.get("name").text()?.to_owned(), span: nowhere(), ..Sdfg::default() };
+    for name in attributes.get("arg_names").all()? {
+        let known = named(&containers, name.text()?);
+        sdfg.arguments.push(name.some(known, "there is no array of that name")?);
+    }
+    sdfg.containers = containers;
+    sdfg.region = region(file, &sdfg)?;
+    let mut variables = Vec::new();
+    loop_variables(&sdfg.region, &mut variables);
+    let symbols = attributes.get("symbols").entries()?;
+    let symbols = symbols.into_iter().map(|(name, _)| Symbol::new(name));
+    sdfg.symbols = symbols.filter(|it| !variables.contains(it)).collect();
+    Ok(sdfg)
+}
+
+fn loop_variables(region: &ControlFlowRegion, found: &mut Vec<Symbol>) {
+    for block in &region.blocks {
+        match &block.kind {
+            BlockKind::State(_) => {}
+            BlockKind::Loop(it) => {
+                found.push(it.variable.clone());
+                loop_variables(&it.body, found);
+            }
+            BlockKind::While(it) => loop_variables(&it.body, found),
+            BlockKind::Conditional(it) => {
+                it.branches.iter().for_each(|it| loop_variables(&it.body, found));
+                it.otherwise.iter().for_each(|it| loop_variables(it, found));
+            }
+        }
+    }
+}
+
+fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable> {
+    let attributes = descriptor.get("attributes");
+    let entry = attributes.get("_meta_isobar");
+    let kind = entry.get("kind");
+    let kind = match kind.value.as_str() {
+        Some("scalar") => ContainerKind::Scalar,
+        Some("temporary") => ContainerKind::Temporary,
+        Some("local") => ContainerKind::Local,
+        _ => match (kind.value["reads"].as_bool(), kind.value["writes"].as_bool()) {
+            (Some(is_read), Some(is_written)) => ContainerKind::Field { is_read, is_written },
+            _ => return entry.fail("it does not say what it is for a stencil: the file is none of ours"),
+        },
+    };
+    let dtype = attributes.get("dtype");
+    let dtype = dtype.some(DType::from_name(dtype.text()?), "there is no such type here")?;
+    let axes = entry.get("axes");
+    let axes = axes.some(parse::axes(axes.text()?), "axes were expected")?;
+    let is_transient = attributes.get("transient").value == true;
+    let (mut shape, mut shift, mut strides) = (Vec::new(), Vec::new(), Strides::Packed);
+    if descriptor.value["type"] == "Array" {
+        shape = attributes.get("shape").all()?.iter().map(Entry::size).collect::<Result<_, _>>()?;
+        shift = attributes.get("_meta_shift").all()?.iter().map(Entry::affine).collect::<Result<_, _>>()?;
+        if matches!(kind, ContainerKind::Field { .. }) {
+            let names = attributes.get("strides").all()?;
+            strides =
+                Strides::Given(names.iter().map(|it| it.text().map(Symbol::new)).collect::<Result<_, _>>()?);
+        }
+    }
+    let storage = match (attributes.get("storage").text()?, kind) {
+        ("Register", _) => Storage::Register,
+        _ if entry.value["is_private"] == true => Storage::Private,
+        (_, ContainerKind::Field { .. } | ContainerKind::Scalar) => Storage::Caller,
+        _ => Storage::Heap,
+    };
+    let span = nowhere();
+    let name = name.to_owned();
+    Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, span })
+}
+
+fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable> {
+    let mut blocks = Vec::new();
+    // States for the allocation of transients stand before and behind blocks that are none.
+    let nodes = file.get("nodes").all()?;
+    let is_added = |it: &Entry<'_>, end: &str| {
+        it.value["type"] == "SDFGState"
+            && it.value["nodes"].as_array().is_some_and(Vec::is_empty)
+            && it.value["label"].as_str().is_some_and(|label| label.ends_with(end))
+    };
+    let first = usize::from(nodes.first().is_some_and(|it| is_added(it, "enter")));
+    let last =
+        nodes.len() - usize::from(nodes.len() > 1 && nodes.last().is_some_and(|it| is_added(it, "leave")));
+    for node in nodes.get(first..last).unwrap_or_default() {
+        blocks.push(block(node, sdfg)?);
+    }
+    let mut edges = Vec::new();
+    for edge in file.get("edges").all()? {
+        let ends = [edge.get("src").number()?, edge.get("dst").number()?];
+        if ends.iter().all(|it| (first..last).contains(it)) {
+            edges.push(InterstateEdge { source: ends[0] - first, target: ends[1] - first });
+        }
+    }
+    Ok(ControlFlowRegion { blocks, edges })
+}
+
+fn block(file: &Entry<'_>, sdfg: &Sdfg) -> Result<Block, Unreadable> {
+    let label = file.get("label").text()?.to_owned();
+    let attributes = file.get("attributes");
+    let entry = attributes.get("_meta_isobar");
+    let kind = match file.get("type").text()? {
+        "SDFGState" => BlockKind::State(state(file, sdfg)?),
+        "LoopRegion" if attributes.get("loop_variable").text()?.is_empty() => {
+            let (condition, origin) = condition(&entry, sdfg)?;
+            BlockKind::While(WhileLoop { condition, body: region(file, sdfg)?, origin })
+        }
+        "LoopRegion" => {
+            let name = attributes.get("loop_variable");
+            let descends = entry.get("descends").value == true;
+            BlockKind::Loop(LoopRegion {
+                variable: Symbol::new(name.text()?),
+                axis: name.some(axis_of(name.text()?), "it counts along no axis")?,
+                start: entry.get("start").size()?,
+                end: entry.get("end").size()?,
+                step: i64::try_from(entry.get("step").number()?).unwrap_or(1),
+                order: if descends { LoopOrder::Descending } else { LoopOrder::Ascending },
+                body: region(file, sdfg)?,
+            })
+        }
+        "ConditionalBlock" => {
+            let mut block = ConditionalBlock { branches: Vec::new(), otherwise: None };
+            for (at, branch) in file.get("branches").all()?.iter().enumerate() {
+                let body = region(&branch.at(1), sdfg)?;
+                if branch.value[0].is_null() {
+                    block.otherwise = Some(body);
+                } else {
+                    let (condition, origin) = condition(&entry.at(at), sdfg)?;
+                    block.branches.push(Branch { condition, body, origin });
+                }
+            }
+            BlockKind::Conditional(block)
+        }
+        other => return file.fail(format!("a block `{other}` is not known here")),
+    };
+    Ok(Block { label, kind })
+}
+
+fn condition(entry: &Entry<'_>, sdfg: &Sdfg) -> Result<(super::nodes::Condition, Origin), Unreadable> {
+    let origin = origin(entry)?;
+    let text = entry.get("condition");
+    let read = read_condition(text.text()?, origin.span(), &sdfg.containers);
+    Ok((text.read(read)?, origin))
+}
+
+fn origin(entry: &Entry<'_>) -> Result<Origin, Unreadable> {
+    let origin = entry.get("origin");
+    origin.some(read_origin(origin.value), "it does not say which statement it is: the file is none of ours")
+}
+
+/// The axis of a position or of a tile's start.
+fn axis_of(variable: &str) -> Option<Axis> {
+    Axis::ALL.into_iter().find(|axis| variable.starts_with(axis.position_name()))
+}
+
+fn state(file: &Entry<'_>, sdfg: &Sdfg) -> Result<State, Unreadable> {
+    let mut state = State::default();
+    let nodes = file.get("nodes").all()?;
+    let handle = |it: &Entry<'_>| {
+        let number = it.number()?;
+        if number < nodes.len() { Ok(Handle::new(number)) } else { it.fail("there is no such node") }
+    };
+    for edge in file.get("edges").all()? {
+        let memlet = memlet(&edge.get("attributes").get("data").get("attributes"), sdfg)?;
+        let connector = |name: &str| edge.value[name].as_str().map(str::to_owned);
+        state.edges.push(Edge {
+            source: handle(&edge.get("src"))?,
+            source_connector: connector("src_connector"),
+            target: handle(&edge.get("dst"))?,
+            target_connector: connector("dst_connector"),
+            memlet,
+        });
+    }
+    let mut scopes = vec![None; nodes.len()];
+    for (owner, members) in file.get("scope_dict").entries()? {
+        for member in members.all()? {
+            let scope = owner.parse().ok().filter(|it| *it < nodes.len()).map(Handle::new);
+            scopes[handle(&member)?.index()] = scope;
+        }
+    }
+    for (at, file) in nodes.iter().enumerate() {
+        let kind = node(file, at, &state, sdfg)?;
+        state.nodes.push(Node { kind, scope: scopes[at] });
+    }
+    Ok(state)
+}
+
+fn node(file: &Entry<'_>, at: usize, state: &State, sdfg: &Sdfg) -> Result<NodeKind, Unreadable> {
+    let attributes = file.get("attributes");
+    Ok(match file.get("type").text()? {
+        "AccessNode" => {
+            let data = attributes.get("data");
+            NodeKind::Access(data.some(named(&sdfg.containers, data.text()?), "there is no such array")?)
+        }
+        "Tasklet" => NodeKind::Tasklet(tasklet(&attributes, Handle::new(at), state, sdfg)?),
+        "MapEntry" => NodeKind::MapEntry(map(&attributes)?),
+        "MapExit" => NodeKind::MapExit { entry: Handle::new(file.get("scope_entry").number()?) },
+        "NestedSDFG" => {
+            let names = |name: &str| {
+                let entries = attributes.get(name).entries()?;
+                Ok(entries.into_iter().map(|it| it.0.clone()).collect::<Vec<_>>())
+            };
+            let mapping = attributes.get("symbol_mapping").entries()?;
+            let mapping = mapping.into_iter().map(|(name, value)| Ok((Symbol::new(name), value.affine()?)));
+            NodeKind::NestedSdfg(NestedSdfg {
+                sdfg: graph(&attributes.get("sdfg"))?,
+                inputs: names("in_connectors")?,
+                outputs: names("out_connectors")?,
+                symbol_mapping: mapping.collect::<Result<_, _>>()?,
+            })
+        }
+        other => return file.fail(format!("a node `{other}` is not known here")),
+    })
+}
+
+fn tasklet(
+    attributes: &Entry<'_>,
+    node: Handle<Node>,
+    state: &State,
+    sdfg: &Sdfg,
+) -> Result<Tasklet, Unreadable> {
+    let entry = attributes.get("_meta_isobar");
+    let origin = origin(&entry)?;
+    let connector = |name: &Option<String>, memlet: &Option<Memlet>| {
+        let dtype = sdfg.containers[memlet.as_ref()?.data].dtype;
+        Some(Connector { name: name.clone()?, dtype })
+    };
+    let inputs =
+        state.edges_into(node).filter_map(|it| connector(&it.target_connector, &it.memlet)).collect();
+    let output = state.edges_out_of(node).find_map(|it| connector(&it.source_connector, &it.memlet));
+    let output = attributes.some(output, "a tasklet writes nothing")?;
+    let span = origin.span();
+    let code = Expr { kind: ExprKind::Literal(Number::Bool(false)), dtype: DType::Bool, span };
+    let mut tasklet =
+        Tasklet { inputs, found: Vec::new(), output, output_at: Vec::<At>::new(), code, origin };
+    if !entry.get("found").value.is_null() {
+        for found in entry.get("found").all()? {
+            let code = found.at(1);
+            let code = code.read(read_code(code.text()?, span, &tasklet))?;
+            tasklet.found.push(Found {
+                name: found.at(0).text()?.to_owned(),
+                code,
+                size: found.at(2).size()?,
+            });
+        }
+        let at = entry.get("output_at");
+        tasklet.output_at = at.read(read_picked(at.text()?, &tasklet.found))?;
+    }
+    let code = entry.get("code");
+    tasklet.code = code.read(read_code(code.text()?, span, &tasklet))?;
+    Ok(tasklet)
+}
+
+fn map(attributes: &Entry<'_>) -> Result<Map, Unreadable> {
+    let schedule = attributes.get("schedule");
+    let schedule = match (schedule.text()?, attributes.get("_meta_isobar").value.as_str()) {
+        ("CPU_Multicore", _) => Schedule::Threads,
+        ("GPU_Device", _) => Schedule::Grid,
+        ("GPU_ThreadBlock", _) => Schedule::Block,
+        ("Sequential", Some("simd")) => Schedule::Simd,
+        ("Sequential", _) => Schedule::Sequential,
+        (other, _) => return schedule.fail(format!("a schedule `{other}` is not known here")),
+    };
+    let ranges = attributes.get("range").get("ranges").all()?;
+    let params = attributes.get("params").all()?;
+    let mut map = Map { params: Vec::new(), schedule };
+    for (name, given) in params.iter().zip(&ranges) {
+        map.params.push(MapParam {
+            symbol: Symbol::new(name.text()?),
+            axis: name.some(axis_of(name.text()?), "it counts along no axis")?,
+            range: range(given)?,
+            step: i64::try_from(given.get("step").number()?).unwrap_or(1),
+        });
+    }
+    Ok(map)
+}
+
+/// Ends are inclusive in the format.
+fn range(file: &Entry<'_>) -> Result<Range, Unreadable> {
+    Ok(Range::new(file.get("start").size()?, moved(&file.get("end").size()?, 1)))
+}
+
+fn memlet(attributes: &Entry<'_>, sdfg: &Sdfg) -> Result<Option<Memlet>, Unreadable> {
+    let data = attributes.get("data");
+    if data.value.is_null() {
+        return Ok(None);
+    }
+    let data = data.some(named(&sdfg.containers, data.text()?), "there is no such array")?;
+    let ranges = attributes.get("subset").get("ranges").all()?;
+    let is_one_value = sdfg.containers[data].is_scalar();
+    let subset =
+        if is_one_value { Vec::new() } else { ranges.iter().map(range).collect::<Result<_, _>>()? };
+    let volume = attributes.get("volume");
+    let terms = volume.some(volume_terms(volume.text()?), "a volume was expected")?;
+    let is_bound = attributes.get("dynamic").value == true;
+    Ok(Some(Memlet { data, subset, volume: Volume { terms, is_bound } }))
+}
+
+/// Sums of products of lengths in parentheses.
+fn volume_terms(text: &str) -> Option<Vec<(u64, Vec<Range>)>> {
+    let term = |text: &str| {
+        let (mut number, mut ranges) = (1, Vec::new());
+        for factor in split_outside(text, "*") {
+            match factor.strip_prefix('(').and_then(|it| it.strip_suffix(')')) {
+                None => number = factor.parse().ok()?,
+                Some(length) => ranges.push(length_range(length)?),
+            }
+        }
+        Some((number, ranges))
+    };
+    split_outside(text, " + ").into_iter().map(term).collect()
+}
+
+/// A range of that length: `I + 1`, or `end - (start)` where that is no sum.
+fn length_range(text: &str) -> Option<Range> {
+    if let Some(length) = parse::affine(text) {
+        return Some(Range::new(Affine::constant(0).into(), length.into()));
+    }
+    let [end, start] = <[&str; 2]>::try_from(split_outside(text, " - (")).ok()?;
+    Some(Range::new(size(start.strip_suffix(')')?)?, size(end)?))
+}
+
+/// The parts between separators that stand in no parentheses.
+fn split_outside<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
+    for (at, letter) in text.char_indices() {
+        if depth == 0 && at >= start && text[at..].starts_with(separator) {
+            parts.push(&text[start..at]);
+            start = at + separator.len();
+        }
+        depth += i32::from(letter == '(') - i32::from(letter == ')');
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sdfg::{from_schedule::lower, samples, validate::validate};
+
+    #[test]
+    fn a_file_reads_back_as_it_was_written() {
+        for tree in samples::all() {
+            let file = to_json(&lower(&tree), &[], Form::Regions);
+            let read = from_json(&file).unwrap_or_else(|why| panic!("{}: {why}", tree.name));
+            assert_eq!(validate(&read), Vec::<String>::new(), "{}", tree.name);
+            assert_eq!(to_json(&read, &[], Form::Regions), file, "{}", tree.name);
+        }
+    }
+
+    #[test]
+    fn a_change_that_is_not_understood_is_found_with_its_place() {
+        let file = to_json(&lower(&samples::laplacian()), &[], Form::Regions);
+        let said = |change: &dyn Fn(&mut Value)| {
+            let mut changed = file.clone();
+            change(&mut changed);
+            from_json(&changed).expect_err("it was changed").to_string()
+        };
+        let found = said(&|it| it["attributes"]["_arrays"]["q"]["attributes"]["dtype"] = "float99".into());
+        assert_eq!(found, "attributes._arrays.q.attributes.dtype: there is no such type here");
+        let found = said(&|it| it["nodes"][0]["nodes"][0]["attributes"]["setzero"] = true.into());
+        assert_eq!(found, "nodes[0].nodes[0].attributes.setzero: something here is not understood");
+        let found = said(&|it| {
+            let nodes = it["nodes"][0]["nodes"].as_array_mut().expect("there are nodes");
+            let tasklet = nodes.iter_mut().find(|it| it["type"] == "Tasklet").expect("there is one");
+            tasklet["attributes"]["code"]["string_data"] = "lap_out = 1".into();
+        });
+        assert!(found.ends_with("attributes.code.string_data: something here is not understood"), "{found}");
+        let found = said(&|it| it["type"] = "State".into());
+        assert_eq!(found, "the file: it is no graph");
+        let flat = to_json(&lower(&samples::laplacian()), &[], Form::Flat);
+        assert!(from_json(&flat).expect_err("it is flat").to_string().contains("flat form"));
+    }
+}
