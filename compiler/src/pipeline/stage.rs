@@ -8,6 +8,7 @@ pub enum Stage {
     Definition,
     Gtir,
     Oir,
+    Npir,
     Tree,
     Schedule,
     Sdfg,
@@ -16,8 +17,16 @@ pub enum Stage {
 }
 
 impl Stage {
-    pub const ALL: [Stage; 7] =
-        [Stage::Definition, Stage::Gtir, Stage::Oir, Stage::Tree, Stage::Schedule, Stage::Sdfg, Stage::C];
+    pub const ALL: [Stage; 8] = [
+        Stage::Definition,
+        Stage::Gtir,
+        Stage::Oir,
+        Stage::Npir,
+        Stage::Tree,
+        Stage::Schedule,
+        Stage::Sdfg,
+        Stage::C,
+    ];
 
     /// As the command line, the API and the page spell it.
     #[must_use]
@@ -26,6 +35,7 @@ impl Stage {
             Stage::Definition => "definition",
             Stage::Gtir => "gtir",
             Stage::Oir => "oir",
+            Stage::Npir => "npir",
             Stage::Tree => "tree",
             Stage::Schedule => "schedule",
             Stage::Sdfg => "sdfg",
