@@ -13,3 +13,4 @@ pub mod run;
 pub mod signature;
 
 pub mod debug;
+pub mod numpy;
