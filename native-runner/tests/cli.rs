@@ -208,7 +208,7 @@ fn a_back_end_that_cannot_run_here_says_what_is_missing() {
 
 #[test]
 fn the_gallery_runs_and_both_back_ends_write_the_same_bytes() {
-    let backends: &[&str] = if has_compiler() { &["debug", "openmp"] } else { &["debug"] };
+    let backends: &[&str] = if has_compiler() { &["debug", "numpy", "openmp"] } else { &["debug", "numpy"] };
     for stencil in gallery() {
         for precision in ["64", "32"] {
             let mut written = Vec::new();

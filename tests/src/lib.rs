@@ -8,6 +8,7 @@ pub mod dace;
 pub mod generate;
 pub mod golden;
 pub mod manual;
+pub mod texts;
 pub mod ulp;
 
 use std::path::{Path, PathBuf};

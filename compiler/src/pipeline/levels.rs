@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::Stage;
 use crate::backend::c::Artifact;
+use crate::backend::numpy;
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::{defir, gtir, npir, oir, schedule, sdfg, tree};
@@ -64,6 +65,7 @@ impl Levels {
             Stage::Tree => tree::print::listing(self.tree.as_ref()?),
             Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
             Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
+            Stage::Numpy => numpy::source::listing(self.npir()?),
             Stage::C => return self.artifact.as_ref().map(|it| &it.listing),
         };
         Some(kept.get_or_init(|| made))

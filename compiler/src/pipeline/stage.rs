@@ -12,12 +12,14 @@ pub enum Stage {
     Tree,
     Schedule,
     Sdfg,
+    /// NumPy source, generated from NPIR.
+    Numpy,
     /// C with OpenMP, generated from the SDFG.
     C,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 8] = [
+    pub const ALL: [Stage; 9] = [
         Stage::Definition,
         Stage::Gtir,
         Stage::Oir,
@@ -25,6 +27,7 @@ impl Stage {
         Stage::Tree,
         Stage::Schedule,
         Stage::Sdfg,
+        Stage::Numpy,
         Stage::C,
     ];
 
@@ -39,6 +42,7 @@ impl Stage {
             Stage::Tree => "tree",
             Stage::Schedule => "schedule",
             Stage::Sdfg => "sdfg",
+            Stage::Numpy => "numpy",
             Stage::C => "c",
         }
     }

@@ -15,6 +15,8 @@ mod tile;
 mod memory;
 mod execute;
 
+pub mod source;
+
 use std::ops::Range;
 
 use super::launch::Launch;
