@@ -1,7 +1,7 @@
 //! How the locals of a block appear in the text: as plain names, or as fields of the block's size.
 //!
-//! A local that only ever means the same slice, the block's or that of one region, is a plain name for an array.
-//! One that is used in several slices is indexed by them.
+//! A local that only ever means the slice at hand, the block's or that of a region, is a plain name for an array.
+//! One that carries values from one slice to another is indexed by them.
 
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
@@ -17,8 +17,9 @@ pub(super) struct Locals {
 
 #[derive(Clone, Debug, Default)]
 struct Fact {
-    /// The region that it is used in, by number, or 0 for the block; `None` where there are several.
-    slice: Option<usize>,
+    /// The region that it was used in last, by number, or 0 for the block.
+    slice: usize,
+    is_indexed: bool,
     /// The masks that limit every use, outermost first.
     masks: Vec<Handle<Local>>,
 }
@@ -40,7 +41,7 @@ impl Locals {
 
     /// Whether it is indexed by the slice that is meant.
     pub(super) fn is_indexed(&self, local: Handle<Local>) -> bool {
-        self.facts.get(local).is_some_and(|it| it.slice.is_none())
+        self.facts.get(local).is_some_and(|it| it.is_indexed)
     }
 
     /// Whether nobody sees what it holds where the mask is false.
@@ -60,26 +61,27 @@ impl Locals {
                 }
             });
         }
-        used.extend(stmt.made_mask());
         used.extend(stmt.limiting_mask());
         if let StmtKind::Rest { of, .. } = stmt.kind {
             used.push(of);
         }
-        if let StmtKind::Assign { target: Target::Local(local), .. } = stmt.kind {
-            used.push(local);
-        }
+        let written = match stmt.kind {
+            StmtKind::Assign { target: Target::Local(local), .. } => Some(local),
+            _ => stmt.made_mask(),
+        };
+        // Masks are made anew as a whole.
+        let is_whole = !matches!(stmt.kind, StmtKind::Assign { mask: Some(_), .. });
         let masks = self.chain(stmt.limiting_mask());
-        for local in used {
+        for (local, is_anew) in used.into_iter().map(|it| (it, false)).chain(written.map(|it| (it, is_whole))) {
             match self.facts.get_mut(local) {
                 Some(fact) => {
-                    if fact.slice != Some(slice) {
-                        fact.slice = None;
-                    }
+                    fact.is_indexed |= fact.slice != slice && !is_anew;
+                    fact.slice = slice;
                     let common = fact.masks.iter().zip(&masks).take_while(|(one, other)| one == other).count();
                     fact.masks.truncate(common);
                 }
                 None => {
-                    let fact = Fact { slice: Some(slice), masks: masks.clone() };
+                    let fact = Fact { slice, is_indexed: false, masks: masks.clone() };
                     self.facts.insert(local, fact);
                 }
             }

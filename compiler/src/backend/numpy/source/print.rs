@@ -8,7 +8,7 @@ use super::expression::{Expressions, Names, literal, type_name};
 use super::helpers::{self, FIELDS, Helper};
 use super::locals::Locals;
 use crate::backend::emit::paste;
-use crate::backend::emit::python::{PythonNames, bound};
+use crate::backend::emit::python::{ATOM, BIT_AND, PythonNames, Text, beside, bound};
 use crate::diag::{Listing, ListingWriter, StmtId};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
@@ -38,6 +38,8 @@ struct Printer<'a> {
     /// The locals that have a value, of the block at hand.
     bound: BTreeSet<Handle<Local>>,
     is_in_loop: bool,
+    /// What `i` and `j` stand for at this line.
+    columns: Option<Extent>,
 }
 
 impl<'a> Printer<'a> {
@@ -80,6 +82,7 @@ impl<'a> Printer<'a> {
             seen: BTreeMap::new(),
             bound: BTreeSet::new(),
             is_in_loop: false,
+            columns: None,
         }
     }
 
@@ -243,33 +246,34 @@ impl<'a> Printer<'a> {
         match pass.order {
             LoopOrder::Parallel => {
                 self.out.line(format_args!("k = {levels}"));
-                self.blocks(pass, at, None);
+                self.blocks(pass, at);
             }
             LoopOrder::Forward | LoopOrder::Backward => {
                 let way = if pass.order == LoopOrder::Forward { "upward" } else { "downward" };
                 if is_one_extent {
-                    self.columns(first);
+                    self.name_columns(first);
+                } else {
+                    self.columns = None;
                 }
                 self.out.line(format_args!("for k in {levels}.{way}():"));
-                self.in_scope(|it| it.blocks(pass, at, is_one_extent.then_some(first)));
+                self.in_scope(|it| it.blocks(pass, at));
             }
         }
         self.out.close();
     }
 
-    fn columns(&mut self, extent: Extent) {
-        let (i, j) = (along(extent.i, "I"), along(extent.j, "J"));
-        self.out.line(format_args!("i, j = {i}, {j}"));
+    fn name_columns(&mut self, extent: Extent) {
+        if self.columns != Some(extent) {
+            let (i, j) = (along(extent.i, "I"), along(extent.j, "J"));
+            self.out.line(format_args!("i, j = {i}, {j}"));
+            self.columns = Some(extent);
+        }
     }
 
-    /// `known` are the columns that are named already.
-    fn blocks(&mut self, pass: &VerticalPass, at: usize, mut known: Option<Extent>) {
+    fn blocks(&mut self, pass: &VerticalPass, at: usize) {
         for (block_at, block) in pass.blocks.iter().enumerate() {
             self.out.open(format!("v{at}.{block_at}"), "block", []);
-            if known != Some(block.extent) {
-                self.columns(block.extent);
-                known = Some(block.extent);
-            }
+            self.name_columns(block.extent);
             self.block(block);
             self.out.close();
         }
@@ -353,15 +357,13 @@ impl<'a> Printer<'a> {
 
     /// A condition at the points of a mask.
     fn condition(&mut self, condition: &Expr, within: Option<Handle<Local>>) -> String {
-        use crate::backend::emit::python::{BIT_AND, Text};
         let text = self.expressions.expr(condition);
         match within {
             Some(within) => {
                 let within = Text::atom(self.expressions.local(within));
                 Text::infix(within, "&", text, BIT_AND).text
             }
-            None if text.text.ends_with(']') => format!("{}.copy()", text.text),
-            None => text.text,
+            None => owned(text),
         }
     }
 
@@ -393,13 +395,12 @@ impl<'a> Printer<'a> {
         let mask = mask.filter(|&it| is_indexed || !self.expressions.locals.is_unseen_outside(local, it));
         let is_bare = matches!(value.kind, ExprKind::Literal(_) | ExprKind::Unary(..));
         let text = if is_bare && !is_indexed {
-            self.expressions.typed(value).text
+            self.expressions.typed(value)
         } else {
-            self.expressions.expr(value).text
+            self.expressions.expr(value)
         };
+        let text = if mask.is_none() && !is_indexed { owned(text) } else { text.text };
         match mask.map(|it| self.expressions.local(it)) {
-            // A slice alone would change with what it was taken from.
-            None if !is_indexed && text.ends_with(']') => self.out.line(format_args!("{place} = {text}.copy()")),
             None => self.out.line(format_args!("{place} = {text}")),
             Some(mask) => {
                 let before = if is_indexed || self.bound.contains(&local) {
@@ -434,9 +435,15 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// An array of its own: a slice alone would change with what it was taken from.
+fn owned(text: Text) -> String {
+    let is_slice = text.binding == ATOM && text.text.ends_with(']');
+    if is_slice { format!("{}.copy()", text.text) } else { text.text }
+}
+
 /// Positions from one reach beyond the compute domain to the other.
 fn along(reach: Reach, size: &str) -> String {
-    let end = crate::backend::emit::python::beside(size, reach.hi.into());
+    let end = beside(size, reach.hi.into());
     format!("Along({}, {end})", reach.lo)
 }
 
