@@ -134,7 +134,7 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// definition, gtir, oir, npir, tree, schedule, sdfg, c, or all of them
+    /// definition, gtir, oir, npir, tree, schedule, sdfg, python, numpy, c, or all of them
     #[arg(long)]
     pub stage: String,
     /// Stop after this pass, as `oir/prune-regions`; a wrong name is answered with those there are

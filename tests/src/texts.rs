@@ -22,12 +22,7 @@ use crate::root;
 /// # Errors
 ///
 /// When the files cannot be written.
-pub fn write_case(
-    folder: &Path,
-    stage: Stage,
-    compilation: &Compilation,
-    launch: &Launch,
-) -> Result<bool> {
+pub fn write_case(folder: &Path, stage: Stage, compilation: &Compilation, launch: &Launch) -> Result<bool> {
     let levels = &compilation.levels;
     let (Some(oir), Some(extents), Some(text), Some(signature)) =
         (&levels.oir, &levels.extents, compilation.listing(stage), &compilation.signature)
@@ -114,9 +109,9 @@ struct Outcome {
 pub fn run_all(python: &Path, folder: &Path) -> Result<(usize, BTreeMap<String, String>)> {
     let mut command = Command::new(python);
     command.arg(root().join("tests/texts/run_texts.py")).arg(folder);
-    let output = command
-        .output()
-        .with_context(|| format!("{} cannot be started, and generated texts need a Python 3.11", python.display()))?;
+    let output = command.output().with_context(|| {
+        format!("{} cannot be started, and generated texts need a Python 3.11", python.display())
+    })?;
     let told = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{} failed: {told}", python.display());
     let mut wrong = BTreeMap::new();

@@ -196,7 +196,7 @@ mod tests {
             let request = request(entry.text, [8, 8, 12]);
             let (compiled, defaults) = compiler.compile(&request, &|| 0.0);
             assert_eq!(compiled.diagnostics, [], "{}", entry.name);
-            assert_eq!(compiled.stages.len(), 8, "{}", entry.name);
+            assert_eq!(compiled.stages.len(), 10, "{}", entry.name);
             assert!(!defaults.plots.is_empty(), "{}", entry.name);
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);

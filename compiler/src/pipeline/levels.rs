@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::Stage;
 use crate::backend::c::Artifact;
-use crate::backend::numpy;
+use crate::backend::{debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::{defir, gtir, npir, oir, schedule, sdfg, tree};
@@ -65,6 +65,7 @@ impl Levels {
             Stage::Tree => tree::print::listing(self.tree.as_ref()?),
             Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
             Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
+            Stage::Python => debug::source::listing(self.oir.as_ref()?, self.extents.as_ref()?),
             Stage::Numpy => numpy::source::listing(self.npir()?),
             Stage::C => return self.artifact.as_ref().map(|it| &it.listing),
         };

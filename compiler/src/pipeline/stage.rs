@@ -12,6 +12,8 @@ pub enum Stage {
     Tree,
     Schedule,
     Sdfg,
+    /// Plain Python with all loops, generated from the OIR as lowered.
+    Python,
     /// NumPy source, generated from NPIR.
     Numpy,
     /// C with OpenMP, generated from the SDFG.
@@ -19,7 +21,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    pub const ALL: [Stage; 9] = [
+    pub const ALL: [Stage; 10] = [
         Stage::Definition,
         Stage::Gtir,
         Stage::Oir,
@@ -27,6 +29,7 @@ impl Stage {
         Stage::Tree,
         Stage::Schedule,
         Stage::Sdfg,
+        Stage::Python,
         Stage::Numpy,
         Stage::C,
     ];
@@ -42,6 +45,7 @@ impl Stage {
             Stage::Tree => "tree",
             Stage::Schedule => "schedule",
             Stage::Sdfg => "sdfg",
+            Stage::Python => "python",
             Stage::Numpy => "numpy",
             Stage::C => "c",
         }

@@ -22,6 +22,8 @@ pub fn title(stage: Stage) -> &'static str {
         Stage::Tree => "Tree",
         Stage::Schedule => "Schedule",
         Stage::Sdfg => "SDFG",
+        Stage::Python => "Python",
+        Stage::Numpy => "NumPy",
         Stage::C => "C",
     }
 }
@@ -36,6 +38,8 @@ fn about(stage: Stage) -> &'static str {
         Stage::Tree => "loops and scopes made explicit",
         Stage::Schedule => "order, merging and placement chosen",
         Stage::Sdfg => "states, maps, tasklets and what moves between them",
+        Stage::Python => "the loops in plain Python, which runs",
+        Stage::Numpy => "operations on whole arrays in NumPy, which runs",
         Stage::C => "generated C with OpenMP",
     }
 }

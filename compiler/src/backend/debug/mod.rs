@@ -13,6 +13,8 @@
 mod points;
 mod store;
 
+pub mod source;
+
 use std::ops::Range;
 
 use crate::entity::Handle;

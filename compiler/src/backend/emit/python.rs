@@ -23,8 +23,8 @@ pub const ATOM: u8 = 20;
 /// What Python means itself.
 pub const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
-    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
 /// An expression as text, with how tightly its outermost operator binds.
@@ -136,11 +136,8 @@ impl PythonNames {
     pub fn name(&mut self, wanted: &str) -> String {
         let is_letter = |it: char| it.is_ascii_alphanumeric() || it == '_';
         let is_plain = wanted.chars().all(is_letter) && !wanted.starts_with(|it: char| it.is_ascii_digit());
-        let mut name = if is_plain && !wanted.is_empty() {
-            wanted.to_owned()
-        } else {
-            Namer::default().name(wanted)
-        };
+        let mut name =
+            if is_plain && !wanted.is_empty() { wanted.to_owned() } else { Namer::default().name(wanted) };
         while !self.taken.insert(name.clone()) {
             name.push('_');
         }

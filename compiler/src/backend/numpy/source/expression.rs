@@ -51,7 +51,12 @@ impl Expressions<'_> {
     }
 
     /// The element that regular indices pick; `None` where an integer of run time does.
-    pub(super) fn regular(&self, field: Handle<Field>, offset: Offset, index: Option<&Index>) -> Option<String> {
+    pub(super) fn regular(
+        &self,
+        field: Handle<Field>,
+        offset: Offset,
+        index: Option<&Index>,
+    ) -> Option<String> {
         let mut offset = offset;
         if let Some(index) = index {
             offset.k = index.level_offset()?;
@@ -93,7 +98,9 @@ impl Expressions<'_> {
             Access::Local(local) => return Text::atom(self.local(local)),
         };
         match (self.regular(field, offset, index), index) {
-            (None, Some(index)) => Text::atom(format_args!("{name}.take({})", self.found(field, offset, index))),
+            (None, Some(index)) => {
+                Text::atom(format_args!("{name}.take({})", self.found(field, offset, index)))
+            }
             (place, _) => Text::atom(format_args!("{name}[{}]", place.unwrap_or_default())),
         }
     }
@@ -117,8 +124,7 @@ impl Expressions<'_> {
             }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
             ExprKind::Ternary { condition, then, otherwise } => {
-                let [condition, then, otherwise] =
-                    [condition, then, otherwise].map(|it| self.expr(it).text);
+                let [condition, then, otherwise] = [condition, then, otherwise].map(|it| self.expr(it).text);
                 Text::atom(format_args!("np.where({condition}, {then}, {otherwise})"))
             }
             ExprKind::Call(function, arguments) => self.call(*function, arguments),
@@ -129,7 +135,11 @@ impl Expressions<'_> {
     /// The same with the type's own arithmetic, where it is a number that Python would compute with by itself.
     pub(super) fn typed(&mut self, expr: &Expr) -> Text {
         let text = self.expr(expr);
-        if is_bare(expr) { Text::atom(format_args!("np.{}({})", type_name(expr.dtype), text.text)) } else { text }
+        if is_bare(expr) {
+            Text::atom(format_args!("np.{}({})", type_name(expr.dtype), text.text))
+        } else {
+            text
+        }
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Text {

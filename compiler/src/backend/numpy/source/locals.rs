@@ -72,12 +72,14 @@ impl Locals {
         // Masks are made anew as a whole.
         let is_whole = !matches!(stmt.kind, StmtKind::Assign { mask: Some(_), .. });
         let masks = self.chain(stmt.limiting_mask());
-        for (local, is_anew) in used.into_iter().map(|it| (it, false)).chain(written.map(|it| (it, is_whole))) {
+        for (local, is_anew) in used.into_iter().map(|it| (it, false)).chain(written.map(|it| (it, is_whole)))
+        {
             match self.facts.get_mut(local) {
                 Some(fact) => {
                     fact.is_indexed |= fact.slice != slice && !is_anew;
                     fact.slice = slice;
-                    let common = fact.masks.iter().zip(&masks).take_while(|(one, other)| one == other).count();
+                    let common =
+                        fact.masks.iter().zip(&masks).take_while(|(one, other)| one == other).count();
                     fact.masks.truncate(common);
                 }
                 None => {

@@ -346,7 +346,11 @@ impl<'a> Printer<'a> {
                 self.is_in_loop = was_in_loop;
             }
             StmtKind::Region { region, body } => {
-                self.out.line(format_args!("ri, rj = {}, {}", clipped("i", region.i, "I"), clipped("j", region.j, "J")));
+                self.out.line(format_args!(
+                    "ri, rj = {}, {}",
+                    clipped("i", region.i, "I"),
+                    clipped("j", region.j, "J")
+                ));
                 self.expressions.is_in_region = true;
                 body.iter().for_each(|it| self.stmt(it));
                 self.expressions.is_in_region = false;
@@ -394,11 +398,8 @@ impl<'a> Printer<'a> {
         let place = self.expressions.local(local);
         let mask = mask.filter(|&it| is_indexed || !self.expressions.locals.is_unseen_outside(local, it));
         let is_bare = matches!(value.kind, ExprKind::Literal(_) | ExprKind::Unary(..));
-        let text = if is_bare && !is_indexed {
-            self.expressions.typed(value)
-        } else {
-            self.expressions.expr(value)
-        };
+        let text =
+            if is_bare && !is_indexed { self.expressions.typed(value) } else { self.expressions.expr(value) };
         let text = if mask.is_none() && !is_indexed { owned(text) } else { text.text };
         match mask.map(|it| self.expressions.local(it)) {
             None => self.out.line(format_args!("{place} = {text}")),
@@ -424,7 +425,8 @@ impl<'a> Printer<'a> {
         });
         for (local, mask) in targets {
             let locals = &self.expressions.locals;
-            if locals.is_indexed(local) || locals.is_unseen_outside(local, mask) || !self.bound.insert(local) {
+            if locals.is_indexed(local) || locals.is_unseen_outside(local, mask) || !self.bound.insert(local)
+            {
                 continue;
             }
             let dtype = self.stencil.locals[local].dtype;

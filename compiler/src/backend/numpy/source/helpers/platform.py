@@ -10,7 +10,9 @@ def pointwise(function):
     def of_one(x):
         try:
             return function(x)
-        except (ValueError, OverflowError):
-            return math.inf if x > 0.0 else math.nan
+        except ValueError:
+            return math.copysign(math.inf, x) if x == 0.0 else math.nan
+        except OverflowError:
+            return math.inf
 
     return np.vectorize(of_one, otypes=[np.float64])
