@@ -25,9 +25,12 @@ fn python_texts_give_the_bits_of_debug_under_a_plain_python() {
     let mut written = 0;
     for (number, subject) in subjects.iter().enumerate() {
         let compilation = subject.compile();
-        let text = &compilation.listing(Stage::Python).unwrap().text;
+        // Some of the facts are what is refused.
+        let Some(listing) = compilation.listing(Stage::Python).filter(|_| !compilation.has_errors()) else {
+            continue;
+        };
         // What the text leaves to Python's library has the bits of that.
-        if text.contains("def platform") {
+        if listing.text.contains("def platform") {
             continue;
         }
         let signature = compilation.signature.as_ref().unwrap();
