@@ -9,7 +9,7 @@ use isobar_tests::agree::subject::Subject;
 use isobar_tests::{GALLERY, compiled, compiled_text, launch};
 
 /// Of the generator; a number of its own for each stencil.
-const GENERATED: u64 = 300;
+const GENERATED: u64 = 150;
 
 /// The ordinary ones, and those on which regions and intervals meet.
 const DOMAINS: [Domain; 5] = [
@@ -198,5 +198,26 @@ def shift(a: Field[float], out: Field[float]):
             out = out[0, 0, 1] - out[0, 0, -1]
 ",
         &DOMAINS,
+    );
+}
+
+#[test]
+fn of_two_traps_in_a_block_the_one_at_the_earlier_point_is_told() {
+    // The first statement would stop at a later point than the second does.
+    check(
+        "traps",
+        "
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+# @input a linear(low=-3, high=9, along=i)
+# @input n linear(low=0, high=40, along=i)
+# @input m linear(low=0, high=90, along=i)
+# @input out constant(0)
+def traps(a: Field[float], n: Field[float], m: Field[float], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        if a > -100.0:
+            out = a[0, 0, int(n)]
+            out = out + a[0, 0, int(m)]
+",
+        &[Domain::new(9, 4, 6), Domain::new(300, 2, 5)],
     );
 }

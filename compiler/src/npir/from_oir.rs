@@ -227,3 +227,129 @@ fn names(fields: &Arena<Field>, scalars: &Arena<Scalar>, locals: &Arena<Local>) 
     let scalars = scalars.iter().map(|(_, it)| &it.name);
     fields.chain(scalars).chain(locals.iter().map(|(_, it)| &it.name)).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::npir::{print::listing, validate::validate};
+    use crate::oir::analysis::extents::extents;
+    use crate::oir::parse::parse;
+
+    fn check(text: &str, expected: Expect) {
+        let stencil = parse(text).expect("the text is OIR");
+        let lowered = lower(&stencil, &extents(&stencil));
+        assert_eq!(validate(&lowered), Vec::<String>::new());
+        expected.assert_eq(&listing(&lowered).text);
+    }
+
+    #[test]
+    fn branches_inside_loops_combine_their_masks() {
+        check(
+            "
+stencil masks
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      if a > 0.0
+        while b < a
+          if b > 1.0
+            b = b + a
+          else
+            b = b + 1.0
+      elif a < -1.0
+        b = 0.0
+",
+            expect![[r#"
+                stencil masks
+                field a: float64[IJK]
+                field b: float64[IJK]
+                mask mask_1
+                mask active_2
+                mask mask_3
+                mask rest_4
+                mask rest_5
+                mask mask_6
+
+                parallel [start, end)
+                  block i[0,0] j[0,0]
+                    mask_1 = a > 0.0
+                    while active_2 = b < a where mask_1
+                      mask_3 = b > 1.0 where active_2
+                      b = b + a where mask_3
+                      rest_4 = not mask_3 where active_2
+                      b = b + 1.0 where rest_4
+                    rest_5 = not mask_1
+                    mask_6 = a < -1.0 where rest_5
+                    b = 0.0 where mask_6
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_region_inside_a_branch_stays_a_slice() {
+        check(
+            "
+stencil edge
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      if a > 0.0
+        region i[start, start+1) j[, )
+          b = a
+",
+            expect![[r#"
+                stencil edge
+                field a: float64[IJK]
+                field b: float64[IJK]
+                mask mask_1
+
+                parallel [start, end)
+                  block i[0,0] j[0,0]
+                    mask_1 = a > 0.0
+                    region i[start, start+1) j[, )
+                      b = a where mask_1
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_a_parallel_block_reads_at_other_levels_and_writes_is_copied_before() {
+        check(
+            "
+stencil shift
+field a: float64[IJK]
+field a_old: float64[IJK]
+parallel
+  [start+1, end)
+    x0
+      a = a[0,0,-1] + a
+      a_old = a
+forward
+  [start+1, end)
+    x1
+      a = a[0,0,-1]
+",
+            expect![[r#"
+                stencil shift
+                field a: float64[IJK]
+                field a_old: float64[IJK]
+
+                parallel [start+1, end)
+                  block i[0,0] j[0,0]
+                    a_old_2 = copy of a
+                    a = a_old_2[0,0,-1] + a
+                    a_old = a
+
+                forward [start+1, end)
+                  block i[0,0] j[0,0]
+                    a = a[0,0,-1]
+            "#]],
+        );
+    }
+}

@@ -160,3 +160,44 @@ impl Check<'_> {
         self.violations.extend(found.into_iter().map(|it| format!("{}: {it}", stmt.origin.stmt)));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::npir::from_oir::lower;
+    use crate::oir::analysis::extents::extents;
+    use crate::oir::parse::parse;
+
+    const BRANCH: &str = "
+stencil branch
+field a: float64[IJK]
+field b: float64[IJK]
+parallel
+  [start, end)
+    x0
+      if a > 0.0
+        b = a
+";
+
+    fn branch() -> Stencil {
+        let stencil = parse(BRANCH).expect("the text is OIR");
+        lower(&stencil, &extents(&stencil))
+    }
+
+    #[test]
+    fn a_mask_is_made_before_it_is_used() {
+        let mut stencil = branch();
+        assert_eq!(validate(&stencil), Vec::<String>::new());
+        stencil.passes[0].blocks[0].body.reverse();
+        assert_eq!(validate(&stencil), ["s1 uses a mask that is not made before"]);
+    }
+
+    #[test]
+    fn a_copy_is_read_only_where_it_was_made() {
+        let stencil = parse(&BRANCH.replace("b = a", "b = b[0,0,1]")).expect("the text is OIR");
+        let mut stencil = lower(&stencil, &extents(&stencil));
+        assert_eq!(validate(&stencil), Vec::<String>::new());
+        stencil.passes[0].blocks[0].kept.clear();
+        assert_eq!(validate(&stencil), ["s1 reads what is not kept"]);
+    }
+}

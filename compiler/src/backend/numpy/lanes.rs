@@ -167,6 +167,11 @@ fn zip<A: Lane, B: Lane, R: Lane>(registers: &mut Registers, at: Operands, n: us
     registers.put(at.to, to);
 }
 
+/// The comparison takes references, as those of the standard library do.
+fn compared<E: Lane>(registers: &mut Registers, at: Operands, n: usize, holds: impl Fn(&E, &E) -> bool) {
+    zip::<E, E, bool>(registers, at, n, |a, b| holds(&a, &b));
+}
+
 fn chosen<E: Lane>(registers: &mut Registers, at: Operands, n: usize) {
     let mut to = registers.take::<E>(at.to);
     let condition = &registers.bool[at.from[0]][..n];
@@ -207,12 +212,12 @@ pub(super) fn binary(op: BinaryOp, dtype: DType) -> Compute {
         BinaryOp::Pow => power(dtype),
         BinaryOp::And => |r, at, n| zip::<bool, bool, bool>(r, at, n, |a, b| a & b),
         BinaryOp::Or => |r, at, n| zip::<bool, bool, bool>(r, at, n, |a, b| a | b),
-        BinaryOp::Lt => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a < b)),
-        BinaryOp::Le => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a <= b)),
-        BinaryOp::Gt => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a > b)),
-        BinaryOp::Ge => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a >= b)),
-        BinaryOp::Eq => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a == b)),
-        BinaryOp::Ne => for_dtype!(dtype, E => |r, at, n| zip::<E, E, bool>(r, at, n, |a, b| a != b)),
+        BinaryOp::Lt => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::lt)),
+        BinaryOp::Le => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::le)),
+        BinaryOp::Gt => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::gt)),
+        BinaryOp::Ge => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::ge)),
+        BinaryOp::Eq => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::eq)),
+        BinaryOp::Ne => for_dtype!(dtype, E => |r, at, n| compared(r, at, n, E::ne)),
     }
 }
 

@@ -75,3 +75,43 @@ fn chunks(range: &Range<i64>, longest: i64) -> Vec<Range<i64>> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge() -> Region {
+        let side = Side { start: Some(Bound::start(0)), end: Some(Bound::start(1)) };
+        Region { i: side, j: Side::default() }
+    }
+
+    #[test]
+    fn every_point_is_in_one_tile() {
+        let extent = Extent::new(Reach::new(-1, 2), Reach::new(0, 1));
+        for (i, j) in [(1, 1), (7, 5), (300, 3), (600, 1), (2, 400)] {
+            for regions in [&[][..], &[edge()]] {
+                for is_ordered in [true, false] {
+                    let found = tiles(extent, regions, Domain::new(i, j, 1), is_ordered);
+                    assert!(found.iter().all(|it| (1..=LANES).contains(&it.points())));
+                    let mut points: Vec<[i64; 3]> =
+                        found.iter().flat_map(|it| (0..it.points()).map(|lane| it.cell(lane))).collect();
+                    if is_ordered {
+                        assert!(points.is_sorted_by_key(|it| (it[1], it[0])), "{i} {j}");
+                    }
+                    points.sort_unstable();
+                    points.dedup();
+                    assert_eq!(points.len(), usize::try_from((i + 3) * (j + 1)).unwrap(), "{i} {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_region_holds_all_of_a_tile_or_nothing() {
+        let found = tiles(Extent::ZERO, &[edge()], Domain::new(9, 4, 1), false);
+        for tile in &found {
+            let inside = (0..tile.points()).filter(|&lane| tile.cell(lane)[0] == 0).count();
+            assert!(inside == 0 || inside == tile.points(), "{tile:?}");
+        }
+    }
+}
