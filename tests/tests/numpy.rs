@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
 
+use isobar_compiler::backend::debug;
+use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::space::Domain;
 use isobar_tests::against::numpy_gives_the_bits_of_debug;
 use isobar_tests::agree::prepare::call;
@@ -204,9 +206,7 @@ def shift(a: Field[float], out: Field[float]):
 #[test]
 fn of_two_traps_in_a_block_the_one_at_the_earlier_point_is_told() {
     // The first statement would stop at a later point than the second does.
-    check(
-        "traps",
-        "
+    let text = "
 from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
 # @input a linear(low=-3, high=9, along=i)
 # @input n linear(low=0, high=40, along=i)
@@ -217,7 +217,14 @@ def traps(a: Field[float], n: Field[float], m: Field[float], out: Field[float]):
         if a > -100.0:
             out = a[0, 0, int(n)]
             out = out + a[0, 0, int(m)]
-",
-        &[Domain::new(9, 4, 6), Domain::new(300, 2, 5)],
-    );
+";
+    let compilation = compiled_text("traps", text, 64);
+    let (oir, extents) =
+        (compilation.levels.oir.as_ref().unwrap(), compilation.levels.extents.as_ref().unwrap());
+    for domain in [Domain::new(9, 4, 6), Domain::new(300, 2, 5)] {
+        let given = launch(&compilation, domain);
+        let stop = debug::run(oir, extents, &mut given.clone(), &mut NoControl).unwrap_err();
+        assert!(matches!(stop, Stop::Trap(_)), "{stop}");
+        numpy_gives_the_bits_of_debug(&compilation, &given).unwrap();
+    }
 }
