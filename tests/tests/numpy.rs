@@ -1,7 +1,5 @@
 //! The `numpy` back end gives the bits of `debug`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::space::Domain;

@@ -1,7 +1,5 @@
 //! The text of the stage `python` runs under a Python without any package, and gives the bits of `debug`.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on may end")]
-
 use std::path::Path;
 
 use isobar_compiler::pipeline::Stage;
