@@ -22,6 +22,7 @@ pub mod frontend;
 pub mod defir;
 pub mod gtir;
 pub mod oir;
+pub mod npir;
 pub mod tree;
 pub mod schedule;
 pub mod sdfg;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use isobar_compiler::backend::c::Artifact;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::npir::nodes as npir;
 use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
 use isobar_compiler::pipeline::{Compilation, Hook, Stage, Step, StepKind};
@@ -218,6 +219,11 @@ pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
 /// What the interpreter runs.
 pub(crate) fn oir(compilation: &Compilation) -> Option<(&oir::Stencil, &Extents)> {
     compilation.levels.oir.as_ref().zip(compilation.levels.extents.as_ref())
+}
+
+/// What works on whole arrays.
+pub(crate) fn npir(compilation: &Compilation) -> Option<&npir::Stencil> {
+    compilation.levels.npir()
 }
 
 /// What the C compiler compiles.

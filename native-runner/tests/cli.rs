@@ -158,7 +158,8 @@ fn a_result_without_a_place_is_refused_before_the_run() {
 #[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
-        for stage in ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"] {
+        for stage in ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "python", "numpy", "c"]
+        {
             let output = isobar(&["emit", &file, "--stage", stage]);
             assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{file} {stage}");
@@ -175,9 +176,12 @@ fn all_stages_are_emitted_at_once() {
     let shown = text(&isobar(&["emit", &copy(), "--stage", "all"]).stdout);
     let heads: Vec<&str> =
         shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
-    assert_eq!(heads, ["definition", "gtir", "oir", "tree", "schedule", "sdfg", "c"]);
+    assert_eq!(
+        heads,
+        ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "python", "numpy", "c"]
+    );
     let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
-    assert_eq!(document["stages"].as_array().unwrap().len(), 7);
+    assert_eq!(document["stages"].as_array().unwrap().len(), 10);
     let empty = file("empty.py", b"x = 1\n");
     for stage in ["all", "oir"] {
         let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);
@@ -208,7 +212,7 @@ fn a_back_end_that_cannot_run_here_says_what_is_missing() {
 
 #[test]
 fn the_gallery_runs_and_both_back_ends_write_the_same_bytes() {
-    let backends: &[&str] = if has_compiler() { &["debug", "openmp"] } else { &["debug"] };
+    let backends: &[&str] = if has_compiler() { &["debug", "numpy", "openmp"] } else { &["debug", "numpy"] };
     for stencil in gallery() {
         for precision in ["64", "32"] {
             let mut written = Vec::new();

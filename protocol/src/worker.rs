@@ -29,7 +29,7 @@ pub enum Ask {
     Compile { request: Request },
     /// What the editor asks about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
-    /// Runs `debug`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
+    /// Runs `debug` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
     /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
     /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of

@@ -5,8 +5,8 @@ import { scenario } from "./harness.mjs";
 
 scenario("a run in the tab gives a picture to look around in", async (t) => {
   await t.pick("copy_scale");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
   assert.match(await t.get("colour-bar").textContent(), /-?\d[\s\S]*\d/);
   await t.shot("picture");
@@ -33,14 +33,26 @@ scenario("Control+Enter in the editor runs in the tab", async (t) => {
   await t.toEnd();
   const before = await t.text();
   await t.page.keyboard.press("Control+Enter");
-  await t.ran("done", "debug");
+  await t.ran("done", "numpy");
   assert.equal(await t.text(), before);
+});
+
+scenario("the tab runs the back end that is chosen, and both give the same picture", async (t) => {
+  await t.pick("vertical_advection");
+  await t.size(16, 12);
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
+  const fast = await t.hash();
+  await t.get("tab-backend-select").selectOption("debug");
+  await t.get("run-here").click();
+  await t.ran("done", "debug");
+  assert.equal(await t.hash(), fast);
 });
 
 scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
   await t.pick("horizontal_diffusion");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   const inTab = await t.hash();
 
   await t.get("run-runner").click();

@@ -30,8 +30,8 @@ scenario("a run that is stopped leaves what ran before, of both sides", async (t
   const which = (name) => t.get("which").getByRole("button", { name, exact: true });
 
   await t.size(200, 200, 80);
-  await t.get("run-debug").click();
-  await t.see("run-result", { "data-state": "working", "data-backend": "debug" });
+  await t.get("run-here").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "numpy" });
   await t.get("cancel").click();
   await t.ran("cancelled");
   await t.shot("stopped");
@@ -47,19 +47,19 @@ scenario("a run that is stopped leaves what ran before, of both sides", async (t
   }
   // The worker that was ended has a successor.
   await t.size(8, 8, 16);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
 });
 
 scenario("a run that another stencil interrupts leaves nothing behind", async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   assert.notDeepEqual(await t.timings(), []);
   await t.size(200, 200, 80);
-  await t.get("run-debug").click();
-  await t.see("run-result", { "data-state": "working", "data-backend": "debug" });
+  await t.get("run-here").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "numpy" });
   await t.pick("copy_scale");
   await t.get("status").getByText("Stopped").waitFor();
   await t.see("run-result", { "data-state": "empty" });
@@ -69,8 +69,8 @@ scenario("a run that another stencil interrupts leaves nothing behind", async (t
 scenario("a comparison that is stopped on the runner shows the times of what ran in the tab", async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   const { length } = await t.timings();
   await t.size(24, 24, 40);
   await t.get("compare").click();
@@ -86,8 +86,8 @@ scenario("results whose worker falls over are told of, and can be computed again
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.pick("copy_scale");
   await t.size(16, 16, 8);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   await t.page.evaluate(() => {
     window.onQuestion = (ask, worker) => {
       if (!ask.slice) return false;
@@ -100,8 +100,8 @@ scenario("results whose worker falls over are told of, and can be computed again
   await t.see("run-result", { "data-state": "failed" });
   assert.match(await t.get("run-error").textContent(), /worker/);
   await t.shot("lost");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
 });
 
@@ -139,11 +139,11 @@ scenario("workers that could not be loaded are told of, and started again", asyn
   await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
   await t.get("gallery-select", page).selectOption("copy_scale");
   await t.settled(page);
-  await t.get("run-debug", page).click();
+  await t.get("run-here", page).click();
   await t.see("run-result", { "data-state": "failed" }, page);
   assert.match(await t.get("run-error", page).textContent(), /worker/);
   isCut = false;
-  await t.get("run-debug", page).click();
+  await t.get("run-here", page).click();
   await t.see("run-result", { "data-state": "done" }, page);
 });
 
@@ -163,15 +163,15 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
 
   assert.equal(await t.text(), before);
   await t.size(16, 16, 16);
-  await t.get("run-debug").click();
-  await t.see("run-result", { "data-state": "done", "data-backend": "debug" });
+  await t.get("run-here").click();
+  await t.see("run-result", { "data-state": "done", "data-backend": "numpy" });
   assert.equal(await t.text(), before);
 });
 
 scenario("a domain that is too large is refused with both numbers", async (t) => {
   await t.pick("copy_scale");
   await t.size(30000, 30000, 30000);
-  await t.get("run-debug").click();
+  await t.get("run-here").click();
   await t.ran("failed");
   assert.match((await t.get("run-error").allTextContents()).join(" "), /\d/);
   await t.shot("refused");

@@ -25,16 +25,16 @@ async function paste(t, text) {
 scenario("a scalar that is changed changes the run, and goes back to the text's own", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.size(24, 24, 4);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   const before = await t.hash();
 
   await t.unfold();
   const alpha = t.get("input-scalar-alpha");
   assert.equal(await alpha.inputValue(), "0.025");
   await t.give("scalar-alpha", "0.01");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   const after = await t.hash();
   assert.notEqual(after, before);
   await t.shot("changed");
@@ -42,15 +42,15 @@ scenario("a scalar that is changed changes the run, and goes back to the text's 
   await t.give("scalar-alpha", "a lot");
   assert.match(await (await t.see("problem-scalar-alpha")).textContent(), /float64/);
   assert.equal(await alpha.inputValue(), "a lot", "what was typed is taken away");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   assert.equal(await t.hash(), after, "a value that is none disturbs the run");
   await t.shot("refused");
 
   await t.get("reset-scalar-alpha").click();
   assert.equal(await alpha.inputValue(), "0.025");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   assert.equal(await t.hash(), before);
 });
 
@@ -88,14 +88,14 @@ scenario("a run by key takes the values that are still being typed", async (t) =
   await t.size(16, 16);
   await t.get("domain-k").fill("6");
   await t.page.keyboard.press("Control+Enter");
-  await t.ran("done", "debug");
+  await t.ran("done", "numpy");
   assert.match(await t.get("provenance").textContent(), /16×16×6/);
   const before = await t.hash();
 
   await t.unfold();
   await t.get("input-scalar-alpha").fill("0.01");
   await t.page.keyboard.press("Control+Enter");
-  await t.ran("done", "debug");
+  await t.ran("done", "numpy");
   assert.notEqual(await t.hash(), before);
 
   // The compiler has a say first in what an external is.
@@ -111,8 +111,8 @@ scenario("a run before the compiler's first answer takes what the link and its t
   await t.pick("horizontal_diffusion");
   await t.unfold();
   await t.give("scalar-alpha", "0.01");
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   const wanted = [await t.get("provenance").textContent(), await t.hash()];
 
   t.page = await t.visit(await t.link(), betweenWorkers, () => {
@@ -123,13 +123,13 @@ scenario("a run before the compiler's first answer takes what the link and its t
       held.forEach((pass) => pass());
     };
   });
-  await t.get("run-debug").click();
+  await t.get("run-here").click();
   await t.see("run-result", { "data-state": "working" });
   await t.get("cancel").click();
   await t.ran("cancelled");
-  await t.get("run-debug").click();
+  await t.get("run-here").click();
   await t.page.evaluate(() => window.release());
-  await t.ran("done", "debug");
+  await t.ran("done", "numpy");
   assert.deepEqual([await t.get("provenance").textContent(), await t.hash()], wanted);
 });
 
@@ -150,8 +150,8 @@ scenario("a value whose name leaves the text is shown as unused, and the run goe
   await t.give("scalar-alpha", "0.01");
   await replace(t, "alpha", "beta");
   assert.ok(await t.get("input-scalar-alpha").isDisabled());
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   await t.shot("left over");
   await t.get("reset-scalar-alpha").click();
   await t.get("input-scalar-alpha").waitFor({ state: "detached" });
@@ -170,8 +170,8 @@ scenario("a field without values is pointed out, and gets a line that gives it s
   await field.locator("button").click();
   await t.settled();
   assert.match(await t.text(), new RegExp(`^# @input ${name} `, "m"));
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
 });
 
 const EDGES = `# @domain 12 10 3
@@ -213,8 +213,8 @@ scenario("the arithmetic of compiled back ends is chosen, and changes levels and
   await t.unfold();
   assert.match(await oir(), /min\(a % 3\.0, 1\.0\)/);
   const drawn = async () => {
-    await t.get("run-debug").click();
-    await t.ran("done", "debug");
+    await t.get("run-here").click();
+    await t.ran("done", "numpy");
     return await t.hash();
   };
   const usual = await drawn();
@@ -261,8 +261,8 @@ scenario("externals are asked for as the text uses them, and the model's constan
   const drawn = async (place) => {
     await t.get("tile-select").selectOption(place);
     await t.settled();
-    await t.get("run-debug").click();
-    await t.ran("done", "debug");
+    await t.get("run-here").click();
+    await t.ran("done", "numpy");
     return await t.hash();
   };
   const hashes = [await drawn("single"), await drawn("west"), await drawn("east"), await drawn("interior")];

@@ -74,7 +74,7 @@ scenario("on a Mac, the page names the keys of a Mac", async (t) => {
   t.page = await t.open(t.runner.url, () => {
     Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });
   });
-  assert.match(await t.get("run-debug").getAttribute("title"), /⌘/);
+  assert.match(await t.get("run-here").getAttribute("title"), /⌘/);
   await t.get("help").click();
   const text = await t.get("help-dialog").textContent();
   assert.match(text, /⌘F/);
@@ -125,8 +125,8 @@ scenario("a phone has everything, one view at a time", async (t) => {
   await t.get("help-close").click();
   const overflow = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, `the page is ${overflow} pixels wider than the phone`);
-  await t.get("run-debug").click();
-  await t.ran("done", "debug");
+  await t.get("run-here").click();
+  await t.ran("done", "numpy");
   await t.page.getByRole("tab", { name: "Result" }).click();
   await t.get("field-canvas").waitFor();
   await t.shot("result");

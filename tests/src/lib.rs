@@ -1,5 +1,6 @@
 //! What the tests that cross rooms share: the gallery, compilations, inputs, comparisons.
 
+pub mod against;
 pub mod agree;
 pub mod conformance;
 pub mod corpus;
@@ -7,6 +8,7 @@ pub mod dace;
 pub mod generate;
 pub mod golden;
 pub mod manual;
+pub mod texts;
 pub mod ulp;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,8 @@ mod defaults;
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::debug::{self, Control, Stop};
+use isobar_compiler::backend::run::{Control, Stop};
+use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
@@ -21,6 +22,8 @@ use crate::fields::{self, Kept};
 
 /// A tab has no more memory than this for the fields of one run.
 const FIELD_BYTES: u64 = 1024 * 1024 * 1024;
+/// The back end that defines the meaning.
+const DEBUG: &str = "debug";
 /// Milliseconds between two reports of progress.
 const REPORT_MS: f64 = 60.0;
 
@@ -47,7 +50,7 @@ impl Compiler {
         service::answer(&mut self.desk, &mut self.session, &project(request), &config, file, query)
     }
 
-    /// Runs `debug` on inputs that the text's directives describe.
+    /// Runs `debug`, where the request asks for it, or `numpy`, on inputs that the text's directives describe.
     ///
     /// # Errors
     ///
@@ -96,8 +99,18 @@ impl Compiler {
 
         timer.start();
         let mut reporter = Reporter { clock, progress, last: clock() };
-        let ended = debug::run(oir, extents, &mut launch, &mut reporter);
-        timer.stop("debug");
+        let ended = match levels.npir() {
+            Some(npir) if request.backend.as_deref() != Some(DEBUG) => {
+                let ended = numpy::run(npir, &mut launch, &mut reporter);
+                timer.stop("numpy");
+                ended
+            }
+            _ => {
+                let ended = debug::run(oir, extents, &mut launch, &mut reporter);
+                timer.stop(DEBUG);
+                ended
+            }
+        };
         match ended {
             Ok(()) => {}
             Err(Stop::Cancelled) => return Err(refused("the run was stopped", &[])),
@@ -196,10 +209,25 @@ mod tests {
             let request = request(entry.text, [8, 8, 12]);
             let (compiled, defaults) = compiler.compile(&request, &|| 0.0);
             assert_eq!(compiled.diagnostics, [], "{}", entry.name);
-            assert_eq!(compiled.stages.len(), 7, "{}", entry.name);
+            assert_eq!(compiled.stages.len(), 10, "{}", entry.name);
             assert!(!defaults.plots.is_empty(), "{}", entry.name);
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn both_back_ends_of_a_tab_give_the_same_fields() {
+        for entry in ENTRIES {
+            let mut compiler = Compiler::default();
+            let [meant, found] = ["debug", "numpy"].map(|backend| {
+                let request =
+                    Request { backend: Some(backend.to_owned()), ..request(entry.text, [7, 5, 12]) };
+                let (fields, timings) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
+                assert_eq!(timings.last().unwrap().step, backend);
+                fields.iter().map(Kept::to_bytes).collect::<Vec<_>>()
+            });
+            assert_eq!(meant, found, "{}", entry.name);
         }
     }
 

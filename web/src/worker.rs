@@ -19,7 +19,7 @@ use crate::fields::{Kept, NotThere, Values, difference};
 #[derive(Debug, Default)]
 struct Memory {
     compiler: Compiler,
-    /// What `debug` computed here, and what came from a runner.
+    /// What was computed here, and what came from a runner.
     a: Vec<Kept>,
     b: Vec<Kept>,
 }

@@ -10,10 +10,23 @@ use crate::process::{cargo, program, root, run, target_dir};
 /// What is installed; another version may have other bugs.
 const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
 
+/// What generated texts need.
+const NUMPY: [&str; 1] = [PACKAGES[1]];
+
+/// Runs the texts `python` and `numpy` under Python, and compares with the interpreter.
+pub(crate) fn texts(generated: u32) -> Result<()> {
+    let folder = target_dir().join("texts");
+    let python = environment(&folder, &NUMPY)?;
+    let mut command = cargo();
+    command.args(["run", "--locked", "--package", "isobar-tests", "--bin", "texts", "--"]);
+    command.arg(python).arg(folder.join("work")).arg(generated.to_string());
+    run(&mut command, "run generated texts with Python, and compare with the interpreter")
+}
+
 /// Builds the Python environment where it is missing, and compares.
 pub(crate) fn agree(generated: u32, keep: bool, paths: &[PathBuf]) -> Result<()> {
     let folder = target_dir().join("oracle");
-    let python = environment(&folder)?;
+    let python = environment(&folder, &PACKAGES)?;
     let mut command = cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "agree", "--"]);
     command.arg(python).arg(folder.join("work")).arg(generated.to_string());
@@ -21,20 +34,20 @@ pub(crate) fn agree(generated: u32, keep: bool, paths: &[PathBuf]) -> Result<()>
     run(&mut command, "run stencils with gt4py and with Isobar, and compare")
 }
 
-/// A Python that has gt4py.
-fn environment(folder: &Path) -> Result<PathBuf> {
+/// A Python that has these packages.
+fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     let venv = folder.join("venv");
     let python = venv.join("bin/python");
     let stamp = folder.join("installed");
-    let wanted = PACKAGES.join("\n");
+    let wanted = packages.join("\n");
     if python.exists() && fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
         return Ok(python);
     }
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     run(program("python3").current_dir(root()).args(["-m", "venv"]).arg(&venv), "make a Python environment")?;
     let mut install = program(&python);
-    install.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES);
-    run(&mut install, "install gt4py from the Python registry")?;
+    install.args(["-m", "pip", "install", "--quiet"]).args(packages);
+    run(&mut install, "install packages from the Python registry")?;
     fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())?;
     Ok(python)
 }

@@ -80,6 +80,9 @@ enum Chore {
         /// Write what gt4py gives to tests/golden/agreed.jsonl, which CI checks without it
         #[arg(long)]
         keep: bool,
+        /// Run the generated texts `python` and `numpy` with Python instead, and compare with `debug`
+        #[arg(long, conflicts_with = "keep")]
+        texts: bool,
         /// Checkouts of models beside our own stencils
         paths: Vec<std::path::PathBuf>,
     },
@@ -108,7 +111,8 @@ fn main() -> ExitCode {
         Chore::Corpus { paths, with } => corpus(&paths, &with),
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
-        Chore::Agree { generated, keep, paths } => agree::agree(generated, keep, &paths),
+        Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
+        Chore::Agree { generated, keep, texts: false, paths } => agree::agree(generated, keep, &paths),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -51,6 +51,9 @@ const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
 /// The words of a call, which back ends share with their callers.
 const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"];
 
+/// What back ends that run here share beside.
+const RUN: [&str; 2] = ["backend/layout", "backend/run"];
+
 const COMPILER: [Room; 22] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
@@ -66,9 +69,35 @@ const COMPILER: [Room; 22] = [
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
         "backend/debug",
-        &["FLOOR", CALL[0], CALL[1], CALL[2], "oir/.", "oir/nodes", "oir/analysis", "oir/visit"],
+        &[
+            "FLOOR",
+            CALL[0],
+            CALL[1],
+            CALL[2],
+            RUN[0],
+            RUN[1],
+            "backend/emit",
+            "oir/.",
+            "oir/nodes",
+            "oir/analysis",
+            "oir/visit",
+        ],
     ),
-    compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/emit", "npir/.", "npir/nodes"]),
+    compiler(
+        "backend/numpy",
+        &[
+            "FLOOR",
+            CALL[0],
+            CALL[1],
+            CALL[2],
+            RUN[0],
+            RUN[1],
+            "backend/emit",
+            "npir/.",
+            "npir/nodes",
+            "npir/visit",
+        ],
+    ),
     compiler(
         "backend/c",
         &[

@@ -45,6 +45,20 @@ impl Elements {
         }
     }
 
+    /// `n` times the same value.
+    #[must_use]
+    pub fn filled(value: Value, n: usize) -> Self {
+        match value {
+            Value::Bool(it) => Elements::Bool(vec![it; n]),
+            Value::Int8(it) => Elements::Int8(vec![it; n]),
+            Value::Int16(it) => Elements::Int16(vec![it; n]),
+            Value::Int32(it) => Elements::Int32(vec![it; n]),
+            Value::Int64(it) => Elements::Int64(vec![it; n]),
+            Value::Float32(it) => Elements::Float32(vec![it; n]),
+            Value::Float64(it) => Elements::Float64(vec![it; n]),
+        }
+    }
+
     #[must_use]
     pub fn dtype(&self) -> DType {
         match self {

@@ -8,6 +8,9 @@ pub mod array;
 pub mod c;
 pub mod emit;
 pub mod launch;
+pub mod layout;
+pub mod run;
 pub mod signature;
 
 pub mod debug;
+pub mod numpy;

@@ -194,13 +194,28 @@ impl<A, T> Index<A, T> {
     where
         T: Clone,
     {
+        self.map_exprs(&mut |it| it.map_accesses(leaf))
+    }
+
+    /// The same index with every read replaced, as [`Expr::map_reads`] does.
+    pub fn map_reads<B>(
+        &self,
+        read: &mut impl FnMut(&A, Option<&Index<A, T>>) -> ExprKind<B, T>,
+    ) -> Index<B, T>
+    where
+        T: Clone,
+    {
+        self.map_exprs(&mut |it| it.map_reads(read))
+    }
+
+    fn map_exprs<B>(&self, map: &mut impl FnMut(&Expr<A, T>) -> Expr<B, T>) -> Index<B, T> {
         Index {
             vertical: match &self.vertical {
                 Vertical::Offset(by) => Vertical::Offset(*by),
-                Vertical::Above(expr) => Vertical::Above(expr.map_accesses(leaf)),
-                Vertical::At(expr) => Vertical::At(expr.map_accesses(leaf)),
+                Vertical::Above(expr) => Vertical::Above(map(expr)),
+                Vertical::At(expr) => Vertical::At(map(expr)),
             },
-            data: self.data.iter().map(|it| it.map_accesses(leaf)).collect(),
+            data: self.data.iter().map(map).collect(),
         }
     }
 }

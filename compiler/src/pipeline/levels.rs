@@ -4,9 +4,10 @@ use std::sync::OnceLock;
 
 use super::Stage;
 use crate::backend::c::Artifact;
+use crate::backend::{debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::{defir, gtir, oir, schedule, sdfg, tree};
+use crate::{defir, gtir, npir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Levels {
     pub extents: Option<Extents>,
     /// After all passes.
     pub optimized: Option<oir::nodes::Stencil>,
+    /// From when it was first asked for: only one back end and those who look at it need it.
+    npir: OnceLock<npir::Stencil>,
     pub tree: Option<tree::Tree>,
     /// After all passes.
     pub schedule: Option<schedule::Tree>,
@@ -29,6 +32,18 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// The stencil as operations on whole arrays, after the passes of OIR; `None` where these were not reached.
+    #[must_use]
+    pub fn npir(&self) -> Option<&npir::Stencil> {
+        if let Some(known) = self.npir.get() {
+            return Some(known);
+        }
+        let optimized = self.optimized.as_ref()?;
+        let lowered = npir::from_oir::lower(optimized, &extents(optimized));
+        super::route::check("npir", || npir::validate::validate(&lowered), || npir::print::listing(&lowered));
+        Some(self.npir.get_or_init(|| lowered))
+    }
+
     /// A level as text, after its passes; `None` where it was not reached.
     ///
     /// The text is made when it is first asked for: it takes as long as making the level does, and of most
@@ -46,9 +61,12 @@ impl Levels {
                 Some(optimized) => oir::print::listing_with_extents(optimized, &extents(optimized)),
                 None => oir::print::listing_with_extents(self.oir.as_ref()?, self.extents.as_ref()?),
             },
+            Stage::Npir => npir::print::listing(self.npir()?),
             Stage::Tree => tree::print::listing(self.tree.as_ref()?),
             Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
             Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
+            Stage::Python => debug::source::listing(self.oir.as_ref()?, self.extents.as_ref()?),
+            Stage::Numpy => numpy::source::listing(self.npir()?),
             Stage::C => return self.artifact.as_ref().map(|it| &it.listing),
         };
         Some(kept.get_or_init(|| made))

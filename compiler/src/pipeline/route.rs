@@ -274,7 +274,7 @@ impl Trip<'_> {
 }
 
 /// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.
-fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listing: impl Fn() -> Listing) {
+pub(super) fn check(step: &str, violations: impl FnOnce() -> Vec<String>, listing: impl Fn() -> Listing) {
     if cfg!(debug_assertions) {
         let violations = violations();
         assert!(

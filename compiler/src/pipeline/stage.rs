@@ -8,16 +8,31 @@ pub enum Stage {
     Definition,
     Gtir,
     Oir,
+    Npir,
     Tree,
     Schedule,
     Sdfg,
+    /// Plain Python with all loops, generated from the OIR as lowered.
+    Python,
+    /// NumPy source, generated from NPIR.
+    Numpy,
     /// C with OpenMP, generated from the SDFG.
     C,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 7] =
-        [Stage::Definition, Stage::Gtir, Stage::Oir, Stage::Tree, Stage::Schedule, Stage::Sdfg, Stage::C];
+    pub const ALL: [Stage; 10] = [
+        Stage::Definition,
+        Stage::Gtir,
+        Stage::Oir,
+        Stage::Npir,
+        Stage::Tree,
+        Stage::Schedule,
+        Stage::Sdfg,
+        Stage::Python,
+        Stage::Numpy,
+        Stage::C,
+    ];
 
     /// As the command line, the API and the page spell it.
     #[must_use]
@@ -26,9 +41,12 @@ impl Stage {
             Stage::Definition => "definition",
             Stage::Gtir => "gtir",
             Stage::Oir => "oir",
+            Stage::Npir => "npir",
             Stage::Tree => "tree",
             Stage::Schedule => "schedule",
             Stage::Sdfg => "sdfg",
+            Stage::Python => "python",
+            Stage::Numpy => "numpy",
             Stage::C => "c",
         }
     }

@@ -1,6 +1,6 @@
 //! What runs an artifact with its inputs. This happens in a job's process only.
 
-pub mod debug;
+pub mod interpreters;
 pub mod openmp;
 
 pub(crate) mod steps;
@@ -22,16 +22,18 @@ use steps::Sink;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     Debug,
+    Numpy,
     Openmp,
 }
 
 impl Backend {
-    pub const ALL: [Backend; 2] = [Backend::Debug, Backend::Openmp];
+    pub const ALL: [Backend; 3] = [Backend::Debug, Backend::Numpy, Backend::Openmp];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Backend::Debug => "debug",
+            Backend::Numpy => "numpy",
             Backend::Openmp => "openmp",
         }
     }
@@ -60,7 +62,7 @@ impl Backend {
             (Backend::Openmp, Err(reason)) => {
                 Err(ApiError::BackendUnavailable { name: self.name().to_owned(), reason: reason.clone() })
             }
-            (Backend::Debug | Backend::Openmp, _) => Ok(()),
+            (Backend::Debug | Backend::Numpy | Backend::Openmp, _) => Ok(()),
         }
     }
 
@@ -68,7 +70,8 @@ impl Backend {
     #[must_use]
     pub(crate) fn executor(self) -> Box<dyn Executor> {
         match self {
-            Backend::Debug => Box::new(debug::Debug),
+            Backend::Debug => Box::new(interpreters::Debug),
+            Backend::Numpy => Box::new(interpreters::Numpy),
             Backend::Openmp => Box::new(openmp::Openmp),
         }
     }
@@ -80,6 +83,7 @@ pub fn backends(tools: &Tools) -> Vec<isobar_protocol::job::Backend> {
     let describe = |it: Backend| {
         let (available, detail) = match (it, &tools.cc) {
             (Backend::Debug, _) => (true, "interpreter, defines the meaning".to_owned()),
+            (Backend::Numpy, _) => (true, "operations on whole arrays".to_owned()),
             (Backend::Openmp, Ok(cc)) => (true, cc.version.clone()),
             (Backend::Openmp, Err(reason)) => (false, reason.clone()),
         };

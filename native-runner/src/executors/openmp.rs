@@ -23,7 +23,7 @@ use isobar_protocol::job::EventKind;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
-use super::debug::PROGRESS;
+use super::interpreters::PROGRESS;
 use super::steps::{self, Sink, Step, step};
 use super::{Executor, Failure, Work};
 use crate::compile;

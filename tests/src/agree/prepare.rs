@@ -146,7 +146,11 @@ pub fn ours(subject: &Subject) -> Result<Ours> {
 }
 
 /// The inputs that the subject says; others are random, and depend on its name alone.
-fn call(subject: &Subject, compilation: &Compilation, signature: &Signature) -> Result<Call> {
+///
+/// # Errors
+///
+/// When the subject describes inputs that cannot be made.
+pub fn call(subject: &Subject, compilation: &Compilation, signature: &Signature) -> Result<Call> {
     if let Some(block) = &subject.block
         && compilation.directives.domain.is_some()
     {

@@ -19,6 +19,7 @@ use isobar_protocol::request::Request;
 
 use super::block::Block;
 use super::values::{Position, Values};
+use crate::against::numpy_gives_the_bits_of_debug;
 
 /// The letters of positions along I, J, K, and of data indices.
 const LETTERS: [char; 3] = ['i', 'j', 'k'];
@@ -117,6 +118,7 @@ fn run(block: &Block, compilation: &Compilation) -> Result<()> {
         }
     };
     ensure!(refused.is_empty(), "the call is not refused");
+    numpy_gives_the_bits_of_debug(compilation, &launch)?;
     let levels = &compilation.levels;
     let oir = levels.oir.as_ref().context("there is no OIR")?;
     let extents = levels.extents.as_ref().context("there are no extents")?;

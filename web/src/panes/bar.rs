@@ -7,6 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::Node;
 
 use crate::state::gallery;
+use crate::state::run::HERE;
 use crate::state::settings::Theme;
 use crate::state::shortcuts::spelled;
 use crate::state::use_app;
@@ -242,18 +243,33 @@ fn Actions() -> impl IntoView {
         }
     };
     view! {
-        <button
-            type="button"
-            class="primary"
-            class:working=is_working
-            data-testid="run-debug"
-            title=format!("Computes with debug, in this tab ({})", spelled("Mod+Enter").join("+"))
-            disabled=move || is_working() || has_errors()
-            on:click=move |_| app.run_debug()
-        >
-            <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1l9 5-9 5z" fill="currentColor" /></svg>
-            "Run"
-        </button>
+        <div class="joined">
+            <button
+                type="button"
+                class="primary"
+                class:working=is_working
+                data-testid="run-here"
+                title=format!("Computes in this tab ({})", spelled("Mod+Enter").join("+"))
+                disabled=move || is_working() || has_errors()
+                on:click=move |_| app.run_here()
+            >
+                <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1l9 5-9 5z" fill="currentColor" /></svg>
+                "Run"
+            </button>
+            <select
+                class="when-wide"
+                aria-label="Back end of this tab"
+                title="numpy is fast; debug is slow and defines the meaning, and both give the same bits"
+                data-testid="tab-backend-select"
+                disabled=is_working
+                on:change:target=move |event| {
+                    let chosen = event.target().value();
+                    app.run.backend.set(HERE.into_iter().find(|it| *it == chosen).unwrap_or(HERE[0]));
+                }
+            >
+                {HERE.map(|it| view! { <option value=it>{it}</option> })}
+            </select>
+        </div>
         <div class="joined">
             <button
                 type="button"

@@ -33,7 +33,7 @@ pub fn FieldPane() -> impl IntoView {
                         <button
                             type="button"
                             disabled=move || app.run.is_working() || (app.compilation.n_errors() > 0)
-                            on:click=move |_| app.run_debug()
+                            on:click=move |_| app.run_here()
                         >
                             "Run to see fields"
                         </button>
@@ -102,7 +102,7 @@ fn WhichChoice() -> impl IntoView {
     let has_both = Signal::derive(move || has_a.get() && has_b.get());
     view! {
         <div class="joined" role="group" aria-label="Result" data-testid="which">
-            {button(Which::A, "A", "debug, in this tab", has_a)}
+            {button(Which::A, "A", "this tab's", has_a)}
             {button(Which::B, "B", "the runner's", has_b)}
             {button(Which::Difference, "A−B", "their difference", has_both)}
         </div>

@@ -18,9 +18,12 @@ pub fn title(stage: Stage) -> &'static str {
         Stage::Definition => "Definition",
         Stage::Gtir => "GTIR",
         Stage::Oir => "OIR",
+        Stage::Npir => "NPIR",
         Stage::Tree => "Tree",
         Stage::Schedule => "Schedule",
         Stage::Sdfg => "SDFG",
+        Stage::Python => "Python",
+        Stage::Numpy => "NumPy",
         Stage::C => "C",
     }
 }
@@ -31,9 +34,12 @@ fn about(stage: Stage) -> &'static str {
         Stage::Definition => "what was written: names resolved, functions inlined",
         Stage::Gtir => "what it means: typed, not yet ordered",
         Stage::Oir => "when each statement runs",
+        Stage::Npir => "operations on whole arrays, conditions as masks",
         Stage::Tree => "loops and scopes made explicit",
         Stage::Schedule => "order, merging and placement chosen",
         Stage::Sdfg => "states, maps, tasklets and what moves between them",
+        Stage::Python => "the loops in plain Python, which runs",
+        Stage::Numpy => "operations on whole arrays in NumPy, which runs",
         Stage::C => "generated C with OpenMP",
     }
 }

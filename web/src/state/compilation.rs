@@ -77,7 +77,7 @@ pub struct Compilation {
     pub timings: RwSignal<Vec<StepTime>>,
     pub defaults: RwSignal<Defaults>,
     /// In the order of [`Stage::ALL`].
-    pub stages: [RwSignal<StageView>; 7],
+    pub stages: [RwSignal<StageView>; Stage::ALL.len()],
     pub trouble: RwSignal<Option<Trouble>>,
     /// From question to answer, the worker's messages included.
     pub round_trip_ms: RwSignal<Option<f64>>,

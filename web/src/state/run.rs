@@ -1,4 +1,4 @@
-//! Runs: `debug` in a worker of this tab, other back ends on the runner, and the comparison of both.
+//! Runs: in a worker of this tab, on the runner, and the comparison of both.
 //!
 //! One worker runs, and is ended when the user stops it; another one keeps the last two results, which a run that
 //! ends without one leaves as they were.
@@ -90,6 +90,9 @@ impl From<Failure> for Ended {
     }
 }
 
+/// The back ends that run in a tab: the fast one, and the one that defines the meaning.
+pub const HERE: [&str; 2] = ["numpy", "debug"];
+
 /// The last run and its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
@@ -99,7 +102,7 @@ pub struct Run {
     pub failure: RwSignal<Option<Failure>>,
     /// What goes on or ended last, in a line.
     pub status: RwSignal<String>,
-    /// The result of `debug`, and that of the runner.
+    /// The result of this tab, and that of the runner.
     pub a: RwSignal<Option<Arc<Outcome>>>,
     pub b: RwSignal<Option<Arc<Outcome>>>,
     pub differences: RwSignal<Option<Vec<Difference>>>,
@@ -107,6 +110,10 @@ pub struct Run {
     pub generation: RwSignal<u64>,
     /// Whether the user asked for the end.
     pub is_stopping: RwSignal<bool>,
+    /// The back end of the tab, one of [`HERE`].
+    pub backend: RwSignal<&'static str>,
+    /// Whether what runs at the moment runs in this tab.
+    is_here: StoredValue<bool>,
     runner: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     keeper: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     job: StoredValue<Option<String>>,
@@ -129,6 +136,8 @@ impl Run {
             differences: RwSignal::default(),
             generation: RwSignal::default(),
             is_stopping: RwSignal::default(),
+            backend: RwSignal::new(HERE[0]),
+            is_here: StoredValue::new(false),
             runner: StoredValue::new_local(None),
             keeper: StoredValue::new_local(None),
             job: StoredValue::new(None),
@@ -165,7 +174,7 @@ impl Run {
     fn started_runner(self) -> Result<Rc<Asker>, Failure> {
         started(self.runner, move |done, total| {
             if self.is_busy() {
-                let text = "debug runs in this tab".to_owned();
+                let text = format!("{} runs in this tab", self.backend.get_untracked());
                 self.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
         })
@@ -259,10 +268,13 @@ impl App {
         self.run.timings.set(Vec::new());
     }
 
-    /// Runs `debug` in this tab.
-    pub fn run_debug(self) {
-        let backend = "debug".to_owned();
-        self.start_run(backend.clone(), async move { self.debug().await.map(|()| backend) });
+    /// Runs the chosen back end in this tab.
+    pub fn run_here(self) {
+        let backend = self.run.backend.get_untracked();
+        self.start_run(
+            backend.to_owned(),
+            async move { self.here(backend).await.map(|()| backend.to_owned()) },
+        );
     }
 
     /// Runs the chosen back end on the runner.
@@ -274,7 +286,8 @@ impl App {
     /// Runs both and compares all fields, bit by bit.
     pub fn compare(self) {
         let backend = self.connection.backend.get_untracked();
-        self.start_run("debug".to_owned(), async move { self.compared(&backend).await.map(|()| backend) });
+        let here = self.run.backend.get_untracked();
+        self.start_run(here.to_owned(), async move { self.compared(here, &backend).await.map(|()| backend) });
     }
 
     /// Starts a run that begins on `backend`, unless one goes on.
@@ -318,7 +331,7 @@ impl App {
 
     /// Ends what runs.
     pub fn stop(self) {
-        let Phase::Working(backend) = self.run.phase.get_untracked() else { return };
+        let Phase::Working(_) = self.run.phase.get_untracked() else { return };
         self.run.is_stopping.set(true);
         match (self.run.job.get_value(), self.connection.runner()) {
             (Some(job), Some(runner)) => spawn_local(async move {
@@ -327,7 +340,7 @@ impl App {
                     self.connection.note(&error);
                 }
             }),
-            _ if backend == "debug" => {
+            _ if self.run.is_here.get_value() => {
                 if let Some(worker) = self.run.runner.get_value() {
                     worker.stop();
                 }
@@ -338,8 +351,8 @@ impl App {
         }
     }
 
-    async fn compared(self, backend: &str) -> Result<(), Ended> {
-        self.debug().await?;
+    async fn compared(self, here: &'static str, backend: &str) -> Result<(), Ended> {
+        self.here(here).await?;
         self.run.phase.set(Phase::Working(backend.to_owned()));
         self.run.say(format!("{backend} runs …"));
         self.remote(backend).await?;
@@ -351,7 +364,7 @@ impl App {
             _ => return Err(unexpected().into()),
         };
         let cells: u64 = differences.iter().map(|it| it.differing).sum();
-        self.run.say(format!("debug and {backend}: {cells} cells differ."));
+        self.run.say(format!("{here} and {backend}: {cells} cells differ."));
         self.run.differences.set(Some(differences));
         if cells > 0 {
             self.view.which.set(Which::Difference);
@@ -359,7 +372,7 @@ impl App {
         Ok(())
     }
 
-    async fn debug(self) -> Result<(), Ended> {
+    async fn here(self, backend: &'static str) -> Result<(), Ended> {
         let domain = untrack(|| self.domain());
         let points = domain.iter().fold(1_i64, |n, &it| n.saturating_mul(it.max(0)));
         if points > TAB_POINTS {
@@ -369,11 +382,14 @@ impl App {
             return Err(Failure { message, next, ..Failure::default() }.into());
         }
         let worker = self.run.started_runner()?;
-        let request = self.run_request("debug", domain);
+        let request = self.run_request(backend, domain);
         let revision = self.project.revision.get_untracked();
         let precision = self.project.precision.get_untracked();
         let since = page::now_ms();
-        let (said, buffers) = match worker.ask(Ask::Run { request }, Vec::new()).await {
+        self.run.is_here.set_value(true);
+        let answer = worker.ask(Ask::Run { request }, Vec::new()).await;
+        self.run.is_here.set_value(false);
+        let (said, buffers) = match answer {
             Ok(answer) => answer,
             Err(Gone::Stopped) => return Err(Ended::Cancelled),
             Err(gone) => return Err(self.lost_worker(gone, "change the domain or the text")),
@@ -383,8 +399,8 @@ impl App {
                 for step in timings {
                     self.run.time(step.step, step.ms);
                 }
-                self.run.say(format!("debug ran in {:.0} ms.", page::now_ms() - since));
-                let (backend, machine) = ("debug".to_owned(), "this tab".to_owned());
+                self.run.say(format!("{backend} ran in {:.0} ms.", page::now_ms() - since));
+                let (backend, machine) = (backend.to_owned(), "this tab".to_owned());
                 let outcome = Outcome { backend, machine, precision, domain, revision, fields };
                 self.keep_result(Which::A, outcome, buffers).await
             }

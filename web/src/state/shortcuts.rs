@@ -36,7 +36,7 @@ const fn perhaps(chord: &'static str, title: &'static str, act: fn(App) -> bool)
 
 /// Every one of them, in the order of the help.
 pub const SHORTCUTS: [Shortcut; 21] = [
-    shortcut("Mod+Enter", "run in this tab", |app| app.run_debug()),
+    shortcut("Mod+Enter", "run in this tab", |app| app.run_here()),
     shortcut("Mod+Alt+Enter", "run on the runner", |app| app.with_runner(App::run_on_runner)),
     shortcut("Mod+Shift+Enter", "run both and compare", |app| app.with_runner(App::compare)),
     // The editor has this key too, for fixes, while nothing runs.

@@ -4,85 +4,33 @@
 //!
 //! - A parallel execution is finished on all its levels before the next one
 //!   starts; in a sweep, all executions are finished on one level before the next.
-//! - An assignment is evaluated before it is stored. An execution that branches
-//!   or loops, or has several statements, runs point by point (or as if); nothing
+//! - An execution runs point by point, all its statements at one before the next. Nothing
 //!   it writes is read beside the point, and a read at another level sees, in a
 //!   parallel loop, the values from before the execution.
 //! - Parameters are written inside the compute domain only. Temporaries exist
 //!   as far as they are touched, and start as NaN or the smallest integer.
 
 mod points;
-mod rows;
 mod store;
 
-use std::fmt;
+pub mod source;
+
 use std::ops::Range;
 
-use crate::diag::Origin;
-use crate::entity::{Handle, SideTable};
+use crate::entity::Handle;
 use crate::oir::analysis::extents::{Extents, clipped};
-use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target};
+use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil, Stmt, Target};
 use crate::space::{Extent, LoopOrder, Region};
 use crate::types::Value;
 
 use super::launch::Launch;
 use points::Point;
-use rows::{Points, Rows};
-use store::{Memory, Outside};
+use store::Memory;
 
-/// At most this many iterations of one `while` at one point.
-pub const MAX_ITERATIONS: u64 = 1_000_000;
+pub use super::run::{Control, MAX_ITERATIONS, NoControl, Stop, Trap};
 
 /// How often a `while` asks whether to go on.
 const ITERATIONS_PER_QUESTION: u64 = 1 << 12;
-
-/// Watches a run, and may end it.
-pub trait Control {
-    /// Is told now and then how many points of how many are done; answers whether to go on.
-    fn progress(&mut self, done: u64, total: u64) -> bool;
-}
-
-/// Watches nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoControl;
-
-impl Control for NoControl {
-    fn progress(&mut self, _done: u64, _total: u64) -> bool {
-        true
-    }
-}
-
-/// Why a run ended before its end. The fields then hold what was computed so far.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
-    /// [`Control`] said so.
-    Cancelled,
-    /// The stencil did what it must not.
-    Trap(Trap),
-}
-
-/// A fault at one point of one statement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trap {
-    /// One sentence, lower-case, without a final dot.
-    pub message: String,
-    pub origin: Origin,
-    /// Position i, j, k in the compute domain.
-    pub cell: [i64; 3],
-}
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::Cancelled => f.write_str("cancelled"),
-            Stop::Trap(Trap { message, origin, cell: [i, j, k] }) => {
-                write!(f, "{message}, in {} at i={i}, j={j}, k={k}", origin.stmt)
-            }
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
 
 /// Runs a stencil. The arrays of `launch` are updated in place.
 ///
@@ -101,14 +49,7 @@ pub fn run(
     }
     let memory = Memory::new(stencil, extents, launch);
     let locals = stencil.locals.iter().map(|(_, it)| Value::zero(it.dtype)).collect();
-    let mut runs_by_point = SideTable::default();
-    for (execution, it) in stencil.executions.iter() {
-        // What passes have merged runs point by point, which would show a merge that is not legal.
-        // So does what finds its elements at run time.
-        let is_merged = it.body.len() > 1 || !stencil.locals.is_empty();
-        runs_by_point.insert(execution, is_merged || it.has_elements());
-    }
-    let mut run = Run { stencil, extents, runs_by_point, memory, locals, control, done: 0, total: 0 };
+    let mut run = Run { stencil, extents, memory, locals, control, done: 0, total: 0 };
     run.total = run.all_points();
     let result = run.vertical_loops();
     run.memory.give_back(stencil, launch);
@@ -118,8 +59,6 @@ pub fn run(
 struct Run<'a> {
     stencil: &'a Stencil,
     extents: &'a Extents,
-    /// Whether an execution runs point by point, and not along rows.
-    runs_by_point: SideTable<HorizontalExecution, bool>,
     memory: Memory,
     locals: Vec<Value>,
     control: &'a mut dyn Control,
@@ -189,32 +128,9 @@ impl Run<'_> {
         let stencil = self.stencil;
         let extent = self.extents.executions[execution];
         let body = stencil.executions[execution].body.as_slice();
-        if self.runs_by_point[execution] {
-            self.points(extent, body, k)?;
-        } else {
-            self.rows(extent, body, k)?;
-        }
+        self.points(extent, body, k)?;
         self.done += self.points_of_plane(extent);
         if self.control.progress(self.done, self.total) { Ok(()) } else { Err(Stop::Cancelled) }
-    }
-
-    fn rows(&mut self, extent: Extent, body: &[Stmt], k: i64) -> Result<(), Stop> {
-        // The region of a block is taken off here, so that rows outside cost nothing.
-        let (region, body) = match body {
-            [Stmt { kind: StmtKind::Region { region, body }, .. }] => (*region, body.as_slice()),
-            body => (Region::default(), body),
-        };
-        let domain = self.memory.domain;
-        let i = clipped(extent.i, region.i, domain.i);
-        if i.is_empty() {
-            return Ok(());
-        }
-        for j in clipped(extent.j, region.j, domain.j) {
-            let mut go_on = || self.control.progress(self.done, self.total);
-            let mut rows = Rows { stencil: self.stencil, memory: &mut self.memory, go_on: &mut go_on };
-            rows.run(body, &Points { i: i.clone(), j, k }, None)?;
-        }
-        Ok(())
     }
 
     fn points(&mut self, extent: Extent, body: &[Stmt], k: i64) -> Result<(), Stop> {
@@ -247,17 +163,6 @@ impl Run<'_> {
             })
             .sum()
     }
-}
-
-fn endless(stmt: &Stmt, cell: [i64; 3]) -> Stop {
-    let message = format!("a `while` loop did not end within {MAX_ITERATIONS} iterations");
-    Stop::Trap(Trap { message, origin: stmt.origin.clone(), cell })
-}
-
-fn outside(stencil: &Stencil, fault: &Outside, origin: &Origin) -> Stop {
-    let name = &stencil.fields[fault.field].name;
-    let message = format!("`{name}{}` does not exist", fault.place);
-    Stop::Trap(Trap { message, origin: origin.clone(), cell: fault.cell })
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Statements at one point, in sequence, with ordinary scalar semantics.
 
-use super::store::{Memory, Outside, Place};
-use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop, endless, outside};
+use super::store::{Memory, Outside};
+use super::{ITERATIONS_PER_QUESTION, MAX_ITERATIONS, Stop};
+use crate::backend::layout::Place;
 use crate::diag::Origin;
 use crate::expr::{ExprKind, Index, Vertical, evaluate};
 use crate::oir::nodes::{Access, Expr, Stencil, Stmt, StmtKind, Target};
@@ -28,7 +29,7 @@ impl Point<'_> {
                         Target::Field(field) => self
                             .place(Offset::CENTRE, index)
                             .and_then(|place| self.memory.write(*field, &place, self.cell, value))
-                            .map_err(|it| outside(self.stencil, &it, &stmt.origin))?,
+                            .map_err(|it| self.outside(&it, &stmt.origin))?,
                         Target::Local(local) => self.locals[local.index()] = value,
                     }
                 }
@@ -41,7 +42,7 @@ impl Point<'_> {
                     while self.condition(condition, &stmt.origin)? {
                         iterations += 1;
                         if iterations > MAX_ITERATIONS {
-                            return Err(endless(stmt, self.cell));
+                            return Err(Stop::endless(&stmt.origin, self.cell));
                         }
                         if iterations % ITERATIONS_PER_QUESTION == 0 && !go_on() {
                             return Err(Stop::Cancelled);
@@ -66,7 +67,11 @@ impl Point<'_> {
     }
 
     fn checked(&self, expr: &Expr, origin: &Origin) -> Result<Value, Stop> {
-        self.value(expr).map_err(|it| outside(self.stencil, &it, origin))
+        self.value(expr).map_err(|it| self.outside(&it, origin))
+    }
+
+    fn outside(&self, fault: &Outside, origin: &Origin) -> Stop {
+        Stop::outside(&self.stencil.fields[fault.field].name, &fault.place, origin, fault.cell)
     }
 
     /// The element that an index picks, beside the point by `offset`.

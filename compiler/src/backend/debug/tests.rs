@@ -454,23 +454,3 @@ fn a_run_can_be_cancelled() {
     let result = run(&stencil, &extents, &mut launch, &mut After(30));
     assert_eq!(result, Err(Stop::Cancelled));
 }
-
-#[test]
-fn rows_and_points_compute_the_same_bits() {
-    // Two statements in one execution run point by point.
-    let statement = "b = max(sqrt(abs(a[1,0,0] - 3.5)) ** 1.5, exp(a * 0.01) % 0.7) if a > 2.0 or not a < 50.0 else -a / 3.0";
-    let rows = format!(
-        "stencil r\nfield a: float64[IJK]\nfield b: float64[IJK]\nparallel [start, end)\n  {statement}\n"
-    );
-    let points = format!(
-        "stencil p\nfield a: float64[IJK]\nfield b: float64[IJK]\nparallel\n  [start, end)\n    x0\n      b = 0.0\n      {statement}\n"
-    );
-    let points = crate::oir::parse::parse(&points).expect("the text is OIR");
-    let (rows, points) = (small(&rows), run_oir_ended(points, Domain::new(4, 3, 3), distinct));
-    for k in 0..3 {
-        for i in 0..4 {
-            let cell = [i, 1, k];
-            assert_eq!(rows.at("b", cell).to_bits(), points.at("b", cell).to_bits(), "{cell:?}");
-        }
-    }
-}

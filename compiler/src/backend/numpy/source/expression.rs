@@ -1,0 +1,295 @@
+//! Expressions of whole arrays in NumPy.
+
+use std::collections::BTreeSet;
+
+use itertools::Itertools;
+
+use super::helpers::Helper;
+use super::locals::Locals;
+use crate::backend::emit::python::{
+    self, ATOM, BIT_AND, BIT_OR, COMPARISON, SIGN, SUM, Text, beside, is_native,
+};
+use crate::entity::{Handle, SideTable};
+use crate::expr::{ExprKind, Vertical};
+use crate::npir::nodes::{Access, Expr, Field, Index, Local, Scalar, Stencil};
+use crate::space::{Axis, Offset};
+use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+
+/// What things are called in the text.
+pub(super) struct Names {
+    pub(super) fields: SideTable<Field, String>,
+    pub(super) kept: SideTable<Field, String>,
+    pub(super) scalars: SideTable<Scalar, String>,
+    pub(super) locals: SideTable<Local, String>,
+}
+
+/// Writes expressions, and remembers what these need.
+pub(super) struct Expressions<'a> {
+    pub(super) stencil: &'a Stencil,
+    pub(super) names: Names,
+    pub(super) locals: Locals,
+    pub(super) helpers: BTreeSet<Helper>,
+    pub(super) is_in_region: bool,
+    /// That of the statement at hand.
+    pub(super) mask: Option<Handle<Local>>,
+}
+
+impl Expressions<'_> {
+    /// The names of the slices along I, J, K.
+    fn slices(&self) -> [&'static str; 3] {
+        if self.is_in_region { ["ri", "rj", "k"] } else { ["i", "j", "k"] }
+    }
+
+    /// A local, at all points of the slice at hand.
+    pub(super) fn local(&self, local: Handle<Local>) -> String {
+        let name = &self.names.locals[local];
+        if self.locals.is_indexed(local) {
+            format!("{name}[{}]", self.slices().iter().format(", "))
+        } else {
+            name.clone()
+        }
+    }
+
+    /// The element that regular indices pick; `None` where an integer of run time does.
+    pub(super) fn regular(
+        &self,
+        field: Handle<Field>,
+        offset: Offset,
+        index: Option<&Index>,
+    ) -> Option<String> {
+        let mut offset = offset;
+        if let Some(index) = index {
+            offset.k = index.level_offset()?;
+        }
+        let axes = self.stencil.fields[field].axes;
+        let slice = |axis: Axis| beside(self.slices()[axis.index()], offset.along(axis).into());
+        let data = index.map_or(Some(Vec::new()), Index::literal_data)?;
+        let all: Vec<String> = axes.iter().map(slice).chain(data.iter().map(ToString::to_string)).collect();
+        Some(if all.is_empty() { "()".to_owned() } else { all.join(", ") })
+    }
+
+    /// The same where an integer of run time picks it, as arguments.
+    pub(super) fn found(&mut self, field: Handle<Field>, offset: Offset, index: &Index) -> String {
+        let axes = self.stencil.fields[field].axes;
+        let mut all = Vec::new();
+        for axis in axes.iter() {
+            let slice = self.slices()[axis.index()];
+            all.push(match (axis, &index.vertical) {
+                (Axis::K, Vertical::Offset(by)) => beside(slice, (*by).into()),
+                (Axis::K, Vertical::Above(by)) => {
+                    Text::infix(Text::atom("k.positions(2)"), "+", self.expr(by), SUM).text
+                }
+                (Axis::K, Vertical::At(level)) => self.expr(level).text,
+                _ => beside(slice, offset.along(axis).into()),
+            });
+        }
+        all.extend(index.data.iter().map(|it| self.expr(it).text));
+        if let Some(mask) = self.mask {
+            all.push(format!("where={}", self.local(mask)));
+        }
+        all.join(", ")
+    }
+
+    fn read(&mut self, access: Access, index: Option<&Index>) -> Text {
+        let (field, offset, name) = match access {
+            Access::Field { field, offset } => (field, offset, self.names.fields[field].clone()),
+            Access::Kept { field, offset } => (field, offset, self.names.kept[field].clone()),
+            Access::Scalar(scalar) => return Text::atom(&self.names.scalars[scalar]),
+            Access::Local(local) => return Text::atom(self.local(local)),
+        };
+        match (self.regular(field, offset, index), index) {
+            (None, Some(index)) => {
+                Text::atom(format_args!("{name}.take({})", self.found(field, offset, index)))
+            }
+            (place, _) => Text::atom(format_args!("{name}[{}]", place.unwrap_or_default())),
+        }
+    }
+
+    pub(super) fn expr(&mut self, expr: &Expr) -> Text {
+        match &expr.kind {
+            ExprKind::Literal(value) => literal(*value),
+            ExprKind::Access(access) => self.read(*access, None),
+            ExprKind::Element(access, index) => self.read(*access, Some(index)),
+            ExprKind::Position(axis) => {
+                let positions = format!("{}.positions({})", self.slices()[axis.index()], axis.index());
+                Text::atom(positions)
+            }
+            ExprKind::Unary(op, operand) => {
+                let operand = self.expr(operand);
+                match op {
+                    UnaryOp::Plus => operand,
+                    UnaryOp::Minus => Text::new(format_args!("-{}", operand.within(SIGN + 1)), SIGN),
+                    UnaryOp::Not => Text::new(format_args!("~{}", operand.within(SIGN + 1)), SIGN),
+                }
+            }
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let [condition, then, otherwise] = [condition, then, otherwise].map(|it| self.expr(it).text);
+                Text::atom(format_args!("np.where({condition}, {then}, {otherwise})"))
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::Cast(to, operand) => self.cast(*to, operand),
+        }
+    }
+
+    /// The same with the type's own arithmetic, where it is a number that Python would compute with by itself.
+    pub(super) fn typed(&mut self, expr: &Expr) -> Text {
+        let text = self.expr(expr);
+        if is_bare(expr) {
+            Text::atom(format_args!("np.{}({})", type_name(expr.dtype), text.text))
+        } else {
+            text
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Text {
+        let dtype = left.dtype;
+        match op {
+            BinaryOp::Mod => return self.remainder("mod", dtype, left, right),
+            BinaryOp::Pow => return self.power(left, right),
+            _ => {}
+        }
+        // Python raises where NumPy gives infinities.
+        let left = if is_bare(right) { self.typed(left) } else { self.expr(left) };
+        let right = self.expr(right);
+        match op {
+            BinaryOp::And => Text::infix(left, "&", right, BIT_AND),
+            BinaryOp::Or => Text::infix(left, "|", right, BIT_OR),
+            op => Text::infix(left, op.symbol(), right, python::binding(op)),
+        }
+    }
+
+    fn remainder(&mut self, name: &str, dtype: DType, left: &Expr, right: &Expr) -> Text {
+        let [left, right] = [left, right].map(|it| self.typed(it).text);
+        if dtype.is_float() {
+            if name == "mod_c" {
+                return Text::atom(format_args!("np.fmod({left}, {right})"));
+            }
+            self.helpers.insert(Helper::Select);
+            return Text::atom(format_args!("{name}({left}, {right})"));
+        }
+        self.helpers.insert(Helper::Integer);
+        Text::atom(format_args!("integer_{name}({left}, {right})"))
+    }
+
+    fn power(&mut self, base: &Expr, exponent: &Expr) -> Text {
+        let dtype = base.dtype;
+        if !dtype.is_float() {
+            self.helpers.insert(Helper::Integer);
+            let [base, exponent] = [base, exponent].map(|it| self.typed(it).text);
+            return Text::atom(format_args!("integer_pow({base}, {exponent})"));
+        }
+        self.helpers.insert(Helper::Pow);
+        let base = self.typed(base).text;
+        let exponent = match exponent.kind {
+            ExprKind::Literal(value) => literal(value.cast(dtype)).text,
+            _ if exponent.dtype == dtype => self.typed(exponent).text,
+            _ => self.cast(dtype, exponent).text,
+        };
+        Text::atom(format_args!("pow{}({base}, {exponent})", suffix(dtype)))
+    }
+
+    fn call(&mut self, function: Function, arguments: &[Expr]) -> Text {
+        use Function as F;
+        let Some(first) = arguments.first() else { return Text::atom("0.0") };
+        let dtype = first.dtype;
+        let name = match function {
+            F::Mod => return self.remainder("mod", dtype, first, arguments.get(1).unwrap_or(first)),
+            F::ModC => return self.remainder("mod_c", dtype, first, arguments.get(1).unwrap_or(first)),
+            F::Abs => "np.abs".to_owned(),
+            F::Sqrt => "np.sqrt".to_owned(),
+            F::Floor | F::Ceil | F::Trunc | F::Round | F::RoundAwayFromZero if !dtype.is_float() => {
+                return self.typed(first);
+            }
+            F::Floor => "np.floor".to_owned(),
+            F::Ceil => "np.ceil".to_owned(),
+            F::Trunc => "np.trunc".to_owned(),
+            F::Round => "np.rint".to_owned(),
+            F::Min | F::MinC if !dtype.is_float() => "np.minimum".to_owned(),
+            F::Max | F::MaxC if !dtype.is_float() => "np.maximum".to_owned(),
+            F::Min => self.helper(Helper::Select, "minimum"),
+            F::Max => self.helper(Helper::Select, "maximum"),
+            F::MinC => self.helper(Helper::Select, "minimum_c"),
+            F::MaxC => self.helper(Helper::Select, "maximum_c"),
+            F::RoundAwayFromZero => self.helper(Helper::Select, "round_away_from_zero"),
+            F::IsNan => "np.isnan".to_owned(),
+            F::IsInf => "np.isinf".to_owned(),
+            F::IsFinite => "np.isfinite".to_owned(),
+            F::Exp => self.helper(Helper::Exp, &format!("exp{}", suffix(dtype))),
+            F::Log => self.helper(Helper::Log, &format!("log{}", suffix(dtype))),
+            F::Log10 => self.helper(Helper::Log, &format!("log10{}", suffix(dtype))),
+            F::Gamma | F::Erf | F::Erfc => {
+                let argument = self.typed(first).text;
+                let name = self.helper(Helper::Platform, "platform");
+                return Text::atom(format_args!("{name}(pointwise(math.{function}), {argument})"));
+            }
+            tail => {
+                let argument = self.typed(first).text;
+                let name = self.helper(Helper::Platform, "platform");
+                return Text::atom(format_args!("{name}(np.{}, {argument})", of_numpy(tail)));
+            }
+        };
+        let arguments: Vec<String> = arguments.iter().map(|it| self.typed(it).text).collect();
+        Text::atom(format_args!("{name}({})", arguments.join(", ")))
+    }
+
+    fn helper(&mut self, helper: Helper, name: &str) -> String {
+        self.helpers.insert(helper);
+        name.to_owned()
+    }
+
+    fn cast(&mut self, to: DType, operand: &Expr) -> Text {
+        if let ExprKind::Literal(value) = operand.kind {
+            return literal(value.cast(to));
+        }
+        let from = operand.dtype;
+        let value = self.typed(operand);
+        match to {
+            DType::Bool => Text::infix(value, "!=", Text::atom("0"), COMPARISON),
+            to if from.is_float() && to.is_int() => {
+                self.helpers.insert(Helper::Integer);
+                Text::atom(format_args!("integer({}, np.{})", value.text, type_name(to)))
+            }
+            to => Text::atom(format_args!("{}.astype(np.{})", value.within(ATOM), type_name(to))),
+        }
+    }
+}
+
+/// A number; one of a type that Python does not have names it.
+pub(super) fn literal(value: Value) -> Text {
+    let text = python::number(value, ["np.nan", "np.inf"]);
+    match value.dtype() {
+        DType::Bool => Text::atom(format_args!("np.{}_", text.text)),
+        dtype if is_native(dtype) => text,
+        dtype => Text::atom(format_args!("np.{}({})", type_name(dtype), text.text)),
+    }
+}
+
+/// Whether Python, and not NumPy, would compute with it.
+fn is_bare(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(value) => is_native(value.dtype()) && value.dtype() != DType::Bool,
+        ExprKind::Unary(_, operand) => is_bare(operand),
+        _ => false,
+    }
+}
+
+pub(super) fn type_name(dtype: DType) -> &'static str {
+    if dtype == DType::Bool { "bool_" } else { dtype.name() }
+}
+
+fn suffix(dtype: DType) -> &'static str {
+    if dtype == DType::Float32 { "_float32" } else { "" }
+}
+
+fn of_numpy(function: Function) -> &'static str {
+    match function {
+        Function::Asin => "arcsin",
+        Function::Acos => "arccos",
+        Function::Atan => "arctan",
+        Function::Asinh => "arcsinh",
+        Function::Acosh => "arccosh",
+        Function::Atanh => "arctanh",
+        it => it.name(),
+    }
+}
