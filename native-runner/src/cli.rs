@@ -160,6 +160,12 @@ pub struct EmitArgs {
     /// What each pass of the level changed, as a comparison of lines, instead of the level
     #[arg(long)]
     pub print_changed: bool,
+    /// Make the schedule for this kind of machine
+    #[arg(long, value_name = "cpu|gpu", value_parser = clap::builder::PossibleValuesParser::new(["cpu", "gpu"]))]
+    pub target: Option<String>,
+    /// Make the schedule for arrays whose neighbours along this axis lie side by side
+    #[arg(long, value_name = "i|j|k", value_parser = clap::builder::PossibleValuesParser::new(["i", "j", "k"]))]
+    pub contiguous: Option<String>,
     /// The schedule as a document of steps, for `--schedule`, instead of the level
     #[arg(long)]
     pub steps: bool,

@@ -7,11 +7,11 @@ use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::inputs::Directives;
-use isobar_compiler::pass::{Limit, PassOptions};
+use isobar_compiler::pass::{self, Limit, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Arithmetic, Constants, PassLimit, Request, Tile};
+use crate::request::{Arithmetic, Constants, Contiguous, Device, PassLimit, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -47,6 +47,15 @@ impl Request {
                 trace: self.passes.trace,
                 schedule: self.passes.schedule.clone(),
                 steps: self.passes.steps,
+                device: match self.passes.device {
+                    None | Some(Device::Cpu) => pass::Device::Cpu,
+                    Some(Device::Gpu) => pass::Device::Gpu,
+                },
+                contiguous: match self.passes.contiguous {
+                    None | Some(Contiguous::I) => Axis::I,
+                    Some(Contiguous::J) => Axis::J,
+                    Some(Contiguous::K) => Axis::K,
+                },
             },
         };
         config.externals.extend(self.externals.iter().map(|(name, value)| (name.clone(), external(value))));

@@ -92,12 +92,35 @@ pub struct Passes {
     /// The file among `files` that says how loops run, in the place of the passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
+    /// What the schedule is made for: `cpu` where it is left out, or `gpu`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<Device>,
+    /// Along which axis neighbours lie side by side in memory: `i` where it is left out, `j` or `k`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contiguous: Option<Contiguous>,
     /// Whether the answer holds the schedule as a document of steps.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub steps: bool,
     /// Whether the answer holds every level before and after each pass.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trace: bool,
+}
+
+/// A kind of machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    Cpu,
+    Gpu,
+}
+
+/// An axis along which neighbours lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Contiguous {
+    I,
+    J,
+    K,
 }
 
 /// At most so many decisions of a pass are carried out.

@@ -68,6 +68,30 @@ impl Hook for UntilOir {
     }
 }
 
+/// Tells how long the middle takes: from the OIR as it was lowered to the SDFG behind its passes.
+struct Middle {
+    start: Instant,
+    took: Duration,
+}
+
+impl Hook for Middle {
+    fn begin(&mut self, step: Step) {
+        if step == (Step { kind: StepKind::Pipeline, name: "oir" }) {
+            self.start = Instant::now();
+        }
+        if step == (Step { kind: StepKind::Door, name: "c" }) {
+            self.took = self.start.elapsed();
+        }
+    }
+}
+
+fn middle(session: &mut Session, project: &Project, config: &Config) -> Duration {
+    let mut hook = Middle { start: Instant::now(), took: Duration::ZERO };
+    let compilation = session.compile(project, config, &mut hook);
+    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    hook.took
+}
+
 /// Prints the median of what `work` says it took, and what one more of it allocates.
 fn measure(name: &str, repetitions: usize, mut work: impl FnMut(usize) -> Duration) {
     let mut times: Vec<Duration> = (0..repetitions).map(&mut work).collect();
@@ -175,6 +199,15 @@ fn main() {
             });
         }
     }
+    if is_wanted("middle") {
+        for lines in [250, 500, 1000, 2000] {
+            let text = HEAD.to_owned() + &stencil("s", lines);
+            let project = Project::of_one("main.py", &text);
+            measure(&format!("middle, a stencil of {lines} statements: OIR to SDFG"), 11, |_| {
+                middle(&mut Session::new(), &project, &Config::default())
+            });
+        }
+    }
     if is_wanted("files") {
         let project = many_files(200);
         measure("200 files of 150 lines, one reached: to OIR", 15, |_| {
@@ -219,6 +252,9 @@ fn checkout(folder: &std::path::Path) {
             let mut hook = UntilOir { start: Instant::now(), took: Duration::ZERO };
             Session::new().compile(&project, &config, &mut hook);
             hook.took
+        });
+        measure(&format!("largest stencil, {stencil}: middle, OIR to SDFG"), 15, |_| {
+            middle(&mut Session::new(), &project, &config)
         });
     }
 }

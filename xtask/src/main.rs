@@ -65,6 +65,9 @@ enum Chore {
         /// Folders with modules that those import; their own stencils are not meant
         #[arg(long)]
         with: Vec<std::path::PathBuf>,
+        /// Run every level and every pass too, and hold them against what the stencil means
+        #[arg(long)]
+        passes: bool,
     },
     /// Look for inputs that break the front end: coverage-guided, built with instrumentation
     Fuzz {
@@ -108,7 +111,7 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
-        Chore::Corpus { paths, with } => corpus(&paths, &with),
+        Chore::Corpus { paths, with, passes } => corpus(&paths, &with, passes),
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
@@ -135,11 +138,18 @@ fn manual() -> anyhow::Result<()> {
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 
-fn corpus(paths: &[std::path::PathBuf], libraries: &[std::path::PathBuf]) -> anyhow::Result<()> {
+fn corpus(
+    paths: &[std::path::PathBuf],
+    libraries: &[std::path::PathBuf],
+    compares: bool,
+) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "corpus", "--"]);
     for library in libraries {
         command.arg("--with").arg(library);
+    }
+    if compares {
+        command.arg("--passes");
     }
     process::run(command.args(paths), "compile and run the stencils below these folders")
 }

@@ -15,6 +15,6 @@ pub use analysis::{Analyses, Analysis};
 pub use cx::PassCx;
 pub use hook::{Hook, NoHook, Shown, Step, StepKind};
 pub use log::{LogPoint, LogValue, Logged};
-pub use options::{Limit, PassOptions};
+pub use options::{Device, Limit, PassOptions};
 pub use pipeline::{Level, Pass, Pipeline, Watch};
 pub use trace::{Change, Part, Snapshot, Trace, TraceNode, TraceStep};

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::space::Axis;
+
 /// Which passes run, and how much of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PassOptions {
     /// Passes that do not run, by name: `oir/merge-horizontal-executions`.
     pub skip: BTreeSet<String>,
@@ -13,10 +15,22 @@ pub struct PassOptions {
     pub limit: Option<Limit>,
     /// The file of the project that says how loops are to run, instead of the passes.
     pub schedule: Option<String>,
+    /// What the schedule is made for.
+    pub device: Device,
+    /// Along which axis neighbours lie side by side in memory.
+    pub contiguous: Axis,
     /// Whether the steps are kept that led to the schedule.
     pub steps: bool,
     /// Whether every level is kept as it is before and after each pass.
     pub trace: bool,
+}
+
+/// A kind of machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    #[default]
+    Cpu,
+    Gpu,
 }
 
 /// At most so many decisions of one pass are carried out.
@@ -24,6 +38,21 @@ pub struct PassOptions {
 pub struct Limit {
     pub pass: String,
     pub decisions: usize,
+}
+
+impl Default for PassOptions {
+    fn default() -> Self {
+        Self {
+            skip: BTreeSet::new(),
+            stop_after: None,
+            limit: None,
+            schedule: None,
+            device: Device::default(),
+            contiguous: Axis::I,
+            steps: false,
+            trace: false,
+        }
+    }
 }
 
 impl PassOptions {

@@ -171,7 +171,7 @@ impl Trip<'_> {
             || schedule::print::listing(&scheduled),
         );
         self.compilation.levels.tree = Some(explicit);
-        let target = Target { keeps_steps: config.passes.steps, ..Target::CPU };
+        let target = Target::of(&config.passes);
         let goes_on = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled),
             None => Some(true),

@@ -100,6 +100,12 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
     }
     passes.trace |= args.print_changed;
     passes.steps |= args.steps;
+    if let Some(target) = &args.target {
+        passes.device = serde_json::from_value(target.as_str().into()).ok();
+    }
+    if let Some(axis) = &args.contiguous {
+        passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
+    }
     Ok(document)
 }
 

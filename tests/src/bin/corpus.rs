@@ -15,20 +15,22 @@ const AFTER_PARSING: [&str; 3] = ["E18", "E28", "E37"];
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 fn main() -> ExitCode {
-    let (mut roots, mut libraries) = (Vec::new(), Vec::new());
+    let (mut roots, mut libraries, mut compares) = (Vec::new(), Vec::new(), false);
     let mut arguments = std::env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--with") => libraries.extend(arguments.next().map(PathBuf::from)),
+            Some("--passes") => compares = true,
             _ => roots.push(PathBuf::from(argument)),
         }
     }
     if roots.is_empty() {
-        println!("usage: cargo xtask corpus PATH... [--with PATH]...");
+        println!("usage: cargo xtask corpus PATH... [--with PATH]... [--passes]");
         return ExitCode::from(2);
     }
-    let thread =
-        std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || report(&roots, &libraries));
+    let thread = std::thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || report(&roots, &libraries, compares));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(has_crashed))) => ExitCode::from(u8::from(has_crashed)),
         Ok(Ok(Err(error))) => {
@@ -40,11 +42,12 @@ fn main() -> ExitCode {
 }
 
 /// Prints a line for each stencil that is not run to its end, and a table; whether the compiler crashed.
-fn report(roots: &[PathBuf], libraries: &[PathBuf]) -> anyhow::Result<bool> {
+fn report(roots: &[PathBuf], libraries: &[PathBuf], compares: bool) -> anyhow::Result<bool> {
     let mut rows = Vec::new();
     let mut has_crashed = false;
     for root in roots {
-        let mut trial = Trial::new(Checkout::read(root, libraries)?);
+        let trial = Trial::new(Checkout::read(root, libraries)?);
+        let mut trial = if compares { trial.comparing() } else { trial };
         let mut row = Row { root: root.display().to_string(), ..Row::default() };
         for (file, stencil) in trial.stencils() {
             let outcome = trial.attempt(&file, &stencil, Domain::new(5, 4, 6));
@@ -69,12 +72,14 @@ fn report(roots: &[PathBuf], libraries: &[PathBuf]) -> anyhow::Result<bool> {
                 Outcome::Refused { code, message } if fate == Fate::Later => {
                     println!("{code} parsed  {place}: {message}");
                 }
+                Outcome::Accepted { levels: Err(why), .. } => println!("DIFFERS  {place}: {why}"),
                 Outcome::Accepted { run: Ok(()), .. } => {}
                 Outcome::Accepted { run: Err(why), .. } => println!("not run  {place}: {why}"),
                 Outcome::Refused { code, message } => println!("{code}      {place}: {message}"),
                 Outcome::Crashed { what } => println!("CRASHED  {place}: {what}"),
             }
-            has_crashed |= matches!(outcome, Outcome::Crashed { .. });
+            has_crashed |=
+                matches!(outcome, Outcome::Crashed { .. } | Outcome::Accepted { levels: Err(_), .. });
             row.add(outcome, fate);
         }
         rows.push(row);

@@ -6,17 +6,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::debug::{self, Control};
-use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::backend::launch::{Launch, ScalarInput};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag::{FileId, Severity, Span};
+use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
-use isobar_compiler::pipeline::{Compilation, NoHook};
+use isobar_compiler::pipeline::{Compilation, NoHook, Stage};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_compiler::{gtir, oir, schedule};
 
 use super::Checkout;
 
@@ -24,8 +26,13 @@ use super::Checkout;
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It compiled through all levels in this time, with these warnings; `Err` says why a run on small fields ended
-    /// early.
-    Accepted { took: Duration, run: Result<(), String>, warnings: BTreeSet<&'static str> },
+    /// early, and of `levels` why one does not read back as it is printed, or means something else.
+    Accepted {
+        took: Duration,
+        run: Result<(), String>,
+        levels: Result<(), String>,
+        warnings: BTreeSet<&'static str>,
+    },
     /// The first error: its code, and its sentence.
     Refused { code: &'static str, message: String },
     /// A fault of the compiler.
@@ -42,12 +49,20 @@ const FUNCTIONS: usize = 4;
 pub struct Trial {
     checkout: Checkout,
     session: Session,
+    /// Whether every level and every pass is run and held against the meaning.
+    compares: bool,
 }
 
 impl Trial {
     #[must_use]
     pub fn new(checkout: Checkout) -> Self {
-        Self { checkout, session: Session::new() }
+        Self { checkout, session: Session::new(), compares: false }
+    }
+
+    /// The same, where every level and every pass is also run and held against the meaning.
+    #[must_use]
+    pub fn comparing(self) -> Self {
+        Self { compares: true, ..self }
     }
 
     /// Every stencil: its file and its name.
@@ -82,9 +97,18 @@ impl Trial {
             Ok((compilation, took, _)) => {
                 // Each text is made when it is asked for, and none may panic either.
                 let _ = compilation.listings().count();
+                let launch = launch(&compilation, domain);
+                let levels =
+                    reads_back(&compilation).and_then(|()| match (&launch, &compilation.levels.oir) {
+                        (Ok(launch), Some(oir)) if self.compares => {
+                            compare(oir, launch, &[1]).1.map_or(Ok(()), |it| Err(it.to_string()))
+                        }
+                        _ => Ok(()),
+                    });
                 Outcome::Accepted {
                     took,
-                    run: run(&compilation, domain),
+                    run: launch.and_then(|launch| run(&compilation, launch)),
+                    levels,
                     warnings: codes(&compilation, Severity::Warning).map(|(code, _)| code).collect(),
                 }
             }
@@ -182,23 +206,49 @@ fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static
     told.map(|it| (it.code.0, it.message.clone()))
 }
 
-fn run(compilation: &Compilation, domain: Domain) -> Result<(), String> {
+/// A call with small random fields.
+fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
+    let signature = compilation.signature.as_ref().ok_or("a level is missing")?;
+    let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
+    let call = inputs::call_for(signature, &small_inputs(signature), domain);
+    compilation.bind(call).map_err(|wrong| {
+        wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>().join("; ")
+    })
+}
+
+/// Whether GTIR, OIR and the schedule tree are, read back from their texts, what they were.
+fn reads_back(compilation: &Compilation) -> Result<(), String> {
+    let same = |stage: Stage, again: Result<String, String>| {
+        let text = compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
+        match again {
+            Ok(again) if again == text => Ok(()),
+            Ok(_) => Err(format!("{stage} is printed otherwise after it was read back")),
+            Err(wrong) => Err(format!("{stage} does not read back: {wrong}")),
+        }
+    };
+    let text = |stage: Stage| compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
+    let typed = gtir::parse::parse(text(Stage::Gtir)).map_err(|it| it.to_string());
+    same(Stage::Gtir, typed.map(|it| gtir::print::listing(&it).text))?;
+    let ordered = oir::parse::parse(text(Stage::Oir)).map_err(|it| it.to_string());
+    let printed = |it: oir::nodes::Stencil| {
+        let extents = oir::analysis::extents(&it);
+        oir::print::listing_with_extents(&it, &extents).text
+    };
+    same(Stage::Oir, ordered.map(printed))?;
+    let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());
+    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))
+}
+
+fn run(compilation: &Compilation, mut launch: Launch) -> Result<(), String> {
     struct GoOn;
     impl Control for GoOn {
         fn progress(&mut self, _done: u64, _total: u64) -> bool {
             true
         }
     }
-    let (Some(signature), Some(oir), Some(extents)) =
-        (&compilation.signature, &compilation.levels.oir, &compilation.levels.extents)
-    else {
+    let (Some(oir), Some(extents)) = (&compilation.levels.oir, &compilation.levels.extents) else {
         return Err("a level is missing".to_owned());
     };
-    let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
-    let call = inputs::call_for(signature, &small_inputs(signature), domain);
-    let mut launch = compilation.bind(call).map_err(|wrong| {
-        wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>().join("; ")
-    })?;
     debug::run(oir, extents, &mut launch, &mut GoOn).map_err(|stop| format!("{stop:?}"))
 }
 

@@ -3,11 +3,13 @@
 pub mod merge_loops;
 pub mod fuse_in_tiles;
 pub mod sink_sequential_levels;
+pub mod order_loops;
 pub mod contract_temporaries;
 pub mod peel_regions;
 pub mod drop_unit_loops;
 pub mod place_threads;
 pub mod place_vectors;
+pub mod place_grid;
 
 use super::analysis::cost::Machine;
 use super::nodes::Tree;
@@ -15,7 +17,8 @@ use super::step::LoopRef;
 use super::transform::Path;
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
-use crate::pass::{Analyses, Level, Pass, Pipeline};
+use crate::pass::{Analyses, Device, Level, Pass, PassOptions, Pipeline};
+use crate::space::Axis;
 
 /// What a schedule is made for.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +27,10 @@ pub struct Target {
     pub has_threads: bool,
     /// Whether the innermost loop may run in vector lanes.
     pub has_vectors: bool,
+    /// Whether loops run on the grid and the blocks of a GPU.
+    pub has_grid: bool,
+    /// Along which axis neighbours lie side by side in memory.
+    pub contiguous: Axis,
     /// What decides where costs do; without it, nothing is tiled or peeled.
     pub machine: Option<Machine>,
     /// Whether the tree keeps the steps that led to it.
@@ -32,8 +39,36 @@ pub struct Target {
 
 impl Target {
     /// Several cores with vector units, arrays contiguous along i.
-    pub const CPU: Target =
-        Target { has_threads: true, has_vectors: true, machine: Some(Machine::CPU), keeps_steps: false };
+    pub const CPU: Target = Target {
+        has_threads: true,
+        has_vectors: true,
+        has_grid: false,
+        contiguous: Axis::I,
+        machine: Some(Machine::CPU),
+        keeps_steps: false,
+    };
+
+    /// A GPU, arrays contiguous along i.
+    pub const GPU: Target = Target {
+        has_threads: false,
+        has_vectors: false,
+        has_grid: true,
+        contiguous: Axis::I,
+        machine: None,
+        keeps_steps: false,
+    };
+
+    /// What the options of a compilation ask for.
+    #[must_use]
+    pub fn of(options: &PassOptions) -> Self {
+        let target = match options.device {
+            Device::Cpu => Self::CPU,
+            Device::Gpu => Self::GPU,
+        };
+        // Tiles of rows are for rows that lie side by side.
+        let machine = target.machine.clone().filter(|_| options.contiguous == Axis::I);
+        Self { contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
+    }
 }
 
 /// The name of the loop at a place of a block, where steps are kept.
@@ -62,6 +97,8 @@ pub const PASSES: &[Pass<Tree>] = &[
         run: sink_sequential_levels::sink_sequential_levels,
         preserves: &[],
     },
+    // The rest for other layouts than the usual one, and for GPUs.
+    Pass { name: order_loops::NAME, run: order_loops::order_loops, preserves: &[] },
     // When it is settled which loops hold what.
     Pass {
         name: contract_temporaries::NAME,
@@ -74,6 +111,7 @@ pub const PASSES: &[Pass<Tree>] = &[
     // Last, on the final shape: which loops run in parallel.
     Pass { name: place_threads::NAME, run: place_threads::place_threads, preserves: &[] },
     Pass { name: place_vectors::NAME, run: place_vectors::place_vectors, preserves: &[] },
+    Pass { name: place_grid::NAME, run: place_grid::place_grid, preserves: &[] },
 ];
 
 /// All of them.

@@ -5,7 +5,6 @@ use crate::schedule::nodes::{Order, Placement, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
 use crate::schedule::transform::placement::{may_place, place};
-use crate::space::Axis;
 
 pub const NAME: &str = "schedule/place-vectors";
 
@@ -22,8 +21,9 @@ pub fn place_vectors(tree: &mut Tree, cx: &mut PassCx) {
     }
     let mut chosen: Vec<Path> = Vec::new();
     tree.each_loop(&mut |path, it| {
-        let is_candidate =
-            it.axis == Axis::I && it.order == Order::Parallel && it.placement == Placement::Sequential;
+        let is_candidate = it.axis == cx.options.contiguous
+            && it.order == Order::Parallel
+            && it.placement == Placement::Sequential;
         if is_candidate && may_place(tree, path, Placement::Simd).is_ok() {
             chosen.push(path.clone());
         }
