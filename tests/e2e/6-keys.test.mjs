@@ -17,7 +17,7 @@ scenario("the help opens with a key, and single letters act outside of text only
 
   await t.get("stage-tab-oir").click();
   await t.page.keyboard.press("n");
-  assert.equal(await t.get("stage-tab-tree").getAttribute("aria-selected"), "true");
+  assert.equal(await t.get("stage-tab-npir").getAttribute("aria-selected"), "true");
   await t.page.keyboard.press("p");
   assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true");
 

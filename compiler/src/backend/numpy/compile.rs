@@ -9,8 +9,7 @@ use super::program::{Block, Datum, Level, Pass, Program, Spot, Step, While};
 use crate::diag::Origin;
 use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
-use crate::npir::nodes::{Access, Expr, Index, Local, Stencil, Stmt, StmtKind, Target};
-use crate::npir::nodes::{Block as NpirBlock, Field};
+use crate::npir::nodes::{self as npir, Access, Expr, Field, Index, Local, Stencil, Stmt, StmtKind, Target};
 use crate::space::Offset;
 use crate::types::{BinaryOp, DType, Value};
 
@@ -74,7 +73,7 @@ enum Lasts {
 }
 
 impl<'a> Compiler<'a> {
-    fn block(&mut self, stencil: &'a Stencil, block: &'a NpirBlock) -> Block<'a> {
+    fn block(&mut self, stencil: &'a Stencil, block: &'a npir::Block) -> Block<'a> {
         let mut locals = Vec::new();
         let (mut regions, mut may_trap) = (Vec::new(), false);
         let within = &mut self.within;

@@ -7,7 +7,7 @@ use crate::entity::Handle;
 use crate::for_elements;
 use crate::npir::nodes::{Field, ParamKind, Stencil};
 use crate::space::{Axis, Domain};
-use crate::types::Value;
+use crate::types::{DType, Value};
 
 use super::lanes::{Lane, Reg, Registers};
 use super::program::{Datum, Level, Spot};
@@ -49,7 +49,7 @@ impl Memory {
         let domain = launch.domain;
         let slot = |(_, field): (_, &Field)| {
             if !field.is_temporary {
-                return Slot::missing();
+                return Slot::missing(field.dtype);
             }
             let along = |axis: Axis| {
                 let reach = field.extent.along(axis);
@@ -146,8 +146,8 @@ impl Memory {
 
 impl Slot {
     /// A field that was not passed: no element of it exists.
-    fn missing() -> Self {
-        Self { elements: Elements::Bool(Vec::new()), kept: None, layout: Layout::missing() }
+    fn missing(dtype: DType) -> Self {
+        Self { elements: Elements::zeros(dtype, 0), kept: None, layout: Layout::missing() }
     }
 }
 

@@ -22,7 +22,7 @@ use std::ops::Range;
 use super::launch::Launch;
 use super::run::{Control, Stop};
 use crate::npir::nodes::Stencil;
-use crate::space::LoopOrder;
+use crate::space::{LoopOrder, Reach};
 use execute::Worker;
 use lanes::Registers;
 use memory::Memory;
@@ -109,7 +109,7 @@ fn levels(pass: &Pass<'_>, memory: &Memory) -> Range<i64> {
 /// Points of all blocks of a pass, on all their levels.
 fn points(pass: &Pass<'_>, memory: &Memory) -> u64 {
     let levels = levels(pass, memory).count() as u64;
-    let along = |reach: crate::space::Reach, size: i64| {
+    let along = |reach: Reach, size: i64| {
         u64::try_from(size + i64::from(reach.hi) - i64::from(reach.lo)).unwrap_or(0)
     };
     let of_plane = |it: &Block<'_>| along(it.extent.i, memory.domain.i) * along(it.extent.j, memory.domain.j);

@@ -5,7 +5,8 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{LazyLock, Mutex};
 
-use isobar_compiler::backend::debug::{self, Control};
+use isobar_compiler::backend::run::Control;
+use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::config::{Config, External};
@@ -86,7 +87,10 @@ fn compile_and_run(text: &str) {
     }
     let call = inputs::call_for(signature, &small_inputs(signature), domain);
     if let Ok(mut launch) = compilation.bind(call) {
-        // It may stop, by a trap or for being slow; it must not panic.
+        // They may stop, by a trap or for being slow; they must not panic.
+        if let Some(npir) = levels.npir() {
+            let _ = numpy::run(npir, &mut launch.clone(), &mut Patience(64));
+        }
         let _ = debug::run(oir, extents, &mut launch, &mut Patience(64));
     }
 }

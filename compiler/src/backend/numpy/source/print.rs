@@ -13,9 +13,10 @@ use crate::diag::{Listing, ListingWriter, StmtId};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
 use crate::npir::nodes::{
-    Access, Block, Expr, Field, Local, ParamKind, Scalar, Stencil, Stmt, StmtKind, Target, VerticalPass,
+    Access, Block, Expr, Field, Index, Local, ParamKind, Scalar, Stencil, Stmt, StmtKind, Target,
+    VerticalPass,
 };
-use crate::space::{Axis, Extent, LoopOrder, Offset, Reach, Side};
+use crate::space::{Axis, AxisSet, Extent, LoopOrder, Offset, Reach, Side};
 use crate::types::Value;
 
 pub(super) fn listing(stencil: &Stencil) -> Listing {
@@ -230,7 +231,7 @@ impl<'a> Printer<'a> {
             if !it.data_dims.is_empty() {
                 line += &format!(", sizes=({},)", it.data_dims.iter().format(", "));
             }
-            if it.axes != crate::space::AxisSet::IJK {
+            if it.axes != AxisSet::IJK {
                 line += &format!(", axes=\"{}\"", it.axes);
             }
             self.out.line(line + ")");
@@ -374,7 +375,7 @@ impl<'a> Printer<'a> {
     fn assign_field(
         &mut self,
         field: Handle<Field>,
-        index: &crate::npir::nodes::Index,
+        index: &Index,
         value: &Expr,
         mask: Option<Handle<Local>>,
     ) {
