@@ -90,6 +90,9 @@ struct Lowering {
     chance: Option<Chance>,
 }
 
+/// Makes the steps inside of a map.
+type Body<'b> = dyn FnMut(&mut Lowering, &mut Graph) -> Result<Vec<Step>, Stop> + 'b;
+
 impl Lowering {
     fn declare(&mut self, graph: &Graph, it: &sdfg::Container, kind: ContainerKind) -> Result<usize, Stop> {
         let (shape, shift) = graph.symbols.measures(&it.shape, &it.shift)?;
@@ -211,7 +214,7 @@ impl Lowering {
         &mut self,
         graph: &mut Graph,
         params: &[MapParam],
-        body: &mut dyn FnMut(&mut Self, &mut Graph) -> Result<Vec<Step>, Stop>,
+        body: &mut Body<'_>,
     ) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = params else { return body(self, graph) };
         let bounds = (&first.range.start, &first.range.end, first.step);

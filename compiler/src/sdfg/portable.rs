@@ -184,17 +184,10 @@ fn is_plain(condition: &Condition) -> bool {
         ExprKind::Access(Operand::Element { index, .. }) => index.is_empty(),
         ExprKind::Literal(value) => !value.dtype().is_float() || value.as_f64().is_finite(),
         ExprKind::Unary(UnaryOp::Not, operand) => is_plain(operand),
-        ExprKind::Binary(op, left, right) => match op {
-            BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge
-            | BinaryOp::Eq
-            | BinaryOp::Ne => is_plain(left) && is_plain(right),
-            _ => false,
-        },
+        ExprKind::Binary(op, left, right) => {
+            let joins = matches!(op, BinaryOp::And | BinaryOp::Or);
+            (joins || op.is_comparison()) && is_plain(left) && is_plain(right)
+        }
         _ => false,
     }
 }

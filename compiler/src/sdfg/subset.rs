@@ -1,6 +1,9 @@
 //! Arithmetic on ranges of indices: union, propagation over a loop, what can be proven of two.
 
+use std::sync::LazyLock;
+
 use super::nodes::{MapParam, Range, Volume};
+use crate::space::assume::Assumptions;
 use crate::space::{Affine, Size, Symbol};
 
 /// `size` with `symbol` at its least (`low`) or greatest value (`high`), whichever makes it smaller
@@ -53,11 +56,7 @@ pub fn mentions(size: &Size, symbol: &Symbol) -> bool {
 /// `size + distance`.
 #[must_use]
 pub fn moved(size: &Size, distance: i64) -> Size {
-    match size {
-        Size::Affine(sum) => Size::Affine(sum.clone().moved(distance)),
-        Size::Min(parts) => Size::Min(parts.iter().map(|it| moved(it, distance)).collect()),
-        Size::Max(parts) => Size::Max(parts.iter().map(|it| moved(it, distance)).collect()),
-    }
+    size.moved(distance)
 }
 
 /// What the range covers while `symbol` runs through `over`.
@@ -65,8 +64,8 @@ pub fn moved(size: &Size, distance: i64) -> Size {
 pub fn propagated(range: &Range, symbol: &Symbol, over: &Range) -> Range {
     let last = moved(&over.end, -1);
     Range {
-        start: at_the_end(&range.start, symbol, &over.start, &last, Towards::Low),
-        end: at_the_end(&range.end, symbol, &over.start, &last, Towards::High),
+        start: SOME_POINT.simplified(&at_the_end(&range.start, symbol, &over.start, &last, Towards::Low)),
+        end: SOME_POINT.simplified(&at_the_end(&range.end, symbol, &over.start, &last, Towards::High)),
     }
 }
 
@@ -124,58 +123,21 @@ pub fn sum(left: &Volume, right: &Volume) -> Volume {
     total
 }
 
+/// Nothing runs on a domain without a point.
+static SOME_POINT: LazyLock<Assumptions> = LazyLock::new(Assumptions::some_point);
+
 fn least(parts: [&Size; 2]) -> Size {
-    let [left, right] = parts;
-    if is_at_most(left, right) {
-        left.clone()
-    } else if is_at_most(right, left) {
-        right.clone()
-    } else {
-        let mut all = Vec::new();
-        for part in parts {
-            match part {
-                Size::Min(more) => all.extend(more.iter().cloned()),
-                one => all.push(one.clone()),
-            }
-        }
-        all.sort();
-        all.dedup();
-        Size::Min(all)
-    }
+    SOME_POINT.simplified(&Size::Min(parts.map(Clone::clone).to_vec()))
 }
 
 fn greatest(parts: [&Size; 2]) -> Size {
-    let [left, right] = parts;
-    if is_at_most(left, right) {
-        right.clone()
-    } else if is_at_most(right, left) {
-        left.clone()
-    } else {
-        let mut all = Vec::new();
-        for part in parts {
-            match part {
-                Size::Max(more) => all.extend(more.iter().cloned()),
-                one => all.push(one.clone()),
-            }
-        }
-        all.sort();
-        all.dedup();
-        Size::Max(all)
-    }
+    SOME_POINT.simplified(&Size::Max(parts.map(Clone::clone).to_vec()))
 }
 
-/// Whether `left` can be seen to be at most `right`, whatever the symbols are.
+/// Whether `left` can be seen to be at most `right`, whatever the symbols are, on a domain with a point.
 #[must_use]
 pub fn is_at_most(left: &Size, right: &Size) -> bool {
-    match (left, right) {
-        (Size::Max(parts), _) => parts.iter().all(|it| is_at_most(it, right)),
-        (_, Size::Min(parts)) => parts.iter().all(|it| is_at_most(left, it)),
-        (Size::Min(parts), _) => parts.iter().any(|it| is_at_most(it, right)),
-        (_, Size::Max(parts)) => parts.iter().any(|it| is_at_most(left, it)),
-        (Size::Affine(left), Size::Affine(right)) => {
-            right.distance_from(left).is_some_and(|distance| distance >= 0)
-        }
-    }
+    SOME_POINT.is_at_most(left, right)
 }
 
 /// Whether the two can be seen to have no element in common.
@@ -219,7 +181,7 @@ mod tests {
         let start = Size::Max(vec![Affine::constant(0).into(), at("I", -1).into()]);
         let over = Range::new(start, at("I", 0).into());
         let range = propagated(&Range::point(&at("i", 1)), &sym("i"), &over);
-        assert_eq!((range.start.to_string(), range.end.to_string()), ("max(1, I)".into(), "I + 1".into()));
+        assert_eq!((range.start.to_string(), range.end.to_string()), ("I".into(), "I + 1".into()));
     }
 
     #[test]

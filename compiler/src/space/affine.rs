@@ -208,6 +208,17 @@ impl Size {
 }
 
 impl Size {
+    /// The same size with a number added.
+    #[must_use]
+    pub fn moved(&self, distance: i64) -> Self {
+        let all = |parts: &[Size]| parts.iter().map(|it| it.moved(distance)).collect();
+        match self {
+            Size::Affine(sum) => Size::Affine(sum.clone().moved(distance)),
+            Size::Min(parts) => Size::Min(all(parts)),
+            Size::Max(parts) => Size::Max(all(parts)),
+        }
+    }
+
     /// Calls `each` for the symbols that occur, which may be more than once.
     pub fn each_symbol(&self, each: &mut dyn FnMut(&Symbol)) {
         match self {

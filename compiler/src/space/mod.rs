@@ -10,6 +10,7 @@ pub mod affine;
 pub mod domain;
 pub mod names;
 pub mod order;
+pub mod assume;
 
 pub use affine::{Affine, Size, Symbol};
 pub use axis::{Axis, AxisSet};
