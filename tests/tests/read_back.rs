@@ -20,7 +20,8 @@ fn gtir_and_oir_of_the_gallery_read_back() {
             let text = &compilation.listing(Stage::Oir).unwrap().text;
             let ordered = readable(oir::parse::parse(text), text);
             let extents = oir::analysis::extents(&ordered);
-            assert_eq!(oir::print::listing_with_extents(&ordered, &extents).text, *text, "{name}");
+            let caches = oir::analysis::caches::caches(&ordered);
+            assert_eq!(oir::print::listing_with_facts(&ordered, &extents, &caches).text, *text, "{name}");
             assert_eq!(oir::validate::validate(&ordered), Vec::<String>::new(), "{name}\n{text}");
         }
     }

@@ -276,3 +276,64 @@ forward [start, end)
     assert!(run.len() < 8, "{run:?}");
     assert!(found.to_string().contains("with its change 2 (levels from 1 on have no order)"), "{found}");
 }
+
+/// The schedule of a stencil as lowered, and the same after these steps; both hold against the stencil.
+fn text_after(oir: &str, steps: &[&str]) -> (String, String) {
+    let stencil = stencil(oir);
+    let extents = oir::analysis::extents(&stencil);
+    let mut tree = crate::schedule::from_tree::lower(&crate::tree::from_oir::lower(&stencil, &extents));
+    let before = crate::schedule::print::listing(&tree).text;
+    // Domains so small that bounds from both ends meet are among these.
+    let holds = |tree: &Tree| {
+        for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 3), Domain::new(2, 3, 3)] {
+            let launch = launch(&stencil, domain);
+            let found =
+                Reference::of(&stencil, &launch).divergence("schedule", &Level::Schedule(tree), &[1, 2, 3]);
+            assert!(found.is_none(), "{}", found.expect("just asked"));
+        }
+    };
+    holds(&tree);
+    for step in steps {
+        let step = crate::schedule::step::parse(step).expect("it is a step");
+        step.apply(&mut tree).unwrap_or_else(|it| panic!("{it}"));
+        holds(&tree);
+    }
+    (before, crate::schedule::print::listing(&tree).text)
+}
+
+#[test]
+fn a_region_is_the_same_as_a_test_at_each_point_and_as_a_loop_of_its_own() {
+    let (tested, peeled) = text_after(
+        "
+stencil edges
+field a: float64[IJK]
+field b: float64[IJK]
+
+parallel [start, end)
+  region i[start, start+2) j[, )
+    b = a
+  region i[end-1, end) j[, )
+    b = a + 1.0
+",
+        &["peel i@s0", "peel i@s2"],
+    );
+    assert!(tested.contains("region i[start, start+2)"), "{tested}");
+    assert!(!peeled.contains("region"), "{peeled}");
+}
+
+#[test]
+fn a_sweep_is_the_same_with_its_first_and_last_level_apart() {
+    let (whole, apart) = text_after(
+        "
+stencil sums
+field a: float64[IJK]
+field b: float64[IJK]
+
+forward [start+1, end)
+  b = b[0,0,-1] + a
+",
+        &["split k@s0 at 2", "split k@s0#2 at K - 1"],
+    );
+    let n_loops = |text: &str| text.matches("for k in").count();
+    assert_eq!((n_loops(&whole), n_loops(&apart)), (1, 3), "{apart}");
+}

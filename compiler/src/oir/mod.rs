@@ -9,6 +9,7 @@ pub mod print;
 pub mod parse;
 pub mod validate;
 pub mod visit;
+mod names;
 mod compact;
 
 pub mod from_gtir;

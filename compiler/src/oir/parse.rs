@@ -12,7 +12,7 @@ use crate::expr::statement::parse::StmtReader;
 use crate::space::{LoopOrder, Offset, parse as space};
 
 /// Reads a stencil that [`listing`](super::print::listing) wrote. Statements and executions are
-/// numbered in order, and the place of a statement is its line in `text`. Extents are skipped.
+/// numbered in order, and the place of a statement is its line in `text`. Extents and caches are skipped.
 ///
 /// # Errors
 ///
@@ -39,7 +39,9 @@ impl Reader {
         }
         let order = LoopOrder::from_name(line.text)
             .ok_or_else(|| fail("a declaration or a vertical loop was expected"))?;
-        let sections = line.children.iter().map(|it| self.section(it)).collect::<Read<_>>()?;
+        // A remark tells what is found again from the rest.
+        let sections = line.children.iter().filter(|it| !it.text.starts_with('#'));
+        let sections = sections.map(|it| self.section(it)).collect::<Read<_>>()?;
         self.stencil.vertical_loops.push(VerticalLoop { order, sections });
         Ok(())
     }

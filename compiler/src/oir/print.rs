@@ -5,6 +5,7 @@
 
 use std::fmt::{self, Display};
 
+use super::analysis::caches::{Cache, Caches};
 use super::analysis::extents::Extents;
 use super::nodes::{Access, Field, Local, ParamKind, Section, Stencil, Target};
 use crate::diag::{Listing, ListingWriter};
@@ -15,16 +16,22 @@ use crate::expr::statement::print::StmtPrinter;
 /// The whole stencil; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(stencil: &Stencil) -> Listing {
-    print(stencil, None)
+    print(stencil, None, None)
 }
 
 /// The whole stencil, with how far each execution runs.
 #[must_use]
 pub fn listing_with_extents(stencil: &Stencil, extents: &Extents) -> Listing {
-    print(stencil, Some(extents))
+    print(stencil, Some(extents), None)
 }
 
-fn print(stencil: &Stencil, extents: Option<&Extents>) -> Listing {
+/// The whole stencil, with how far each execution runs, and what each vertical loop could keep at hand.
+#[must_use]
+pub fn listing_with_facts(stencil: &Stencil, extents: &Extents, caches: &Caches) -> Listing {
+    print(stencil, Some(extents), Some(caches))
+}
+
+fn print(stencil: &Stencil, extents: Option<&Extents>, caches: Option<&Caches>) -> Listing {
     let target = |target: &Target, f: &mut fmt::Formatter<'_>| match *target {
         Target::Field(field) => spelled(&stencil.fields[field].name).fmt(f),
         Target::Local(local) => spelled(&stencil.locals[local].name).fmt(f),
@@ -38,7 +45,7 @@ fn print(stencil: &Stencil, extents: Option<&Extents>) -> Listing {
         Access::Scalar(scalar) => spelled(&stencil.scalars[scalar].name).fmt(f),
     };
     let stmts = StmtPrinter::new(&target, &access);
-    let mut printer = Printer { stencil, extents, stmts, out: ListingWriter::new() };
+    let mut printer = Printer { stencil, extents, caches, stmts, out: ListingWriter::new() };
     printer.stencil();
     printer.out.finish()
 }
@@ -46,6 +53,7 @@ fn print(stencil: &Stencil, extents: Option<&Extents>) -> Listing {
 struct Printer<'a> {
     stencil: &'a Stencil,
     extents: Option<&'a Extents>,
+    caches: Option<&'a Caches>,
     stmts: StmtPrinter<'a, Target, Access>,
     out: ListingWriter,
 }
@@ -61,6 +69,9 @@ impl Printer<'_> {
             self.out.open(format!("v{at}"), "vertical-loop", []);
             self.out.line(vertical_loop.order);
             self.out.indent();
+            for Cache { field, kind } in self.caches.and_then(|it| it.loops.get(at)).into_iter().flatten() {
+                self.out.line(format_args!("# `{}` {kind}", self.stencil.fields[*field].name));
+            }
             for (section_at, section) in vertical_loop.sections.iter().enumerate() {
                 self.out.open(format!("v{at}.{section_at}"), "section", []);
                 self.section(section);

@@ -101,15 +101,10 @@ impl Stmt {
     /// Whether it finds an element at run time, which may not exist: then the run ends there.
     #[must_use]
     pub fn may_end_run(&self) -> bool {
-        let is_found = |index: &Index| index.level_offset().is_none() || index.literal_data().is_none();
         let mut may = false;
         self.walk(&mut |it| {
             may |= matches!(&it.kind, StmtKind::Assign { index, .. } if is_found(index));
-            it.exprs().for_each(|expr| {
-                expr.walk(&mut |it| {
-                    may |= matches!(&it.kind, ExprKind::Element(_, index) if is_found(index));
-                });
-            });
+            may |= it.exprs().any(may_end_run);
         });
         may
     }
@@ -166,6 +161,19 @@ impl Stmt {
             StmtKind::Region { body, .. } => body.iter_mut().for_each(|it| it.rename(change)),
         }
     }
+}
+
+/// Whether an expression finds an element at run time, which may not exist: then the run ends there.
+#[must_use]
+pub fn may_end_run(expr: &Expr) -> bool {
+    let mut may = false;
+    expr.walk(&mut |it| may |= matches!(&it.kind, ExprKind::Element(_, index) if is_found(index)));
+    may
+}
+
+/// Whether it takes the run to know which element is meant.
+fn is_found(index: &Index) -> bool {
+    index.level_offset().is_none() || index.literal_data().is_none()
 }
 
 impl Access {

@@ -6,6 +6,7 @@ use super::Stage;
 use crate::backend::c::Artifact;
 use crate::backend::{debug, numpy};
 use crate::diag::Listing;
+use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::{defir, gtir, npir, oir, schedule, sdfg, tree};
 
@@ -58,7 +59,9 @@ impl Levels {
             Stage::Definition => defir::print::listing(self.definition.as_ref()?),
             Stage::Gtir => gtir::print::listing(self.gtir.as_ref()?),
             Stage::Oir => match &self.optimized {
-                Some(optimized) => oir::print::listing_with_extents(optimized, &extents(optimized)),
+                Some(optimized) => {
+                    oir::print::listing_with_facts(optimized, &extents(optimized), &caches(optimized))
+                }
                 None => oir::print::listing_with_extents(self.oir.as_ref()?, self.extents.as_ref()?),
             },
             Stage::Npir => npir::print::listing(self.npir()?),

@@ -151,6 +151,33 @@ proptest! {
     }
 
     #[test]
+    fn each_pass_alone_and_passes_in_any_order_keep_the_meaning(
+        text in stencil(),
+        order in proptest::collection::vec(0..PASSES.len(), 1..8),
+    ) {
+        let Some((_, lowered)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
+        let domain = Domain::new(3, 2, 4);
+        let expected = all_fields(&run_oir_ended(lowered.clone(), domain, noise));
+        let alone = (0..PASSES.len()).map(|it| vec![it]);
+        for sequence in alone.chain([order]) {
+            let mut optimized = lowered.clone();
+            let mut cx = PassCx::new(());
+            let mut is_changed = false;
+            for &at in &sequence {
+                is_changed |= PASSES[at].apply(&mut optimized, &mut cx, None);
+            }
+            if !is_changed {
+                continue;
+            }
+            let names: Vec<&str> = sequence.iter().map(|&it| PASSES[it].name).collect();
+            let listing = oir::print::listing(&optimized).text;
+            prop_assert_eq!(oir::validate::validate(&optimized), Vec::<String>::new(), "{:?} {}", names, listing);
+            let found = all_fields(&run_oir_ended(optimized, domain, noise));
+            prop_assert!(found == expected, "{names:?} changed the result:\n{listing}");
+        }
+    }
+
+    #[test]
     fn what_is_read_undefined_was_foretold(text in stencil()) {
         // Nothing else gives NaN here.
         let text = text.replace(HEADER, GAPS);

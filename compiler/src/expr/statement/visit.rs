@@ -24,6 +24,36 @@ impl<T, A, D> Stmt<T, A, D> {
         first.iter().chain(second)
     }
 
+    /// The expressions of this statement alone, to be changed.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr<A, D>> {
+        let (index, expr) = match &mut self.kind {
+            StmtKind::Assign { index, value, .. } => (Some(index), Some(value)),
+            StmtKind::If { condition, .. } | StmtKind::While { condition, .. } => (None, Some(condition)),
+            StmtKind::Region { .. } => (None, None),
+        };
+        index.into_iter().flat_map(Index::exprs_mut).chain(expr)
+    }
+
+    /// The bodies directly inside it, in order.
+    pub fn bodies(&self) -> impl Iterator<Item = &Vec<Self>> {
+        let (first, second) = match &self.kind {
+            StmtKind::Assign { .. } => (None, None),
+            StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StmtKind::While { body, .. } | StmtKind::Region { body, .. } => (Some(body), None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The same, to be changed.
+    pub fn bodies_mut(&mut self) -> impl Iterator<Item = &mut Vec<Self>> {
+        let (first, second) = match &mut self.kind {
+            StmtKind::Assign { .. } => (None, None),
+            StmtKind::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            StmtKind::While { body, .. } | StmtKind::Region { body, .. } => (Some(body), None),
+        };
+        first.into_iter().chain(second)
+    }
+
     /// Calls `each` for this statement and every one inside it, outermost first.
     pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Self)) {
         each(self);

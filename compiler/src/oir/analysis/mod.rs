@@ -3,6 +3,9 @@
 pub mod access;
 pub mod definite_assignment;
 pub mod extents;
+pub mod caches;
+pub mod versions;
+pub mod weight;
 
 pub use access::{AccessKind, access_kinds};
 pub use extents::{Extents, extents};

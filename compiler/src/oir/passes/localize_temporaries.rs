@@ -6,9 +6,11 @@ use std::fmt;
 use super::PassCx;
 use crate::entity::Handle;
 use crate::oir::analysis::definite_assignment::read_unassigned;
+use crate::oir::names::Names;
 use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
 
 pub const NAME: &str = "oir/localize-temporaries";
+pub const AGAIN: &str = "oir/localize-again";
 
 /// Replaces each temporary by locals that every execution which uses it assigns before it reads it.
 ///
@@ -22,13 +24,13 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
     // Making a local of one temporary changes nothing that the others' homes depend on.
     let mut homes = Homes::of(stencil);
     let mut locals: BTreeMap<(Handle<HorizontalExecution>, Handle<Field>), Handle<Local>> = BTreeMap::new();
-    let mut names: BTreeSet<String> = names(stencil);
+    let mut names = Names::of(stencil);
     for field in temporaries {
         let Field { name, dtype, span, .. } = stencil.fields[field].clone();
         match homes.homes(stencil, field) {
             Ok(executions) if cx.may_change() => {
                 for (at, &execution) in executions.iter().enumerate() {
-                    let own = if at == 0 { name.clone() } else { unused(&mut names, &name) };
+                    let own = if at == 0 { name.clone() } else { names.unused(&name) };
                     let local = stencil.locals.push(Local { name: own, dtype, span });
                     locals.insert((execution, field), local);
                 }
@@ -62,21 +64,6 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
         };
         stencil.executions[execution].body.iter_mut().for_each(|it| it.rename(&mut rename));
     }
-}
-
-/// Every name that is in use.
-fn names(stencil: &Stencil) -> BTreeSet<String> {
-    let fields = stencil.fields.iter().map(|(_, it)| it.name.clone());
-    let scalars = stencil.scalars.iter().map(|(_, it)| it.name.clone());
-    fields.chain(scalars).chain(stencil.locals.iter().map(|(_, it)| it.name.clone())).collect()
-}
-
-/// A new name like the one that is wanted.
-fn unused(names: &mut BTreeSet<String>, wanted: &str) -> String {
-    let mut numbered = (2..).map(|number| format!("{wanted}_{number}"));
-    let name = numbered.find(|it| !names.contains(it)).unwrap_or_default();
-    names.insert(name.clone());
-    name
 }
 
 /// Why a temporary stays a field.

@@ -10,6 +10,7 @@ use crate::oir::nodes::{Field, HorizontalExecution, Section, Stencil};
 use crate::space::LoopOrder;
 
 pub const NAME: &str = "oir/merge-horizontal-executions";
+pub const AGAIN: &str = "oir/merge-executions-again";
 
 /// Merges each horizontal execution into the one before it, where legal.
 ///

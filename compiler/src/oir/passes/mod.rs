@@ -1,10 +1,20 @@
 //! Changes to OIR that keep its meaning.
 
+pub mod fold_constants;
+pub mod prune_regions;
+pub mod prune_temporaries;
+pub mod merge_vertical_loops;
 pub mod merge_horizontal_executions;
 pub mod localize_temporaries;
-pub mod prune_temporaries;
-pub mod prune_regions;
+pub mod inline_temporaries;
+pub mod reduce_temporaries;
+pub mod merge_conditions;
+pub mod inline_conditions;
+pub mod share_subexpressions;
+pub mod propagate_copies;
+pub mod find_caches;
 
+use super::analysis::caches::CachesOf;
 use super::analysis::extents::ExtentsOf;
 use super::nodes::Stencil;
 use super::{print, validate};
@@ -16,9 +26,17 @@ pub type PassCx = crate::pass::PassCx<Stencil>;
 
 /// In the order in which they run.
 pub const PASSES: &[Pass<Stencil>] = &[
-    // First what needs no work at all, so that nothing later looks at it.
+    // First what needs no work at all, so that nothing later looks at it; a branch that never runs may be the
+    // only one that meets a region or reads a temporary.
+    Pass { name: fold_constants::NAME, run: fold_constants::fold_constants, preserves: &[] },
     Pass { name: prune_regions::NAME, run: prune_regions::prune_regions, preserves: &[] },
     Pass { name: prune_temporaries::NAME, run: prune_temporaries::prune_temporaries, preserves: &[] },
+    // Before executions are merged, which stand in one section then.
+    Pass {
+        name: merge_vertical_loops::NAME,
+        run: merge_vertical_loops::merge_vertical_loops,
+        preserves: &[],
+    },
     Pass {
         name: merge_horizontal_executions::NAME,
         run: merge_horizontal_executions::merge_horizontal_executions,
@@ -30,8 +48,36 @@ pub const PASSES: &[Pass<Stencil>] = &[
         run: localize_temporaries::localize_temporaries,
         preserves: &[],
     },
-    // Each place has its own value then, and not every place reads it.
+    // Of those that are left, some are better computed again than stored.
+    Pass { name: inline_temporaries::NAME, run: inline_temporaries::inline_temporaries, preserves: &[] },
+    Pass { name: reduce_temporaries::NAME, run: reduce_temporaries::reduce_temporaries, preserves: &[] },
+    // They stood between executions that can be merged without them.
+    Pass { name: prune_temporaries::INLINED, run: prune_temporaries::prune_temporaries, preserves: &[] },
+    Pass {
+        name: merge_horizontal_executions::AGAIN,
+        run: merge_horizontal_executions::merge_horizontal_executions,
+        preserves: &[],
+    },
+    Pass {
+        name: localize_temporaries::AGAIN,
+        run: localize_temporaries::localize_temporaries,
+        preserves: &[],
+    },
+    // Branches are neighbours now, and what they ask is at the point.
+    Pass { name: merge_conditions::NAME, run: merge_conditions::merge_conditions, preserves: &[] },
+    // After these, since one that is asked once can stand where it is asked.
+    Pass { name: inline_conditions::NAME, run: inline_conditions::inline_conditions, preserves: &[] },
+    Pass {
+        name: share_subexpressions::NAME,
+        run: share_subexpressions::share_subexpressions,
+        preserves: &[],
+    },
+    // What is shared may be assigned to names that were there before.
+    Pass { name: propagate_copies::NAME, run: propagate_copies::propagate_copies, preserves: &[] },
+    // Each place has its own value then, and not every place reads it; nor are copies read any more.
     Pass { name: prune_temporaries::LOCALS, run: prune_temporaries::prune_temporaries, preserves: &[] },
+    // A look at what came of it all.
+    Pass { name: find_caches::NAME, run: find_caches::find_caches, preserves: &[] },
 ];
 
 /// All of them.
@@ -46,7 +92,8 @@ impl Level for Stencil {
     }
 
     fn listing(&self, facts: &mut Analyses<Self>) -> Listing {
-        print::listing_with_extents(self, &facts.get::<ExtentsOf>(self))
+        let extents = facts.get::<ExtentsOf>(self);
+        print::listing_with_facts(self, &extents, &facts.get::<CachesOf>(self))
     }
 
     fn tidy(&mut self) {

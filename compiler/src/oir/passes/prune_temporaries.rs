@@ -1,12 +1,15 @@
 //! Drops the assignments of temporaries and values at the point that nothing reads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::PassCx;
+use crate::diag::Origin;
 use crate::oir::nodes::{Stencil, Stmt, StmtKind, Target};
+use crate::oir::visit::may_end_run;
 
 pub const NAME: &str = "oir/prune-temporaries";
 pub const LOCALS: &str = "oir/prune-locals";
+pub const INLINED: &str = "oir/prune-inlined";
 
 /// Drops every assignment to a temporary that is never read, again and again until there is none.
 ///
@@ -16,61 +19,125 @@ pub const LOCALS: &str = "oir/prune-locals";
 ///   becomes empty: whether it ends is part of the meaning.
 /// - **Why**: functions compute several results, and callers use some of them.
 pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
-    let mut settled = BTreeSet::new();
-    while let Some(dead) = first_dead(stencil, &settled)
+    let mut uses = Uses::of(stencil);
+    // What became unread joins in; each is looked at once, since a stencil may have a thousand.
+    while let Some(dead) = uses.dead.pop_first()
         && cx.may_change()
     {
-        settled.insert(dead);
         let name = match dead {
-            Target::Field(field) => stencil.fields[field].name.clone(),
-            Target::Local(local) => stencil.locals[local].name.clone(),
+            Target::Field(field) => &stencil.fields[field].name,
+            Target::Local(local) => &stencil.locals[local].name,
         };
+        for origin in uses.drop_assignments(dead) {
+            cx.applied(format!("`{name}` is never read, so it is not computed"), [&origin]);
+        }
+    }
+    let mut at = 0;
+    for (_, execution) in stencil.executions.iter_mut() {
+        remove(&mut execution.body, &uses.stmts, &mut at);
+    }
+}
+
+/// The statements of a stencil in program order, and what reads what.
+struct Uses {
+    stmts: Vec<Counted>,
+    /// How many reads are left of each.
+    n_reads: BTreeMap<Target, usize>,
+    /// The assignments of each, by position.
+    assignments: BTreeMap<Target, Vec<usize>>,
+    /// Written and not read any more.
+    dead: BTreeSet<Target>,
+}
+
+/// A statement, and what must go before it can.
+struct Counted {
+    origin: Origin,
+    /// The statement around it.
+    parent: Option<usize>,
+    reads: Vec<Target>,
+    n_inside: usize,
+    /// An assignment, a branch or a region that cannot end the run; a `while` never.
+    may_go: bool,
+    is_gone: bool,
+}
+impl Uses {
+    fn of(stencil: &Stencil) -> Self {
+        let mut all = Self {
+            stmts: Vec::new(),
+            n_reads: BTreeMap::new(),
+            assignments: BTreeMap::new(),
+            dead: BTreeSet::new(),
+        };
+        for (_, execution) in stencil.executions.iter() {
+            execution.body.iter().for_each(|it| all.add(it, None));
+        }
+        let is_own = |it: &Target| it.field().is_none_or(|field| stencil.fields[field].is_temporary);
+        // Those of parameters never go.
+        all.assignments.retain(|it, _| is_own(it));
+        let is_read = |it: &&Target| all.n_reads.contains_key(it);
+        all.dead = all.assignments.keys().filter(|it| !is_read(it)).copied().collect();
+        all
+    }
+
+    fn add(&mut self, stmt: &Stmt, parent: Option<usize>) {
+        let at = self.stmts.len();
+        let mut reads = Vec::new();
+        stmt.exprs().for_each(|it| it.accesses(&mut |it| reads.extend(it.target())));
+        for &what in &reads {
+            *self.n_reads.entry(what).or_default() += 1;
+        }
+        if let StmtKind::Assign { target, .. } = stmt.kind {
+            self.assignments.entry(target).or_default().push(at);
+        }
+        let may_go = match &stmt.kind {
+            StmtKind::Assign { .. } => !stmt.may_end_run(),
+            StmtKind::If { condition, .. } => !may_end_run(condition),
+            StmtKind::Region { .. } => true,
+            StmtKind::While { .. } => false,
+        };
+        let n_inside = stmt.children().count();
+        let origin = stmt.origin.clone();
+        self.stmts.push(Counted { origin, parent, reads, n_inside, may_go, is_gone: false });
+        stmt.children().for_each(|it| self.add(it, Some(at)));
+    }
+
+    /// Drops the assignments of `dead` that may go, and what is empty without them; answers where they came from.
+    fn drop_assignments(&mut self, dead: Target) -> Vec<Origin> {
         let mut dropped = Vec::new();
-        for (_, execution) in stencil.executions.iter_mut() {
-            drop_assignments(&mut execution.body, dead, &mut dropped);
+        for at in self.assignments.remove(&dead).unwrap_or_default() {
+            if self.stmts[at].may_go {
+                dropped.push(self.stmts[at].origin.clone());
+                self.drop_stmt(at);
+            }
         }
-        for stmt in dropped {
-            cx.applied(format!("`{name}` is never read, so it is not computed"), [&stmt.origin]);
+        dropped
+    }
+
+    fn drop_stmt(&mut self, at: usize) {
+        self.stmts[at].is_gone = true;
+        for what in std::mem::take(&mut self.stmts[at].reads) {
+            let Some(n_reads) = self.n_reads.get_mut(&what) else { continue };
+            *n_reads -= 1;
+            if *n_reads == 0 && self.assignments.contains_key(&what) {
+                self.dead.insert(what);
+            }
+        }
+        let Some(around) = self.stmts[at].parent else { return };
+        self.stmts[around].n_inside -= 1;
+        if self.stmts[around].n_inside == 0 && self.stmts[around].may_go {
+            self.drop_stmt(around);
         }
     }
 }
 
-/// The first temporary or local that is written, never read, and not settled.
-fn first_dead(stencil: &Stencil, settled: &BTreeSet<Target>) -> Option<Target> {
-    let (mut read, mut written) = (BTreeSet::new(), BTreeSet::new());
-    for (_, execution) in stencil.executions.iter() {
-        execution.each_touch(&mut |touch| {
-            if touch.is_write { &mut written } else { &mut read }.insert(touch.what);
-        });
-    }
-    let is_own = |it: &Target| it.field().is_none_or(|field| stencil.fields[field].is_temporary);
-    written.difference(&read).copied().find(|it| is_own(it) && !settled.contains(it))
-}
-
-fn drop_assignments(body: &mut Vec<Stmt>, dead: Target, dropped: &mut Vec<Stmt>) {
-    for mut stmt in std::mem::take(body) {
-        let is_empty = match &mut stmt.kind {
-            StmtKind::Assign { target, .. } => *target == dead && !stmt.may_end_run(),
-            StmtKind::If { then, otherwise, .. } => {
-                drop_assignments(then, dead, dropped);
-                drop_assignments(otherwise, dead, dropped);
-                then.is_empty() && otherwise.is_empty() && !stmt.may_end_run()
-            }
-            StmtKind::While { body, .. } => {
-                drop_assignments(body, dead, dropped);
-                false
-            }
-            StmtKind::Region { body, .. } => {
-                drop_assignments(body, dead, dropped);
-                body.is_empty()
-            }
-        };
-        match stmt.kind {
-            StmtKind::Assign { .. } if is_empty => dropped.push(stmt),
-            _ if is_empty => {}
-            _ => body.push(stmt),
-        }
-    }
+/// Removes the statements that are gone; `at` counts them all in program order.
+fn remove(body: &mut Vec<Stmt>, stmts: &[Counted], at: &mut usize) {
+    body.retain_mut(|stmt| {
+        let is_gone = stmts[*at].is_gone;
+        *at += 1;
+        stmt.bodies_mut().for_each(|it| remove(it, stmts, at));
+        !is_gone
+    });
 }
 
 #[cfg(test)]

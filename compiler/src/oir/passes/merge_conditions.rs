@@ -1,0 +1,313 @@
+//! Asks once what several neighbouring statements ask.
+
+use std::fmt;
+
+use super::PassCx;
+use crate::expr::ExprKind;
+use crate::oir::analysis::versions::{assigned, reads_any};
+use crate::oir::nodes::{Expr, Stencil, Stmt, StmtKind};
+use crate::types::UnaryOp;
+
+pub const NAME: &str = "oir/merge-conditions";
+
+/// Merges neighbouring branches on the same condition or on its opposite, and neighbouring equal regions; takes
+/// away a branch inside a loop that asks what the loop just asked.
+///
+/// - **Precondition**: valid OIR; after executions were merged, so that branches are neighbours.
+/// - **Effect**: fewer, longer branches; the statements that they hold keep their order.
+/// - **Legality**: [`may_merge`]; every refusal becomes a remark.
+/// - **Why**: text that tests each assignment by itself costs one branch for each of them.
+pub fn merge_conditions(stencil: &mut Stencil, cx: &mut PassCx) {
+    for (_, execution) in stencil.executions.iter_mut() {
+        merge_body(&mut execution.body, cx);
+    }
+}
+
+fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
+    let mut merged: Vec<Stmt> = Vec::with_capacity(body.len());
+    for mut next in std::mem::take(body) {
+        if let StmtKind::While { condition, body } = &mut next.kind {
+            flatten(condition, body, cx);
+        }
+        let Some(prev) = merged.last_mut() else {
+            merged.push(next);
+            continue;
+        };
+        match may_merge(prev, &next) {
+            Some(Ok(likeness)) if cx.may_change() => {
+                cx.applied(likeness.to_string(), [&next.origin]);
+                append(prev, next, likeness);
+            }
+            Some(Err(blocked)) => {
+                cx.missed(blocked.to_string(), [&next.origin]);
+                merged.push(next);
+            }
+            _ => merged.push(next),
+        }
+    }
+    // Inside, once all has come together that stands beside each other there.
+    for stmt in &mut merged {
+        stmt.bodies_mut().for_each(|it| merge_body(it, cx));
+    }
+    *body = merged;
+}
+
+/// How two neighbours are alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    SameCondition,
+    OppositeCondition,
+    SameRegion,
+}
+
+impl fmt::Display for Likeness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Likeness::SameCondition => "runs in the branch before it, whose condition is the same",
+            Likeness::OppositeCondition => "runs as the other branch of the condition before it",
+            Likeness::SameRegion => "runs in the region before it, which is the same",
+        })
+    }
+}
+
+/// Why two statements that ask the same stay apart: the first changes what the second asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangesItsCondition;
+
+impl fmt::Display for ChangesItsCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not merged: the branch before it changes what the condition reads")
+    }
+}
+
+/// Whether the bodies of `next` may run in those of `prev`; nothing where they ask different things.
+///
+/// Regions ask where a point lies, which nothing changes.
+fn may_merge(prev: &Stmt, next: &Stmt) -> Option<Result<Likeness, ChangesItsCondition>> {
+    match (&prev.kind, &next.kind) {
+        (StmtKind::Region { region, .. }, StmtKind::Region { region: other, .. }) => {
+            (region == other).then_some(Ok(Likeness::SameRegion))
+        }
+        (StmtKind::If { condition, then, otherwise }, StmtKind::If { condition: other, .. }) => {
+            let likeness = if condition.is_same(other) {
+                Likeness::SameCondition
+            } else if negated(condition).is_some_and(|it| it.is_same(other))
+                || negated(other).is_some_and(|it| it.is_same(condition))
+            {
+                Likeness::OppositeCondition
+            } else {
+                return None;
+            };
+            let changes = reads_any(condition, &assigned(then)) || reads_any(condition, &assigned(otherwise));
+            Some(if changes { Err(ChangesItsCondition) } else { Ok(likeness) })
+        }
+        _ => None,
+    }
+}
+
+/// What a negation negates.
+fn negated(condition: &Expr) -> Option<&Expr> {
+    match &condition.kind {
+        ExprKind::Unary(UnaryOp::Not, it) => Some(it),
+        _ => None,
+    }
+}
+
+fn append(prev: &mut Stmt, next: Stmt, likeness: Likeness) {
+    match (&mut prev.kind, next.kind) {
+        (StmtKind::Region { body, .. }, StmtKind::Region { body: other, .. }) => body.extend(other),
+        (
+            StmtKind::If { then, otherwise, .. },
+            StmtKind::If { then: next_then, otherwise: next_otherwise, .. },
+        ) => {
+            let (same, other) = match likeness {
+                Likeness::OppositeCondition => (next_otherwise, next_then),
+                Likeness::SameCondition | Likeness::SameRegion => (next_then, next_otherwise),
+            };
+            then.extend(same);
+            otherwise.extend(other);
+        }
+        _ => {}
+    }
+}
+
+/// Takes away the branches in a loop's body on the loop's condition, as long as it still holds.
+fn flatten(condition: &Expr, body: &mut Vec<Stmt>, cx: &mut PassCx) {
+    let mut flat: Vec<Stmt> = Vec::with_capacity(body.len());
+    let mut holds = true;
+    for stmt in std::mem::take(body) {
+        let is_asked = matches!(&stmt.kind, StmtKind::If { condition: it, .. } if it.is_same(condition));
+        if is_asked && holds && cx.may_change() {
+            let mut origins = vec![&stmt.origin];
+            if let StmtKind::If { otherwise, .. } = &stmt.kind {
+                otherwise.iter().for_each(|it| it.walk(&mut |it| origins.push(&it.origin)));
+            }
+            cx.applied("the condition is that of the loop, and still holds", origins);
+            if let StmtKind::If { then, .. } = stmt.kind {
+                holds = !reads_any(condition, &assigned(&then));
+                flat.extend(then);
+            }
+            continue;
+        }
+        if is_asked && !holds {
+            cx.missed("stays: the loop's condition may have changed since it was asked", [&stmt.origin]);
+        }
+        holds = holds && !reads_any(condition, &assigned(std::slice::from_ref(&stmt)));
+        flat.push(stmt);
+    }
+    *body = flat;
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::oir::passes::tests::after;
+
+    /// The body of the one execution, before and after.
+    fn check(body: &str, expected: Expect) {
+        let text = format!(
+            "
+stencil branches
+field a: float64[IJK]
+field b: float64[IJK]
+field c: float64[IJK]
+parallel
+  [start, end)
+    x0
+{body}"
+        );
+        let found = after(&text, merge_conditions);
+        let (_, found) = found.split_once("x0\n").expect("it has an execution");
+        let found: String =
+            found.lines().map(|it| format!("{}\n", it.strip_prefix("      ").unwrap_or(it))).collect();
+        expected.assert_eq(&found);
+    }
+
+    #[test]
+    fn equal_and_opposite_conditions_are_asked_once() {
+        check(
+            "      if a > 0.0
+        b = 1.0
+      if a > 0.0
+        c = b
+      else
+        c = 2.0
+      if not a > 0.0
+        b = 3.0
+",
+            expect![[r#"
+                if a > 0.0
+                  b = 1.0
+                  c = b
+                else
+                  c = 2.0
+                  b = 3.0
+                applied: runs in the branch before it, whose condition is the same
+                applied: runs as the other branch of the condition before it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_condition_that_the_branch_before_changes_is_asked_again() {
+        check(
+            "      if a > 0.0
+        b = 1.0
+        if b > 0.0
+          a = 0.0
+      if a > 0.0
+        b = 2.0
+      if c > 0.0
+        b = 1.0
+      else
+        c = 1.0
+      if not c > 0.0
+        b = 2.0
+",
+            expect![[r#"
+                if a > 0.0
+                  b = 1.0
+                  if b > 0.0
+                    a = 0.0
+                if a > 0.0
+                  b = 2.0
+                if c > 0.0
+                  b = 1.0
+                else
+                  c = 1.0
+                if not c > 0.0
+                  b = 2.0
+                missed: not merged: the branch before it changes what the condition reads
+                missed: not merged: the branch before it changes what the condition reads
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_local_in_a_condition_counts_as_well() {
+        let text = "
+stencil locals
+field b: float64[IJK]
+local m: bool
+
+parallel
+  [start, end)
+    x0
+      m = b > 0.0
+      if m
+        b = 1.0
+        m = b > 2.0
+      if m
+        b = 2.0
+";
+        let found = after(text, merge_conditions);
+        assert!(found.starts_with(text.trim_start()), "{found}");
+    }
+
+    #[test]
+    fn equal_regions_are_one() {
+        check(
+            "      region i[start, start+1) j[, )
+        b = a
+      region i[start, start+1) j[, )
+        c = b
+      region i[end-1, end) j[, )
+        c = a
+",
+            expect![[r#"
+                region i[start, start+1) j[, )
+                  b = a
+                  c = b
+                region i[end-1, end) j[, )
+                  c = a
+                applied: runs in the region before it, which is the same
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_branch_on_the_condition_of_its_loop_goes_as_long_as_that_holds() {
+        check(
+            "      while a > 0.0
+        b = 1.0
+        if a > 0.0
+          a = a - b
+        else
+          c = 5.0
+        if a > 0.0
+          c = 1.0
+",
+            expect![[r#"
+                while a > 0.0
+                  b = 1.0
+                  a = a - b
+                  if a > 0.0
+                    c = 1.0
+                applied: the condition is that of the loop, and still holds
+                missed: stays: the loop's condition may have changed since it was asked
+            "#]],
+        );
+    }
+}
