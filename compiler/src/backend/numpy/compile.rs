@@ -232,6 +232,9 @@ impl<'a> Compiler<'a> {
                 let (left, mut right) = (self.expr(left, origin), self.expr(right, origin));
                 if *op == BinaryOp::Pow {
                     right = self.converted(right, lanes::exponent_type(left.reg.dtype));
+                    if let (Lasts::Run, Some(run)) = (right.lasts, lanes::power_by_constant(left.reg.dtype)) {
+                        return self.compute(run, dtype, &[left, right]);
+                    }
                 }
                 self.compute(lanes::binary(*op, left.reg.dtype), dtype, &[left, right])
             }

@@ -221,6 +221,22 @@ pub(super) fn binary(op: BinaryOp, dtype: DType) -> Compute {
     }
 }
 
+/// A power of floats whose exponent is the same at all lanes: what depends on that alone is computed once, and the
+/// rest is a loop without branches.
+pub(super) fn power_by_constant(base: DType) -> Option<Compute> {
+    match base {
+        DType::Float32 => Some(|r, at, n| {
+            let exponent = r.float32[at.from[1]][0];
+            map(r, at, n, |a| math::pow_f32(a, exponent));
+        }),
+        DType::Float64 => Some(|r, at, n| {
+            let exponent = r.float64[at.from[1]][0];
+            map(r, at, n, |a| math::pow_f64(a, exponent));
+        }),
+        _ => None,
+    }
+}
+
 /// The type that an exponent is converted to.
 pub(super) fn exponent_type(base: DType) -> DType {
     if base.is_float() { base } else { DType::Int64 }
