@@ -118,7 +118,7 @@ fn a_temporary_tells_how_long_it_lives() {
             lap: Field[IJK, float64]
             kind: temporary
             extent: I 0, J 0 to +1, K 0
-            lifetime: within one vertical loop; an array of its own
+            lifetime: within one vertical loop; gone after the passes
             first use: line 18, written
             last use: line 19, read
         "#]],

@@ -9,6 +9,7 @@ use crate::gtir;
 use crate::oir;
 use crate::oir::passes::{PASSES, PassCx};
 use crate::space::Domain;
+use crate::types::DType;
 use crate::{schedule, tree};
 
 const HEADER: &str = "
@@ -18,11 +19,13 @@ field b: float64[IJK]
 field p: float64[IJ]
 temporary t: float64[IJK]
 temporary u: float64[IJK]
+temporary m: bool[IJK]
 temporary v: float64[IJK]
 
 parallel [start, end)
   t = a
   u = a * 0.5
+  m = a > 0.0
   v = a[1,0,0] - a
 ";
 
@@ -48,6 +51,10 @@ fn read() -> impl Strategy<Value = String> {
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         read(),
+        // What can be folded, shared, moved out of the levels.
+        Just("1.0 * a + 0.0".to_owned()),
+        Just("(a - 0.5) * (t + 1.0)".to_owned()),
+        Just("p * 0.5".to_owned()),
         (read(), prop_oneof![Just("+"), Just("-"), Just("*")], read())
             .prop_map(|(left, op, right)| format!("{left} {op} {right}")),
         (read(), read(), read())
@@ -79,6 +86,11 @@ fn block() -> impl Strategy<Value = String> {
         1 => (read(), body()).prop_map(|(read, body)| format!("  if {read} > 0.1\n    {body}\n")),
         1 => (read(), body(), body())
             .prop_map(|(read, then, otherwise)| format!("  if {read} > 0.1\n    {then}\n  else\n    {otherwise}\n")),
+        1 => read().prop_map(|it| format!("  m = {it} > 0.1\n")),
+        1 => (prop_oneof![Just("m"), Just("not m"), Just("a > 0.1")], body())
+            .prop_map(|(condition, body)| format!("  if {condition}\n    {body}\n")),
+        // It ends, since nothing but its last line assigns what it asks.
+        1 => value().prop_map(|it| format!("  u = a\n  while u < 1.0\n    b = {it}\n    u = u + 0.5\n")),
         1 => (region(), body()).prop_map(|(region, body)| format!("  region {region}\n    {body}\n")),
     ]
 }
@@ -122,6 +134,7 @@ field b: float64[IJK]
 field p: float64[IJ]
 temporary t: float64[IJK]
 temporary u: float64[IJK]
+temporary m: bool[IJK]
 temporary v: float64[IJK]
 
 parallel [start, end)
@@ -185,8 +198,12 @@ proptest! {
         let extents = oir::analysis::extents(&stencil);
         let foretold = oir::analysis::definite_assignment::reads_undefined(&stencil, &extents);
         // Once these have values, nothing may be left without.
-        let values: String =
-            foretold.iter().map(|it| format!("  {} = 0.0\n", stencil.fields[it.field].name)).collect();
+        let zero = |it: &oir::analysis::definite_assignment::Undefined<'_>| {
+            let field = &stencil.fields[it.field];
+            let zero = if field.dtype == DType::Bool { "false" } else { "0.0" };
+            format!("  {} = {zero}\n", field.name)
+        };
+        let values: String = foretold.iter().map(zero).collect();
         let before = if values.is_empty() { values } else { format!("parallel [start, end)\n{values}") };
         let text = text.replace(LAST_DECLARED, &format!("{LAST_DECLARED}\n{before}"));
         let Some((_, stencil)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };

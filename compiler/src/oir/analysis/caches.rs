@@ -9,7 +9,7 @@ use std::fmt;
 use super::super::nodes::{Field, Section, Stencil, VerticalLoop};
 use crate::entity::Handle;
 use crate::pass::{Analyses, Analysis, LogValue};
-use crate::space::{Axis, Bound, Interval, Level, LoopOrder};
+use crate::space::{Axis, Bound, Interval, Level, LoopOrder, min_levels};
 
 /// A sweep does not keep more levels than these on either side.
 const MAX_DISTANCE: i32 = 5;
@@ -87,8 +87,9 @@ impl Analysis<Stencil> for CachesOf {
 /// Finds what each vertical loop could keep.
 #[must_use]
 pub fn caches(stencil: &Stencil) -> Caches {
+    let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
     let uses: Vec<BTreeMap<Handle<Field>, Use>> =
-        stencil.vertical_loops.iter().map(|it| uses(stencil, it)).collect();
+        stencil.vertical_loops.iter().map(|it| uses(stencil, it, min_levels)).collect();
     let mut homes: BTreeMap<Handle<Field>, usize> = BTreeMap::new();
     let mut last_read: BTreeMap<Handle<Field>, usize> = BTreeMap::new();
     for (at, of_loop) in uses.iter().enumerate() {
@@ -138,7 +139,7 @@ struct Use {
     needs_fill: bool,
 }
 
-fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop) -> BTreeMap<Handle<Field>, Use> {
+fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop, min_levels: i64) -> BTreeMap<Handle<Field>, Use> {
     let mut uses: BTreeMap<Handle<Field>, Use> = BTreeMap::new();
     // What all sections up to the one at hand have set on each of their levels.
     let mut swept: BTreeMap<Handle<Field>, Vec<Interval>> = BTreeMap::new();
@@ -180,7 +181,13 @@ fn uses(stencil: &Stencil, vertical_loop: &VerticalLoop) -> BTreeMap<Handle<Fiel
                     ..0 => true,
                     _ => {
                         let own = set.contains(&field).then_some(section.interval);
-                        !hold(earlier.iter().copied().chain(own), section.interval, k, vertical_loop.order)
+                        !hold(
+                            earlier.iter().copied().chain(own),
+                            section.interval,
+                            k,
+                            vertical_loop.order,
+                            min_levels,
+                        )
                     }
                 };
             });
@@ -211,7 +218,13 @@ fn set_on_each_level(stencil: &Stencil, section: &Section) -> BTreeSet<Handle<Fi
 
 /// Whether the levels of `section`, moved by `k` against the sweep, are among those that are `set`, which follow
 /// each other in the order of the sweep.
-fn hold(set: impl Iterator<Item = Interval>, section: Interval, k: i32, order: LoopOrder) -> bool {
+fn hold(
+    set: impl Iterator<Item = Interval>,
+    section: Interval,
+    k: i32,
+    order: LoopOrder,
+    min_levels: i64,
+) -> bool {
     // The levels that follow each other up to the last.
     let mut together: Option<Interval> = None;
     for next in set {
@@ -225,15 +238,17 @@ fn hold(set: impl Iterator<Item = Interval>, section: Interval, k: i32, order: L
     }
     let moved = |it: Bound| Bound { offset: it.offset.saturating_add(k), ..it };
     together.is_some_and(|it| {
-        is_at_most(it.start, moved(section.start)) && is_at_most(moved(section.end), it.end)
+        is_at_most(min_levels, it.start, moved(section.start))
+            && is_at_most(min_levels, moved(section.end), it.end)
     })
 }
 
-/// Whether `one` lies at or below `other` however many levels there are.
-fn is_at_most(one: Bound, other: Bound) -> bool {
+/// Whether `one` lies at or below `other` in every run, none of which has fewer levels than these.
+fn is_at_most(min_levels: i64, one: Bound, other: Bound) -> bool {
+    let distance = i64::from(one.offset) - i64::from(other.offset);
     match (one.level, other.level) {
-        (Level::Start, Level::Start) | (Level::End, Level::End) => one.offset <= other.offset,
-        (Level::Start, Level::End) => one.offset <= 0 && other.offset >= 0,
+        (Level::Start, Level::Start) | (Level::End, Level::End) => distance <= 0,
+        (Level::Start, Level::End) => distance <= min_levels,
         (Level::End, Level::Start) => false,
     }
 }
@@ -302,16 +317,19 @@ forward
     x0
       t = a
       u = b
-  [start+1, end)
+  [start+1, end-1)
     x1
       t = a / (2.0 - t[0,0,-1])
       u = (b - u[0,0,-1]) / 2.0
-backward
   [end-1, end)
     x2
+      u = u[0,0,-1] / 2.0
+backward
+  [end-1, end)
+    x3
       b = u
   [start, end-1)
-    x3
+    x4
       b = u - t * b[0,0,1]
 "
             ),

@@ -69,23 +69,30 @@ fn dropped(stmt: &Stmt, is_true: bool) -> Vec<&crate::diag::Origin> {
 }
 
 fn fold_exprs(stmt: &mut Stmt, cx: &mut PassCx) {
-    if !stmt.exprs().any(has_simpler) {
+    // The last is the value or the condition; the others find the element to write.
+    if !stmt.exprs().last().is_some_and(has_simpler) || !cx.may_change() {
         return;
     }
-    if cx.may_change() {
-        stmt.exprs_mut().for_each(fold);
-        cx.applied("part of it is computed at compile time", [&stmt.origin]);
+    if let Some(expr) = stmt.exprs_mut().last() {
+        fold(expr);
     }
+    cx.applied("part of it is computed at compile time", [&stmt.origin]);
 }
 
 fn has_simpler(expr: &Expr) -> bool {
-    let mut has = false;
-    expr.walk(&mut |it| has |= simpler(it).is_some());
-    has
+    !is_element(expr) && (simpler(expr).is_some() || expr.operands().any(has_simpler))
+}
+
+/// What finds an element stays as it is: an offset of run time may lead out of a field, and a literal may not.
+fn is_element(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Element(..))
 }
 
 /// From inside out, so that what became a literal is folded on.
 fn fold(expr: &mut Expr) {
+    if is_element(expr) {
+        return;
+    }
     expr.operands_mut().into_iter().for_each(fold);
     while let Some(kind) = simpler(expr) {
         // Where it is written stays what it was.
@@ -415,7 +422,7 @@ parallel
     }
 
     #[test]
-    fn what_may_end_the_run_is_not_dropped() {
+    fn what_finds_an_element_at_run_time_stays() {
         let text = "
 stencil found
 field a: float64[IJK]
@@ -425,6 +432,7 @@ parallel
   [start, end)
     x0
       a = 1.0 if true else a.up(n)
+      a = a.up(1 + 2)
 ";
         assert_eq!(after(text, fold_constants).trim(), text.trim());
     }

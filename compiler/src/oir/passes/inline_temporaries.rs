@@ -94,6 +94,8 @@ pub enum Blocked {
     Loop,
     /// It takes the run to know which element is read.
     FoundLevel,
+    /// It tells itself which element of something is read or written.
+    FindsElement,
     /// Some level that is read is none of those where it is computed.
     OtherLevels,
     /// It reads a value at the point that has no single expression.
@@ -115,6 +117,7 @@ impl fmt::Display for Blocked {
             Blocked::Region => "it is read in a region",
             Blocked::Loop => "it is read in a loop",
             Blocked::FoundLevel => "it is read at a level that is found at run time",
+            Blocked::FindsElement => "an element is found with it",
             Blocked::OtherLevels => "it is read at levels where it is not computed",
             Blocked::Local => "it depends on a value at the point that is assigned several times",
             Blocked::MayEndRun => "what computes it may end the run",
@@ -161,6 +164,10 @@ impl Inlining<'_> {
         self.expand(&mut value)?;
         if may_end_run(&value.expr) {
             return Err(Blocked::MayEndRun);
+        }
+        // What finds an element keeps to run time: a literal there may not lead out of a field.
+        if matches!(value.expr.kind, ExprKind::Literal(_)) && reads.iter().any(|it| it.finds) {
+            return Err(Blocked::FindsElement);
         }
         let mut blocked = None;
         value.expr.walk(&mut |it| match &it.kind {

@@ -90,6 +90,7 @@ struct Accesses(BTreeMap<Handle<Field>, Levels>);
 struct Levels {
     reads: Option<Range>,
     writes: Option<Range>,
+    is_read_beside: bool,
 }
 
 /// From lowest to highest; nothing is known where a level is found at run time.
@@ -121,6 +122,7 @@ impl Accesses {
                     let is_known = it.is_level_known && stencil.fields[field].axes.has(Axis::K);
                     let range = Some(Range(is_known.then_some((it.offset.k, it.offset.k))));
                     let levels = all.0.entry(field).or_default();
+                    levels.is_read_beside |= it.is_read_beside();
                     include(if it.is_write { &mut levels.writes } else { &mut levels.reads }, range);
                 });
             }
@@ -133,6 +135,7 @@ impl Accesses {
             let known = self.0.entry(field).or_default();
             include(&mut known.reads, levels.reads);
             include(&mut known.writes, levels.writes);
+            known.is_read_beside |= levels.is_read_beside;
         }
     }
 }
@@ -148,6 +151,8 @@ pub enum Blocked {
     Overtaken(String),
     /// It takes the run to know the level, or there is but one.
     UnknownLevels(String),
+    /// Columns that can be swept each by itself would have to wait for each other on every level.
+    Beside(String),
 }
 
 impl fmt::Display for Blocked {
@@ -165,6 +170,9 @@ impl fmt::Display for Blocked {
             Blocked::UnknownLevels(name) => {
                 write!(f, "loops not merged: both touch `{name}` at the same levels again and again")
             }
+            Blocked::Beside(name) => {
+                write!(f, "loops not merged: columns would wait for `{name}` of each other on every level")
+            }
         }
     }
 }
@@ -173,8 +181,8 @@ impl fmt::Display for Blocked {
 ///
 /// With offsets along the sweep, what the second touches at `n` the first must have touched when it comes by: a
 /// write at `w` before a read at `r` needs `w >= r`, a read before a write `r >= w`, and a write before a write
-/// that it is not overtaken. Other columns do not matter, since each execution is finished on a level before the
-/// next one. Parallel executions stay one after the other on all levels, so only sections are overtaken, and
+/// that it is not overtaken. Another column could be read as well, since each execution is finished on a level before
+/// the next one; but then no column could be swept by itself any more. Parallel executions stay one after the other on all levels, so only sections are overtaken, and
 /// these meet where another level is touched.
 ///
 /// # Errors
@@ -192,6 +200,11 @@ fn may_join(
     for (&field, second) in &after.0 {
         let Some(first) = before.0.get(&field) else { continue };
         let name = || stencil.fields[field].name.clone();
+        let waits = second.is_read_beside && first.writes.is_some()
+            || first.is_read_beside && second.writes.is_some();
+        if waits && prev.order != LoopOrder::Parallel {
+            return Err(Blocked::Beside(name()));
+        }
         let unknown = || Blocked::UnknownLevels(name());
         // The range along the sweep: the least and the greatest number of levels ahead.
         let ahead = |range: Range| {
@@ -284,7 +297,6 @@ temporary p: float64[IJ]
         for (first, second) in [
             ("t = a", "b = t"),
             ("t = a", "b = t[0,0,-1]"),
-            ("t = a", "b = t[1,0,0]"),
             ("b = t[0,0,1]", "t = a"),
             ("b = t", "t = a"),
             ("t = a", "t = b"),
@@ -312,6 +324,11 @@ temporary p: float64[IJ]
                 "t = a",
                 "b = t.up(n)",
                 "missed: loops not merged: both touch `t` at the same levels again and again",
+            ),
+            (
+                "t = a",
+                "b = t[1,0,0]",
+                "missed: loops not merged: columns would wait for `t` of each other on every level",
             ),
             ("p = a", "b = p", "missed: loops not merged: both touch `p` at the same levels again and again"),
         ] {

@@ -51,7 +51,11 @@ impl Copies<'_> {
             self.versions.change_all(body);
         }
         let mut n_replaced = 0;
-        stmt.exprs_mut().for_each(|it| n_replaced += self.replace(it));
+        let last = stmt.exprs().count().saturating_sub(1);
+        for (at, expr) in stmt.exprs_mut().enumerate() {
+            // The last is the value or the condition; the others find the element to write.
+            n_replaced += self.replace(expr, at < last);
+        }
         if n_replaced > 0 {
             self.cx.applied("reads the original of a copy", [&stmt.origin]);
         }
@@ -78,18 +82,24 @@ impl Copies<'_> {
     }
 
     /// Replaces what can be; answers how many reads.
-    fn replace(&mut self, expr: &mut Expr) -> usize {
+    ///
+    /// What `finds` an element keeps to run time: a literal there may not lead out of a field.
+    fn replace(&mut self, expr: &mut Expr, finds: bool) -> usize {
         if let ExprKind::Access(Access::Local(local)) = expr.kind {
-            let Some(original) = self.original(local) else { return 0 };
+            let Some(original) = self.original(local, finds) else { return 0 };
             expr.kind = original;
             return 1;
         }
-        expr.operands_mut().into_iter().map(|it| self.replace(it)).sum()
+        let finds = finds || matches!(expr.kind, ExprKind::Element(..));
+        expr.operands_mut().into_iter().map(|it| self.replace(it, finds)).sum()
     }
 
     /// What `local` is a copy of here.
-    fn original(&mut self, local: Handle<Local>) -> Option<ExprKind<Access>> {
+    fn original(&mut self, local: Handle<Local>, finds: bool) -> Option<ExprKind<Access>> {
         let copy = self.known.get_mut(&local)?;
+        if finds && matches!(copy.original, ExprKind::Literal(_)) {
+            return None;
+        }
         let is_current =
             self.versions.of(Target::Local(local)) == copy.version && self.versions.are_current(&copy.of);
         if !is_current {

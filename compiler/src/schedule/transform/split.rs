@@ -11,6 +11,8 @@ use crate::space::order::{greatest, least};
 /// - **Legality**: always, but for what lives in an iteration and is declared for one loop.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
+/// The sections of the OIR say which levels the text treats otherwise; this cuts on, for the machine's sake alone.
+///
 /// # Errors
 ///
 /// The reason why not; the tree is as it was.

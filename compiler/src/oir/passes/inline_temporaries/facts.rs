@@ -57,6 +57,8 @@ pub(in crate::oir::passes) struct Read {
     pub(in crate::oir::passes) interval: Interval,
     pub(in crate::oir::passes) is_in_region: bool,
     pub(in crate::oir::passes) is_in_loop: bool,
+    /// Whether it tells which element of something else is meant.
+    pub(in crate::oir::passes) finds: bool,
     pub(in crate::oir::passes) origin: Origin,
 }
 
@@ -118,19 +120,14 @@ impl Facts {
         let at = self.n_stmts;
         let is_loop = matches!(stmt.kind, StmtKind::While { .. });
         let is_in_loop = around.is_in_loop || is_loop;
-        for expr in stmt.exprs() {
-            expr.walk(&mut |it| {
-                self.size += 1;
-                let (field, offset) = match it.kind {
-                    ExprKind::Access(Access::Field { field, offset }) => (field, Some(offset)),
-                    ExprKind::Element(Access::Field { field, .. }, _) => (field, None),
-                    _ => return,
-                };
+        let last = stmt.exprs().count().saturating_sub(1);
+        for (number, expr) in stmt.exprs().enumerate() {
+            // The last is the value or the condition; the others find the element to write.
+            self.reads_of(expr, number < last, &mut |field, offset, finds, reads| {
                 let Placed { execution, interval, .. } = around.placed;
                 let (is_in_region, origin) = (around.is_in_region, stmt.origin.clone());
-                let of_field = self.reads.entry(field).or_default();
-                read.push((field, of_field.len()));
-                of_field.push(Read {
+                read.push((field, reads.len()));
+                reads.push(Read {
                     execution,
                     at,
                     until: at,
@@ -138,6 +135,7 @@ impl Facts {
                     interval,
                     is_in_region,
                     is_in_loop,
+                    finds,
                     origin,
                 });
             });
@@ -183,6 +181,26 @@ impl Facts {
         let is_in_region = around.is_in_region || matches!(stmt.kind, StmtKind::Region { .. });
         let inside = Around { is_inside: true, is_in_region, is_in_loop, ..around };
         stmt.children().for_each(|it| self.stmt(it, inside, read));
+    }
+
+    /// Calls `each` for every field that the expression reads, with what is known of its reads so far.
+    fn reads_of(
+        &mut self,
+        expr: &Expr,
+        finds: bool,
+        each: &mut impl FnMut(Handle<Field>, Option<Offset>, bool, &mut Vec<Read>),
+    ) {
+        self.size += 1;
+        let found = match expr.kind {
+            ExprKind::Access(Access::Field { field, offset }) => Some((field, Some(offset))),
+            ExprKind::Element(Access::Field { field, .. }, _) => Some((field, None)),
+            _ => None,
+        };
+        if let Some((field, offset)) = found {
+            each(field, offset, finds, self.reads.entry(field).or_default());
+        }
+        let finds = finds || matches!(expr.kind, ExprKind::Element(..));
+        expr.operands().for_each(|it| self.reads_of(it, finds, each));
     }
 
     /// The one assignment of a local that every point runs.

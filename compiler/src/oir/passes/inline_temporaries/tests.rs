@@ -301,6 +301,29 @@ parallel
 }
 
 #[test]
+fn a_literal_does_not_come_to_tell_a_level() {
+    let text = "
+stencil finds
+field a: float64[IJK]
+field b: float64[IJK]
+temporary t: int64[IJK]
+
+parallel
+  [start, end)
+    x0
+      t = 3
+    x1
+      b = a.up(t[1,0,0])
+";
+    let found = after(text, inline_temporaries);
+    assert!(found.starts_with(text.trim_start()), "{found}");
+    assert!(
+        found.contains("missed: `t` is not computed where it is read: an element is found with it"),
+        "{found}"
+    );
+}
+
+#[test]
 fn long_chains_do_not_explode() {
     // Each step alone is cheap; all together would double with each.
     let steps: String =
