@@ -374,10 +374,13 @@ mod tests {
         };
         // A level of each is 800 bytes: written, and read again by the second loop, which reads `a` again too.
         let apart = of(&stages(""));
-        assert_eq!(apart.bytes, 8.0 * (1000.0 + 1000.0 + 1000.0 + 1000.0 + 1000.0));
+        assert_eq!(
+            apart,
+            Cost { bytes: 8.0 * (1000.0 + 1000.0 + 1000.0 + 1000.0 + 1000.0), operations: 1000.0 }
+        );
         let together = of(
             "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i, j, k] = a[i, j, k]\n      b[i, j, k] = t[i, j, k] * a[i + 1, j, k]\n",
         );
-        assert_eq!(together.bytes, 8.0 * (1100.0 + 1000.0 + 1000.0));
+        assert_eq!(together, Cost { bytes: 8.0 * (1100.0 + 1000.0 + 1000.0), operations: 1000.0 });
     }
 }

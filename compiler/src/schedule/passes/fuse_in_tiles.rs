@@ -172,17 +172,19 @@ fn best_alone(tree: &Tree, machine: &Machine, at: usize) -> Choice {
     };
     let mut choice = Choice { size: None, is_inside: false, cost: as_is, as_is };
     let Node::Loop(levels) = &nodes[0] else { return choice };
-    if levels.axis == Axis::K && levels.order == Order::Parallel && levels.children.len() > 1 {
-        if let Ok(tiling) = plan(tree, &levels.children, Axis::J) {
-            let n = iterations(levels, &ranges);
-            let middle = value(&levels.start, &ranges, End::Least) + n / 2;
-            ranges.insert(levels.variable.clone(), (middle, middle));
-            if let Some((size, cost)) = best_size(tree, machine, &levels.children, &tiling, &mut ranges) {
-                let n = n as f64;
-                let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
-                if cost.time(machine) < 0.97 * as_is.time(machine) {
-                    choice = Choice { size: Some(size), is_inside: true, cost, as_is };
-                }
+    if levels.axis == Axis::K
+        && levels.order == Order::Parallel
+        && levels.children.len() > 1
+        && let Ok(tiling) = plan(tree, &levels.children, Axis::J)
+    {
+        let n = iterations(levels, &ranges);
+        let middle = value(&levels.start, &ranges, End::Least) + n / 2;
+        ranges.insert(levels.variable.clone(), (middle, middle));
+        if let Some((size, cost)) = best_size(tree, machine, &levels.children, &tiling, &mut ranges) {
+            let n = n as f64;
+            let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
+            if cost.time(machine) < 0.97 * as_is.time(machine) {
+                choice = Choice { size: Some(size), is_inside: true, cost, as_is };
             }
         }
     }

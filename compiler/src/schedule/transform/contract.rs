@@ -109,7 +109,7 @@ impl Shrinking {
             return Err(Refusal::new(format!("`{name}` is used outside of the loop over `{}`", it.variable)));
         }
         let around: Vec<&Loop> =
-            (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth].to_vec())).collect();
+            (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth])).collect();
         let mut found = Vec::new();
         collect(&it.children, &mut Bounds::new(), container, &mut found);
         let one_distance = |variable: &Symbol| {

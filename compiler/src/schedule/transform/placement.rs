@@ -36,8 +36,7 @@ pub fn may_place(tree: &Tree, path: &Path, placement: Placement) -> Result<(), R
     if it.order != Order::Parallel {
         return refuse(format!("the loop over `{}` has an order", it.variable));
     }
-    let around: Vec<&Loop> =
-        (1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth].to_vec())).collect();
+    let around: Vec<&Loop> = (1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth])).collect();
     let is_around = |wanted: Placement| around.iter().any(|it| it.placement == wanted);
     if is_around(Placement::Simd) {
         return refuse("lanes hold no other loop".to_owned());

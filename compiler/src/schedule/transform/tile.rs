@@ -168,8 +168,7 @@ fn both(of_tile: &Size, of_loop: &Size, is_start: bool) -> Size {
 }
 
 fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
-    (1..=path.len())
-        .any(|depth| tree.loop_at(&path[..depth].to_vec()).is_some_and(|it| it.variable == *variable))
+    (1..=path.len()).any(|depth| tree.loop_at(&path[..depth]).is_some_and(|it| it.variable == *variable))
 }
 
 /// Finds out how far beyond a tile each loop over `axis` inside the nodes has to run.
@@ -256,8 +255,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis) -> Result<Tiling, Refusal> 
                     continue;
                 };
                 for writer in 0..found.len() {
-                    let comes_before =
-                        writer < reader || writer == reader || are_in_one_sweep(&found, writer, reader);
+                    let comes_before = writer <= reader || are_in_one_sweep(&found, writer, reader);
                     let Some(writes) = uses[writer].get(&container).and_then(|it| it.writes) else {
                         continue;
                     };
