@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::PassCx;
+use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::oir::analysis::definite_assignment::read_unassigned;
 use crate::oir::names::Names;
@@ -34,24 +35,17 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
                     let local = stencil.locals.push(Local { name: own, dtype, span });
                     locals.insert((execution, field), local);
                 }
-                let uses = executions.iter().flat_map(|&it| stencil.executions[it].touches());
-                let uses = uses.filter(|it| it.what == Target::Field(field)).map(|it| it.origin);
                 let message = match executions.len() {
                     1 => format!("`{name}` is a value at the point, and not a field"),
                     n => format!(
                         "`{name}` is a value at the point, one in each of {n} places, and not a field"
                     ),
                 };
-                cx.applied(message, uses);
+                cx.applied(message, homes.origins(field));
             }
             Ok(_) => {}
             Err(blocked) => {
-                let first = stencil.placed().find_map(|it| {
-                    let touches = stencil.executions[it.execution].touches();
-                    let first = touches.into_iter().find(|it| it.what == Target::Field(field));
-                    first.map(|it| it.origin.clone())
-                });
-                cx.missed(format!("`{name}` stays a field: {blocked}"), &first);
+                cx.missed(format!("`{name}` stays a field: {blocked}"), homes.origins(field).first());
             }
         }
     }
@@ -107,6 +101,8 @@ struct Use {
     /// In program order, each once.
     executions: Vec<Handle<HorizontalExecution>>,
     is_read_elsewhere: bool,
+    /// The statements that use it.
+    origins: Vec<Origin>,
 }
 
 impl Homes {
@@ -120,9 +116,17 @@ impl Homes {
                     it.executions.push(execution);
                 }
                 it.is_read_elsewhere |= !touch.is_here();
+                if it.origins.last() != Some(touch.origin) {
+                    it.origins.push(touch.origin.clone());
+                }
             });
         }
         Self { uses, unassigned: BTreeMap::new() }
+    }
+
+    /// The statements that use `field`, in program order.
+    fn origins(&self, field: Handle<Field>) -> &[Origin] {
+        self.uses.get(&field).map_or(&[], |it| &it.origins)
     }
 
     /// The executions in each of which `field` could be a local, or why there are none.
@@ -134,7 +138,7 @@ impl Homes {
         if !stencil.fields[field].data_dims.is_empty() {
             return Err(Blocked::Several);
         }
-        let Use { executions, is_read_elsewhere } = self.uses.get(&field).ok_or(Blocked::Unused)?;
+        let Use { executions, is_read_elsewhere, .. } = self.uses.get(&field).ok_or(Blocked::Unused)?;
         let mut carries = false;
         for &execution in executions {
             let unassigned = self

@@ -1,11 +1,12 @@
 //! Asks once what several neighbouring statements ask.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::PassCx;
 use crate::expr::ExprKind;
 use crate::oir::analysis::versions::{assigned, reads_any};
-use crate::oir::nodes::{Expr, Stencil, Stmt, StmtKind};
+use crate::oir::nodes::{Expr, Stencil, Stmt, StmtKind, Target};
 use crate::types::UnaryOp;
 
 pub const NAME: &str = "oir/merge-conditions";
@@ -25,25 +26,27 @@ pub fn merge_conditions(stencil: &mut Stencil, cx: &mut PassCx) {
 
 fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     let mut merged: Vec<Stmt> = Vec::with_capacity(body.len());
+    // What the last of these assigns, which a thousand branches may have joined.
+    let mut changed = BTreeSet::new();
     for mut next in std::mem::take(body) {
         if let StmtKind::While { condition, body } = &mut next.kind {
             flatten(condition, body, cx);
         }
-        let Some(prev) = merged.last_mut() else {
-            merged.push(next);
-            continue;
-        };
-        match may_merge(prev, &next) {
-            Some(Ok(likeness)) if cx.may_change() => {
-                cx.applied(likeness.to_string(), [&next.origin]);
-                append(prev, next, likeness);
+        let assigned = assigned(std::slice::from_ref(&next));
+        if let Some(prev) = merged.last_mut() {
+            match may_merge(prev, &changed, &next) {
+                Some(Ok(likeness)) if cx.may_change() => {
+                    cx.applied(likeness.to_string(), [&next.origin]);
+                    append(prev, next, likeness);
+                    changed.extend(assigned);
+                    continue;
+                }
+                Some(Err(blocked)) => cx.missed(blocked.to_string(), [&next.origin]),
+                _ => {}
             }
-            Some(Err(blocked)) => {
-                cx.missed(blocked.to_string(), [&next.origin]);
-                merged.push(next);
-            }
-            _ => merged.push(next),
         }
+        changed = assigned;
+        merged.push(next);
     }
     // Inside, once all has come together that stands beside each other there.
     for stmt in &mut merged {
@@ -82,13 +85,17 @@ impl fmt::Display for ChangesItsCondition {
 
 /// Whether the bodies of `next` may run in those of `prev`; nothing where they ask different things.
 ///
-/// Regions ask where a point lies, which nothing changes.
-fn may_merge(prev: &Stmt, next: &Stmt) -> Option<Result<Likeness, ChangesItsCondition>> {
+/// `changed` is what `prev` assigns. Regions ask where a point lies, which nothing changes.
+fn may_merge(
+    prev: &Stmt,
+    changed: &BTreeSet<Target>,
+    next: &Stmt,
+) -> Option<Result<Likeness, ChangesItsCondition>> {
     match (&prev.kind, &next.kind) {
         (StmtKind::Region { region, .. }, StmtKind::Region { region: other, .. }) => {
             (region == other).then_some(Ok(Likeness::SameRegion))
         }
-        (StmtKind::If { condition, then, otherwise }, StmtKind::If { condition: other, .. }) => {
+        (StmtKind::If { condition, .. }, StmtKind::If { condition: other, .. }) => {
             let likeness = if condition.is_same(other) {
                 Likeness::SameCondition
             } else if negated(condition).is_some_and(|it| it.is_same(other))
@@ -98,7 +105,7 @@ fn may_merge(prev: &Stmt, next: &Stmt) -> Option<Result<Likeness, ChangesItsCond
             } else {
                 return None;
             };
-            let changes = reads_any(condition, &assigned(then)) || reads_any(condition, &assigned(otherwise));
+            let changes = reads_any(condition, changed);
             Some(if changes { Err(ChangesItsCondition) } else { Ok(likeness) })
         }
         _ => None,
