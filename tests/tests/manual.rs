@@ -24,3 +24,32 @@ fn every_code_of_the_language_has_an_example() {
         .collect();
     assert_eq!(without, Vec::<&str>::new());
 }
+
+/// Files of Rust below a folder, as one text.
+fn sources(folder: &std::path::Path, all: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            all.push_str(&std::fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_test_that_the_checklist_names_exists() {
+    let list = std::fs::read_to_string(isobar_tests::root().join("docs/checklist.md")).unwrap();
+    let mut all = String::new();
+    for folder in ["compiler/src", "tests"] {
+        sources(&isobar_tests::root().join(folder), &mut all);
+    }
+    let mut n_named = 0;
+    for part in list.split('`').skip(1).step_by(2) {
+        let Some((_, name)) = part.rsplit_once("::") else { continue };
+        n_named += 1;
+        let is_there = ["fn", "struct"].iter().any(|it| all.contains(&format!("{it} {name}")));
+        assert!(is_there, "there is no `{name}`, which the checklist names as `{part}`");
+    }
+    assert!(n_named > 30, "{n_named}");
+}

@@ -1,14 +1,17 @@
 //! The schedules that the compiler chooses: what they are expected to move, and that they are documents.
 
 use isobar_compiler::config::Config;
-use isobar_compiler::pass::PassOptions;
+use isobar_compiler::equivalence::compare::Reference;
+use isobar_compiler::equivalence::journey::Level;
+use isobar_compiler::pass::{Device, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::schedule::analysis::cost::{Machine, compulsory_bytes, cost};
 use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
 use isobar_compiler::schedule::print::listing;
+use isobar_compiler::space::{Axis, Domain};
 use isobar_tests::generate::{Features, stencil};
-use isobar_tests::{GALLERY, gallery_text};
+use isobar_tests::{GALLERY, gallery_text, launch};
 
 const HEAD: &str = "from gt4py.cartesian.gtscript import *\n\n";
 
@@ -150,4 +153,60 @@ fn pins_keep_what_the_passes_would_decide() {
     let nests = |text: &str| text.lines().filter(|it| it.starts_with("threads")).count();
     assert_eq!((nests(&chosen), nests(&apart)), (1, 2), "{apart}");
     assert!(!with("keep whole s5\nauto\n").contains("j_tile"));
+}
+
+/// Whether a tree does what the stencil means, in orders that must not matter.
+fn assert_means_the_same(compilation: &Compilation, name: &str) {
+    let oir = compilation.levels.oir.as_ref().expect("it compiled");
+    for domain in [Domain::new(5, 4, 4), Domain::new(1, 1, 4), Domain::new(130, 3, 3)] {
+        let launch = launch(compilation, domain);
+        let reference = Reference::of(oir, &launch);
+        let found = reference.divergence("schedule", &Level::Schedule(schedule(compilation)), &[1, 2]);
+        assert!(found.is_none(), "{name} on {domain}: {}", found.expect("just asked"));
+    }
+}
+
+/// The variables of the loops around the first statement, from outside in.
+fn order(tree: &Tree) -> String {
+    let mut around = String::new();
+    let mut node = tree.children.first();
+    while let Some(Node::Loop(it)) = node {
+        around.push_str(it.variable.name());
+        node = it.children.first();
+    }
+    around
+}
+
+#[test]
+fn three_layouts_have_three_orders_of_loops() {
+    let of = |contiguous: Axis, name: &str| {
+        let passes = PassOptions { contiguous, ..PassOptions::default() };
+        let compilation = compile(&gallery_text(name), passes);
+        assert_means_the_same(&compilation, name);
+        order(schedule(&compilation))
+    };
+    let orders = [Axis::I, Axis::J, Axis::K].map(|axis| of(axis, "copy_scale"));
+    assert_eq!(orders, ["kji", "kij", "jik"]);
+    for axis in [Axis::J, Axis::K] {
+        for name in GALLERY {
+            of(axis, name);
+        }
+    }
+}
+
+#[test]
+fn a_gpu_gets_the_same_tree_up_to_its_own_passes() {
+    for name in GALLERY {
+        let of = |device: Device, stop_after: Option<&str>| {
+            let stop_after = stop_after.map(str::to_owned);
+            compile(&gallery_text(name), PassOptions { device, stop_after, ..PassOptions::default() })
+        };
+        let merged = [Device::Cpu, Device::Gpu].map(|it| of(it, Some("schedule/merge-loops")));
+        assert_eq!(listing(schedule(&merged[0])).text, listing(schedule(&merged[1])).text, "{name}");
+        let gpu = of(Device::Gpu, None);
+        let text = listing(schedule(&gpu)).text;
+        assert!(text.contains("grid i_tile in ") && text.contains("block i in "), "{name}:\n{text}");
+        assert!(!text.contains("threads ") && !text.contains("simd "), "{name}:\n{text}");
+        assert_means_the_same(&gpu, name);
+    }
 }
