@@ -27,12 +27,12 @@ fn every_code_of_the_language_has_an_example() {
 
 /// Files of Rust below a folder, as one text.
 fn sources(folder: &std::path::Path, all: &mut String) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("it is a file or a folder").path();
         if path.is_dir() {
             sources(&path, all);
         } else if path.extension().is_some_and(|it| it == "rs") {
-            all.push_str(&std::fs::read_to_string(&path).unwrap());
+            all.push_str(&std::fs::read_to_string(&path).expect("it is text"));
         }
     }
 }
