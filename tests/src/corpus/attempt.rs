@@ -231,8 +231,8 @@ fn reads_back(compilation: &Compilation) -> Result<(), String> {
     same(Stage::Gtir, typed.map(|it| gtir::print::listing(&it).text))?;
     let ordered = oir::parse::parse(text(Stage::Oir)).map_err(|it| it.to_string());
     let printed = |it: oir::nodes::Stencil| {
-        let extents = oir::analysis::extents(&it);
-        oir::print::listing_with_extents(&it, &extents).text
+        let (extents, caches) = (oir::analysis::extents(&it), oir::analysis::caches::caches(&it));
+        oir::print::listing_with_facts(&it, &extents, &caches).text
     };
     same(Stage::Oir, ordered.map(printed))?;
     let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());

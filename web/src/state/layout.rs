@@ -152,7 +152,7 @@ mod tests {
     fn three_stages_at_most_and_one_at_least_are_open() {
         let mut open = Open::default();
         (0..9).for_each(|_| open.add());
-        assert_eq!(open.stages, [Stage::Oir, Stage::Tree, Stage::Schedule]);
+        assert_eq!(open.stages, [Stage::Oir, Stage::Npir, Stage::Tree]);
         for stage in Stage::ALL {
             open.close(stage);
         }
