@@ -7,6 +7,12 @@ use super::Namer;
 use crate::space::{Bound, Level};
 use crate::types::{BinaryOp, DType, Value};
 
+/// Sums and products of two numbers, of whatever has `+` and `*`: a number, or an array of them.
+pub const DOUBLE_DOUBLE: &str = include_str!("python/double_double.py");
+
+/// The logarithms of whatever has `+`, `*` and `/`, behind `decompose`, `at_the_ends` and `head`.
+pub const LOG: &str = include_str!("python/log.py");
+
 /// How tightly operators bind.
 pub const TERNARY: u8 = 1;
 pub const OR: u8 = 2;

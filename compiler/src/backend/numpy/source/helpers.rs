@@ -4,6 +4,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::backend::emit::python;
+
 /// A part of the text. The order is one in which they can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Helper {
@@ -17,15 +19,15 @@ pub(super) enum Helper {
 }
 
 impl Helper {
-    fn text(self) -> &'static str {
+    fn texts(self) -> &'static [&'static str] {
         match self {
-            Helper::Select => include_str!("helpers/select.py"),
-            Helper::Integer => include_str!("helpers/integer.py"),
-            Helper::DoubleDouble => include_str!("helpers/double_double.py"),
-            Helper::Exp => include_str!("helpers/exp.py"),
-            Helper::Log => include_str!("helpers/log.py"),
-            Helper::Pow => include_str!("helpers/pow.py"),
-            Helper::Platform => include_str!("helpers/platform.py"),
+            Helper::Select => &[include_str!("helpers/select.py")],
+            Helper::Integer => &[include_str!("helpers/integer.py")],
+            Helper::DoubleDouble => &[include_str!("helpers/double_double.py"), python::DOUBLE_DOUBLE],
+            Helper::Exp => &[include_str!("helpers/exp.py")],
+            Helper::Log => &[include_str!("helpers/log.py"), python::LOG],
+            Helper::Pow => &[include_str!("helpers/pow.py")],
+            Helper::Platform => &[include_str!("helpers/platform.py")],
         }
     }
 
@@ -71,6 +73,7 @@ pub(super) const NAMES: &[&str] = &[
     "LN_2_HIGH",
     "LN_2_LOW",
     "bits",
+    "head",
     "exp",
     "exp_float32",
     "log",
@@ -87,5 +90,5 @@ pub(super) const NAMES: &[&str] = &[
 pub(super) fn texts(used: &BTreeSet<Helper>) -> impl Iterator<Item = &'static str> {
     let needed = used.iter().flat_map(|it| it.needs());
     let all: BTreeSet<Helper> = used.iter().chain(needed).copied().collect();
-    all.into_iter().map(Helper::text)
+    all.into_iter().flat_map(Helper::texts).copied()
 }
