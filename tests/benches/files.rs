@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use isobar_compiler::config::Config;
+use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Hook, NoHook, Stage, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
@@ -92,6 +93,19 @@ fn middle(session: &mut Session, project: &Project, config: &Config) -> Duration
     hook.took
 }
 
+/// Prints what takes longest in one compilation.
+fn steps(name: &str, project: &Project, config: &Config) {
+    let begun = Instant::now();
+    let mut timer = Timer::new(|| begun.elapsed().as_secs_f64() * 1e3);
+    Session::new().compile(project, config, &mut timer);
+    let mut times = timer.into_times();
+    times.sort_by(|a, b| b.took.total_cmp(&a.took));
+    for it in times.iter().take(30) {
+        let kind = format!("{:?}", it.step.kind).to_lowercase();
+        println!("{:<58} {:>9.2} ms", format!("{name}: {kind} {}", it.step), it.took);
+    }
+}
+
 /// Prints the median of what `work` says it took, and what one more of it allocates.
 fn measure(name: &str, repetitions: usize, mut work: impl FnMut(usize) -> Duration) {
     let mut times: Vec<Duration> = (0..repetitions).map(&mut work).collect();
@@ -144,6 +158,70 @@ fn stencil(name: &str, lines: usize) -> String {
     text
 }
 
+/// The head of a stencil whose statements `body` writes.
+fn stencil_of(name: &str, body: impl FnOnce(&mut String)) -> String {
+    let mut text = format!("\n\ndef {name}(q: FloatField, c: FloatField, out: FloatField, dt: Float):\n");
+    body(&mut text);
+    text
+}
+
+/// Stages of which each reads the one before beside the point, as far as halos go.
+fn chain(name: &str, lines: usize) -> String {
+    stencil_of(name, |text| {
+        *text += "    with computation(PARALLEL), interval(...):\n        t0 = q\n";
+        for line in 1..lines - 1 {
+            let before = line - 1;
+            *text += &match line % 10 {
+                0 => format!("        t{line} = q + t{before}\n        out = out + t{line}\n"),
+                1 => format!("        t{line} = q[1, 0, 0] - q[-1, 0, 0]\n"),
+                it if it % 2 == 0 => {
+                    format!("        t{line} = t{before}[0, 1, 0] - dt * t{before}[0, -1, 0]\n")
+                }
+                _ => format!("        t{line} = t{before}[1, 0, 0] - dt * t{before}[-1, 0, 0]\n"),
+            };
+        }
+    })
+}
+
+/// Sweeps up and down, and what each of them needs.
+fn sweeps(name: &str, lines: usize) -> String {
+    stencil_of(name, |text| {
+        for sweep in 0..lines / 4 {
+            let order = if sweep % 2 == 0 { "FORWARD" } else { "BACKWARD" };
+            let (interval, behind) = if sweep % 2 == 0 { ("1, None", -1) } else { ("0, -1", 1) };
+            *text += &format!(
+                "    with computation(PARALLEL), interval(...):\n        a{sweep} = q + c * {sweep}.0\n"
+            );
+            *text += &format!("        b{sweep} = a{sweep} * dt\n");
+            *text += &format!("    with computation({order}), interval({interval}):\n");
+            *text += &format!(
+                "        b{sweep} = b{sweep} + a{sweep}[0, 0, {behind}] * b{sweep}[0, 0, {behind}]\n"
+            );
+            *text += &format!("        out = out + b{sweep}\n");
+        }
+    })
+}
+
+/// Conditions within conditions.
+fn branches(name: &str, lines: usize) -> String {
+    stencil_of(name, |text| {
+        *text += "    with computation(PARALLEL), interval(...):\n        t = q\n";
+        for line in 0..lines / 4 {
+            *text += &format!("        if c > {line}.0:\n            t = t + q[1, 0, 0] * {line}.0\n");
+            *text += "            if q > t:\n                t = t * dt\n";
+            *text += "        else:\n            t = t - c[0, 1, 0]\n";
+        }
+        *text += "        out = t\n";
+    })
+}
+
+/// A text of so many statements.
+type Text = fn(&str, usize) -> String;
+
+/// What a stencil of many statements may be made of.
+const KINDS: [(&str, Text); 4] =
+    [("at the point", stencil), ("a chain", chain), ("sweeps", sweeps), ("branches", branches)];
+
 const HEAD: &str = "from gt4py.cartesian.gtscript import PARALLEL, FORWARD, computation, function, interval\n\
     from ndsl.dsl.typing import Float, FloatField\n\nLIMIT = 0.5\n\n\n@function\ndef clip(a, b):\n    \
     return min(max(a, -b), b)\n";
@@ -187,6 +265,9 @@ fn main() {
     // `cargo bench` says `--bench`, and may be asked for a part by name.
     let wanted = std::env::args().skip(1).find(|it| !it.starts_with('-')).unwrap_or_default();
     let is_wanted = |name: &str| name.contains(&wanted);
+    // A kind of stencil may be named behind it.
+    let kind_wanted = std::env::args().skip(1).filter(|it| !it.starts_with('-')).nth(1).unwrap_or_default();
+    let kinds = || KINDS.into_iter().filter(|(kind, _)| kind.contains(&kind_wanted));
 
     if is_wanted("keystroke") {
         for each in [50, 200, 1000] {
@@ -200,12 +281,19 @@ fn main() {
         }
     }
     if is_wanted("middle") {
-        for lines in [250, 500, 1000, 2000] {
-            let text = HEAD.to_owned() + &stencil("s", lines);
-            let project = Project::of_one("main.py", &text);
-            measure(&format!("middle, a stencil of {lines} statements: OIR to SDFG"), 11, |_| {
-                middle(&mut Session::new(), &project, &Config::default())
-            });
+        for (kind, text) in kinds() {
+            for lines in [250, 500, 1000, 2000] {
+                let project = Project::of_one("main.py", &(HEAD.to_owned() + &text("s", lines)));
+                measure(&format!("middle, {lines} statements, {kind}: OIR to SDFG"), 7, |_| {
+                    middle(&mut Session::new(), &project, &Config::default())
+                });
+            }
+        }
+    }
+    if is_wanted("steps") {
+        for (kind, text) in kinds() {
+            let project = Project::of_one("main.py", &(HEAD.to_owned() + &text("s", 2000)));
+            steps(&format!("2000 statements, {kind}"), &project, &Config::default());
         }
     }
     if is_wanted("files") {
@@ -256,5 +344,6 @@ fn checkout(folder: &std::path::Path) {
         measure(&format!("largest stencil, {stencil}: middle, OIR to SDFG"), 15, |_| {
             middle(&mut Session::new(), &project, &config)
         });
+        steps("largest stencil", &project, &config);
     }
 }

@@ -9,6 +9,7 @@ pub mod hook;
 pub mod log;
 pub mod options;
 pub mod pipeline;
+pub mod timer;
 pub mod trace;
 
 pub use analysis::{Analyses, Analysis};
@@ -17,4 +18,5 @@ pub use hook::{Hook, NoHook, Shown, Step, StepKind};
 pub use log::{LogPoint, LogValue, Logged};
 pub use options::{Device, Limit, PassOptions};
 pub use pipeline::{Level, Pass, Pipeline, Watch};
+pub use timer::{Timed, Timer};
 pub use trace::{Change, Part, Snapshot, Trace, TraceNode, TraceStep};

@@ -7,7 +7,7 @@ use super::hook::{Hook, Step, StepKind};
 use super::log::{LogValue, Logged};
 use super::options::PassOptions;
 use super::trace::Trace;
-use crate::diag::{Listing, Origin, Remark, StmtId, Tombstone};
+use crate::diag::{Listing, Origin, Remark, Tombstone};
 
 /// A level that passes change.
 pub trait Level: Sized + 'static {
@@ -102,7 +102,7 @@ impl<I: Level> Pipeline<I> {
         let pipeline = Step { kind: StepKind::Pipeline, name: I::NAME };
         watch.hook.begin(pipeline);
         let mut n_logged = 0;
-        let mut present = statements(ir);
+        let mut present = Present::of(ir);
         for pass in self.passes {
             if watch.options.skip.contains(pass.name) {
                 continue;
@@ -111,9 +111,8 @@ impl<I: Level> Pipeline<I> {
             watch.hook.begin(step);
             let is_changed = pass.apply(ir, &mut cx, watch.options.limit_of(pass.name));
             if is_changed {
-                let left = statements(ir);
-                bury(&mut outcome.tombstones, (present, &left), pass.name, cx.remarks(), I::NAME);
-                present = left;
+                let gone = present.without(ir);
+                bury(&mut outcome.tombstones, gone, pass.name, cx.remarks(), I::NAME);
             }
             for name in cx.analyses().take_computed() {
                 let analysis = Step { kind: StepKind::Analysis, name };
@@ -158,27 +157,62 @@ fn check<I: Level>(step: &str, ir: &I) {
     }
 }
 
-fn statements<I: Level>(ir: &I) -> BTreeMap<StmtId, Origin> {
-    let mut all = BTreeMap::new();
-    ir.each_statement(&mut |origin| {
-        all.entry(origin.stmt).or_insert_with(|| origin.clone());
-    });
-    all
+/// The statements that a level has.
+#[derive(Debug, Default)]
+struct Present {
+    /// Everything that was ever there, by number.
+    origins: Vec<Option<Origin>>,
+    /// What is there, by number.
+    is_there: Vec<bool>,
 }
 
-/// Records which statements of `before` are gone. The reason is that of the pass's last remark about one.
+impl Present {
+    fn of<I: Level>(ir: &I) -> Self {
+        let mut present = Self::default();
+        present.look(ir);
+        present
+    }
+
+    fn look<I: Level>(&mut self, ir: &I) {
+        self.is_there.fill(false);
+        ir.each_statement(&mut |origin| {
+            let at = origin.stmt.0 as usize;
+            if self.is_there.len() <= at {
+                self.is_there.resize(at + 1, false);
+                self.origins.resize(at + 1, None);
+            }
+            if !std::mem::replace(&mut self.is_there[at], true) && self.origins[at].is_none() {
+                self.origins[at] = Some(origin.clone());
+            }
+        });
+    }
+
+    /// Looks again, and answers the statements that are gone since.
+    fn without<I: Level>(&mut self, ir: &I) -> Vec<Origin> {
+        let before = self.is_there.clone();
+        self.look(ir);
+        let was_there = (0..before.len()).filter(|&at| before[at] && !self.is_there[at]);
+        was_there.filter_map(|at| self.origins[at].clone()).collect()
+    }
+}
+
+/// Records the statements that a pass removed. The reason is that of its last remark about one.
 fn bury(
     tombstones: &mut Vec<Tombstone>,
-    (before, left): (BTreeMap<StmtId, Origin>, &BTreeMap<StmtId, Origin>),
+    gone: Vec<Origin>,
     pass: &'static str,
     remarks: &[Remark],
     level: &'static str,
 ) {
-    for (stmt, origin) in before.into_iter().filter(|(stmt, _)| !left.contains_key(stmt)) {
-        let is_about = |it: &&Remark| {
-            it.pass == pass && it.is_applied && it.origins.iter().any(|origin| origin.stmt == stmt)
-        };
-        let reason = remarks.iter().rev().find(is_about).map(|it| it.message.clone());
+    if gone.is_empty() {
+        return;
+    }
+    let mut reasons = BTreeMap::new();
+    for remark in remarks.iter().filter(|it| it.pass == pass && it.is_applied) {
+        reasons.extend(remark.origins.iter().map(|it| (it.stmt, remark)));
+    }
+    for origin in gone {
+        let reason = reasons.get(&origin.stmt).map(|it| it.message.clone());
         tombstones.push(Tombstone { origin, level, pass, reason });
     }
 }

@@ -8,6 +8,7 @@ use super::transform::{
     Path, Refusal, contract, distribute, merge, peel, placement, split, swap, tile, unit,
 };
 use crate::diag::StmtId;
+use crate::schedule::analysis::uses::{Uses, counted};
 use crate::space::{Affine, Axis, Symbol};
 
 /// A loop, by its variable and a statement inside: `k@s3`, and `k@s3#2` where the statement stands in several.
@@ -126,13 +127,14 @@ impl Step {
                 if to < from {
                     return Err(Refusal::new(format!("{last} stands before {first}")));
                 }
-                tile::tile(tree, &outer.to_vec(), (from, to - from + 1), *axis, *size)?;
+                let counts = counted(&tree.children);
+                tile::tile(tree, &outer.to_vec(), (from, to - from + 1), *axis, *size, &counts)?;
             }
             Step::Contract { container, owner } => {
                 let path = owner.find(tree)?;
                 let found = tree.containers.find(|it| it.name == *container);
                 let found = found.ok_or_else(|| Refusal::new(format!("there is no `{container}`")))?;
-                contract::contract(tree, &path, found)?;
+                contract::contract(tree, &path, found, Uses::of(tree).paths(found))?;
             }
             Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
         }

@@ -104,7 +104,7 @@ impl Sdfg {
                     *data = by(*data);
                 }
             }
-            for memlet in state.edges.iter_mut().filter_map(|it| it.memlet.as_mut()) {
+            for memlet in state.edges.memlets_mut() {
                 memlet.data = by(memlet.data);
             }
         });
@@ -206,9 +206,9 @@ impl State {
             }
             _ => true,
         };
-        let kept: Vec<Edge> =
-            self.edges.iter().filter(|it| leads_on(it) && comes_from(it)).cloned().collect();
-        self.edges = kept;
+        let is_kept: Vec<bool> = self.edges.iter().map(|it| leads_on(it) && comes_from(it)).collect();
+        let mut is_kept = is_kept.into_iter();
+        self.edges.retain(|_| is_kept.next() == Some(true));
     }
 
     /// Gives the nodes that stay new handles.
@@ -230,9 +230,7 @@ impl State {
             nodes.push(node);
         }
         self.nodes = nodes;
-        for edge in &mut self.edges {
-            (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]);
-        }
+        self.edges.update(|edge| (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]));
     }
 
     /// Every node of a map lies between its entry and its exit.

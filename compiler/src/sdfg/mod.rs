@@ -6,6 +6,7 @@
 //! which read this level and no other.
 
 pub mod nodes;
+pub mod edges;
 pub mod subset;
 pub mod edit;
 

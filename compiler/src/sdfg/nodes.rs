@@ -1,5 +1,6 @@
 //! The data of the SDFG.
 
+use super::edges::Edges;
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
@@ -167,7 +168,7 @@ pub enum Operand {
 #[derive(Clone, Debug, Default)]
 pub struct State {
     pub nodes: Arena<Node>,
-    pub edges: Vec<Edge>,
+    pub edges: Edges,
 }
 
 /// A node of a state.
@@ -430,12 +431,12 @@ impl ControlFlowRegion {
 impl State {
     /// The edges that end at `node`.
     pub fn edges_into(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
-        self.edges.iter().filter(move |edge| edge.target == node)
+        self.edges.ending_at(node)
     }
 
     /// The edges that start at `node`.
     pub fn edges_out_of(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
-        self.edges.iter().filter(move |edge| edge.source == node)
+        self.edges.starting_at(node)
     }
 
     /// The nodes right inside `scope`, each after those that it depends on, else

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use smallvec::SmallVec;
+
 use super::PassCx;
 use crate::diag::Origin;
 use crate::entity::{Arena, Handle};
@@ -260,13 +262,16 @@ struct Numbering {
     n_numbers: u32,
 }
 
+/// The numbers of what an operation is done with: rarely more than three.
+type Operands = SmallVec<[u32; 3]>;
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Literal(DType, u64),
     /// A leaf, and the version of what it reads.
     Read(Access, u32),
     Position(Axis, DType),
-    Operation(Operation, DType, Vec<u32>),
+    Operation(Operation, DType, Operands),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -284,7 +289,7 @@ impl Numbering {
         let at = table.len();
         table.push(Numbered::default());
         let mut all = Numbered { number: 0, size: 1, weight: own_weight(expr) };
-        let mut operands = Vec::new();
+        let mut operands = Operands::new();
         for operand in expr.operands() {
             let it = self.number(operand, table);
             all.size += it.size;
@@ -296,7 +301,7 @@ impl Numbering {
         all
     }
 
-    fn number_of(&mut self, expr: &Expr, operands: Vec<u32>) -> u32 {
+    fn number_of(&mut self, expr: &Expr, operands: Operands) -> u32 {
         let operation = match &expr.kind {
             ExprKind::Literal(value) => return self.key(Key::Literal(value.dtype(), value.bits())),
             ExprKind::Position(axis) => return self.key(Key::Position(*axis, expr.dtype)),

@@ -3,3 +3,4 @@
 pub mod cost;
 pub mod dependence;
 pub mod summary;
+pub mod uses;

@@ -2,7 +2,7 @@
 
 use super::{PassCx, named_at};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::touches;
+use crate::schedule::analysis::uses::Uses;
 use crate::schedule::nodes::{Container, ContainerKind, Node, Storage, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::contract::{Shrinking, contract};
@@ -24,15 +24,17 @@ pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
         .filter(|(_, it)| it.kind == ContainerKind::Temporary && it.storage != Storage::Caller)
         .map(|(handle, _)| handle)
         .collect();
-    let mut owners = owners(tree);
+    // Contracting an array moves no statement.
+    let uses = Uses::of(tree);
     for container in temporaries {
-        let Some(around) = owners.remove(&container) else { continue };
+        let Some(around) = uses.owner(container) else { continue };
+        let paths = uses.paths(container);
         let mut refusal = None;
         let chosen = (1..=around.len()).rev().map(|depth| around[..depth].to_vec()).find(|owner| {
             if tree.loop_at(owner).is_none() {
                 return false;
             }
-            match Shrinking::of(tree, owner, container) {
+            match Shrinking::of(tree, owner, container, paths) {
                 Ok(it) => it.is_smaller(&tree.containers[container]),
                 Err(why) => {
                     refusal = Some(why);
@@ -41,18 +43,18 @@ pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
             }
         });
         match chosen {
-            Some(owner) if cx.may_change() => shrink(tree, cx, &owner, container),
+            Some(owner) if cx.may_change() => shrink(tree, cx, &owner, container, paths),
             Some(_) => {}
-            None => tell(tree, cx, container, refusal),
+            None => tell(tree, cx, container, paths, refusal),
         }
     }
 }
 
-fn shrink(tree: &mut Tree, cx: &mut PassCx, owner: &Path, container: Handle<Container>) {
+fn shrink(tree: &mut Tree, cx: &mut PassCx, owner: &Path, container: Handle<Container>, uses: &[Path]) {
     let at = named_at(tree, cx, owner);
     let origin = tree.node(owner).and_then(Node::first_origin).cloned();
     let name = tree.containers[container].name.clone();
-    if contract(tree, owner, container).is_ok() {
+    if contract(tree, owner, container, uses).is_ok() {
         if let Some(at) = at {
             tree.steps.push(Step::Contract { container: name, owner: at });
         }
@@ -68,7 +70,7 @@ fn shrink(tree: &mut Tree, cx: &mut PassCx, owner: &Path, container: Handle<Cont
 }
 
 /// Why an array stays as large as the domain.
-fn tell(tree: &Tree, cx: &mut PassCx, container: Handle<Container>, refusal: Option<Refusal>) {
+fn tell(tree: &Tree, cx: &mut PassCx, container: Handle<Container>, uses: &[Path], refusal: Option<Refusal>) {
     let it = &tree.containers[container];
     if it.storage != Storage::Heap {
         return;
@@ -76,8 +78,8 @@ fn tell(tree: &Tree, cx: &mut PassCx, container: Handle<Container>, refusal: Opt
     let why = refusal.map_or_else(|| "no loop holds all its uses".to_owned(), |it| it.reason);
     let shown = of_stencil(&it.name);
     let mut first = None;
-    for child in &tree.children {
-        child.walk(&mut |node| {
+    for used in uses.iter().filter_map(|it| tree.node(it)) {
+        used.walk(&mut |node| {
             let uses = node.target().is_some_and(|it| it.container == container);
             if first.is_none() && uses {
                 first = node.origin().cloned();
@@ -85,38 +87,4 @@ fn tell(tree: &Tree, cx: &mut PassCx, container: Handle<Container>, refusal: Opt
         });
     }
     cx.missed(format!("`{shown}` stays in memory as a whole: {why}"), &first);
-}
-
-/// For each container the path of the innermost node that holds all its uses.
-fn owners(tree: &Tree) -> std::collections::BTreeMap<Handle<Container>, Path> {
-    let mut found = std::collections::BTreeMap::new();
-    visit(&tree.children, &mut Path::new(), &mut found);
-    found
-}
-
-fn visit(block: &[Node], path: &mut Path, found: &mut std::collections::BTreeMap<Handle<Container>, Path>) {
-    for (at, node) in block.iter().enumerate() {
-        path.push(at);
-        let inner: Option<&[Node]> = match node {
-            Node::Loop(it) => Some(&it.children),
-            Node::Where(it) => Some(&it.children),
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => None,
-        };
-        match inner {
-            Some(inner) => visit(inner, path, found),
-            None => {
-                for touch in touches(std::slice::from_ref(node)) {
-                    let outer = &path[..path.len() - 1];
-                    found
-                        .entry(touch.access.container)
-                        .and_modify(|known: &mut Path| {
-                            let common = known.iter().zip(outer).take_while(|(a, b)| a == b).count();
-                            known.truncate(common);
-                        })
-                        .or_insert_with(|| outer.to_vec());
-                }
-            }
-        }
-        path.pop();
-    }
 }

@@ -5,6 +5,7 @@ use crate::diag::{Origin, StmtId, Traffic};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
+use crate::schedule::analysis::uses::{Counts, counted};
 use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::Step;
@@ -24,25 +25,33 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 ///   fastest on the target, and nothing where that is the tree as it is.
 pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(machine), .. } = cx.options.clone() else { return };
+    // Tiles change which elements are accessed when, and not how often they stand in the text.
+    let counts = counted(&tree.children);
     let mut first = 0;
     while first < tree.children.len() {
-        first += fuse_from(tree, cx, &machine, first);
+        first += fuse_from(tree, cx, (&machine, &counts), first);
     }
 }
 
 /// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
-fn fuse_from(tree: &mut Tree, cx: &mut PassCx, machine: &Machine, first: usize) -> usize {
+fn fuse_from(
+    tree: &mut Tree,
+    cx: &mut PassCx,
+    (machine, counts): (&Machine, &Counts),
+    first: usize,
+) -> usize {
     if let Some(stmt) = pinned(tree, first) {
         cx.missed(format!("{stmt} is kept whole"), tree.children[first].first_origin());
         return 1;
     }
-    let (count, tiling, refusal) = largest_group(tree, machine, first);
+    let (count, tiling, refusal) = largest_group(tree, (machine, counts), first);
     if let Some(refusal) = &refusal {
         let about = tree.children[first + count].first_origin();
         cx.missed(format!("does not run in tiles with what is before it: {refusal}"), about);
     }
     let nodes = &tree.children[first..first + count];
-    let apart: Vec<Choice> = (first..first + count).map(|at| best_alone(tree, machine, at)).collect();
+    let apart: Vec<Choice> =
+        (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
     let apart_time: f64 = apart.iter().map(|it| it.cost.time(machine)).sum();
     let together = tiling.and_then(|tiling| best_size(tree, machine, nodes, &tiling, &mut sizes(machine)));
     if let Some((size, cost)) =
@@ -52,7 +61,7 @@ fn fuse_from(tree: &mut Tree, cx: &mut PassCx, machine: &Machine, first: usize) 
             bytes: apart.iter().map(|it| it.cost.bytes).sum(),
             operations: apart.iter().map(|it| it.cost.operations).sum(),
         };
-        carry_out(tree, cx, (&Path::new(), first, count), size, all, cost);
+        carry_out(tree, cx, (&Path::new(), first, count), (size, counts), all, cost);
         return 1;
     }
     for (at, choice) in apart.into_iter().enumerate() {
@@ -62,7 +71,7 @@ fn fuse_from(tree: &mut Tree, cx: &mut PassCx, machine: &Machine, first: usize) 
                 false => (Path::new(), 1),
             };
             let from = if choice.is_inside { 0 } else { first + at };
-            carry_out(tree, cx, (&outer, from, inner), size, choice.as_is, choice.cost);
+            carry_out(tree, cx, (&outer, from, inner), (size, counts), choice.as_is, choice.cost);
         }
     }
     count
@@ -73,7 +82,7 @@ fn carry_out(
     tree: &mut Tree,
     cx: &mut PassCx,
     (outer, first, count): (&Path, usize, usize),
-    size: i64,
+    (size, counts): (i64, &Counts),
     before: Cost,
     after: Cost,
 ) {
@@ -86,19 +95,12 @@ fn carry_out(
         .block(outer)
         .map(|block| block[first..first + count].iter().filter_map(|it| it.first_origin().cloned()).collect())
         .unwrap_or_default();
-    let before_names: Vec<_> = tree.containers.iter().map(|(_, it)| it.storage.clone()).collect();
-    match tile(tree, outer, (first, count), Axis::J, size) {
-        Ok(()) => {
+    match tile(tree, outer, (first, count), Axis::J, size, counts) {
+        Ok(own) => {
             if let [Some(first), Some(last)] = ends {
                 tree.steps.push(Step::Tile { axis: Axis::J, size, first, last });
             }
-            let own: Vec<&str> = tree
-                .containers
-                .iter()
-                .zip(&before_names)
-                .filter(|((_, it), before)| it.storage != **before)
-                .map(|((_, it), _)| crate::space::names::of_stencil(&it.name))
-                .collect();
+            let own: Vec<&str> = own.iter().map(|&it| names::of_stencil(&tree.containers[it].name)).collect();
             let rows = if size == 1 { "row by row".to_owned() } else { format!("in tiles of {size} rows") };
             let own = match own.as_slice() {
                 [] => String::new(),
@@ -125,8 +127,12 @@ fn pinned(tree: &Tree, at: usize) -> Option<StmtId> {
 }
 
 /// The most nodes from `first` on that tiles of rows can hold, how, and why not the next one.
-fn largest_group(tree: &Tree, machine: &Machine, first: usize) -> (usize, Option<Tiling>, Option<Refusal>) {
-    let (mut count, mut best) = (1, plan(tree, &tree.children[first..=first], Axis::J).ok());
+fn largest_group(
+    tree: &Tree,
+    (machine, counts): (&Machine, &Counts),
+    first: usize,
+) -> (usize, Option<Tiling>, Option<Refusal>) {
+    let (mut count, mut best) = (1, plan(tree, &tree.children[first..=first], Axis::J, counts).ok());
     let mut refusal = None;
     while first + count < tree.children.len() {
         if let Some(stmt) = pinned(tree, first + count) {
@@ -134,7 +140,7 @@ fn largest_group(tree: &Tree, machine: &Machine, first: usize) -> (usize, Option
             break;
         }
         let nodes = &tree.children[first..=first + count];
-        match plan(tree, nodes, Axis::J) {
+        match plan(tree, nodes, Axis::J, counts) {
             Ok(tiling) if fits(tree, machine, nodes, &tiling) => (count, best) = (count + 1, Some(tiling)),
             Ok(_) => {
                 refusal = Some(Refusal::new("one row of all their arrays does not fit into the cache"));
@@ -163,7 +169,7 @@ struct Choice {
     as_is: Cost,
 }
 
-fn best_alone(tree: &Tree, machine: &Machine, at: usize) -> Choice {
+fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> Choice {
     let nodes = std::slice::from_ref(&tree.children[at]);
     let mut ranges = sizes(machine);
     let as_is = Cost {
@@ -175,7 +181,7 @@ fn best_alone(tree: &Tree, machine: &Machine, at: usize) -> Choice {
     if levels.axis == Axis::K
         && levels.order == Order::Parallel
         && levels.children.len() > 1
-        && let Ok(tiling) = plan(tree, &levels.children, Axis::J)
+        && let Ok(tiling) = plan(tree, &levels.children, Axis::J, counts)
     {
         let n = iterations(levels, &ranges);
         let middle = value(&levels.start, &ranges, End::Least) + n / 2;

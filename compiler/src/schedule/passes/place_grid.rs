@@ -1,6 +1,7 @@
 //! Gives loops to the grid and the blocks of a GPU.
 
 use super::{PassCx, named_at};
+use crate::schedule::analysis::uses::{Counts, counted};
 use crate::schedule::nodes::{Node, Order, Placement, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
@@ -30,19 +31,20 @@ pub fn place_grid(tree: &mut Tree, cx: &mut PassCx) {
             columns.push(path.clone());
         }
     });
+    let counts = counted(&tree.children);
     // From the last, so that the places of those before stay.
     for path in columns.into_iter().rev() {
         if cx.may_change() {
-            cut(tree, cx, &path);
+            cut(tree, cx, &path, &counts);
         }
     }
 }
 
-fn cut(tree: &mut Tree, cx: &mut PassCx, path: &Path) {
+fn cut(tree: &mut Tree, cx: &mut PassCx, path: &Path, counts: &Counts) {
     let Some((&at, outer)) = path.split_last() else { return };
     let name = named_at(tree, cx, path);
     let origin = tree.node(path).and_then(Node::first_origin).cloned();
-    if let Err(refusal) = tile(tree, &outer.to_vec(), (at, 1), Axis::I, BLOCK) {
+    if let Err(refusal) = tile(tree, &outer.to_vec(), (at, 1), Axis::I, BLOCK, counts) {
         cx.missed(format!("does not run on a grid: {refusal}"), &origin);
         return;
     }

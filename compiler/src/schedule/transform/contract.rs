@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::refusal::name_of;
-use super::tile::counted;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::dependence::{Distance, distance};
@@ -11,7 +10,8 @@ use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order
 use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
 
-/// Gives each iteration of the loop at `owner` its own array in the place of `container`.
+/// Gives each iteration of the loop at `owner` its own array in the place of `container`, which the
+/// statements at `uses` access.
 ///
 /// - **Effect**: a dimension along which an iteration touches one position goes; one along a tile becomes as
 ///   long as the tile and what is needed beside it; the others stay. Without any it is a value in a register.
@@ -21,17 +21,25 @@ use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
 /// # Errors
 ///
 /// The reason why not; the tree is as it was.
-pub fn contract(tree: &mut Tree, owner: &Path, container: Handle<Container>) -> Result<(), Refusal> {
-    let plan = Shrinking::of(tree, owner, container)?;
-    let Some(it) = tree.loop_at_mut(owner) else { return Ok(()) };
+pub fn contract(
+    tree: &mut Tree,
+    owner: &Path,
+    container: Handle<Container>,
+    uses: &[Path],
+) -> Result<(), Refusal> {
+    let plan = Shrinking::of(tree, owner, container, uses)?;
+    let Some(it) = tree.loop_at(owner) else { return Ok(()) };
     let variable = it.variable.clone();
-    it.children.iter_mut().for_each(|node| {
-        node.each_access_mut(&mut |access| {
-            if access.container == container {
-                plan.rewrite(access);
-            }
+    for path in uses {
+        let place = path.split_last().and_then(|(&at, outer)| tree.block_mut(outer)?.get_mut(at));
+        place.into_iter().for_each(|node| {
+            node.each_access_mut(&mut |access| {
+                if access.container == container {
+                    plan.rewrite(access);
+                }
+            });
         });
-    });
+    }
     let it = &mut tree.containers[container];
     let (n_axes, mut at) = (it.axes.len(), 0);
     let axes: Vec<Axis> = it
@@ -91,27 +99,37 @@ enum Dimension {
 impl Shrinking {
     /// What an array of its own for each iteration of the loop at `owner` looks like.
     ///
-    /// Everything that touches the array stands in that loop, and no iteration sees what another one left: the
-    /// loop has no order, or each iteration touches elements that no other one does.
+    /// Everything that touches the array, which are the statements at `uses`, stands in that loop, and no iteration
+    /// sees what another one left: the loop has no order, or each iteration touches elements that no other one does.
     ///
     /// # Errors
     ///
     /// The reason why there cannot be one.
-    pub fn of(tree: &Tree, owner: &Path, container: Handle<Container>) -> Result<Self, Refusal> {
+    pub fn of(
+        tree: &Tree,
+        owner: &Path,
+        container: Handle<Container>,
+        uses: &[Path],
+    ) -> Result<Self, Refusal> {
         let it = tree.loop_at(owner).ok_or_else(|| Refusal::new("there is no such loop"))?;
         let array = &tree.containers[container];
         let name = name_of(array);
         if array.kind != ContainerKind::Temporary {
             return Err(Refusal::new(format!("`{name}` is no temporary")));
         }
-        let inside = counted(&it.children).get(&container).copied();
-        if inside.is_none() || inside != counted(&tree.children).get(&container).copied() {
+        if uses.is_empty() || !uses.iter().all(|it| it.starts_with(owner)) {
             return Err(Refusal::new(format!("`{name}` is used outside of the loop over `{}`", it.variable)));
         }
         let around: Vec<&Loop> =
             (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth])).collect();
         let mut found = Vec::new();
-        collect(&it.children, &mut Bounds::new(), container, &mut found);
+        for path in uses {
+            let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
+            let mut bounds: Bounds =
+                loops.map(|it| (it.variable.clone(), (it.start.clone(), it.end.clone()))).collect();
+            let statement = tree.node(path).map_or(&[][..], std::slice::from_ref);
+            collect(statement, &mut bounds, container, &mut found);
+        }
         let one_distance = |variable: &Symbol| {
             let mut all = found.iter().map(|(access, _)| distance(access, variable));
             let first = all.next().filter(|it| *it != Distance::Everywhere);

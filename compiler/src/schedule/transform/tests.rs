@@ -4,6 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::merge::{Ranges, merge};
 use super::{Path, Refusal, contract, distribute, peel, placement, split, swap, tile, unit};
+use crate::schedule::analysis::uses::{Uses, counted};
 use crate::schedule::nodes::{Node, Placement, Tree};
 use crate::schedule::parse::parse;
 use crate::schedule::print::listing;
@@ -287,11 +288,16 @@ fn stages(reads: &str) -> String {
     )
 }
 
+fn in_tiles(tree: &mut Tree, outer: &Path, nodes: (usize, usize), rows: i64) -> Result<(), Refusal> {
+    let counts = counted(&tree.children);
+    tile::tile(tree, outer, nodes, Axis::J, rows, &counts).map(drop)
+}
+
 #[test]
 fn a_tile_computes_again_what_it_needs_beside_itself() {
     check(
         &stages("t[i + 2, j + 1, k] + t[i + 2, j + 3, k]"),
-        |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 8),
+        |tree| in_tiles(tree, &first(&[0]), (0, 2), 8),
         &expect![[r#"
             temporary t: float64[I + 4, 10] shift [2, -j_tile + 1] along IJ in j_tile
 
@@ -308,7 +314,7 @@ fn a_tile_computes_again_what_it_needs_beside_itself() {
     // Without anything beside, a tile of one row is that row.
     check(
         &stages("t[i + 2, j + 2, k]"),
-        |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 1),
+        |tree| in_tiles(tree, &first(&[0]), (0, 2), 1),
         &expect![[r#"
             temporary t: float64[I + 4] shift [2] along I in j
 
@@ -324,7 +330,7 @@ fn a_tile_computes_again_what_it_needs_beside_itself() {
 
 #[test]
 fn tiles_that_would_depend_on_each_other_are_refused() {
-    let refused = |loops: &str| after(loops, |tree| tile::tile(tree, &first(&[0]), (0, 2), Axis::J, 8));
+    let refused = |loops: &str| after(loops, |tree| in_tiles(tree, &first(&[0]), (0, 2), 8));
     // Others see `b`: no tile may compute a row of it again, or read one beside its own.
     let written = stages("1.0").replace("t[i + 2, j + 2, k] =", "p[i, j] =");
     let read_beside = written.replace("b[i, j, k] = 1.0", "b[i, j, k] = p[i, j + 1]");
@@ -336,7 +342,7 @@ fn tiles_that_would_depend_on_each_other_are_refused() {
         "refused: what is needed beside a tile is computed together with `b`, which others see\n"
     );
     let swept = "for k in [0, K) ascending:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i + 2, j + 2, k] = u[i + 2, j + 3, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      u[i + 2, j + 2, k + 1] = t[i + 2, j + 2, k]\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = t[i + 2, j + 2, k]\n";
-    let whole = after(swept, |tree| tile::tile(tree, &Path::new(), (0, 1), Axis::J, 8));
+    let whole = after(swept, |tree| in_tiles(tree, &Path::new(), (0, 1), 8));
     assert_eq!(whole, "refused: `u` is needed ever farther beside a tile\n");
 }
 
@@ -347,7 +353,7 @@ fn an_array_is_contracted_where_no_iteration_sees_what_another_left() {
         let at = first(at);
         after(&rows.replace("VALUE", value), |tree| {
             let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-            contract::contract(tree, &at, t)
+            contract::contract(tree, &at, t, Uses::of(tree).paths(t))
         })
     };
     assert!(
@@ -371,7 +377,7 @@ fn an_array_is_contracted_where_no_iteration_sees_what_another_left() {
     let refused = |name: &str| {
         after(&rows.replace("VALUE", "1.0"), |tree| {
             let it = tree.containers.find(|it| it.name == name).expect("it is there");
-            contract::contract(tree, &first(&[0]), it)
+            contract::contract(tree, &first(&[0]), it, Uses::of(tree).paths(it))
         })
     };
     assert_eq!(refused("b"), "refused: `b` is no temporary\n");

@@ -7,6 +7,7 @@ use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::dependence::{Distance, distance, touches};
+use crate::schedule::analysis::uses::{Counts, Uses, counted};
 use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Placement, Tree, Where};
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol, names};
@@ -45,6 +46,8 @@ const MOST_OVERLAP: i64 = 64;
 /// - **Legality**: [`plan`].
 /// - **Why**: a tile of all that is computed and read fits into a cache, which the whole field does not.
 ///
+/// `counts` are those of the whole tree. Answers the arrays that each tile has for itself from now on.
+///
 /// # Errors
 ///
 /// The reason why not; the tree is as it was.
@@ -54,7 +57,8 @@ pub fn tile(
     (first, count): (usize, usize),
     axis: Axis,
     size: i64,
-) -> Result<(), Refusal> {
+    counts: &Counts,
+) -> Result<Vec<Handle<Container>>, Refusal> {
     if size < 1 {
         return Err(Refusal::new("a tile has at least one position"));
     }
@@ -62,12 +66,12 @@ pub fn tile(
     let Some(nodes) = block.get(first..first + count) else {
         return Err(Refusal::new("there are no such nodes"));
     };
-    let plan = plan(tree, nodes, axis)?;
+    let plan = plan(tree, nodes, axis, counts)?;
     let variable = names::tile(axis);
     if is_around(tree, outer, &variable) {
         return Err(Refusal::new(format!("a loop over `{variable}` stands around already")));
     }
-    let Some(block) = tree.block_mut(outer) else { return Ok(()) };
+    let Some(block) = tree.block_mut(outer) else { return Ok(Vec::new()) };
     let before: Vec<Node> = block[first..first + count].to_vec();
     let mut children: Vec<Node> = block.splice(first..first + count, []).collect();
     // A tile of one position alone is that position: the loops inside go.
@@ -87,17 +91,19 @@ pub fn tile(
     block.insert(first, Node::Loop(around));
     // What tiles compute for themselves is theirs: another tile computes the same element at another time.
     let owner: Path = outer.iter().copied().chain([first]).collect();
-    let containers = tree.containers.clone();
-    for container in plan.private {
-        if let Err(refusal) = contract(tree, &owner, container) {
-            tree.containers = containers;
+    let uses = Uses::below(tree, &owner);
+    let arrays: Vec<_> = plan.private.iter().map(|&it| (it, tree.containers[it].clone())).collect();
+    for &container in &plan.private {
+        if let Err(refusal) = contract(tree, &owner, container, uses.paths(container)) {
+            arrays.into_iter().for_each(|(it, array)| tree.containers[it] = array);
             if let Some(block) = tree.block_mut(outer) {
                 block.splice(first..=first, before);
             }
             return Err(refusal);
         }
     }
-    Ok(())
+    let is_new = |(it, array): &(Handle<Container>, Container)| tree.containers[*it].storage != array.storage;
+    Ok(arrays.iter().filter(|it| is_new(it)).map(|(it, _)| *it).collect())
 }
 
 /// The nodes as a tiling leaves them, below the loop over tiles; arrays are as they were.
@@ -175,19 +181,18 @@ fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
 ///
 /// A container that is written here and seen elsewhere is computed once, each element by its own tile: whoever
 /// touches it does so at the point itself, and runs in no other tile. A temporary of these nodes alone is
-/// computed by each tile that needs it, as far as it needs it.
+/// computed by each tile that needs it, as far as it needs it. `counts` are those of the whole tree.
 ///
 /// # Errors
 ///
 /// The reason why tiles would depend on each other.
-pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis) -> Result<Tiling, Refusal> {
+pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<Tiling, Refusal> {
     let position = crate::space::Symbol::new(axis.position_name());
     let found = stages(nodes, &position)?;
     let inside = counted(nodes);
-    let all = counted(&tree.children);
     let is_own = |container: Handle<Container>| {
         tree.containers[container].kind == ContainerKind::Temporary
-            && inside.get(&container) == all.get(&container)
+            && inside.get(&container) == counts.get(&container)
     };
     let mut uses: Vec<BTreeMap<Handle<Container>, Use>> = Vec::new();
     let mut written = BTreeSet::new();
@@ -386,13 +391,4 @@ fn tile_of(position: &Symbol) -> Symbol {
         .into_iter()
         .find(|it| it.position_name() == position.name())
         .map_or_else(|| position.clone(), names::tile)
-}
-
-/// How often each container is accessed.
-pub(super) fn counted(nodes: &[Node]) -> BTreeMap<Handle<Container>, usize> {
-    let mut counts = BTreeMap::new();
-    for touch in touches(nodes) {
-        *counts.entry(touch.access.container).or_default() += 1;
-    }
-    counts
 }

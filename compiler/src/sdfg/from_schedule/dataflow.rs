@@ -28,6 +28,8 @@ struct Scope {
     entry: Option<Handle<Node>>,
     /// What has been written here, in order.
     written: Vec<Written>,
+    /// By container, the positions in `written`.
+    writes_of: BTreeMap<Handle<Container>, Vec<usize>>,
     /// At the outermost level: the access nodes of what was there before.
     before: BTreeMap<Handle<Container>, Handle<Node>>,
     /// Inside a map: how much is read through the entry, by container.
@@ -45,6 +47,18 @@ struct Written {
 
 /// Where data comes from: a node and a connector of it.
 type Source = (Handle<Node>, Option<String>);
+
+impl Scope {
+    fn write(&mut self, memlet: Memlet, node: Handle<Node>, connector: String) {
+        self.writes_of.entry(memlet.data).or_default().push(self.written.len());
+        self.written.push(Written { memlet, node, connector, access: None });
+    }
+
+    /// The positions of what was written of a container, in order.
+    fn writes_of(&self, data: Handle<Container>) -> &[usize] {
+        self.writes_of.get(&data).map_or(&[], Vec::as_slice)
+    }
+}
 
 impl StateBuilder {
     /// Adds a statement or a parallel loop.
@@ -99,7 +113,7 @@ impl StateBuilder {
             self.connect(source, (node, Some(name)), Some(memlet));
         }
         let memlet = moved_by(graph, &assign.target);
-        scope.written.push(Written { memlet, node, connector: name, access: None });
+        scope.write(memlet, node, name);
     }
 
     /// `effects` are those of all iterations.
@@ -170,15 +184,13 @@ impl StateBuilder {
             let data = graph.container(touched.container);
             let name = &graph.containers()[data].name;
             let mut volume: Option<Volume> = None;
-            for at in 0..inner.written.len() {
-                let (earlier, later) = inner.written.split_at_mut(at + 1);
-                let written = &mut earlier[at];
-                let is_this = |it: &Written| it.memlet.data == data;
+            let writes = inner.writes_of(data);
+            for (nth, &at) in writes.iter().enumerate() {
+                let written = &inner.written[at];
                 // What is overwritten before the iteration ends is not seen outside.
                 let overwrites =
                     |it: &Written| it.memlet.subset == written.memlet.subset && !it.memlet.volume.is_bound;
-                let is_final = !later.iter().any(|it| is_this(it) && overwrites(it));
-                if !is_this(written) || !is_final {
+                if writes[nth + 1..].iter().any(|&it| overwrites(&inner.written[it])) {
                     continue;
                 }
                 let source = match written.access {
@@ -192,12 +204,7 @@ impl StateBuilder {
             let Some(volume) = volume else { continue };
             let memlet =
                 Memlet { data, subset: touched.subset.to_vec(), volume: volume_over(&volume, &map.params) };
-            scope.written.push(Written {
-                memlet,
-                node: exit,
-                connector: format!("OUT_{name}"),
-                access: None,
-            });
+            scope.write(memlet, exit, format!("OUT_{name}"));
         }
         // A value that only this iteration sees ends in its access node.
         for written in &mut inner.written {
@@ -250,17 +257,15 @@ impl StateBuilder {
             self.connect(source, (node, Some(name)), Some(memlet));
         }
         for connector in outputs {
-            scope.written.push(Written { memlet: whole(&connector), node, connector, access: None });
+            scope.write(whole(&connector), node, connector);
         }
     }
 
     /// Where the elements of `memlet` come from: the last write here that they overlap, or from outside.
     fn source(&mut self, scope: &mut Scope, graph: &Graph<'_>, memlet: &Memlet) -> Source {
-        let overlaps = |it: &&mut Written| {
-            it.memlet.data == memlet.data && !are_disjoint(&it.memlet.subset, &memlet.subset)
-        };
-        if let Some(written) = scope.written.iter_mut().rev().find(overlaps) {
-            return (self.access_of(scope.entry, written), None);
+        let overlaps = |it: &&usize| !are_disjoint(&scope.written[**it].memlet.subset, &memlet.subset);
+        if let Some(&at) = scope.writes_of(memlet.data).iter().rev().find(overlaps) {
+            return (self.access_of(scope.entry, &mut scope.written[at]), None);
         }
         match scope.entry {
             Some(entry) => {

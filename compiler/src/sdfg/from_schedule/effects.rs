@@ -27,29 +27,35 @@ pub(super) struct Effects {
     /// Reads that no earlier write of the node itself covers.
     pub(super) reads: Vec<Touched>,
     pub(super) writes: Vec<Touched>,
-    /// Positions in `writes` that control flow cannot skip.
-    certain: BTreeSet<usize>,
+    /// Those of `writes` that control flow cannot skip, by container and position.
+    certain: BTreeSet<(Handle<Container>, usize)>,
 }
 
-/// Effects that were asked for before: a node is asked for once by each scope around it.
+/// What was found out before about parts of the tree: each is asked about by every scope around it.
 ///
-/// Nodes are told apart by where they lie: the tree is borrowed as long as this lives, so none can take
+/// Parts are told apart by where they lie: the tree is borrowed as long as this lives, so none can take
 /// the place of another.
-#[derive(Debug, Default)]
-pub(super) struct Memo<'t> {
-    known: RefCell<BTreeMap<*const Node, Rc<Effects>>>,
-    tree: PhantomData<&'t Node>,
+#[derive(Debug)]
+pub(super) struct Memo<'t, Part, Fact> {
+    known: RefCell<BTreeMap<*const Part, Fact>>,
+    tree: PhantomData<&'t Part>,
 }
 
-impl<'t> Memo<'t> {
-    pub(super) fn get_or(&self, node: &'t Node, compute: impl FnOnce() -> Effects) -> Rc<Effects> {
-        let key = std::ptr::from_ref(node);
+impl<Part, Fact> Default for Memo<'_, Part, Fact> {
+    fn default() -> Self {
+        Self { known: RefCell::default(), tree: PhantomData }
+    }
+}
+
+impl<'t, Part, Fact: Clone> Memo<'t, Part, Fact> {
+    pub(super) fn get_or(&self, part: &'t Part, compute: impl FnOnce() -> Fact) -> Fact {
+        let key = std::ptr::from_ref(part);
         if let Some(known) = self.known.borrow().get(&key) {
-            return Rc::clone(known);
+            return known.clone();
         }
-        let effects = Rc::new(compute());
-        self.known.borrow_mut().insert(key, Rc::clone(&effects));
-        effects
+        let fact = compute();
+        self.known.borrow_mut().insert(key, fact.clone());
+        fact
     }
 }
 
@@ -65,7 +71,7 @@ impl Effects {
 
     /// The effects of one node.
     pub(super) fn of<'t>(cx: &Context<'t>, node: &'t Node) -> Rc<Self> {
-        cx.effects.get_or(node, || Self::computed(cx, node))
+        cx.effects.get_or(node, || Rc::new(Self::computed(cx, node)))
     }
 
     fn computed<'t>(cx: &Context<'t>, node: &'t Node) -> Self {
@@ -90,8 +96,7 @@ impl Effects {
                 effects.reads.extend(other.reads);
                 effects.writes.extend(other.writes);
                 for touched in in_both {
-                    effects.certain.insert(effects.writes.len());
-                    effects.writes.push(touched);
+                    effects.push_certain(touched);
                 }
             }
             Node::While(it) => {
@@ -124,10 +129,11 @@ impl Effects {
         let is_seen = |touched: &Touched| !uses.is_private(tree, touched.container, &inside);
         effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
         for (at, touched) in body.writes.iter().enumerate().filter(|(_, it)| is_seen(it)) {
-            if body.certain.contains(&at) && touches_all(touched, it) {
-                effects.certain.insert(effects.writes.len());
+            if body.is_certain(at) && touches_all(touched, it) {
+                effects.push_certain(spread(touched));
+            } else {
+                effects.writes.push(spread(touched));
             }
-            effects.writes.push(spread(touched));
         }
         effects
     }
@@ -149,11 +155,13 @@ impl Effects {
                 self.read_element(cx, access);
             }
         });
+        let touched = Touched::element(cx.tree, target);
         // Of a range that an index is found in, one element is written.
         if target.index.iter().all(|it| it.found.is_none()) {
-            self.certain.insert(self.writes.len());
+            self.push_certain(touched);
+        } else {
+            self.writes.push(touched);
         }
-        self.writes.push(Touched::element(cx.tree, target));
     }
 
     fn then(&mut self, next: &Self, certainty: Certainty) {
@@ -163,24 +171,31 @@ impl Effects {
             }
         }
         for (at, touched) in next.writes.iter().enumerate() {
-            if certainty == Certainty::Always && next.certain.contains(&at) {
-                self.certain.insert(self.writes.len());
+            if certainty == Certainty::Always && next.is_certain(at) {
+                self.push_certain(touched.clone());
+            } else {
+                self.writes.push(touched.clone());
             }
-            self.writes.push(touched.clone());
         }
+    }
+
+    fn push_certain(&mut self, touched: Touched) {
+        self.certain.insert((touched.container, self.writes.len()));
+        self.writes.push(touched);
+    }
+
+    fn is_certain(&self, at: usize) -> bool {
+        self.certain.contains(&(self.writes[at].container, at))
     }
 
     /// One read and one write per container, in the order of containers, as memlets around a map have them.
     pub(super) fn merged(&self, tree: &Tree) -> Self {
         let (reads, writes) = (united(tree, &self.reads), united(tree, &self.writes));
         let mut merged = Self { reads, writes, ..Self::default() };
-        let is_certain = |it: &Touched| self.covers(it);
-        merged.certain = (0..merged.writes.len()).filter(|&at| is_certain(&merged.writes[at])).collect();
+        let places = merged.writes.iter().enumerate();
+        merged.certain =
+            places.filter(|(_, it)| self.covers(it)).map(|(at, it)| (it.container, at)).collect();
         merged
-    }
-
-    fn touches(&self, other: &Touched) -> bool {
-        self.reads.iter().chain(&self.writes).any(|it| it.conflicts(other))
     }
 
     fn overwrites(&self, other: &Touched) -> bool {
@@ -188,11 +203,12 @@ impl Effects {
     }
 
     fn certain_writes(&self) -> impl Iterator<Item = &Touched> {
-        self.certain.iter().map(|&at| &self.writes[at])
+        self.certain.iter().map(|&(_, at)| &self.writes[at])
     }
 
     fn covers(&self, read: &Touched) -> bool {
-        self.certain_writes().any(|it| it.container == read.container && holds(&it.subset, &read.subset))
+        let of_container = (read.container, 0)..=(read.container, usize::MAX);
+        self.certain.range(of_container).any(|&(_, at)| holds(&self.writes[at].subset, &read.subset))
     }
 }
 
@@ -335,41 +351,76 @@ impl Uses {
 #[derive(Debug, Default)]
 pub(super) struct Order {
     elements: Vec<Ordered>,
+    /// The elements that read and that write something of a container, in order.
+    readers: BTreeMap<Handle<Container>, Vec<usize>>,
+    writers: BTreeMap<Handle<Container>, Vec<usize>>,
 }
 
 #[derive(Debug)]
 struct Ordered {
     effects: Rc<Effects>,
-    /// Elements that data reaches this one from, over any number of steps.
-    ancestors: BTreeSet<usize>,
+    /// The elements whose data this one reads.
+    sources: BTreeSet<usize>,
 }
 
 impl Order {
     /// Adds an element behind the others, if data flow puts it behind every one that it conflicts with.
     pub(super) fn admit(&mut self, effects: Rc<Effects>) -> bool {
-        let mut ancestors = BTreeSet::new();
+        let mut sources = BTreeSet::new();
         for read in &effects.reads {
-            let overlaps = |it: &Ordered| it.effects.writes.iter().any(|it| it.conflicts(read));
-            let Some(writer) = self.elements.iter().rposition(overlaps) else { continue };
+            let overwrites = |it: &&usize| self.elements[**it].effects.overwrites(read);
+            let Some(&writer) = all_of(&self.writers, read).iter().rev().find(overwrites) else { continue };
             // An access node stands for all that its readers see, so that nothing else needs to reach them.
             if !self.elements[writer].effects.covers(read) {
                 return false;
             }
-            ancestors.insert(writer);
-            ancestors.extend(&self.elements[writer].ancestors);
+            sources.insert(writer);
         }
-        let is_ordered = |(at, earlier): (usize, &Ordered)| {
-            let (reads, writes) = (&earlier.effects.reads, &earlier.effects.writes);
-            ancestors.contains(&at)
-                || !(writes.iter().any(|it| effects.touches(it))
-                    || reads.iter().any(|it| effects.overwrites(it)))
-        };
-        if !self.elements.iter().enumerate().all(is_ordered) {
+        let is_behind_writers = effects.reads.iter().chain(&effects.writes).all(|touched| {
+            let conflicts = |it: &&usize| self.elements[**it].effects.overwrites(touched);
+            all_of(&self.writers, touched).iter().filter(conflicts).all(|&it| self.reaches(it, &sources))
+        });
+        let is_behind_readers = effects.writes.iter().all(|touched| {
+            let conflicts =
+                |it: &&usize| self.elements[**it].effects.reads.iter().any(|it| it.conflicts(touched));
+            all_of(&self.readers, touched).iter().filter(conflicts).all(|&it| self.reaches(it, &sources))
+        });
+        if !is_behind_writers || !is_behind_readers {
             return false;
         }
-        self.elements.push(Ordered { effects, ancestors });
+        let at = self.elements.len();
+        for (all, touched) in [(&mut self.readers, &effects.reads), (&mut self.writers, &effects.writes)] {
+            for container in touched.iter().map(|it| it.container).collect::<BTreeSet<_>>() {
+                all.entry(container).or_default().push(at);
+            }
+        }
+        self.elements.push(Ordered { effects, sources });
         true
     }
+
+    /// Whether data flows from an element to one of `sources`, or it is one, over any number of steps.
+    fn reaches(&self, from: usize, sources: &BTreeSet<usize>) -> bool {
+        if sources.contains(&from) {
+            return true;
+        }
+        let mut seen = BTreeSet::new();
+        // Data flows forward: nothing before `from` has it.
+        let mut open: Vec<usize> = sources.range(from..).copied().collect();
+        while let Some(at) = open.pop() {
+            let sources = &self.elements[at].sources;
+            if sources.contains(&from) {
+                return true;
+            }
+            if seen.insert(at) {
+                open.extend(sources.range(from..));
+            }
+        }
+        false
+    }
+}
+
+fn all_of<'e>(elements: &'e BTreeMap<Handle<Container>, Vec<usize>>, touched: &Touched) -> &'e [usize] {
+    elements.get(&touched.container).map_or(&[], Vec::as_slice)
 }
 
 impl Touched {

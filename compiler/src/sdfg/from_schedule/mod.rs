@@ -33,7 +33,14 @@ pub fn lower(tree: &Tree) -> Sdfg {
         _ => None,
     });
     let owners = owners.collect();
-    let context = Context { tree, uses, owners, effects: Memo::default(), merged: Memo::default() };
+    let context = Context {
+        tree,
+        uses,
+        owners,
+        effects: Memo::default(),
+        merged: Memo::default(),
+        one_scopes: Memo::default(),
+    };
     let mut graph = Graph::new(&context, Vec::new());
     let own = context.own(&tree.children);
     // Arguments that no statement touches stay: they are part of the signature.
@@ -55,9 +62,11 @@ struct Context<'t> {
     uses: Uses,
     /// The variables of the loops that have arrays of their own in each iteration.
     owners: BTreeSet<Symbol>,
-    effects: Memo<'t>,
+    effects: Memo<'t, Node, Rc<Effects>>,
     /// The same with one subset per container.
-    merged: Memo<'t>,
+    merged: Memo<'t, Node, Rc<Effects>>,
+    /// Whether one scope of data flow can hold the body of a loop.
+    one_scopes: Memo<'t, Loop, bool>,
 }
 
 impl<'t> Context<'t> {
@@ -65,7 +74,7 @@ impl<'t> Context<'t> {
     fn effects(&self, node: &'t Node) -> Rc<Effects> {
         match node {
             Node::Assign(_) => Effects::of(self, node),
-            _ => self.merged.get_or(node, || Effects::of(self, node).merged(self.tree)),
+            _ => self.merged.get_or(node, || Rc::new(Effects::of(self, node).merged(self.tree))),
         }
     }
 
@@ -73,9 +82,12 @@ impl<'t> Context<'t> {
     ///
     /// Not where an array lives in each iteration: that takes a graph of its own.
     fn is_one_scope(&self, it: &'t Loop) -> bool {
-        let mut order = Order::default();
-        !self.owners.contains(&it.variable)
-            && it.children.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
+        let is_one = || {
+            let mut order = Order::default();
+            !self.owners.contains(&it.variable)
+                && it.children.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
+        };
+        self.one_scopes.get_or(it, is_one)
     }
 
     /// The containers that a graph of these nodes has: all that they touch, but for

@@ -12,7 +12,7 @@ pub const NAME: &str = "sdfg/fuse-states";
 ///
 /// - **Precondition** — a valid graph.
 /// - **Effect** — fewer, larger states. Data that the second takes from the first flows directly.
-/// - **Legality** — [`fused`]; every refusal becomes a remark.
+/// - **Legality** — [`shared`]; every refusal becomes a remark.
 /// - **Why** — between states everything waits for everything.
 pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
     sdfg.each_nested_mut(&mut |nested| {
@@ -27,16 +27,21 @@ pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
 fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> String, cx: &mut PassCx) {
     let mut given: Vec<Option<Block>> = std::mem::take(&mut region.blocks).into_iter().map(Some).collect();
     let mut blocks: Vec<Block> = Vec::new();
+    // What is known of the last block, where that is a state.
+    let mut known: Option<Known> = None;
     let mut next = Some(0);
     while let Some(mut block) = next.and_then(|at| given.get_mut(at)?.take()) {
         next = region.edges.iter().find(|edge| Some(edge.source) == next).map(|edge| edge.target);
         match &mut block.kind {
             BlockKind::State(second) => {
-                if let Some(Block { kind: BlockKind::State(first), label }) = blocks.last_mut() {
-                    match fused(first, second, names) {
-                        Ok(both) if cx.may_change() => {
+                let of_second = Known::of(second);
+                if let (Some(Block { kind: BlockKind::State(first), label }), Some(of_first)) =
+                    (blocks.last_mut(), &mut known)
+                {
+                    match shared((first, of_first), (second, &of_second), names) {
+                        Ok(shared) if cx.may_change() => {
                             cx.applied(format!("{} is part of {label}", block.label), None);
-                            *first = both;
+                            append(first, of_first, std::mem::take(second), &shared);
                             continue;
                         }
                         Ok(_) => {}
@@ -45,6 +50,7 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
                         }
                     }
                 }
+                known = Some(of_second);
             }
             BlockKind::Loop(it) => fuse_in(&mut it.body, names, cx),
             BlockKind::While(it) => fuse_in(&mut it.body, names, cx),
@@ -53,104 +59,174 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
                 it.otherwise.iter_mut().for_each(|it| fuse_in(it, names, cx));
             }
         }
+        if !matches!(block.kind, BlockKind::State(_)) {
+            known = None;
+        }
         blocks.push(block);
     }
     *region = ControlFlowRegion::sequence(blocks);
 }
 
-/// Both states as one, where a path keeps in order whatever must be.
-fn fused(
-    first: &State,
-    second: &State,
-    names: &dyn Fn(Handle<Container>) -> String,
-) -> Result<State, String> {
-    let mut both = first.clone();
-    let last = last_accesses(first);
-    let mut renamed: BTreeMap<Handle<Node>, Handle<Node>> = BTreeMap::new();
-    for (handle, node) in second.nodes.iter() {
-        let is_start = node.scope.is_none() && second.edges_into(handle).next().is_none();
-        let known = match node.kind {
-            NodeKind::Access(data) if is_start => last.get(&data).copied(),
+/// What is asked of a state over and over while others are added to it.
+#[derive(Debug, Default)]
+struct Known {
+    /// The access nodes of each container, outside of maps.
+    accesses: BTreeMap<Handle<Container>, Vec<Handle<Node>>>,
+    touches: BTreeMap<Handle<Container>, Vec<Touch>>,
+    /// The entry of each map, by its exit.
+    entries: BTreeMap<Handle<Node>, Handle<Node>>,
+}
+
+/// A node right in a state that reads or writes a container, and where its work starts and ends.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    is_write: bool,
+    starts: Handle<Node>,
+    ends: Handle<Node>,
+}
+
+impl Known {
+    fn of(state: &State) -> Self {
+        let exits: BTreeMap<_, _> = state.exits().collect();
+        let mut known =
+            Self { entries: state.exits().map(|(entry, exit)| (exit, entry)).collect(), ..Self::default() };
+        let outermost = |it: Handle<Node>| match state.nodes[it].kind {
+            NodeKind::Access(data) if state.nodes[it].scope.is_none() => Some(data),
             _ => None,
         };
-        renamed.insert(handle, known.unwrap_or_else(|| both.nodes.push(node.clone())));
-    }
-    for (handle, node) in second.nodes.iter() {
-        let new = renamed[&handle];
-        if new.index() < first.nodes.len() {
-            continue;
+        for access in state.nodes.handles() {
+            if let Some(data) = outermost(access) {
+                known.accesses.entry(data).or_default().push(access);
+            }
         }
-        both.nodes[new].scope = node.scope.map(|it| renamed[&it]);
-        if let NodeKind::MapExit { entry } = &mut both.nodes[new].kind {
+        for edge in state.edges.iter().filter(|it| it.memlet.is_some()) {
+            let (data, node, is_write) = match (outermost(edge.source), outermost(edge.target)) {
+                (Some(data), None) => (data, edge.target, false),
+                (None, Some(data)) => (data, edge.source, true),
+                _ => continue,
+            };
+            let starts = known.entries.get(&node).copied().unwrap_or(node);
+            let ends = exits.get(&node).copied().unwrap_or(node);
+            known.touches.entry(data).or_default().push(Touch { is_write, starts, ends });
+        }
+        known
+    }
+
+    /// All nodes that a path leads from to one of `targets`, and these; a map leads from its entry to its exit.
+    fn leading_to(&self, state: &State, targets: impl IntoIterator<Item = Handle<Node>>) -> Reached {
+        let mut reached = Reached { is_in: vec![false; state.nodes.len()] };
+        let mut open: Vec<Handle<Node>> = targets.into_iter().collect();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut reached.is_in[node.index()], true) {
+                open.extend(state.edges_into(node).map(|it| it.source));
+                open.extend(self.entries.get(&node));
+            }
+        }
+        reached
+    }
+
+    /// The access node of a container that all others of it lead to, where there is one.
+    fn last_access(&self, state: &State, data: Handle<Container>) -> Option<Handle<Node>> {
+        let all = self.accesses.get(&data)?;
+        if let [one] = all.as_slice() {
+            return Some(*one);
+        }
+        // The last to be made is the likeliest.
+        all.iter().rev().copied().find(|&last| {
+            let before = self.leading_to(state, [last]);
+            all.iter().all(|&it| before.has(it))
+        })
+    }
+}
+
+/// Nodes of a state.
+struct Reached {
+    is_in: Vec<bool>,
+}
+
+impl Reached {
+    fn has(&self, node: Handle<Node>) -> bool {
+        self.is_in[node.index()]
+    }
+}
+
+/// The access nodes with which `second` would start, and those of `first` that would take their place; or why
+/// not every order of the two would be kept.
+///
+/// A path from one state to the other leads through such a node. Of two that touch one container, of which one
+/// writes, there has to be one.
+fn shared(
+    (first, of_first): (&State, &Known),
+    (second, of_second): (&State, &Known),
+    names: &dyn Fn(Handle<Container>) -> String,
+) -> Result<BTreeMap<Handle<Node>, Handle<Node>>, String> {
+    let mut shared = BTreeMap::new();
+    for (&data, accesses) in &of_second.accesses {
+        let starts = accesses.iter().filter(|&&it| second.edges_into(it).next().is_none());
+        let mut last = None;
+        for &start in starts {
+            let last = *last.get_or_insert_with(|| of_first.last_access(first, data));
+            shared.extend(last.map(|it| (start, it)));
+        }
+    }
+    for (data, after) in &of_second.touches {
+        let before = of_first.touches.get(data).map_or(&[][..], Vec::as_slice);
+        for later in after {
+            let mut conflicts = before.iter().filter(|it| it.is_write || later.is_write).peekable();
+            if conflicts.peek().is_none() {
+                continue;
+            }
+            let from = of_second.leading_to(second, [later.starts]);
+            let through = shared.iter().filter(|(start, _)| from.has(**start)).map(|(_, last)| *last);
+            let reached = of_first.leading_to(first, through);
+            if let Some(earlier) = conflicts.find(|it| !reached.has(it.ends)) {
+                let what = match (earlier.is_write, later.is_write) {
+                    (true, true) => "both write",
+                    (true, false) => "the second reads what is written here and there in the first,",
+                    _ => "the second overwrites what the first reads,",
+                };
+                return Err(format!("{what} `{}`", names(*data)));
+            }
+        }
+    }
+    Ok(shared)
+}
+
+/// Adds the nodes and edges of `second`, but for those whose place is taken.
+fn append(
+    first: &mut State,
+    known: &mut Known,
+    second: State,
+    shared: &BTreeMap<Handle<Node>, Handle<Node>>,
+) {
+    let of_second = Known::of(&second);
+    let n_before = first.nodes.len();
+    let mut renamed = BTreeMap::new();
+    for (handle, node) in second.nodes.iter() {
+        let taken = shared.get(&handle).copied();
+        renamed.insert(handle, taken.unwrap_or_else(|| first.nodes.push(node.clone())));
+    }
+    for &new in renamed.values().filter(|it| it.index() >= n_before) {
+        let node = &mut first.nodes[new];
+        node.scope = node.scope.map(|it| renamed[&it]);
+        if let NodeKind::MapExit { entry } = &mut node.kind {
             *entry = renamed[entry];
         }
     }
     for edge in &second.edges {
         let mut edge = edge.clone();
         (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]);
-        both.edges.push(edge);
+        first.edges.push(edge);
     }
-    let reached = both.reached();
-    let (before, after) =
-        (touches(&both, |it| it < first.nodes.len()), touches(&both, |it| it >= first.nodes.len()));
-    for one in &before {
-        for other in after.iter().filter(|it| it.data == one.data && (it.is_write || one.is_write)) {
-            if !reached[one.ends.index()][other.starts.index()] {
-                let what = match (one.is_write, other.is_write) {
-                    (true, true) => "both write",
-                    (true, false) => "the second reads what is written here and there in the first,",
-                    _ => "the second overwrites what the first reads,",
-                };
-                return Err(format!("{what} `{}`", names(one.data)));
-            }
-        }
+    for (data, accesses) in of_second.accesses {
+        let new = accesses.iter().filter(|it| !shared.contains_key(it)).map(|it| renamed[it]);
+        known.accesses.entry(data).or_default().extend(new);
     }
-    Ok(both)
-}
-
-/// A node right in a state that reads or writes a container, and where its work starts and ends.
-struct Touch {
-    data: Handle<Container>,
-    is_write: bool,
-    starts: Handle<Node>,
-    ends: Handle<Node>,
-}
-
-fn touches(state: &State, is_meant: impl Fn(usize) -> bool) -> Vec<Touch> {
-    let exits: BTreeMap<_, _> = state.exits().collect();
-    let entries: BTreeMap<_, _> = state.exits().map(|(entry, exit)| (exit, entry)).collect();
-    let mut found = Vec::new();
-    for edge in &state.edges {
-        let Some(memlet) = &edge.memlet else { continue };
-        let is_access = |it: Handle<Node>| matches!(state.nodes[it].kind, NodeKind::Access(_));
-        let (node, is_write) = match (is_access(edge.source), is_access(edge.target)) {
-            (true, false) => (edge.target, false),
-            (false, true) => (edge.source, true),
-            _ => continue,
-        };
-        let access = if is_write { edge.target } else { edge.source };
-        if state.nodes[access].scope.is_none() && is_meant(node.index()) {
-            let starts = entries.get(&node).copied().unwrap_or(node);
-            let ends = exits.get(&node).copied().unwrap_or(node);
-            found.push(Touch { data: memlet.data, is_write, starts, ends });
-        }
+    for (data, touches) in of_second.touches {
+        let moved = |it: Touch| Touch { starts: renamed[&it.starts], ends: renamed[&it.ends], ..it };
+        known.touches.entry(data).or_default().extend(touches.into_iter().map(moved));
     }
-    found
-}
-
-/// For each container the access node that all others of it lead to, where there is one.
-fn last_accesses(state: &State) -> BTreeMap<Handle<Container>, Handle<Node>> {
-    let mut of: BTreeMap<Handle<Container>, Vec<Handle<Node>>> = BTreeMap::new();
-    for (handle, node) in state.nodes.iter() {
-        if let (NodeKind::Access(data), None) = (&node.kind, node.scope) {
-            of.entry(*data).or_default().push(handle);
-        }
-    }
-    let reached = state.reached();
-    let last = |all: &Vec<Handle<Node>>| {
-        all.iter().copied().find(|last| all.iter().all(|it| it == last || reached[it.index()][last.index()]))
-    };
-    of.iter().filter_map(|(data, all)| Some((*data, last(all)?))).collect()
+    known.entries.extend(of_second.entries.iter().map(|(exit, entry)| (renamed[exit], renamed[entry])));
 }
 
 #[cfg(test)]

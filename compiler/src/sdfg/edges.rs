@@ -1,0 +1,120 @@
+//! The edges of a state, found by the nodes at their ends.
+
+use smallvec::SmallVec;
+
+use super::nodes::{Edge, Memlet, Node};
+use crate::entity::Handle;
+
+/// The edges of a state in the order of their creation.
+#[derive(Clone, Debug, Default)]
+pub struct Edges {
+    all: Vec<Edge>,
+    /// By the index of a node, the positions of the edges at it.
+    at: Vec<Ends>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Ends {
+    into: SmallVec<[u32; 2]>,
+    out_of: SmallVec<[u32; 2]>,
+}
+
+impl Edges {
+    pub fn push(&mut self, edge: Edge) {
+        let position = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+        let last = edge.source.index().max(edge.target.index());
+        if self.at.len() <= last {
+            self.at.resize_with(last + 1, Ends::default);
+        }
+        self.at[edge.target.index()].into.push(position);
+        self.at[edge.source.index()].out_of.push(position);
+        self.all.push(edge);
+    }
+
+    /// Drops every edge that `is_kept` does not want.
+    pub fn retain(&mut self, is_kept: impl FnMut(&Edge) -> bool) {
+        let n_edges = self.all.len();
+        self.all.retain(is_kept);
+        if self.all.len() != n_edges {
+            self.find_ends();
+        }
+    }
+
+    /// Lets `change` change each edge, its ends too.
+    pub fn update(&mut self, change: impl FnMut(&mut Edge)) {
+        self.all.iter_mut().for_each(change);
+        self.find_ends();
+    }
+
+    /// What the edges move.
+    pub fn memlets_mut(&mut self) -> impl Iterator<Item = &mut Memlet> {
+        self.all.iter_mut().filter_map(|it| it.memlet.as_mut())
+    }
+
+    pub(super) fn ending_at(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
+        self.ends(node).map_or(&[][..], |it| &it.into).iter().map(|&it| &self.all[it as usize])
+    }
+
+    pub(super) fn starting_at(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
+        self.ends(node).map_or(&[][..], |it| &it.out_of).iter().map(|&it| &self.all[it as usize])
+    }
+
+    fn ends(&self, node: Handle<Node>) -> Option<&Ends> {
+        self.at.get(node.index())
+    }
+
+    fn find_ends(&mut self) {
+        self.at.clear();
+        for edge in std::mem::take(&mut self.all) {
+            self.push(edge);
+        }
+    }
+}
+
+impl std::ops::Deref for Edges {
+    type Target = [Edge];
+
+    fn deref(&self) -> &[Edge] {
+        &self.all
+    }
+}
+
+impl<'e> IntoIterator for &'e Edges {
+    type Item = &'e Edge;
+    type IntoIter = std::slice::Iter<'e, Edge>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(source: usize, target: usize) -> Edge {
+        let (source, target) = (Handle::new(source), Handle::new(target));
+        Edge { source, source_connector: None, target, target_connector: None, memlet: None }
+    }
+
+    #[test]
+    fn edges_are_found_at_their_ends_after_every_change() {
+        let mut edges = Edges::default();
+        [edge(0, 1), edge(0, 2), edge(1, 2)].into_iter().for_each(|it| edges.push(it));
+        let ends = |edges: &Edges, node| {
+            let at = |it: &Edge| (it.source.index(), it.target.index());
+            let node = Handle::new(node);
+            (
+                edges.ending_at(node).map(at).collect::<Vec<_>>(),
+                edges.starting_at(node).map(at).collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(ends(&edges, 2), (vec![(0, 2), (1, 2)], vec![]));
+        edges.retain(|it| it.source.index() != 1);
+        assert_eq!(ends(&edges, 2), (vec![(0, 2)], vec![]));
+        edges.update(|it| it.target = Handle::new(3));
+        assert_eq!(ends(&edges, 2), (vec![], vec![]));
+        assert_eq!(ends(&edges, 3), (vec![(0, 3), (0, 3)], vec![]));
+        assert_eq!(ends(&edges, 7), (vec![], vec![]), "a node without edges");
+    }
+}
