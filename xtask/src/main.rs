@@ -69,6 +69,15 @@ enum Chore {
         #[arg(long)]
         passes: bool,
     },
+    /// Hold every level and every pass against what generated stencils mean
+    Equivalence {
+        /// How many
+        #[arg(long, default_value_t = 1000)]
+        generated: u64,
+        /// The seed of the first
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+    },
     /// Look for inputs that break the front end: coverage-guided, built with instrumentation
     Fuzz {
         /// How long all targets together
@@ -112,6 +121,7 @@ fn main() -> ExitCode {
         Chore::Size => size::size(),
         Chore::Bench { args } => bench(&args),
         Chore::Corpus { paths, with, passes } => corpus(&paths, &with, passes),
+        Chore::Equivalence { generated, first } => equivalence(first, generated),
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
@@ -136,6 +146,13 @@ fn manual() -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["test", "--locked", "--package", "isobar-tests", "--test", "manual"]);
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
+}
+
+fn equivalence(first: u64, generated: u64) -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "equivalence", "--"]);
+    command.args([first, generated].map(|it| it.to_string()));
+    process::run(&mut command, "hold every level and pass against what generated stencils mean")
 }
 
 fn corpus(

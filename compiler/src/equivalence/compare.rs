@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::journey::{Level, Limited, Passes, journey, journey_within};
+use super::journey::{Level, Limited, Passes, journey_within};
 use super::run::{Options, Stop, Writers};
 use super::{schedule, sdfg};
 use crate::backend::debug::{self, NoControl};
@@ -41,6 +41,8 @@ pub enum Difference {
     Element(Element),
     /// One ended early, or both did, and not in the same way.
     End { expected: Option<Stop>, found: Option<Stop> },
+    /// The level breaks its own rules, so that it means nothing.
+    Invalid(Vec<String>),
 }
 
 /// An element that has another value.
@@ -59,9 +61,20 @@ pub struct Element {
 /// whose outcome differs. Orders that must not matter are tried as they are written, and as each seed decides.
 #[must_use]
 pub fn compare(oir: &Stencil, launch: &Launch, seeds: &[u64]) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference::of(oir, launch);
+    compare_passes(&Passes::ALL, oir, launch, seeds)
+}
+
+/// The same with other passes than those of a compilation for a CPU.
+#[must_use]
+pub fn compare_passes(
+    passes: &Passes,
+    oir: &Stencil,
+    launch: &Launch,
+    seeds: &[u64],
+) -> (Vec<String>, Option<Divergence>) {
+    let reference = Reference { passes: *passes, ..Reference::of(oir, launch) };
     let (mut names, mut found) = (Vec::new(), None);
-    journey(oir, &mut |step, level| {
+    journey_within(oir, passes, None, &mut |step, level, _| {
         names.push(step.to_owned());
         found = reference.divergence(step, &level, seeds);
         found.is_none()
@@ -146,6 +159,11 @@ impl<'a> Reference<'a> {
                 std::iter::once(None).chain(seeds.iter().copied().map(Some)).collect()
             }
         };
+        let violations = level.violations();
+        if !violations.is_empty() {
+            let what = Difference::Invalid(violations);
+            return Some(Divergence { step: step.to_owned(), seed: None, what, decision: None });
+        }
         orders.into_iter().find_map(|seed| {
             let what = self.difference(level, seed)?;
             Some(Divergence { step: step.to_owned(), seed, what, decision: None })
@@ -336,6 +354,9 @@ impl fmt::Display for Difference {
                 let said =
                     |end: &Option<Stop>| end.as_ref().map_or("ends well".to_owned(), ToString::to_string);
                 write!(f, "the run stops otherwise: {}; expected: {}", said(found), said(expected))
+            }
+            Difference::Invalid(violations) => {
+                write!(f, "the level breaks its rules: {}", violations.join("; "))
             }
         }
     }

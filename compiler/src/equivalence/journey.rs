@@ -5,6 +5,7 @@ use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::nodes::Stencil;
 use crate::pass::Pass;
 use crate::schedule::Tree;
+use crate::schedule::passes::Target;
 use crate::sdfg::nodes::Sdfg;
 use crate::{oir, schedule, sdfg, tree};
 
@@ -16,18 +17,41 @@ pub enum Level<'a> {
     Sdfg(&'a Sdfg),
 }
 
-/// The passes of all levels, in order.
+impl Level<'_> {
+    /// All violations of the level's rules.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        match self {
+            Level::Oir(stencil, _) => oir::validate::validate(stencil),
+            Level::Schedule(tree) => schedule::validate::validate(tree),
+            Level::Sdfg(graph) => sdfg::validate::validate(graph),
+        }
+    }
+}
+
+/// The passes of all levels, in order, and what they work for.
 #[derive(Clone, Copy, Debug)]
 pub struct Passes {
     pub oir: &'static [Pass<Stencil>],
     pub schedule: &'static [Pass<Tree>],
     pub sdfg: &'static [Pass<Sdfg>],
+    pub target: &'static Target,
 }
 
 impl Passes {
     /// Those that a compilation runs.
-    pub const ALL: Passes =
-        Passes { oir: oir::passes::PASSES, schedule: schedule::passes::PASSES, sdfg: sdfg::passes::PASSES };
+    pub const ALL: Passes = Passes {
+        oir: oir::passes::PASSES,
+        schedule: schedule::passes::PASSES,
+        sdfg: sdfg::passes::PASSES,
+        target: &Target::CPU,
+    };
+
+    /// The same for another machine or layout.
+    #[must_use]
+    pub fn for_target(target: &'static Target) -> Passes {
+        Passes { target, ..Self::ALL }
+    }
 }
 
 /// A pass that may make so many changes only.
@@ -77,7 +101,7 @@ fn steps(
     let explicit = tree::from_oir::lower(&stencil, &extents(&stencil));
     let mut tree = schedule::from_tree::lower(&explicit);
     go_on("schedule", Level::Schedule(&tree), None)?;
-    let mut cx = schedule::passes::PassCx::new(schedule::passes::Target::CPU);
+    let mut cx = schedule::passes::PassCx::new(passes.target.clone());
     for pass in passes.schedule {
         pass.apply(&mut tree, &mut cx, limit_of(pass.name));
         go_on(pass.name, Level::Schedule(&tree), last_change(cx.remarks(), pass.name))?;

@@ -161,7 +161,7 @@ fn told(divergence: &Divergence, domain: Domain, compilation: &Compilation) -> D
     let mut diagnostic = Diagnostic::without_place("R10", message, help);
     let stmt = match &divergence.what {
         compare::Difference::Element(it) => it.stmt,
-        compare::Difference::End { .. } => None,
+        compare::Difference::End { .. } | compare::Difference::Invalid(_) => None,
     };
     if let Some(span) = stmt.and_then(|it| compile::span_of(compilation, it)) {
         let places = Places::new(compilation.sources());

@@ -135,24 +135,27 @@ impl Subject {
         Ok(Self::of_text(&kept.origin, &kept.name, &kept.text, &kept.stencil, kept.precision, domain))
     }
 
-    /// The first `count` generated stencils, with more and more features in turn, in double and in
-    /// single precision, and on a domain that its regions may be larger than.
+    /// The generated stencil of a seed: from seed to seed with more and more features in turn, in double
+    /// and in single precision, and on a domain that its regions may be larger than.
+    #[must_use]
+    pub fn of_seed(seed: u64) -> Self {
+        let (kind, features) = match seed % 4 {
+            0 => ("exact", Features::EXACT),
+            1 => ("plain", Features::PLAIN),
+            2 => ("computed", Features::COMPUTED),
+            _ => ("all", Features::ALL),
+        };
+        let precision = if seed % 8 < 6 { 64 } else { 32 };
+        let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
+        let made = generate::stencil(seed, features);
+        let name = format!("{kind}:{seed}:{precision}");
+        Self::of_text("generated", &name, &made.text, &made.stencil, precision, domain)
+    }
+
+    /// The first `count` generated stencils.
     #[must_use]
     pub fn generated(count: u64) -> Vec<Self> {
-        let of_seed = |seed: u64| {
-            let (kind, features) = match seed % 4 {
-                0 => ("exact", Features::EXACT),
-                1 => ("plain", Features::PLAIN),
-                2 => ("computed", Features::COMPUTED),
-                _ => ("all", Features::ALL),
-            };
-            let precision = if seed % 8 < 6 { 64 } else { 32 };
-            let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
-            let made = generate::stencil(seed, features);
-            let name = format!("{kind}:{seed}:{precision}");
-            Self::of_text("generated", &name, &made.text, &made.stencil, precision, domain)
-        };
-        (0..count).map(of_seed).collect()
+        (0..count).map(Self::of_seed).collect()
     }
 
     /// Every stencil of the Python files in a folder of our own, in double and in single precision.

@@ -13,14 +13,14 @@ use isobar_compiler::diag::{FileId, Severity, Span};
 use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::frontend::externals::{ExternalKind, guess};
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
-use isobar_compiler::pipeline::{Compilation, NoHook, Stage};
+use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
-use isobar_compiler::{gtir, oir, schedule};
 
 use super::Checkout;
+use crate::levels::reads_back;
 
 /// What became of a stencil.
 #[derive(Clone, Debug)]
@@ -214,29 +214,6 @@ fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
     compilation.bind(call).map_err(|wrong| {
         wrong.iter().map(|it| format!("{} {}", it.code, it.message)).collect::<Vec<_>>().join("; ")
     })
-}
-
-/// Whether GTIR, OIR and the schedule tree are, read back from their texts, what they were.
-fn reads_back(compilation: &Compilation) -> Result<(), String> {
-    let same = |stage: Stage, again: Result<String, String>| {
-        let text = compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
-        match again {
-            Ok(again) if again == text => Ok(()),
-            Ok(_) => Err(format!("{stage} is printed otherwise after it was read back")),
-            Err(wrong) => Err(format!("{stage} does not read back: {wrong}")),
-        }
-    };
-    let text = |stage: Stage| compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
-    let typed = gtir::parse::parse(text(Stage::Gtir)).map_err(|it| it.to_string());
-    same(Stage::Gtir, typed.map(|it| gtir::print::listing(&it).text))?;
-    let ordered = oir::parse::parse(text(Stage::Oir)).map_err(|it| it.to_string());
-    let printed = |it: oir::nodes::Stencil| {
-        let (extents, caches) = (oir::analysis::extents(&it), oir::analysis::caches::caches(&it));
-        oir::print::listing_with_facts(&it, &extents, &caches).text
-    };
-    same(Stage::Oir, ordered.map(printed))?;
-    let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());
-    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))
 }
 
 fn run(compilation: &Compilation, mut launch: Launch) -> Result<(), String> {

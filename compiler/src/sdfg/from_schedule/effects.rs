@@ -202,6 +202,10 @@ impl Effects {
         self.writes.iter().any(|it| it.conflicts(other))
     }
 
+    fn overwrites_all_of(&self, other: &Touched) -> bool {
+        self.writes.iter().any(|it| it.container == other.container && holds(&it.subset, &other.subset))
+    }
+
     fn certain_writes(&self) -> impl Iterator<Item = &Touched> {
         self.certain.iter().map(|&(_, at)| &self.writes[at])
     }
@@ -376,16 +380,29 @@ impl Order {
             }
             sources.insert(writer);
         }
-        let is_behind_writers = effects.reads.iter().chain(&effects.writes).all(|touched| {
-            let conflicts = |it: &&usize| self.elements[**it].effects.overwrites(touched);
-            all_of(&self.writers, touched).iter().filter(conflicts).all(|&it| self.reaches(it, &sources))
-        });
-        let is_behind_readers = effects.writes.iter().all(|touched| {
-            let conflicts =
+        let is_behind = |touched: &Touched, is_write: bool| {
+            // What conflicts with an element before an overwriter of all that is touched lies before the overwriter
+            // already: that was asked when it was added.
+            let mut overwriter = None;
+            for &writer in all_of(&self.writers, touched).iter().rev() {
+                let it = &self.elements[writer].effects;
+                if it.overwrites(touched) && !self.reaches(writer, &sources) {
+                    return false;
+                }
+                if it.overwrites_all_of(touched) {
+                    overwriter = Some(writer);
+                    break;
+                }
+            }
+            let readers = all_of(&self.readers, touched).iter().rev();
+            let readers = readers.take_while(|&&it| overwriter.is_none_or(|overwriter| it > overwriter));
+            let is_read =
                 |it: &&usize| self.elements[**it].effects.reads.iter().any(|it| it.conflicts(touched));
-            all_of(&self.readers, touched).iter().filter(conflicts).all(|&it| self.reaches(it, &sources))
-        });
-        if !is_behind_writers || !is_behind_readers {
+            !is_write || readers.filter(is_read).all(|&it| self.reaches(it, &sources))
+        };
+        let is_ordered = effects.reads.iter().all(|it| is_behind(it, false))
+            && effects.writes.iter().all(|it| is_behind(it, true));
+        if !is_ordered {
             return false;
         }
         let at = self.elements.len();

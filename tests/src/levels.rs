@@ -1,0 +1,95 @@
+//! Generated stencils through every level, every pass and every interpreter.
+
+use anyhow::{Context, Result, ensure};
+use isobar_compiler::equivalence::compare::{compare, compare_passes};
+use isobar_compiler::equivalence::journey::Passes;
+use isobar_compiler::pipeline::{Compilation, Stage};
+use isobar_compiler::schedule::passes::Target;
+use isobar_compiler::space::{Axis, Domain};
+use isobar_compiler::{gtir, oir, schedule};
+
+use crate::against::numpy_gives_the_bits_of_debug;
+use crate::agree::prepare::call;
+use crate::agree::subject::Subject;
+
+/// An ordinary domain; the smallest one; those that intervals and regions fill, overlap or exceed; and one of more
+/// rows than a tile has.
+const DOMAINS: [Domain; 8] = [
+    Domain { i: 5, j: 4, k: 6 },
+    Domain { i: 1, j: 1, k: 1 },
+    Domain { i: 1, j: 3, k: 4 },
+    Domain { i: 4, j: 1, k: 2 },
+    Domain { i: 2, j: 2, k: 3 },
+    Domain { i: 3, j: 7, k: 1 },
+    Domain { i: 2, j: 70, k: 3 },
+    Domain { i: 9, j: 2, k: 9 },
+];
+
+/// Schedules that a compilation for a CPU with arrays contiguous along i does not have.
+const OTHERS: [Target; 3] = [
+    Target::GPU,
+    Target { contiguous: Axis::K, machine: None, ..Target::CPU },
+    Target { contiguous: Axis::J, machine: None, ..Target::CPU },
+];
+
+/// Holds every level, every pass and `numpy` against what the stencil of a seed means, on two domains and in two
+/// orders of what has none; now and then for another machine. Answers how many runs there were.
+///
+/// # Errors
+///
+/// What differs, with the step and the element; a validator's report; a level that does not read back.
+pub fn hold(seed: u64) -> Result<usize> {
+    let subject = Subject::of_seed(seed);
+    let domain = DOMAINS[usize::try_from(seed / 4).unwrap_or(0) % DOMAINS.len()];
+    let compilation = subject.compile();
+    let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
+    let in_context = || format!("{} on {domain}:\n{}", subject.name, text());
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
+    reads_back(&compilation).map_err(anyhow::Error::msg).with_context(in_context)?;
+    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
+    let mut runs = 0;
+    for domain in [domain, DOMAINS[0]] {
+        let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
+        let on_domain = Subject { domain, ..subject.clone() };
+        // A domain that is too small for the stencil is refused, and so is tested elsewhere.
+        let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+        runs += 1;
+        let (_, found) = compare(oir, &launch, &[seed, seed + 1]);
+        ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
+        numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
+        if let Some(target) = OTHERS.get(usize::try_from(seed % 5).unwrap_or(0)) {
+            let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
+            let found = found.map(|it| format!("for {target:?}: {it}"));
+            ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
+        }
+    }
+    Ok(runs)
+}
+
+/// Whether GTIR, OIR and the schedule tree are, read back from their texts, what they were.
+///
+/// # Errors
+///
+/// The level that is not, and why.
+pub fn reads_back(compilation: &Compilation) -> Result<(), String> {
+    let same = |stage: Stage, again: Result<String, String>| {
+        let text = compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
+        match again {
+            Ok(again) if again == text => Ok(()),
+            Ok(_) => Err(format!("{stage} is printed otherwise after it was read back")),
+            Err(wrong) => Err(format!("{stage} does not read back: {wrong}")),
+        }
+    };
+    let text = |stage: Stage| compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
+    let typed = gtir::parse::parse(text(Stage::Gtir)).map_err(|it| it.to_string());
+    same(Stage::Gtir, typed.map(|it| gtir::print::listing(&it).text))?;
+    let ordered = oir::parse::parse(text(Stage::Oir)).map_err(|it| it.to_string());
+    let printed = |it: oir::nodes::Stencil| {
+        let (extents, caches) = (oir::analysis::extents(&it), oir::analysis::caches::caches(&it));
+        oir::print::listing_with_facts(&it, &extents, &caches).text
+    };
+    same(Stage::Oir, ordered.map(printed))?;
+    let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());
+    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))
+}
