@@ -292,7 +292,11 @@ impl Scope<'_> {
                     calls: false,
                     ..self.clone()
                 };
-                arguments.push(inner.float(random, depth.min(2).saturating_sub(1).max(1)));
+                let argument = inner.float(random, depth.min(2).saturating_sub(1).max(1));
+                let is_name = argument.chars().all(|it| it.is_alphanumeric() || "_.-".contains(it));
+                // A scalar or a literal alone has no points beside it.
+                let is_point = *reads_beside && is_name && !fields.iter().any(|it| it.name == argument);
+                arguments.push(if is_point { format!("({argument} + a)") } else { argument });
             } else {
                 return None;
             }

@@ -184,6 +184,10 @@ fn chosen<E: Lane>(registers: &mut Registers, at: Operands, n: usize) {
 
 /// Stores the first operand where the second, a mask, is true.
 fn blended<E: Lane>(registers: &mut Registers, at: Operands, n: usize) {
+    if at.from[0] == at.to {
+        // A value in the place of itself.
+        return;
+    }
     let mut to = registers.take::<E>(at.to);
     let (value, mask) = (&E::bank(registers)[at.from[0]][..n], &registers.bool[at.from[1]][..n]);
     for ((to, value), mask) in to[..n].iter_mut().zip(value).zip(mask) {

@@ -132,9 +132,11 @@ impl StateBuilder {
         graph.variables.extend(map.params.iter().map(|it| (it.axis, it.symbol.clone())));
         let mut inner = Scope { entry: Some(entry), ..Scope::default() };
         if context.is_one_scope(innermost) {
+            let before = graph.enter(&innermost.children);
             for node in &innermost.children {
                 self.add_to(&mut inner, graph, node);
             }
+            graph.leave(before);
         } else {
             self.add_nested(&mut inner, graph, innermost);
         }

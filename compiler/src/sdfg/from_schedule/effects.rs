@@ -126,7 +126,7 @@ impl Effects {
                 .map(|(at, size)| clipped(propagated(at, &it.variable, &over), size))
                 .collect(),
         };
-        let is_seen = |touched: &Touched| !uses.is_private(tree, touched.container, &inside);
+        let is_seen = |touched: &Touched| !uses.is_private(cx, touched.container, &inside);
         effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
         for (at, touched) in body.writes.iter().enumerate().filter(|(_, it)| is_seen(it)) {
             if body.is_certain(at) && touches_all(touched, it) {
@@ -305,15 +305,16 @@ impl Uses {
         self.accesses.keys().copied()
     }
 
-    /// Whether a container holds values of one iteration of a loop with the uses
-    /// `inside`, so that nothing outside sees it. `self` are the uses of the whole tree.
-    pub(super) fn is_private(&self, tree: &Tree, container: Handle<Container>, inside: &Uses) -> bool {
-        let may_be = match &tree.containers[container].storage {
-            Storage::Register => true,
+    /// Whether nothing outside of a loop with the uses `inside` sees what it leaves in a container, and it nothing
+    /// from outside. `self` are the uses of the whole tree.
+    pub(super) fn is_private(&self, cx: &Context<'_>, container: Handle<Container>, inside: &Uses) -> bool {
+        match &cx.tree.containers[container].storage {
+            // Each loop over that variable has its own: of a loop that was split, each part.
             Storage::Private(variable) => inside.variables.contains(variable),
+            Storage::Register if !cx.handed_on.contains(&container) => true,
+            Storage::Register => self.accesses.get(&container) == inside.accesses.get(&container),
             Storage::Caller | Storage::Heap => false,
-        };
-        may_be && self.accesses.get(&container) == inside.accesses.get(&container)
+        }
     }
 
     pub(super) fn add(&mut self, nodes: &[Node]) {
@@ -348,6 +349,59 @@ impl Uses {
 
     fn add_access(&mut self, access: &Access) {
         *self.accesses.entry(access.container).or_default() += 1;
+    }
+}
+
+/// The registers that some loop takes from outside: read in its body where no statement of it has written them before.
+///
+/// All others hold values of one iteration of whatever loop they stand in.
+pub(super) fn handed_on(tree: &Tree) -> BTreeSet<Handle<Container>> {
+    let mut found = BTreeSet::new();
+    Written { tree, found: &mut found }.block(&tree.children, &mut BTreeSet::new());
+    found
+}
+
+struct Written<'a> {
+    tree: &'a Tree,
+    found: &'a mut BTreeSet<Handle<Container>>,
+}
+
+impl Written<'_> {
+    /// Follows the nodes; `written` are the registers that are written before each, and then those behind the last.
+    fn block(&mut self, nodes: &[Node], written: &mut BTreeSet<Handle<Container>>) {
+        for node in nodes {
+            if let Some(expr) = node.expression() {
+                accesses(expr, &mut |access| self.read(access, written));
+            }
+            match node {
+                Node::Assign(it) => {
+                    it.target.walk(&mut |access| {
+                        if !std::ptr::eq(access, &it.target) {
+                            self.read(access, written);
+                        }
+                    });
+                    written.insert(it.target.container);
+                }
+                Node::If(it) => {
+                    let (mut then, mut otherwise) = (written.clone(), written.clone());
+                    self.block(&it.then, &mut then);
+                    self.block(&it.otherwise, &mut otherwise);
+                    *written = &then & &otherwise;
+                }
+                // What may be skipped has written nothing for what is behind.
+                Node::While(it) => self.block(&it.body, &mut written.clone()),
+                Node::Region(it) => self.block(&it.children, &mut written.clone()),
+                Node::Where(it) => self.block(&it.children, &mut written.clone()),
+                Node::Loop(it) => self.block(&it.children, &mut BTreeSet::new()),
+            }
+        }
+    }
+
+    fn read(&mut self, access: &Access, written: &BTreeSet<Handle<Container>>) {
+        let is_register = self.tree.containers[access.container].storage == Storage::Register;
+        if is_register && !written.contains(&access.container) {
+            self.found.insert(access.container);
+        }
     }
 }
 

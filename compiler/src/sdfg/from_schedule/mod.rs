@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use self::dataflow::StateBuilder;
-use self::effects::{Effects, Memo, Order, Uses};
+use self::effects::{Effects, Memo, Order, Uses, handed_on};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
     LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
@@ -36,6 +36,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
     let context = Context {
         tree,
         uses,
+        handed_on: handed_on(tree),
         owners,
         effects: Memo::default(),
         merged: Memo::default(),
@@ -51,6 +52,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
             graph.declare(handle, !is_argument);
         }
     }
+    context.registers_outside_maps(&tree.children, &mut graph.taken);
     let region = graph.region(&tree.children);
     let symbols = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
     graph.finish(tree.name.clone(), tree.span, symbols, region)
@@ -60,6 +62,8 @@ pub fn lower(tree: &Tree) -> Sdfg {
 struct Context<'t> {
     tree: &'t Tree,
     uses: Uses,
+    /// The registers whose value may come from outside of the loop that reads it.
+    handed_on: BTreeSet<Handle<schedule::Container>>,
     /// The variables of the loops that have arrays of their own in each iteration.
     owners: BTreeSet<Symbol>,
     effects: Memo<'t, Node, Rc<Effects>>,
@@ -90,6 +94,29 @@ impl<'t> Context<'t> {
         self.one_scopes.get_or(it, is_one)
     }
 
+    /// The registers that statements right in a block use, and that no loop takes from outside.
+    fn registers_in(&self, nodes: &[Node]) -> Vec<Handle<schedule::Container>> {
+        let statements = nodes.iter().filter(|it| !matches!(it, Node::Loop(_)));
+        let mut touched = Uses::default();
+        statements.for_each(|it| touched.add(std::slice::from_ref(it)));
+        let is_register = |it: &Handle<schedule::Container>| {
+            self.tree.containers[*it].storage == schedule::Storage::Register && !self.handed_on.contains(it)
+        };
+        touched.containers().filter(is_register).collect()
+    }
+
+    /// The same for all that is not inside of a parallel loop.
+    fn registers_outside_maps(&self, nodes: &[Node], found: &mut BTreeSet<Handle<schedule::Container>>) {
+        found.extend(self.registers_in(nodes));
+        for node in nodes {
+            if let Node::Loop(it) = node
+                && it.order != LoopKind::Parallel
+            {
+                self.registers_outside_maps(&it.children, found);
+            }
+        }
+    }
+
     /// The containers that a graph of these nodes has: all that they touch, but for
     /// what belongs to a graph inside.
     fn own(&self, nodes: &'t [Node]) -> BTreeSet<Handle<schedule::Container>> {
@@ -102,7 +129,7 @@ impl<'t> Context<'t> {
                 }
                 Node::Loop(it) => {
                     let inside = Uses::of_loop(it);
-                    let is_private = |it| self.uses.is_private(self.tree, it, &inside);
+                    let is_private = |it| self.uses.is_private(self, it, &inside);
                     own.extend(inside.containers().filter(|&it| !is_private(it)));
                 }
                 Node::Region(it) => own.extend(self.own(&it.children)),
@@ -129,8 +156,11 @@ struct Graph<'c> {
     context: &'c Context<'c>,
     containers: Arena<Container>,
     /// The names of the containers.
-    names: BTreeSet<&'c str>,
+    names: BTreeSet<String>,
+    /// What each container of the tree is here, inside of the scope at hand.
     declared: BTreeMap<Handle<schedule::Container>, Handle<Container>>,
+    /// The registers that some scope of this graph uses already.
+    taken: BTreeSet<Handle<schedule::Container>>,
     /// The variables of the loops around, from outside in.
     variables: Vec<(Axis, Symbol)>,
     /// Of those, how many the graph gets from outside.
@@ -143,7 +173,8 @@ impl<'c> Graph<'c> {
         let given_variables = variables.len();
         let (containers, declared, labels) = (Arena::default(), BTreeMap::new(), BTreeMap::new());
         let names = BTreeSet::new();
-        Self { context, containers, names, declared, variables, given_variables, labels }
+        let taken = BTreeSet::new();
+        Self { context, containers, names, declared, taken, variables, given_variables, labels }
     }
 
     fn finish(self, name: String, span: Span, mut symbols: Vec<Symbol>, region: ControlFlowRegion) -> Sdfg {
@@ -193,14 +224,40 @@ impl<'c> Graph<'c> {
             storage: match &from.storage {
                 schedule::Storage::Caller => Storage::Caller,
                 schedule::Storage::Heap => Storage::Heap,
+                // Outside of all maps the iterations follow each other, and one array does for all.
+                schedule::Storage::Private(_) if self.given_variables == 0 => Storage::Heap,
                 schedule::Storage::Private(_) => Storage::Private,
                 schedule::Storage::Register => Storage::Register,
             },
             span: from.span,
         };
-        self.names.insert(&from.name);
+        self.names.insert(from.name.clone());
         let declared = self.containers.push(container);
         self.declared.insert(handle, declared);
+    }
+
+    /// Gives a scope of data flow with these nodes registers of its own, where another scope has taken them; answers
+    /// what they were before.
+    ///
+    /// Nothing orders two scopes that share a register only, and iterations of a map may run at the same time.
+    fn enter(&mut self, nodes: &[Node]) -> Vec<(Handle<schedule::Container>, Handle<Container>)> {
+        let mut before = Vec::new();
+        for handle in self.context.registers_in(nodes) {
+            if self.taken.insert(handle) {
+                continue;
+            }
+            let mut own = self.containers[self.declared[&handle]].clone();
+            let numbered = (1..).map(|number| format!("{}_{number}", own.name));
+            own.name = numbered.into_iter().find(|it| !self.names.contains(it)).unwrap_or_default();
+            self.names.insert(own.name.clone());
+            let own = self.containers.push(own);
+            before.extend(self.declared.insert(handle, own).map(|it| (handle, it)));
+        }
+        before
+    }
+
+    fn leave(&mut self, before: Vec<(Handle<schedule::Container>, Handle<Container>)>) {
+        self.declared.extend(before);
     }
 
     /// This graph's name for a container of the tree.
@@ -365,9 +422,10 @@ impl<'c> Graph<'c> {
         let inside = Uses::of_loop(it);
         let mut inner = Graph::new(self.context, self.variables.clone());
         for handle in self.context.own(&it.children) {
-            let is_private = self.context.uses.is_private(self.context.tree, handle, &inside);
+            let is_private = self.context.uses.is_private(self.context, handle, &inside);
             inner.declare(handle, is_private);
         }
+        self.context.registers_outside_maps(&it.children, &mut inner.taken);
         let region = inner.region(&it.children);
         let sizes = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
         let name = format!("{}_body", self.label("map"));
