@@ -8,6 +8,7 @@ pub mod help;
 pub mod highlight;
 pub mod inputs;
 pub mod notices;
+pub mod passes;
 pub mod problems;
 pub mod result;
 pub mod share;

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use isobar_compiler::pipeline::route;
 use isobar_protocol::limits::{FILES, LINK_CHARS, LINK_INFLATED_BYTES};
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
@@ -124,6 +125,13 @@ fn check(opened: &mut Opened) -> Result<(), Broken> {
         state.precision = None;
         notes.push("the precision of the link is neither 32 nor 64; 64 is used".into());
     }
+    let n_skipped = state.skip.len();
+    state.skip.retain(|it| route::passes().any(|(_, pass)| pass == it));
+    if state.skip.len() < n_skipped {
+        notes.push(
+            "passes that this page does not have were to be left out; there is nothing to leave out".into(),
+        );
+    }
     if !state.unknown.is_empty() {
         notes.push("the link has parts that this page does not know; they are kept".into());
     }
@@ -161,6 +169,7 @@ mod tests {
             minmax: Some(Arithmetic::C),
             modulo: Some(Arithmetic::C),
             domain: Some([16, 16, 8]),
+            skip: ["schedule/fuse-in-tiles".to_owned()].into(),
             ui: View {
                 stages: vec!["oir".to_owned(), "c".to_owned()],
                 field: Some("q".to_owned()),
@@ -202,13 +211,14 @@ mod tests {
     #[test]
     fn what_is_wrong_in_part_is_opened_in_part() {
         let opened = decode(&link_of(
-            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "tile": "up", "new": 1}"#,
+            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "tile": "up", "new": 1, "skip": ["oir/fold-constants", "oir/none"]}"#,
         ))
         .unwrap();
         assert_eq!(opened.state.files.keys().collect::<Vec<_>>(), ["main.py"]);
         assert_eq!((opened.state.domain, opened.state.precision, opened.state.stencil), (None, None, None));
         assert_eq!(opened.state.tile, None);
-        assert_eq!(opened.notes.len(), 4);
+        assert_eq!(opened.state.skip.iter().collect::<Vec<_>>(), ["oir/fold-constants"]);
+        assert_eq!(opened.notes.len(), 5);
         assert_eq!(opened.state.unknown.len(), 1);
     }
 
