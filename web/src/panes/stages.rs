@@ -9,7 +9,7 @@ use crate::state::compilation::Freshness;
 use crate::state::difference::{Side, seen};
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
-use crate::state::passes::{Pick, of};
+use crate::state::passes::{Pick, has_passes};
 use crate::state::use_app;
 use crate::widgets::listing::{Listing, Mark, OffScreen};
 use crate::widgets::tabs::{Choice, Tabs};
@@ -221,7 +221,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
                 <span class="muted stage-about">{about(stage)}</span>
                 <span class="stage-note">{note}</span>
                 {chip}
-                <Show when=move || !of(stage).is_empty()>
+                <Show when=move || has_passes(stage)>
                     <button
                         type="button"
                         class="quiet"
@@ -231,7 +231,8 @@ fn StagePane(stage: Stage) -> impl IntoView {
                         aria-controls=format!("passes-{stage}")
                         on:click=move |_| app.toggle_passes(stage)
                     >
-                        "Passes"
+                        "Passes "
+                        <span aria-hidden="true">{move || if look.is_open.get() { "▴" } else { "▾" }}</span>
                     </button>
                 </Show>
                 <button
@@ -253,7 +254,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
                     </button>
                 </Show>
             </header>
-            {(!of(stage).is_empty()).then(|| view! { <PassList stage=stage /> })}
+            {has_passes(stage).then(|| view! { <PassList stage=stage /> })}
             <Gone stage=stage is_lit=Signal::derive(move || lit.with(|it| !it.is_empty())) />
             {empty}
             <Listing

@@ -83,7 +83,7 @@ pub fn seen(around: &Around, side: Side) -> Marked {
         shown_at.extend(std::iter::repeat_n(row, n_hidden));
         if side == Side::Changes {
             let indent = lines[at].len() - lines[at].trim_start().len();
-            push(&mut made, &format!("{:indent$}⋯ {n_hidden} lines stayed", ""), Mark::Fold);
+            push(&mut made, &format!("{:indent$}{n_hidden} lines stayed", ""), Mark::Fold);
             folds.push((row, at, at + n_hidden));
         }
         at += n_hidden;
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_long_stretch_that_stayed_is_one_line_below_its_head() {
         let seen = seen(&around(), Side::Changes);
-        assert_eq!(seen.text.text, "for k:\n  ⋯ 4 lines stayed\n  s5\n  s6\n  s7\n  s8\n  s9\n");
+        assert_eq!(seen.text.text, "for k:\n  4 lines stayed\n  s5\n  s6\n  s7\n  s8\n  s9\n");
         let signs: String = seen.marks.iter().map(|it| it.sign()).collect();
         assert_eq!(signs, " ⋯  −+ ");
     }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use isobar_compiler::pipeline::{Stage, route};
+use isobar_compiler::pipeline::Stage;
 use isobar_protocol::passes::{Around, Moment, PassStep, Went};
 use isobar_protocol::worker::{Ask, Said};
 use leptos::prelude::*;
@@ -122,16 +122,17 @@ impl Passes {
     }
 }
 
-/// The passes of a level, in the order in which they run.
+/// Whether a level has passes. Which ones, the worker tells: their table would bring the compiler into the page.
 #[must_use]
-pub fn of(stage: Stage) -> Vec<&'static str> {
-    route::passes().filter(|it| it.0 == stage).map(|it| it.1).collect()
+pub fn has_passes(stage: Stage) -> bool {
+    matches!(stage, Stage::Oir | Stage::Schedule | Stage::Sdfg)
 }
 
 /// Everything that can be picked in the pane of a level, in order.
 #[must_use]
-pub fn picks(stage: Stage) -> Vec<Pick> {
-    let passes = of(stage).into_iter().map(|it| Pick::Pass(it.to_owned()));
+pub fn picks(stage: Stage, steps: &[PassStep]) -> Vec<Pick> {
+    let of_stage = steps.iter().filter(|it| it.stage == stage.name());
+    let passes = of_stage.map(|it| Pick::Pass(it.pass.clone()));
     [Pick::BeforeAll].into_iter().chain(passes).chain([Pick::AfterAll]).collect()
 }
 
@@ -259,7 +260,7 @@ impl App {
     /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
     pub(super) fn next_pass(self, by: isize, only_changes: bool) {
         let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
-        let Some(stage) = active.filter(|it| !of(*it).is_empty()) else {
+        let Some(stage) = active.filter(|it| has_passes(*it)) else {
             self.run.say("No pass works on this stage: they are those of OIR, Schedule and SDFG.");
             return;
         };
@@ -267,8 +268,12 @@ impl App {
         let from = look.pick.get_untracked();
         let steps = self.passes.steps.get_untracked();
         let changed = |pass: &str| steps.iter().any(|it| it.pass == pass && it.went == Went::Changed);
-        let is_wanted = |pass: &str| !only_changes || steps.is_empty() || changed(pass);
-        match next_pick(&picks(stage), &from, by, is_wanted) {
+        let is_wanted = |pass: &str| !only_changes || changed(pass);
+        if steps.is_empty() {
+            // They are told once the list is open.
+            return look.is_open.set(true);
+        }
+        match next_pick(&picks(stage, &steps), &from, by, is_wanted) {
             Some(pick) => self.pick_pass(stage, pick),
             None => look.is_open.set(true),
         }
@@ -335,9 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn three_levels_have_passes() {
-        let with: Vec<Stage> = Stage::ALL.into_iter().filter(|it| !of(*it).is_empty()).collect();
-        assert_eq!(with, [Stage::Oir, Stage::Schedule, Stage::Sdfg]);
-        assert!(picks(Stage::Oir).len() > 2);
+    fn the_levels_that_have_passes_are_those_of_the_compiler() {
+        use isobar_compiler::pipeline::route;
+        for stage in Stage::ALL {
+            assert_eq!(has_passes(stage), route::passes().any(|it| it.0 == stage), "{stage}");
+        }
     }
 }
