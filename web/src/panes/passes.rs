@@ -373,10 +373,27 @@ pub fn Decisions() -> impl IntoView {
     let app = use_app();
     let (entries, shown) = (app.passes.entries, app.passes.shown);
     let count = move |what: Shown| entries.with(|it| it.iter().filter(|it| it.shown == what).count());
-    let groups = Memo::new(move |_| entries.with(|it| by_pass(it, shown.get())));
+    // A list that nobody sees is not made anew at each key.
+    let is_open = RwSignal::new(false);
+    let groups =
+        Memo::new(
+            move |_| {
+                if is_open.get() { entries.with(|it| by_pass(it, shown.get())) } else { Vec::new() }
+            },
+        );
+    let listed = move || {
+        entries.track();
+        groups.get()
+    };
     view! {
         <Show when=move || entries.with(|it| !it.is_empty())>
-            <details class="remarks" data-testid="decisions">
+            <details
+                class="remarks"
+                data-testid="decisions"
+                on:toggle:target=move |event| {
+                    is_open.set(event.target().open());
+                }
+            >
                 <summary>{move || format!("Decisions of the compiler: {}", entries.with(|it| it.len()))}</summary>
                 <div class="joined decisions-shown" role="group" aria-label="Which decisions">
                     {Shown::ALL
@@ -391,8 +408,7 @@ pub fn Decisions() -> impl IntoView {
                             </button>
                         })}
                 </div>
-                {move || groups
-                    .get()
+                {move || listed()
                     .into_iter()
                     .map(|(pass, of_pass)| view! {
                         <details class="decisions-pass" open=true>

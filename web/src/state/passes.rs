@@ -21,7 +21,7 @@ use super::layout::Tab;
 use super::remarks::{self, Entry, Shown};
 use crate::bridge::asker::Asker;
 
-/// How long the keyboard rests before the passes are watched again.
+/// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
 const REST: Duration = Duration::from_millis(150);
 
 /// The moment that a pane shows.
@@ -80,7 +80,7 @@ pub struct Passes {
     pub is_asked: RwSignal<bool>,
     /// Why there is no answer.
     pub trouble: RwSignal<Option<String>>,
-    /// What the compiler did and left, of the newest compilation.
+    /// What the compiler did and left, of the last compilation that a rest of the keyboard followed.
     pub entries: RwSignal<Arc<Vec<Entry>>>,
     /// Which of these are listed.
     pub shown: RwSignal<Shown>,
@@ -152,15 +152,18 @@ pub fn next_pick(all: &[Pick], from: &Pick, by: isize, is_change: impl Fn(&str) 
 impl App {
     /// Watches the passes as long as somebody looks at them, and keeps what was said about the text in order.
     pub(super) fn follow_passes(self) {
-        Effect::new(move |_| {
-            let all = self.compilation.remarks.with(|remarks| {
-                self.compilation.tombstones.with(|tombstones| remarks::entries(remarks, tombstones))
-            });
-            if self.passes.entries.with_untracked(|it| **it != all) {
-                self.passes.entries.set(Arc::new(all));
+        let (told, later) =
+            (StoredValue::new(None::<TimeoutHandle>), StoredValue::new(None::<TimeoutHandle>));
+        Effect::new(move |before: Option<()>| {
+            self.compilation.remarks.track();
+            self.compilation.tombstones.track();
+            if let Some(waiting) = told.get_value() {
+                waiting.clear();
             }
+            // Signs in the margin move with the text, and can wait until nobody types.
+            let rest = if before.is_none() { Duration::ZERO } else { REST };
+            told.set_value(set_timeout_with_handle(move || self.tell_entries(), rest).ok());
         });
-        let later = StoredValue::new(None::<TimeoutHandle>);
         let looked_at = Memo::new(move |_| {
             self.passes.is_open().then(|| {
                 let moments = Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it));
@@ -181,6 +184,15 @@ impl App {
             }
             revision
         });
+    }
+
+    fn tell_entries(self) {
+        let all = self.compilation.remarks.with_untracked(|remarks| {
+            self.compilation.tombstones.with_untracked(|tombstones| remarks::entries(remarks, tombstones))
+        });
+        if self.passes.entries.with_untracked(|it| **it != all) {
+            self.passes.entries.set(Arc::new(all));
+        }
     }
 
     fn ask_passes(self) {

@@ -94,7 +94,10 @@ pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<Entry> {
             None => all.push(Entry {
                 shown: Shown::Removed,
                 pass: it.pass.clone(),
-                text: it.reason.clone().unwrap_or_else(|| "nothing needs the statement any more".to_owned()),
+                text: it
+                    .reason
+                    .clone()
+                    .unwrap_or_else(|| "is not there any more behind this pass".to_owned()),
                 places: vec![it.place.clone()],
                 links: vec![it.link.clone()],
                 traffic: None,
@@ -139,7 +142,7 @@ pub fn by_pass(entries: &[Entry], shown: Shown) -> Vec<(String, Vec<usize>)> {
     groups
 }
 
-/// The lines of a file that anything is said about: each with the positions of its entries, the weightiest first.
+/// The lines of a file that anything is said about, each thing once: each with the positions of its entries, the weightiest first.
 #[must_use]
 pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
     let mut lines: Vec<(u32, Vec<usize>)> = Vec::new();
@@ -156,6 +159,14 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
         }
     }
     for (_, all) in &mut lines {
+        // What a pass says once more when it runs again is said already.
+        let mut said: Vec<(Shown, &str)> = Vec::new();
+        all.retain(|&at| {
+            let one = (entries[at].shown, entries[at].text.as_str());
+            let is_new = !said.contains(&one);
+            said.push(one);
+            is_new
+        });
         all.sort_by_key(|&at| {
             let entry = &entries[at];
             let weight = match entry.shown {
@@ -230,9 +241,11 @@ mod tests {
     #[test]
     fn what_moves_bytes_comes_first_on_its_line_and_what_was_left_last() {
         let weighty = Remark { traffic: Some([138.29e6, 32.12e6]), ..remark("schedule/fuse", true, 4, "s1") };
-        let remarks = [remark("oir/a", false, 4, "s1"), remark("oir/b", true, 4, "s1"), weighty];
+        let mut again = remark("oir/a-again", false, 4, "s1");
+        again.message = "says oir/a".to_owned();
+        let remarks = [remark("oir/a", false, 4, "s1"), remark("oir/b", true, 4, "s1"), weighty, again];
         let all = entries(&remarks, &[tombstone(None)]);
-        assert_eq!(by_line(&all, "main.py"), [(4, vec![2, 3, 1, 0])]);
+        assert_eq!(by_line(&all, "main.py"), [(4, vec![2, 4, 1, 0])], "nothing is said twice");
         assert_eq!(by_line(&all, "lib.py"), []);
         assert_eq!(all[2].traffic.as_deref(), Some("138.29 MB → 32.12 MB"));
     }
