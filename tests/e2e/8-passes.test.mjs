@@ -81,6 +81,8 @@ scenario("a remark beside its line tells what moves, leads to the change, and it
   await pane.locator(".listing[data-compared]").waitFor();
   await pane.locator('[data-mark="added"][data-lit]', { hasText: "laplacian" }).first().waitFor();
   assert.ok((await lines(t, "schedule", "added")).some((it) => it.includes("j_tile")));
+  const beside = pane.locator('[data-mark="added"][data-note="✓"]', { hasText: "laplacian" }).first();
+  assert.match(await beside.getAttribute("title"), /run in tiles of 64 rows.*\(138\.29 MB → 32\.12 MB\)/);
   await t.get("editor").locator(".cm-linked", { hasText: "laplacian = " }).first().waitFor();
   await t.see("passes-schedule", { "data-state": "fresh" });
   await t.shot("schedule");

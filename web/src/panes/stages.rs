@@ -10,6 +10,7 @@ use crate::state::difference::{Side, seen};
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
 use crate::state::passes::{Pick, has_passes};
+use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::listing::{Listing, Mark, OffScreen};
 use crate::widgets::tabs::{Choice, Tabs};
@@ -133,6 +134,11 @@ fn StagePane(stage: Stage) -> impl IntoView {
         } else {
             shown.with(|it| links::lines_of(&it.text, &links))
         }
+    });
+    // What the picked pass says, beside the lines that it says it of.
+    let notes = Memo::new(move |_| {
+        let Pick::Pass(pass) = look.pick.get() else { return Vec::new() };
+        around.with(|around| app.passes.entries.with(|it| beside(&around.text, it, &pass)))
     });
     let off_screen = RwSignal::new(OffScreen::default());
     let follow = RwSignal::new(0_u32);
@@ -262,6 +268,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
                 text=text.into()
                 marks=marks.into()
                 lit=lit.into()
+                notes=notes.into()
                 paint=highlight::paint
                 on_point=point
                 on_pick=pick

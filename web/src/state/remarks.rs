@@ -1,9 +1,9 @@
 //! What the compiler did with a statement: remarks and tombstones, by line of the source, by pass, and by what is lit.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::{Place, Remark, Tombstone};
+use isobar_protocol::compile::{Place, Remark, StageText, Tombstone};
 
-use super::links::Links;
+use super::links::{self, Links};
 
 /// Which decisions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -182,6 +182,33 @@ pub fn by_line(entries: &[Entry], file: &str) -> Vec<(u32, Vec<usize>)> {
     lines
 }
 
+/// What a pass says, beside the lines of a level: for each line, the sign of the weightiest and all texts.
+#[must_use]
+pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'static str, String)> {
+    let mut lines: Vec<(u32, &'static str, String)> = Vec::new();
+    for entry in entries.iter().filter(|it| it.pass == pass) {
+        // It is told of the statement that it is about first; the others it lights.
+        let Some(first) = entry.links.first() else { continue };
+        let said = match &entry.traffic {
+            Some(traffic) => format!("{} ({traffic})", entry.text),
+            None => entry.text.clone(),
+        };
+        for line in links::lines_of(text, &Links::from([first.clone()])) {
+            match lines.iter_mut().find(|it| it.0 == line) {
+                Some(found) => {
+                    if entry.shown != Shown::Missed {
+                        found.1 = entry.sign();
+                    }
+                    found.2 = format!("{}\n{said}", found.2);
+                }
+                None => lines.push((line, entry.sign(), said.clone())),
+            }
+        }
+    }
+    lines.sort_unstable_by_key(|it| it.0);
+    lines
+}
+
 /// Why none of these statements is at a level: what passes on the way there removed.
 #[must_use]
 pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec<&'a Tombstone> {
@@ -268,6 +295,26 @@ mod tests {
             assert_eq!(gone(&tombstones, &links, stage).is_empty(), is_before, "{stage}");
         }
         assert!(gone(&tombstones, &["s2".to_owned()].into(), Stage::C).is_empty());
+    }
+
+    #[test]
+    fn a_remark_stands_beside_the_lines_of_its_first_statement() {
+        use isobar_protocol::compile::Node;
+        let node = |line: u32, link: &str| Node {
+            id: String::new(),
+            kind: String::new(),
+            lines: [line, line + 1],
+            parent: None,
+            spans: Vec::new(),
+            links: vec![link.to_owned()],
+        };
+        let nodes = vec![node(1, "s1"), node(2, "s2"), node(4, "s1")];
+        let text = StageText { stage: "oir".to_owned(), text: String::new(), nodes };
+        let mut fused = remark("oir/fuse", true, 4, "s1");
+        fused.links.push("s2".to_owned());
+        let all = entries(&[remark("oir/fuse", false, 4, "s1"), fused, remark("oir/a", true, 4, "s2")], &[]);
+        let both = "says oir/fuse\nsays oir/fuse".to_owned();
+        assert_eq!(beside(&text, &all, "oir/fuse"), [(1, "✓", both.clone()), (4, "✓", both)]);
     }
 
     #[test]

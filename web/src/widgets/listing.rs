@@ -62,6 +62,8 @@ pub fn Listing(
     marks: Signal<Vec<Mark>>,
     /// Lines to light, from 0, in order.
     lit: Signal<Vec<u32>>,
+    /// What is said beside lines: a sign, and the words that a pointer on it brings up.
+    notes: Signal<Vec<(u32, &'static str, String)>>,
     /// Turns a line into HTML, with all that is text escaped.
     paint: fn(&str) -> String,
     /// The line the pointer rests on, or none any more.
@@ -118,6 +120,27 @@ pub fn Listing(
             });
         });
         request_animation_frame(count);
+    });
+    Effect::new(move |before: Option<Vec<u32>>| {
+        let Some(node) = node.get() else { return Vec::new() };
+        text.track();
+        marks.track();
+        for line in before.unwrap_or_default() {
+            if let Some(element) = line_at(&node, line) {
+                // As with `data-lit`.
+                let _ = element.remove_attribute("data-note");
+                let _ = element.remove_attribute("title");
+            }
+        }
+        notes.with(|all| {
+            for (line, sign, said) in all {
+                if let Some(element) = line_at(&node, *line) {
+                    let _ = element.set_attribute("data-note", sign);
+                    let _ = element.set_attribute("title", said);
+                }
+            }
+            all.iter().map(|it| it.0).collect()
+        })
     });
     Effect::new(move |before: Option<u32>| {
         let now = follow.get();
