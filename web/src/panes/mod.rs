@@ -2,13 +2,13 @@
 
 pub mod bar;
 pub mod compare;
+pub mod decisions;
 pub mod editor;
 pub mod field;
 pub mod help;
 pub mod highlight;
 pub mod inputs;
 pub mod notices;
-pub mod passes;
 pub mod problems;
 pub mod result;
 pub mod share;

@@ -1,12 +1,13 @@
 //! The levels of the compiler, one to three side by side.
 
+pub mod passes;
+
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
 use super::highlight;
-use super::passes::{Gone, PassList, Skipped};
 use crate::state::compilation::Freshness;
-use crate::state::difference::{Side, seen};
+use crate::state::difference::{self, Side, seen};
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
 use crate::state::passes::{Pick, has_passes};
@@ -14,6 +15,7 @@ use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::listing::{Listing, Mark, OffScreen};
 use crate::widgets::tabs::{Choice, Tabs};
+use passes::{Gone, PassList, Skipped};
 
 /// As the page names a stage.
 #[must_use]
@@ -53,6 +55,16 @@ fn choice(stage: Stage) -> Choice {
         test_id: Some(format!("stage-tab-{stage}")),
         controls: Some(format!("stage-{stage}")),
         ..Choice::new(stage.name(), title(stage))
+    }
+}
+
+/// As the listing draws it.
+fn drawn(mark: difference::Mark) -> Mark {
+    match mark {
+        difference::Mark::Same => Mark::Same,
+        difference::Mark::Removed => Mark::Removed,
+        difference::Mark::Added => Mark::Added,
+        difference::Mark::Fold => Mark::Fold,
     }
 }
 
@@ -112,6 +124,8 @@ fn StagePane(stage: Stage) -> impl IntoView {
     let place = Memo::new(move |_| open.with(|it| it.stages.iter().position(|it| *it == stage)));
     let is_open = move || place.get().is_some();
     let freshness = Memo::new(move |_| shown.with(|it| it.freshness));
+    let off_screen = RwSignal::new(OffScreen::default());
+    let follow = RwSignal::new(0_u32);
     // The level around a pass, where one is picked.
     let look = app.passes.look(stage);
     let is_around = move || look.pick.with(|it| *it != Pick::AfterAll);
@@ -126,7 +140,8 @@ fn StagePane(stage: Stage) -> impl IntoView {
             shown.with(|it| it.text.text.clone())
         }
     });
-    let marks = Memo::new(move |_| around.with(|it| it.marks.clone()));
+    let marks =
+        Memo::new(move |_| around.with(|it| it.marks.iter().map(|it| drawn(*it)).collect::<Vec<_>>()));
     let lit = Memo::new(move |_| {
         let links = app.lit();
         if is_around() {
@@ -135,13 +150,17 @@ fn StagePane(stage: Stage) -> impl IntoView {
             shown.with(|it| links::lines_of(&it.text, &links))
         }
     });
+    // What was clicked elsewhere may come into this pane only now, with the pass that was picked for it.
+    Effect::new(move |_| {
+        if around.with(|it| !it.marks.is_empty()) && app.compilation.pinned.with_untracked(Option::is_some) {
+            request_animation_frame(move || follow.update(|it| *it += 1));
+        }
+    });
     // What the picked pass says, beside the lines that it says it of.
     let notes = Memo::new(move |_| {
         let Pick::Pass(pass) = look.pick.get() else { return Vec::new() };
         around.with(|around| app.passes.entries.with(|it| beside(&around.text, it, &pass)))
     });
-    let off_screen = RwSignal::new(OffScreen::default());
-    let follow = RwSignal::new(0_u32);
     // A click in another pane, or on the chip, brings the lit lines here into view.
     Effect::new(move |_| {
         if app.compilation.pinned.with(Option::is_some)

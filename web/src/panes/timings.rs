@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::passes::Decisions;
 use crate::plots::number;
 use crate::state::use_app;
 
@@ -61,7 +60,6 @@ pub fn Timings() -> impl IntoView {
                     </table>
                 </details>
             </Show>
-            <Decisions />
         </section>
     }
 }

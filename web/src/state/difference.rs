@@ -3,8 +3,6 @@
 use isobar_protocol::compile::{Node, StageText};
 use isobar_protocol::passes::Around;
 
-use crate::widgets::listing::Mark;
-
 /// What is shown of a level around a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
@@ -39,6 +37,17 @@ impl Side {
             Side::After => "after it",
         }
     }
+}
+
+/// How a line stands to the two texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// In both.
+    Same,
+    Removed,
+    Added,
+    /// It stands for lines that are not shown.
+    Fold,
 }
 
 /// A text with a mark for each line.
@@ -205,8 +214,8 @@ mod tests {
     fn a_long_stretch_that_stayed_is_one_line_below_its_head() {
         let seen = seen(&around(), Side::Changes);
         assert_eq!(seen.text.text, "for k:\n  4 lines stayed\n  s5\n  s6\n  s7\n  s8\n  s9\n");
-        let signs: String = seen.marks.iter().map(|it| it.sign()).collect();
-        assert_eq!(signs, " ⋯  −+ ");
+        assert_eq!(seen.marks[..2], [Mark::Same, Mark::Fold]);
+        assert_eq!(seen.marks[2..], [Mark::Same, Mark::Same, Mark::Removed, Mark::Added, Mark::Same]);
     }
 
     #[test]
