@@ -19,7 +19,7 @@ use super::App;
 use super::difference::Side;
 use super::layout::Tab;
 use super::remarks::{self, Entry, Shown};
-use crate::bridge::asker::Asker;
+use crate::bridge::asker::{Asker, Gone};
 
 /// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
 const REST: Duration = Duration::from_millis(150);
@@ -215,10 +215,13 @@ impl App {
             match answer {
                 Ok((Said::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
                 Ok(_) => {}
-                Err(gone) => {
-                    let message = format!("the passes cannot be watched: {gone:?}");
-                    self.passes.trouble.set(Some(message));
-                }
+                Err(Gone::Stopped) => {}
+                Err(Gone::NotLoaded(message)) => self.passes.trouble.set(Some(format!(
+                    "The program that watches the passes could not be started: {message}. Pick again to try again."
+                ))),
+                Err(Gone::Crashed(message)) => self.passes.trouble.set(Some(format!(
+                    "The compiler fell over when its passes were watched: {message}. Your source is safe."
+                ))),
             }
             if self.passes.is_due.get_value() {
                 self.passes.is_due.set_value(false);
