@@ -54,6 +54,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
     // Whoever moves through the passes sees the row that is picked.
     Effect::new(move |_| {
         let id = look.pick.with(|it| id_of(stage, it));
+        all.track();
         let (true, Some(list)) = (look.is_open.get(), list.get()) else { return };
         request_animation_frame(move || {
             let Ok(Some(row)) = list.query_selector(&format!("#{id}")) else { return };
