@@ -8,6 +8,7 @@ pub mod request;
 pub mod door;
 pub mod diagnostic;
 pub mod compile;
+pub mod passes;
 pub mod field;
 pub mod job;
 pub mod problem;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::compile::{Compiled, StepTime};
 use crate::diagnostic::Diagnostic;
 use crate::field::{Difference, FieldInfo};
+use crate::passes::{Around, Moment, PassStep};
 use crate::request::Request;
 use crate::service::{Query, Told};
 
@@ -27,6 +28,8 @@ pub struct Question {
 pub enum Ask {
     /// Answered by [`Said::Compiled`].
     Compile { request: Request },
+    /// Compiles once more, watching the passes; answered by [`Said::Passes`].
+    Passes { request: Request, moments: Vec<Moment> },
     /// What the editor asks about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
     /// Runs `debug` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
@@ -91,6 +94,11 @@ pub enum Said {
     Compiled {
         compiled: Box<Compiled>,
         defaults: Defaults,
+    },
+    /// The moments that were asked for and reached, in the order of the question.
+    Passes {
+        steps: Vec<PassStep>,
+        around: Vec<Around>,
     },
     Told {
         told: Told,

@@ -79,32 +79,8 @@ scenario("the panes follow the keys at once", async (t) => {
   // Each key changes the program, and each text on the way is a whole one: q_out = q + q_change * 1.000...
   await t.page.keyboard.type(" * 1.0");
   await t.settled();
-  await t.page.evaluate((stages) => {
-    const app = document.querySelector('[data-testid="app"]');
-    const panes = stages.map((stage) => document.querySelector(`[data-testid="stage-pane-${stage}"]`));
-    const isFresh = (it) => it.dataset.state === "fresh" && it.dataset.revision === app.dataset.revision;
-    window.times = [];
-    document.querySelector('[data-testid="editor"]').addEventListener(
-      "keydown",
-      () => {
-        const start = performance.now();
-        const before = app.dataset.revision;
-        const look = () => {
-          if (app.dataset.revision === before || !panes.every(isFresh)) return requestAnimationFrame(look);
-          // The frame that shows the new texts has been asked for; the next one has been drawn.
-          requestAnimationFrame(() => window.times.push(performance.now() - start));
-        };
-        requestAnimationFrame(look);
-      },
-      true,
-    );
-  }, STAGES);
   const KEYS = 15;
-  for (let key = 1; key <= KEYS; key++) {
-    await t.page.keyboard.press("0");
-    await t.page.waitForFunction((count) => window.times.length >= count, key);
-  }
-  const times = (await t.page.evaluate(() => window.times)).sort((a, b) => a - b);
+  const times = await t.keyTimes("0", KEYS);
   const median = times[Math.floor(times.length / 2)];
   const verdict = median < AIM_MS ? "as promised" : `more than the ${AIM_MS} ms promised`;
   console.log(

@@ -190,6 +190,36 @@ export class Scene {
     if (backend) await this.see("run-result", { "data-backend": backend });
   }
 
+  /** Milliseconds from the press of a key to panes that show the new texts, in order of size. */
+  async keyTimes(key, count) {
+    await this.page.evaluate((stages) => {
+      const app = document.querySelector('[data-testid="app"]');
+      const panes = stages.map((stage) => document.querySelector(`[data-testid="stage-pane-${stage}"]`));
+      const isFresh = (it) => it.dataset.state === "fresh" && it.dataset.revision === app.dataset.revision;
+      const times = [];
+      window.times = times;
+      const hear = () => {
+        const start = performance.now();
+        const before = app.dataset.revision;
+        const look = () => {
+          if (app.dataset.revision === before || !panes.every(isFresh)) return requestAnimationFrame(look);
+          // The frame that shows the new texts has been asked for; the next one has been drawn.
+          requestAnimationFrame(() => times.push(performance.now() - start));
+        };
+        requestAnimationFrame(look);
+      };
+      const editor = document.querySelector('[data-testid="editor"]');
+      editor.addEventListener("keydown", hear, true);
+      window.deaf = () => editor.removeEventListener("keydown", hear, true);
+    }, STAGES);
+    for (let pressed = 1; pressed <= count; pressed++) {
+      await this.page.keyboard.press(key);
+      await this.page.waitForFunction((least) => window.times.length >= least, pressed);
+    }
+    await this.page.evaluate(() => window.deaf());
+    return (await this.page.evaluate(() => window.times)).sort((a, b) => a - b);
+  }
+
   /** How many colours the field's picture has: more than a few, or it is no picture. */
   async colours() {
     return this.get("field-canvas").evaluate((canvas) => {

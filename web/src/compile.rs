@@ -14,6 +14,7 @@ use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Places;
+use isobar_protocol::passes::{Around, Moment, PassStep};
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{self, Query, Told};
 use isobar_protocol::worker::{Defaults, Said};
@@ -42,6 +43,14 @@ impl Compiler {
         let tile = request.config(&Directives::default()).tile;
         let defaults = defaults::of(&compilation, &project(request), tile);
         (Compiled::new(&compilation, timer.times), defaults)
+    }
+
+    /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
+    pub fn passes(&mut self, mut request: Request, moments: &[Moment]) -> (Vec<PassStep>, Vec<Around>) {
+        request.passes.trace = true;
+        let compilation = self.compilation(&request, &mut NoHook);
+        let around = moments.iter().filter_map(|it| Around::new(&compilation, it)).collect();
+        (PassStep::all(&compilation, &request.passes.skip), around)
     }
 
     /// Answers what the editor asks about a file.
@@ -232,10 +241,28 @@ mod tests {
     }
 
     #[test]
+    fn every_pass_of_the_gallery_can_be_looked_at() {
+        for entry in ENTRIES {
+            let mut compiler = Compiler::default();
+            let request = request(entry.text, [8, 8, 12]);
+            let (steps, _) = compiler.passes(request.clone(), &[]);
+            let moment = |it: &PassStep| Moment { stage: it.stage.clone(), pass: Some(it.pass.clone()) };
+            let moments: Vec<Moment> = steps.iter().map(moment).collect();
+            let (steps, around) = compiler.passes(request, &moments);
+            assert_eq!(around.len(), steps.len(), "{}", entry.name);
+            for (step, around) in steps.iter().zip(around) {
+                let count = |mark| around.marks.chars().filter(|it| *it == mark).count();
+                assert_eq!((count('-'), count('+')), (step.removed, step.added), "{}", step.pass);
+            }
+        }
+    }
+
+    #[test]
     fn any_text_is_answered() {
         for text in ["", "def", ")]}", "# @domain\n", "def f(a):\n    with computation(", "\u{1f300}"] {
             let mut compiler = Compiler::default();
             compiler.compile(&request(text, [1, 1, 1]), &|| 0.0);
+            compiler.passes(request(text, [1, 1, 1]), &[Moment { stage: "oir".to_owned(), pass: None }]);
             assert!(compiler.run(&request(text, [1, 1, 1]), &|| 0.0, &mut |_, _| {}).is_err());
         }
     }

@@ -1,7 +1,8 @@
 //! The worker: a loop around the compiler, and the keeper of the fields.
 //!
 //! The page starts this program three times: one compiles, one runs, one keeps the fields. So a run can be ended
-//! in its midst, by ending its worker, and what ran before stays.
+//! in its midst, by ending its worker, and what ran before stays. A fourth one watches the passes, once somebody
+//! looks at them: it is slower than a compilation is, and nobody who types waits for it.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -67,6 +68,10 @@ impl Memory {
             Ask::Compile { request } => {
                 let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
                 Said::Compiled { compiled: Box::new(compiled), defaults }
+            }
+            Ask::Passes { request, moments } => {
+                let (steps, around) = self.compiler.passes(request, &moments);
+                Said::Passes { steps, around }
             }
             Ask::Service { request, file, query } => {
                 Said::Told { told: self.compiler.tell(&request, &file, &query) }

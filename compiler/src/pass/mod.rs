@@ -5,6 +5,7 @@
 
 pub mod analysis;
 pub mod cx;
+pub mod difference;
 pub mod hook;
 pub mod log;
 pub mod options;
@@ -14,9 +15,10 @@ pub mod trace;
 
 pub use analysis::{Analyses, Analysis};
 pub use cx::PassCx;
+pub use difference::{Change, Difference, Mark};
 pub use hook::{Hook, NoHook, Shown, Step, StepKind};
 pub use log::{LogPoint, LogValue, Logged};
 pub use options::{Device, Limit, PassOptions};
 pub use pipeline::{Level, Pass, Pipeline, Watch};
 pub use timer::{Timed, Timer};
-pub use trace::{Change, Part, Snapshot, Trace, TraceNode, TraceStep};
+pub use trace::{Part, Snapshot, Trace, TraceNode, TraceStep};

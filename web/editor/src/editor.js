@@ -22,6 +22,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { linkedRanges, setLinkedRangesEffect } from "./links.js";
+import { remarks, setRemarksEffect } from "./remarks.js";
 import { actionsOf, service } from "./service.js";
 import { appearance, highlighting, theme } from "./theme.js";
 
@@ -45,6 +46,7 @@ const label =
  * @param {(query: string) => Promise<string|null>} [options.ask] what the compiler tells about the text, as JSON
  * @param {(json: string) => void} [options.onElsewhere] a place of another file is to be shown
  * @param {(json: string) => void} [options.onEdits] edits of other files
+ * @param {(at: number) => void} [options.onRemark] a remark was chosen, by the number that it came with
  * @returns {Editor}
  */
 export function createEditor(parent, options = {}) {
@@ -55,7 +57,7 @@ export class Editor {
   #view;
   #appearance = new Compartment();
 
-  constructor(parent, { doc = "", onChange, onCursor, ask, onElsewhere, onEdits }) {
+  constructor(parent, { doc = "", onChange, onCursor, ask, onElsewhere, onEdits, onRemark }) {
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
     root.replaceChildren();
     // For tests and the console: what is drawn is not the whole text.
@@ -89,6 +91,7 @@ export class Editor {
           python(),
           syntaxHighlighting(highlighting),
           linkedRanges,
+          remarks((at) => onRemark?.(at)),
           // Before the other keys: Tab accepts a completion, Escape closes what is open.
           ask ? service(asked(ask), told(onElsewhere), told(onEdits)) : [],
           keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
@@ -150,6 +153,18 @@ export class Editor {
       group,
     }));
     this.#view.dispatch({ effects: setLinkedRangesEffect.of(clamped) });
+  }
+
+  /**
+   * Shows what the compiler did with lines, in place of what was shown before.
+   *
+   * @param {{from: number, items: {at: number, sign: string, shown: "applied"|"missed"|"removed", pass: string,
+   *   text: string, traffic?: string}[]}[]} remarks the weightiest item of a line first
+   */
+  setRemarks(remarks) {
+    const length = this.#view.state.doc.length;
+    const clamped = Array.from(remarks, ({ from, items }) => ({ from: clamp(from, length), items }));
+    this.#view.dispatch({ effects: setRemarksEffect.of(clamped) });
   }
 
   /** @param {"light"|"dark"} name tells CodeMirror which; the colours come from the page's custom properties */

@@ -23,6 +23,9 @@ extern "C" {
     #[wasm_bindgen(method, js_name = setDiagnostics)]
     fn set_diagnostics(this: &JsEditor, diagnostics: &Array);
 
+    #[wasm_bindgen(method, js_name = setRemarks)]
+    fn set_remarks(this: &JsEditor, remarks: &Array);
+
     #[wasm_bindgen(method, js_name = setLinkedRanges)]
     fn set_linked_ranges(this: &JsEditor, ranges: &Array);
 
@@ -54,6 +57,8 @@ pub struct Listeners {
     pub on_elsewhere: Box<dyn Fn(String)>,
     /// Edits of other files.
     pub on_edits: Box<dyn Fn(String)>,
+    /// A note was chosen, by its number.
+    pub on_remark: Box<dyn Fn(usize)>,
 }
 
 impl std::fmt::Debug for Listeners {
@@ -77,6 +82,19 @@ pub struct Mark {
     pub fixes: String,
 }
 
+/// What is said about a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// What [`Listeners::on_remark`] hears when it is chosen.
+    pub number: usize,
+    pub sign: &'static str,
+    /// `applied`, `missed` or `removed`.
+    pub shown: &'static str,
+    pub pass: String,
+    pub text: String,
+    pub traffic: Option<String>,
+}
+
 /// The editor in the page; it lives as long as the page does.
 #[derive(Debug)]
 pub struct Editor {
@@ -93,7 +111,7 @@ impl Editor {
     /// Makes an editor with `text` inside `parent`.
     #[must_use]
     pub fn new(parent: &HtmlElement, text: &str, listeners: Listeners) -> Self {
-        let Listeners { on_change, on_cursor, on_ask, on_elsewhere, on_edits } = listeners;
+        let Listeners { on_change, on_cursor, on_ask, on_elsewhere, on_edits, on_remark } = listeners;
         let options = Object::new();
         put(&options, "doc", &text.into());
         // Offsets are whole numbers far below 2^53.
@@ -101,6 +119,9 @@ impl Editor {
         let on_cursor = move |offset: f64| on_cursor(offset as usize);
         put(&options, "onChange", &Closure::<dyn Fn(String)>::new(on_change).into_js_value());
         put(&options, "onCursor", &Closure::<dyn Fn(f64)>::new(on_cursor).into_js_value());
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a position in a list")]
+        let on_remark = move |number: f64| on_remark(number as usize);
+        put(&options, "onRemark", &Closure::<dyn Fn(f64)>::new(on_remark).into_js_value());
         let on_ask = move |query: String| {
             let told = on_ask(query);
             future_to_promise(async move { Ok(told.await.map_or(JsValue::NULL, JsValue::from)) })
@@ -135,6 +156,31 @@ impl Editor {
             all.push(&one);
         }
         self.inner.set_diagnostics(&all);
+    }
+
+    /// Shows what is said about lines, in place of what was: for each, an offset in it and the notes.
+    pub fn set_notes(&self, lines: &[(usize, Vec<Note>)]) {
+        let all = Array::new();
+        for (from, notes) in lines {
+            let items = Array::new();
+            for note in notes {
+                let one = Object::new();
+                put(&one, "at", &as_number(note.number).into());
+                put(&one, "sign", &note.sign.into());
+                put(&one, "shown", &note.shown.into());
+                put(&one, "pass", &note.pass.as_str().into());
+                put(&one, "text", &note.text.as_str().into());
+                if let Some(traffic) = &note.traffic {
+                    put(&one, "traffic", &traffic.as_str().into());
+                }
+                items.push(&one);
+            }
+            let line = Object::new();
+            put(&line, "from", &as_number(*from).into());
+            put(&line, "items", &items);
+            all.push(&line);
+        }
+        self.inner.set_remarks(&all);
     }
 
     /// Lights the lines of these ranges in place of those before.

@@ -10,7 +10,7 @@ use crate::state::use_app;
 const LANGUAGE: &str = include_str!("../../../static/help.html");
 
 /// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
-const OTHER_KEYS: [(&str, &str); 14] = [
+const OTHER_KEYS: [(&str, &str); 15] = [
     ("Ctrl+Space", "in the text: what may be written there"),
     ("F12", "in the text: go to the definition"),
     ("Mod+Click", "on a name: the same"),
@@ -19,6 +19,7 @@ const OTHER_KEYS: [(&str, &str); 14] = [
     ("Mod+.", "in the text: the fix of a problem, while nothing runs"),
     ("Alt+Shift+F", "in the text: lay it out"),
     ("Mod+Shift+Space", "in the text: what a call takes"),
+    ("Alt+Enter", "in the text: what the compiler did with the line"),
     ("Mod+Alt+[", "in the text: fold; with ] unfold"),
     ("Esc, then Tab", "leave the editor, where Tab indents"),
     ("Mod+F", "find and replace in the text"),

@@ -2,6 +2,7 @@
 
 pub mod bar;
 pub mod compare;
+pub mod decisions;
 pub mod editor;
 pub mod field;
 pub mod help;

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::compare::Comparison;
+use super::decisions::Decisions;
 use super::field::FieldPane;
 use super::problems::problem;
 use super::timings::Timings;
@@ -43,6 +44,7 @@ pub fn ResultPane() -> impl IntoView {
             <Comparison />
             <FieldPane />
             <Timings />
+            <Decisions />
         </section>
     }
 }

@@ -1,15 +1,21 @@
 //! The levels of the compiler, one to three side by side.
 
+pub mod passes;
+
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
 use super::highlight;
 use crate::state::compilation::Freshness;
+use crate::state::difference::{self, Side, seen};
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
+use crate::state::passes::{Pick, has_passes};
+use crate::state::remarks::beside;
 use crate::state::use_app;
-use crate::widgets::listing::{Listing, OffScreen};
+use crate::widgets::listing::{Listing, Mark, OffScreen};
 use crate::widgets::tabs::{Choice, Tabs};
+use passes::{Gone, PassList, Skipped};
 
 /// As the page names a stage.
 #[must_use]
@@ -52,6 +58,16 @@ fn choice(stage: Stage) -> Choice {
     }
 }
 
+/// As the listing draws it.
+fn drawn(mark: difference::Mark) -> Mark {
+    match mark {
+        difference::Mark::Same => Mark::Same,
+        difference::Mark::Removed => Mark::Removed,
+        difference::Mark::Added => Mark::Added,
+        difference::Mark::Fold => Mark::Fold,
+    }
+}
+
 /// Tabs and open stages. Reads and changes which are open.
 #[component]
 pub fn StagesPane() -> impl IntoView {
@@ -91,6 +107,7 @@ pub fn StagesPane() -> impl IntoView {
                     "+ Pane"
                 </button>
             </div>
+            <Skipped />
             <div class="stages">
                 {Stage::ALL.into_iter().map(|stage| view! { <StagePane stage=stage /> }).collect_view()}
             </div>
@@ -107,10 +124,43 @@ fn StagePane(stage: Stage) -> impl IntoView {
     let place = Memo::new(move |_| open.with(|it| it.stages.iter().position(|it| *it == stage)));
     let is_open = move || place.get().is_some();
     let freshness = Memo::new(move |_| shown.with(|it| it.freshness));
-    let text = Memo::new(move |_| shown.with(|it| it.text.text.clone()));
-    let lit = Memo::new(move |_| shown.with(|it| links::lines_of(&it.text, &app.lit())));
     let off_screen = RwSignal::new(OffScreen::default());
     let follow = RwSignal::new(0_u32);
+    // The level around a pass, where one is picked.
+    let look = app.passes.look(stage);
+    let is_around = move || look.pick.with(|it| *it != Pick::AfterAll);
+    let around = Memo::new(move |_| {
+        let around = look.around.get().filter(|_| is_around());
+        around.map(|it| seen(&it, look.side.get())).unwrap_or_default()
+    });
+    let text = Memo::new(move |_| {
+        if is_around() {
+            around.with(|it| it.text.text.clone())
+        } else {
+            shown.with(|it| it.text.text.clone())
+        }
+    });
+    let marks =
+        Memo::new(move |_| around.with(|it| it.marks.iter().map(|it| drawn(*it)).collect::<Vec<_>>()));
+    let lit = Memo::new(move |_| {
+        let links = app.lit();
+        if is_around() {
+            around.with(|it| links::lines_of(&it.text, &links))
+        } else {
+            shown.with(|it| links::lines_of(&it.text, &links))
+        }
+    });
+    // What was clicked elsewhere may come into this pane only now, with the pass that was picked for it.
+    Effect::new(move |_| {
+        if around.with(|it| !it.marks.is_empty()) && app.compilation.pinned.with_untracked(Option::is_some) {
+            request_animation_frame(move || follow.update(|it| *it += 1));
+        }
+    });
+    // What the picked pass says, beside the lines that it says it of.
+    let notes = Memo::new(move |_| {
+        let Pick::Pass(pass) = look.pick.get() else { return Vec::new() };
+        around.with(|around| app.passes.entries.with(|it| beside(&around.text, it, &pass)))
+    });
     // A click in another pane, or on the chip, brings the lit lines here into view.
     Effect::new(move |_| {
         if app.compilation.pinned.with(Option::is_some)
@@ -119,9 +169,18 @@ fn StagePane(stage: Stage) -> impl IntoView {
             follow.update(|it| *it += 1);
         }
     });
-    let links_of = move |line: u32| shown.with_untracked(|it| links::at_line(&it.text, line));
+    let links_of = move |line: u32| {
+        if untrack(is_around) {
+            around.with_untracked(|it| links::at_line(&it.text, line))
+        } else {
+            shown.with_untracked(|it| links::at_line(&it.text, line))
+        }
+    };
     let point = move |line: Option<u32>| app.point_at(line.map(links_of).filter(|it| !it.is_empty()));
-    let pick = move |line: u32| app.pin(links_of(line));
+    let pick = move |line: u32| {
+        let is_fold = marks.with_untracked(|it| it.get(line as usize) == Some(&Mark::Fold));
+        if is_fold { look.side.set(Side::Whole) } else { app.pin(links_of(line)) }
+    };
     let note = move || match freshness.get() {
         Freshness::Waiting => Some("Compiling …".to_owned()),
         Freshness::Stale => Some("from before your edit".to_owned()),
@@ -131,6 +190,9 @@ fn StagePane(stage: Stage) -> impl IntoView {
         let is_empty = text.with(String::is_empty);
         is_empty.then(|| match freshness.get() {
             Freshness::Waiting => view! { <p class="empty" role="status">"Compiling …"</p> }.into_any(),
+            Freshness::Fresh if is_around() => {
+                view! { <p class="empty" role="status">"The passes are watched …"</p> }.into_any()
+            }
             _ => {
                 let errors = app.compilation.n_errors();
                 let why = match errors {
@@ -184,11 +246,25 @@ fn StagePane(stage: Stage) -> impl IntoView {
                 <span class="muted stage-about">{about(stage)}</span>
                 <span class="stage-note">{note}</span>
                 {chip}
+                <Show when=move || has_passes(stage)>
+                    <button
+                        type="button"
+                        class="quiet"
+                        data-testid=format!("passes-toggle-{stage}")
+                        title="What each pass changed"
+                        aria-expanded=move || if look.is_open.get() { "true" } else { "false" }
+                        aria-controls=format!("passes-{stage}")
+                        on:click=move |_| app.toggle_passes(stage)
+                    >
+                        "Passes "
+                        <span aria-hidden="true">{move || if look.is_open.get() { "▴" } else { "▾" }}</span>
+                    </button>
+                </Show>
                 <button
                     type="button"
                     class="quiet"
                     title="Copy the text of this stage"
-                    on:click=move |_| app.copy_text(shown.with_untracked(|it| it.text.text.clone()))
+                    on:click=move |_| app.copy_text(text.get_untracked())
                 >
                     "Copy"
                 </button>
@@ -203,11 +279,15 @@ fn StagePane(stage: Stage) -> impl IntoView {
                     </button>
                 </Show>
             </header>
+            {has_passes(stage).then(|| view! { <PassList stage=stage /> })}
+            <Gone stage=stage is_lit=Signal::derive(move || lit.with(|it| !it.is_empty())) />
             {empty}
             <Listing
                 label=Signal::derive(move || format!("Text of {}", title(stage)))
                 text=text.into()
+                marks=marks.into()
                 lit=lit.into()
+                notes=notes.into()
                 paint=highlight::paint
                 on_point=point
                 on_pick=pick

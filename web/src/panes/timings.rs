@@ -60,47 +60,6 @@ pub fn Timings() -> impl IntoView {
                     </table>
                 </details>
             </Show>
-            <Remarks />
         </section>
-    }
-}
-
-/// What the passes did or had to leave, and why. Reads the newest answer.
-#[component]
-fn Remarks() -> impl IntoView {
-    let app = use_app();
-    let remarks = app.compilation.remarks;
-    view! {
-        <Show when=move || !remarks.with(Vec::is_empty)>
-            <details class="remarks">
-                <summary>{move || format!("Decisions of the compiler: {}", remarks.with(Vec::len))}</summary>
-                <ul>
-                    {move || remarks
-                        .get()
-                        .into_iter()
-                        .map(|it| {
-                            let sign = if it.applied { "✓" } else { "–" };
-                            let said = if it.applied { "applied" } else { "not applied" };
-                            let place = it.places.first().map(|it| it.start);
-                            view! {
-                                <li>
-                                    <button
-                                        type="button"
-                                        class="remark"
-                                        on:click=move |_| if let Some(at) = place { app.reveal(at) }
-                                    >
-                                        <span title=said>{sign}</span>
-                                        " "
-                                        <code>{it.pass}</code>
-                                        " "
-                                        {it.message}
-                                    </button>
-                                </li>
-                            }
-                        })
-                        .collect_view()}
-                </ul>
-            </details>
-        </Show>
     }
 }

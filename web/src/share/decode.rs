@@ -124,10 +124,21 @@ fn check(opened: &mut Opened) -> Result<(), Broken> {
         state.precision = None;
         notes.push("the precision of the link is neither 32 nor 64; 64 is used".into());
     }
+    let n_skipped = state.skip.len();
+    state.skip.retain(|it| is_pass_name(it));
+    if state.skip.len() < n_skipped {
+        notes.push("names that no pass has were to be left out; all passes run but for the others".into());
+    }
     if !state.unknown.is_empty() {
         notes.push("the link has parts that this page does not know; they are kept".into());
     }
     Ok(())
+}
+
+/// Whether a pass could have this name: `oir/fold-constants`. One that there is not changes nothing.
+fn is_pass_name(name: &str) -> bool {
+    let is_word = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_lowercase() || it == '-');
+    name.len() <= NAME_CHARS && name.split_once('/').is_some_and(|it| is_word(it.0) && is_word(it.1))
 }
 
 fn is_file_name(name: &str) -> bool {
@@ -161,6 +172,7 @@ mod tests {
             minmax: Some(Arithmetic::C),
             modulo: Some(Arithmetic::C),
             domain: Some([16, 16, 8]),
+            skip: ["schedule/fuse-in-tiles".to_owned()].into(),
             ui: View {
                 stages: vec!["oir".to_owned(), "c".to_owned()],
                 field: Some("q".to_owned()),
@@ -202,13 +214,14 @@ mod tests {
     #[test]
     fn what_is_wrong_in_part_is_opened_in_part() {
         let opened = decode(&link_of(
-            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "tile": "up", "new": 1}"#,
+            r#"{"files": {"main.py": "x", "../y": "z"}, "domain": [1, 2, -3], "precision": 16, "stencil": 7, "tile": "up", "new": 1, "skip": ["oir/fold-constants", "oir/<b>"]}"#,
         ))
         .unwrap();
         assert_eq!(opened.state.files.keys().collect::<Vec<_>>(), ["main.py"]);
         assert_eq!((opened.state.domain, opened.state.precision, opened.state.stencil), (None, None, None));
         assert_eq!(opened.state.tile, None);
-        assert_eq!(opened.notes.len(), 4);
+        assert_eq!(opened.state.skip.iter().collect::<Vec<_>>(), ["oir/fold-constants"]);
+        assert_eq!(opened.notes.len(), 5);
         assert_eq!(opened.state.unknown.len(), 1);
     }
 

@@ -7,7 +7,7 @@
 pub mod decode;
 pub mod encode;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use isobar_protocol::worker::{Across, Which};
@@ -54,6 +54,9 @@ pub struct State {
     pub scalars: BTreeMap<String, serde_json::Value>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub externals: BTreeMap<String, serde_json::Value>,
+    /// The passes that do not run.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub skip: BTreeSet<String>,
     /// The gallery entry that the text began as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gallery: Option<String>,

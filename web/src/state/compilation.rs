@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::{Remark, Signature, StageText, StepTime};
+use isobar_protocol::compile::{Remark, Signature, StageText, StepTime, Tombstone};
 use isobar_protocol::diagnostic::{Diagnostic, Position};
 use isobar_protocol::request::Request;
 use isobar_protocol::worker::{Answer, Ask, Defaults, Question, Said};
@@ -74,6 +74,7 @@ pub struct Compilation {
     pub stencil: RwSignal<Option<String>>,
     pub signature: RwSignal<Option<Signature>>,
     pub remarks: RwSignal<Vec<Remark>>,
+    pub tombstones: RwSignal<Vec<Tombstone>>,
     pub timings: RwSignal<Vec<StepTime>>,
     pub defaults: RwSignal<Defaults>,
     /// In the order of [`Stage::ALL`].
@@ -127,6 +128,7 @@ impl Compilation {
             stencil: RwSignal::default(),
             signature: RwSignal::default(),
             remarks: RwSignal::default(),
+            tombstones: RwSignal::default(),
             timings: RwSignal::default(),
             defaults: RwSignal::default(),
             stages: std::array::from_fn(|_| RwSignal::default()),
@@ -189,6 +191,7 @@ impl Compilation {
             self.signature.set(compiled.signature);
         }
         self.remarks.set(compiled.remarks);
+        self.tombstones.set(compiled.tombstones);
         // What was remembered took no time; the times of its compilation still hold.
         if !compiled.timings.is_empty() {
             self.timings.set(compiled.timings);

@@ -7,8 +7,9 @@ use web_sys::HtmlElement;
 use super::App;
 use super::links::{self, Links};
 use super::offsets::Offsets;
+use super::remarks::by_line;
 use super::teller::Teller;
-use crate::bridge::editor::{Editor, Listeners, Mark};
+use crate::bridge::editor::{Editor, Listeners, Mark, Note};
 
 /// The editor, once it is in the page.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,7 @@ impl App {
             on_ask: Box::new(move |query| Box::pin(self.tell(query))),
             on_elsewhere: Box::new(move |place| self.elsewhere(&place)),
             on_edits: Box::new(move |edits| self.edit_others(&edits)),
+            on_remark: Box::new(move |number| self.show_entry(number)),
         };
         let editor = Editor::new(parent, &self.project.text.get_untracked(), listeners);
         self.editor.editor.set_value(Some(editor));
@@ -52,6 +54,11 @@ impl App {
         Effect::new(move |_| {
             let marks = self.compilation.diagnostics.with(|it| untrack(|| self.marks(it)));
             self.editor.with(|it| it.set_marks(&marks));
+        });
+        Effect::new(move |_| {
+            self.passes.entries.track();
+            let notes = untrack(|| self.notes());
+            self.editor.with(|it| it.set_notes(&notes));
         });
         let lit = Memo::new(move |_| self.lit());
         Effect::new(move |_| {
@@ -125,6 +132,30 @@ impl App {
                 fixes: serde_json::to_string(&it.fixes).unwrap_or_default(),
             })
             .collect()
+        })
+    }
+
+    /// What the compiler says about each line, at an offset in the line.
+    fn notes(self) -> Vec<(usize, Vec<Note>)> {
+        let main = self.project.main();
+        let entries = self.passes.entries.get();
+        self.project.text.with(|text| {
+            let offsets = Offsets::new(text);
+            let lines = by_line(&entries, &main).into_iter().map(|(line, of_line)| {
+                let notes = of_line.into_iter().filter_map(|number| {
+                    let it = entries.get(number)?;
+                    Some(Note {
+                        number,
+                        sign: it.sign(),
+                        shown: it.shown.name(),
+                        pass: it.pass.clone(),
+                        text: it.text.clone(),
+                        traffic: it.traffic.clone(),
+                    })
+                });
+                (offsets.offset(Position { line, col: 1 }), notes.collect())
+            });
+            lines.collect()
         })
     }
 

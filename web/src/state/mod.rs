@@ -3,13 +3,16 @@
 //! Panes read these signals and call these actions; nobody else writes a signal.
 
 pub mod compilation;
+pub mod difference;
 pub mod editor;
 pub mod gallery;
 pub mod inputs;
 pub mod layout;
 pub mod links;
 pub mod offsets;
+pub mod passes;
 pub mod project;
+pub mod remarks;
 pub mod run;
 pub mod runner;
 pub mod settings;
@@ -24,6 +27,7 @@ use leptos::prelude::*;
 use compilation::Compilation;
 use editor::EditorState;
 use layout::Layout;
+use passes::Passes;
 use project::Project;
 use run::Run;
 use runner::Connection;
@@ -36,6 +40,7 @@ use view::FieldView;
 pub struct App {
     pub project: Project,
     pub compilation: Compilation,
+    pub passes: Passes,
     pub editor: EditorState,
     pub run: Run,
     pub view: FieldView,
@@ -54,6 +59,7 @@ impl App {
         let app = Self {
             project,
             compilation: Compilation::new(),
+            passes: Passes::new(),
             editor: EditorState::new(),
             run: Run::new(),
             view: FieldView::new(),
@@ -66,6 +72,7 @@ impl App {
         app.settings.follow_system();
         app.open_first();
         app.start_compiling();
+        app.follow_passes();
         app.follow_results();
         app.make_ready();
         app.start_shortcuts();

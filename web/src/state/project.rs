@@ -1,8 +1,8 @@
 //! The workspace: text, choices of the run, and where it is kept.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use isobar_protocol::request::{Arithmetic, Constants, Request, Tile};
+use isobar_protocol::request::{Arithmetic, Constants, Passes, Request, Tile};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -43,6 +43,8 @@ pub struct Project {
     pub domain: RwSignal<Option<[i64; 3]>>,
     pub scalars: RwSignal<BTreeMap<String, Value>>,
     pub externals: RwSignal<BTreeMap<String, Value>>,
+    /// The passes that do not run.
+    pub skipped: RwSignal<BTreeSet<String>>,
     /// Whether this is a workspace that a link opened, kept apart from the user's own.
     pub is_linked: RwSignal<bool>,
     /// Why the text is not being kept, where it is not.
@@ -67,6 +69,7 @@ impl Project {
             domain: RwSignal::new(None),
             scalars: RwSignal::default(),
             externals: RwSignal::default(),
+            skipped: RwSignal::default(),
             is_linked: RwSignal::new(false),
             storage_warning: RwSignal::new(None),
             carried: RwSignal::default(),
@@ -94,6 +97,10 @@ impl Project {
             tile: self.tile.get(),
             minmax: self.minmax.get(),
             modulo: self.modulo.get(),
+            passes: Passes {
+                skip: self.skipped.with(|it| it.iter().cloned().collect()),
+                ..Passes::default()
+            },
             ..Request::default()
         }
     }
@@ -136,6 +143,7 @@ impl Project {
         state.domain = self.domain.get();
         state.scalars = self.scalars.get();
         state.externals = self.externals.get();
+        state.skip = self.skipped.get();
         state.gallery = self.gallery.get();
         state
     }
@@ -155,6 +163,7 @@ impl Project {
         self.domain.set(state.domain);
         self.scalars.set(state.scalars.clone());
         self.externals.set(state.externals.clone());
+        self.skipped.set(state.skip.clone());
         self.gallery.set(state.gallery.clone());
         self.carried.set(State { main, ..state });
         self.text.set(text);

@@ -35,7 +35,7 @@ const fn perhaps(chord: &'static str, title: &'static str, act: fn(App) -> bool)
 }
 
 /// Every one of them, in the order of the help.
-pub const SHORTCUTS: [Shortcut; 21] = [
+pub const SHORTCUTS: [Shortcut; 25] = [
     shortcut("Mod+Enter", "run in this tab", |app| app.run_here()),
     shortcut("Mod+Alt+Enter", "run on the runner", |app| app.with_runner(App::run_on_runner)),
     shortcut("Mod+Shift+Enter", "run both and compare", |app| app.with_runner(App::compare)),
@@ -54,6 +54,10 @@ pub const SHORTCUTS: [Shortcut; 21] = [
     shortcut("Shift+F8", "previous problem", |app| app.next_problem(-1)),
     shortcut("n", "next stage", |app| app.next_stage(1)),
     shortcut("p", "previous stage", |app| app.next_stage(-1)),
+    shortcut(".", "next pass of the stage", |app| app.next_pass(1, false)),
+    shortcut(",", "previous pass of the stage", |app| app.next_pass(-1, false)),
+    shortcut(">", "next pass that changed something", |app| app.next_pass(1, true)),
+    shortcut("<", "previous pass that changed something", |app| app.next_pass(-1, true)),
     shortcut("]", "next level of the field", |app| app.next_level(1)),
     shortcut("[", "previous level of the field", |app| app.next_level(-1)),
     shortcut("d", "result A, B, or their difference", |app| app.next_result()),

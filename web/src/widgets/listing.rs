@@ -15,13 +15,55 @@ pub struct OffScreen {
     pub below: usize,
 }
 
+/// How a line stands to another text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// Also where there is no other text.
+    #[default]
+    Same,
+    Removed,
+    Added,
+    /// It stands for lines that are not shown.
+    Fold,
+}
+
+impl Mark {
+    /// In the place of the line's number.
+    #[must_use]
+    pub fn sign(self) -> char {
+        match self {
+            Mark::Same => ' ',
+            Mark::Removed => '−',
+            Mark::Added => '+',
+            Mark::Fold => '⋯',
+        }
+    }
+
+    /// As style sheets and tests name it.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Mark::Same => None,
+            Mark::Removed => Some("removed"),
+            Mark::Added => Some("added"),
+            Mark::Fold => Some("fold"),
+        }
+    }
+}
+
+/// A line as it is shown.
+type Line = (Mark, String);
+
 /// A text with lines that can be pointed at. Reads text and lit lines; tells pointer, clicks, and what is off screen.
 #[component]
 pub fn Listing(
     label: Signal<String>,
     text: Signal<String>,
+    /// One for each line, where the text is compared with another.
+    marks: Signal<Vec<Mark>>,
     /// Lines to light, from 0, in order.
     lit: Signal<Vec<u32>>,
+    /// What is said beside lines: a sign, and the words that a pointer on it brings up.
+    notes: Signal<Vec<(u32, &'static str, String)>>,
     /// Turns a line into HTML, with all that is text escaped.
     paint: fn(&str) -> String,
     /// The line the pointer rests on, or none any more.
@@ -33,7 +75,7 @@ pub fn Listing(
     off_screen: RwSignal<OffScreen>,
 ) -> impl IntoView {
     let node = NodeRef::<Div>::new();
-    let shown = StoredValue::new(Vec::<String>::new());
+    let shown = StoredValue::new(Vec::<Line>::new());
     let lit_now = StoredValue::new(Vec::<u32>::new());
 
     let count = move || {
@@ -46,7 +88,11 @@ pub fn Listing(
     };
     Effect::new(move |_| {
         let Some(node) = node.get() else { return };
-        let lines: Vec<String> = text.with(|it| it.lines().take(MOST_LINES).map(str::to_owned).collect());
+        let marks = marks.read();
+        let lines: Vec<Line> = text.with(|it| {
+            let marked = it.lines().take(MOST_LINES).enumerate();
+            marked.map(|(at, it)| (marks.get(at).copied().unwrap_or_default(), it.to_owned())).collect()
+        });
         shown.update_value(|before| {
             replace_lines(&node, before, &lines, paint);
             *before = lines;
@@ -56,6 +102,7 @@ pub fn Listing(
         let Some(node) = node.get() else { return };
         // New lines are unlit, so the text counts as well.
         text.track();
+        marks.track();
         lit.with(|lines| {
             lit_now.update_value(|before| {
                 for &line in before.iter() {
@@ -73,6 +120,27 @@ pub fn Listing(
             });
         });
         request_animation_frame(count);
+    });
+    Effect::new(move |before: Option<Vec<u32>>| {
+        let Some(node) = node.get() else { return Vec::new() };
+        text.track();
+        marks.track();
+        for line in before.unwrap_or_default() {
+            if let Some(element) = line_at(&node, line) {
+                // As with `data-lit`.
+                let _ = element.remove_attribute("data-note");
+                let _ = element.remove_attribute("title");
+            }
+        }
+        notes.with(|all| {
+            for (line, sign, said) in all {
+                if let Some(element) = line_at(&node, *line) {
+                    let _ = element.set_attribute("data-note", sign);
+                    let _ = element.set_attribute("title", said);
+                }
+            }
+            all.iter().map(|it| it.0).collect()
+        })
     });
     Effect::new(move |before: Option<u32>| {
         let now = follow.get();
@@ -96,6 +164,7 @@ pub fn Listing(
             role="group"
             tabindex="0"
             aria-label=move || label.get()
+            data-compared=move || marks.with(|it| !it.is_empty()).then_some("true")
             node_ref=node
             on:scroll=move |_| count()
             on:mousemove=move |event| on_point(line_of(&event))
@@ -119,7 +188,7 @@ fn line_at(node: &HtmlElement, line: u32) -> Option<HtmlElement> {
 }
 
 /// Changes what differs between two texts: their equal first and last lines stay.
-fn replace_lines(node: &HtmlElement, before: &[String], lines: &[String], paint: fn(&str) -> String) {
+fn replace_lines(node: &HtmlElement, before: &[Line], lines: &[Line], paint: fn(&str) -> String) {
     let same_start = before.iter().zip(lines).take_while(|(a, b)| a == b).count();
     let (old, new) = (&before[same_start..], &lines[same_start..]);
     let same_end = old.iter().rev().zip(new.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -146,10 +215,18 @@ fn replace_lines(node: &HtmlElement, before: &[String], lines: &[String], paint:
     }
 }
 
-fn line_html(line: &str, paint: fn(&str) -> String) -> String {
+fn line_html((mark, line): &Line, paint: fn(&str) -> String) -> String {
     let indent = line.len() - line.trim_start().len();
+    let (mut marked, mut said) = (String::new(), String::new());
+    if let Some(name) = mark.name() {
+        marked = format!(" data-mark=\"{name}\" data-sign=\"{}\"", mark.sign());
+        if *mark != Mark::Fold {
+            // The sign beside the line is drawn by the style sheet, which nobody reads aloud.
+            said = format!("<span class=\"visually-hidden\">{name}: </span>");
+        }
+    }
     format!(
-        "<div class=\"line\" data-testid=\"stage-line\" data-indent=\"{}\">{}</div>",
+        "<div class=\"line\" data-testid=\"stage-line\" data-indent=\"{}\"{marked}>{said}{}</div>",
         indent.min(40),
         paint(line)
     )

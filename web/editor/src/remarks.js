@@ -1,0 +1,230 @@
+// What the compiler did with a line: a sign in the gutter, a short note behind the line of the caret, and the whole in a
+// list that either of them opens.
+
+import { RangeSet, StateEffect, StateField } from "@codemirror/state";
+import { Decoration, EditorView, GutterMarker, ViewPlugin, WidgetType, gutter, keymap, showTooltip } from "@codemirror/view";
+
+/** Carries `{from, items: {at, sign, shown, pass, text, traffic}[]}[]`, sorted by `from`, all within the document. */
+export const setRemarksEffect = StateEffect.define();
+const setOpen = StateEffect.define();
+
+class Marker extends GutterMarker {
+  constructor(items) {
+    super();
+    this.items = items;
+    // Lines about which only what was not done is told are marked more quietly.
+    this.shown = items[0].shown;
+  }
+  eq(other) {
+    return this.items === other.items;
+  }
+  toDOM() {
+    const dom = element("span", `cm-remark-mark cm-remark-${this.shown}`, this.items[0].sign);
+    dom.dataset.testid = "remark-mark";
+    dom.title = title(this.items);
+    return dom;
+  }
+}
+
+/** The lines with remarks: their markers, which move with the text. */
+const lines = StateField.define({
+  create: () => RangeSet.empty,
+  update(marks, transaction) {
+    let next = marks.map(transaction.changes);
+    for (const effect of transaction.effects) {
+      if (effect.is(setRemarksEffect)) {
+        const { doc } = transaction.state;
+        const byLine = new Map();
+        for (const { from, items } of effect.value) byLine.set(doc.lineAt(from).from, new Marker(items));
+        next = RangeSet.of([...byLine].sort((a, b) => a[0] - b[0]).map(([from, marker]) => marker.range(from)));
+      }
+    }
+    return next;
+  },
+});
+
+function itemsAt(state, offset) {
+  const line = state.doc.lineAt(offset);
+  let found = null;
+  state.field(lines).between(line.from, line.to, (_from, _to, marker) => {
+    found ??= marker.items;
+  });
+  return found;
+}
+
+function title(items) {
+  const [first] = items;
+  const more = items.length > 1 ? ` (and ${items.length - 1} more)` : "";
+  return `${first.pass}: ${first.text}${first.traffic ? `, ${first.traffic}` : ""}${more}`;
+}
+
+/** Behind the line of the caret. */
+class Note extends WidgetType {
+  constructor(items) {
+    super();
+    this.items = items;
+  }
+  eq(other) {
+    return this.items === other.items;
+  }
+  toDOM(view) {
+    const [first] = this.items;
+    const more = this.items.length > 1 ? ` +${this.items.length - 1}` : "";
+    const said = first.traffic ?? first.pass.split("/").at(-1);
+    const dom = element("button", "cm-remark-note", `${first.sign} ${said}${more}`);
+    dom.type = "button";
+    dom.tabIndex = -1;
+    dom.dataset.testid = "remark-note";
+    dom.title = title(this.items);
+    dom.addEventListener("mousedown", (event) => event.preventDefault());
+    dom.addEventListener("click", () => open(view, view.posAtDOM(dom), false));
+    return dom;
+  }
+  ignoreEvent() {
+    return true;
+  }
+}
+
+const note = ViewPlugin.fromClass(
+  class {
+    constructor(view) {
+      this.decorations = this.draw(view);
+    }
+    update(update) {
+      const isOther = update.startState.field(lines) !== update.state.field(lines);
+      if (isOther || update.docChanged || update.selectionSet) this.decorations = this.draw(update.view);
+    }
+    draw({ state }) {
+      const { head } = state.selection.main;
+      const items = itemsAt(state, head);
+      // What was not done alone is not worth a note beside every other line.
+      if (!items || items[0].shown === "missed") return Decoration.none;
+      return Decoration.set(Decoration.widget({ widget: new Note(items), side: 1 }).range(state.doc.lineAt(head).to));
+    }
+  },
+  { decorations: (it) => it.decorations },
+);
+
+function list(items, view, onPick) {
+  const dom = element("div", "cm-remarks-list");
+  dom.dataset.testid = "remark-list";
+  dom.setAttribute("role", "dialog");
+  dom.setAttribute("aria-label", "What the compiler did with this line");
+  const all = element("ul", "");
+  for (const item of items) {
+    const button = element("button", "cm-remark");
+    button.type = "button";
+    button.dataset.testid = "remark";
+    button.dataset.shown = item.shown;
+    const said = element("span", "cm-remark-text", item.text);
+    if (item.traffic) said.append(" ", element("b", "cm-remark-traffic", item.traffic));
+    const name = element("code", "cm-remark-pass", item.pass);
+    button.append(element("span", `cm-remark-sign cm-remark-${item.shown}`, item.sign), said, name);
+    button.addEventListener("click", () => {
+      close(view);
+      onPick(item.at);
+    });
+    const row = element("li", "");
+    row.append(button);
+    all.append(row);
+  }
+  dom.append(all);
+  dom.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape") {
+      close(view);
+      view.focus();
+    } else if (step) {
+      const buttons = [...dom.querySelectorAll("button")];
+      buttons[buttons.indexOf(dom.getRootNode().activeElement) + step]?.focus();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return dom;
+}
+
+function open(view, offset, takesFocus) {
+  const items = itemsAt(view.state, offset);
+  if (!items) return false;
+  const { from, to } = view.state.doc.lineAt(offset);
+  view.dispatch({ effects: setOpen.of({ from, pos: seen(view, from, to), items, takesFocus }) });
+  return true;
+}
+
+/** The first place of a line that can be seen: a tooltip of one that is scrolled out is not shown. */
+function seen(view, from, to) {
+  const { left } = view.scrollDOM.getBoundingClientRect();
+  const gutters = view.scrollDOM.querySelector(".cm-gutters")?.offsetWidth ?? 0;
+  const top = view.coordsAtPos(from, 1)?.top;
+  if (top === undefined) return from;
+  const at = view.posAtCoords({ x: left + gutters + 8, y: top + 4 }, false);
+  return Math.min(Math.max(at, from), to);
+}
+
+function close(view) {
+  if (!view.state.field(opened, false)) return false;
+  view.dispatch({ effects: setOpen.of(null) });
+  return true;
+}
+
+const opened = StateField.define({
+  create: () => null,
+  update(shown, transaction) {
+    for (const effect of transaction.effects) {
+      if (effect.is(setOpen)) return effect.value;
+      // The list is of a text that is gone.
+      if (effect.is(setRemarksEffect)) return null;
+    }
+    return transaction.docChanged || transaction.selection ? null : shown;
+  },
+});
+
+/**
+ * The extensions.
+ *
+ * @param {(at: number) => void} onPick hears which item was chosen, by its `at`
+ */
+export function remarks(onPick) {
+  const tooltip = showTooltip.compute([opened], (state) => {
+    const shown = state.field(opened);
+    return (
+      shown && {
+        pos: shown.pos,
+        above: false,
+        create: (view) => {
+          const dom = list(shown.items, view, onPick);
+          return { dom, mount: () => shown.takesFocus && dom.querySelector("button")?.focus() };
+        },
+      }
+    );
+  });
+  return [
+    lines,
+    note,
+    opened,
+    tooltip,
+    gutter({
+      class: "cm-remarks",
+      markers: (view) => view.state.field(lines),
+      initialSpacer: () => new Marker([{ sign: "✓", shown: "applied", pass: "", text: "" }]),
+      domEventHandlers: {
+        mousedown: (view, line) => {
+          const isOpen = view.state.field(opened)?.from === line.from;
+          return isOpen ? close(view) : open(view, line.from, false);
+        },
+      },
+    }),
+    keymap.of([
+      { key: "Alt-Enter", run: (view) => open(view, view.state.selection.main.head, true) },
+      { key: "Escape", run: close },
+    ]),
+  ];
+}
+
+function element(name, className, text) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (text) made.textContent = text;
+  return made;
+}

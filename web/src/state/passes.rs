@@ -1,0 +1,364 @@
+//! The passes of the levels: which one is looked at, what it did, and which ones are left out.
+//!
+//! Watching the passes takes longer than compiling does, so nobody who types waits for it: it is asked for only
+//! where a list of passes is open, after the compiler's answer to the newest text and a moment of rest, of a worker
+//! of its own.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use isobar_compiler::pipeline::Stage;
+use isobar_protocol::passes::{Around, Moment, PassStep, Went};
+use isobar_protocol::worker::{Ask, Said};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::App;
+use super::difference::Side;
+use super::layout::Tab;
+use super::remarks::{self, Entry, Shown};
+use crate::bridge::asker::{Asker, Gone};
+
+/// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
+const REST: Duration = Duration::from_millis(150);
+
+/// The moment that a pane shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pick {
+    /// The level that goes on: what a pane shows where nobody picks.
+    #[default]
+    AfterAll,
+    /// As it was lowered.
+    BeforeAll,
+    Pass(String),
+}
+
+/// What is looked at in one pane.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// Whether the list of passes is open.
+    pub is_open: RwSignal<bool>,
+    pub pick: RwSignal<Pick>,
+    pub side: RwSignal<Side>,
+    /// What was told of the pick; of the one before, until the answer comes.
+    pub around: RwSignal<Option<Arc<Around>>>,
+}
+
+impl Look {
+    fn new() -> Self {
+        Self {
+            is_open: RwSignal::new(false),
+            pick: RwSignal::default(),
+            side: RwSignal::default(),
+            around: RwSignal::default(),
+        }
+    }
+
+    /// The moment to ask for.
+    fn moment(self, stage: Stage) -> Option<Moment> {
+        let pass = match self.pick.get() {
+            _ if !self.is_open.get() => return None,
+            Pick::AfterAll => return None,
+            Pick::BeforeAll => None,
+            Pick::Pass(pass) => Some(pass),
+        };
+        Some(Moment { stage: stage.name().to_owned(), pass })
+    }
+}
+
+/// The passes of all levels.
+#[derive(Clone, Copy, Debug)]
+pub struct Passes {
+    /// In the order of [`Stage::ALL`].
+    looks: [Look; Stage::ALL.len()],
+    /// What became of each pass, when somebody looked last.
+    pub steps: RwSignal<Arc<Vec<PassStep>>>,
+    /// The edit that `steps` belongs to, and whether the worker is still asked about a newer one.
+    pub revision: RwSignal<u64>,
+    pub is_asked: RwSignal<bool>,
+    /// Why there is no answer.
+    pub trouble: RwSignal<Option<String>>,
+    /// What the compiler did and left, of the last compilation that a rest of the keyboard followed.
+    pub entries: RwSignal<Arc<Vec<Entry>>>,
+    /// Which of these are listed.
+    pub shown: RwSignal<Shown>,
+    worker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
+    /// Whether something else is looked at since the worker was asked.
+    is_due: StoredValue<bool>,
+}
+
+impl Passes {
+    pub(super) fn new() -> Self {
+        Self {
+            looks: std::array::from_fn(|_| Look::new()),
+            steps: RwSignal::default(),
+            revision: RwSignal::new(0),
+            is_asked: RwSignal::new(false),
+            trouble: RwSignal::default(),
+            entries: RwSignal::default(),
+            shown: RwSignal::default(),
+            worker: StoredValue::new_local(None),
+            is_due: StoredValue::new(false),
+        }
+    }
+
+    /// What is looked at in the pane of a stage.
+    #[must_use]
+    pub fn look(self, stage: Stage) -> Look {
+        self.looks[Stage::ALL.iter().position(|it| *it == stage).unwrap_or(0)]
+    }
+
+    /// Whether any list of passes is open.
+    fn is_open(self) -> bool {
+        self.looks.iter().any(|it| it.is_open.get())
+    }
+
+    /// What became of a pass.
+    #[must_use]
+    pub fn step(self, pass: &str) -> Option<PassStep> {
+        self.steps.with(|it| it.iter().find(|it| it.pass == pass).cloned())
+    }
+}
+
+/// Whether a level has passes. Which ones, the worker tells: their table would bring the compiler into the page.
+#[must_use]
+pub fn has_passes(stage: Stage) -> bool {
+    matches!(stage, Stage::Oir | Stage::Schedule | Stage::Sdfg)
+}
+
+/// Everything that can be picked in the pane of a level, in order.
+#[must_use]
+pub fn picks(stage: Stage, steps: &[PassStep]) -> Vec<Pick> {
+    let of_stage = steps.iter().filter(|it| it.stage == stage.name());
+    let passes = of_stage.map(|it| Pick::Pass(it.pass.clone()));
+    [Pick::BeforeAll].into_iter().chain(passes).chain([Pick::AfterAll]).collect()
+}
+
+/// The pick before or after `from`; of those that changed something, where `is_change` tells which did.
+#[must_use]
+pub fn next_pick(all: &[Pick], from: &Pick, by: isize, is_change: impl Fn(&str) -> bool) -> Option<Pick> {
+    let mut at = all.iter().position(|it| it == from)?;
+    loop {
+        at = at.checked_add_signed(by)?;
+        match all.get(at)? {
+            Pick::Pass(pass) if !is_change(pass) => {}
+            found => return Some(found.clone()),
+        }
+    }
+}
+
+impl App {
+    /// Watches the passes as long as somebody looks at them, and keeps what was said about the text in order.
+    pub(super) fn follow_passes(self) {
+        let (told, later) =
+            (StoredValue::new(None::<TimeoutHandle>), StoredValue::new(None::<TimeoutHandle>));
+        Effect::new(move |before: Option<()>| {
+            self.compilation.remarks.track();
+            self.compilation.tombstones.track();
+            if let Some(waiting) = told.get_value() {
+                waiting.clear();
+            }
+            // Signs in the margin move with the text, and can wait until nobody types.
+            let rest = if before.is_none() { Duration::ZERO } else { REST };
+            told.set_value(set_timeout_with_handle(move || self.tell_entries(), rest).ok());
+        });
+        let looked_at = Memo::new(move |_| {
+            self.passes.is_open().then(|| {
+                let moments = Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it));
+                moments.collect::<Vec<_>>()
+            })
+        });
+        Effect::new(move |before: Option<u64>| {
+            let revision = self.compilation.revision.get();
+            let is_open = looked_at.with(Option::is_some);
+            if let Some(waiting) = later.get_value() {
+                waiting.clear();
+                later.set_value(None);
+            }
+            if is_open && revision > 0 {
+                // A pick is answered at once; behind an edit another one may follow.
+                let rest = if before == Some(revision) { Duration::ZERO } else { REST };
+                later.set_value(set_timeout_with_handle(move || self.ask_passes(), rest).ok());
+            }
+            revision
+        });
+    }
+
+    fn tell_entries(self) {
+        let all = self.compilation.remarks.with_untracked(|remarks| {
+            self.compilation.tombstones.with_untracked(|tombstones| remarks::entries(remarks, tombstones))
+        });
+        if self.passes.entries.with_untracked(|it| **it != all) {
+            self.passes.entries.set(Arc::new(all));
+        }
+    }
+
+    fn ask_passes(self) {
+        if self.passes.is_asked.get_untracked() {
+            self.passes.is_due.set_value(true);
+            return;
+        }
+        let revision = self.compilation.revision.get_untracked();
+        let request = untrack(|| self.project.request());
+        let moments: Vec<Moment> =
+            untrack(|| Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it)).collect());
+        let worker = match self.passes_worker() {
+            Ok(worker) => worker,
+            Err(message) => return self.passes.trouble.set(Some(message)),
+        };
+        self.passes.is_asked.set(true);
+        spawn_local(async move {
+            let answer = worker.ask(Ask::Passes { request, moments }, Vec::new()).await;
+            self.passes.is_asked.set(false);
+            match answer {
+                Ok((Said::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
+                Ok(_) => {}
+                Err(Gone::Stopped) => {}
+                Err(Gone::NotLoaded(message)) => self.passes.trouble.set(Some(format!(
+                    "The program that watches the passes could not be started: {message}. Pick again to try again."
+                ))),
+                Err(Gone::Crashed(message)) => self.passes.trouble.set(Some(format!(
+                    "The compiler fell over when its passes were watched: {message}. Your source is safe."
+                ))),
+            }
+            if self.passes.is_due.get_value() {
+                self.passes.is_due.set_value(false);
+                self.ask_passes();
+            }
+        });
+    }
+
+    fn passes_worker(self) -> Result<Rc<Asker>, String> {
+        if let Some(worker) = self.passes.worker.get_value().filter(|it| !it.is_gone()) {
+            return Ok(worker);
+        }
+        let worker = Asker::start(|_, _| {})?;
+        self.passes.worker.set_value(Some(worker.clone()));
+        Ok(worker)
+    }
+
+    fn take_passes(self, revision: u64, steps: Vec<PassStep>, around: Vec<Around>) {
+        self.passes.trouble.set(None);
+        self.passes.revision.set(revision);
+        self.passes.steps.set(Arc::new(steps));
+        for stage in Stage::ALL {
+            let found = around.iter().find(|it| it.of.stage == stage.name()).cloned();
+            let shown = self.passes.look(stage).around;
+            if shown.with_untracked(|it| it.as_deref() != found.as_ref()) {
+                shown.set(found.map(Arc::new));
+            }
+        }
+    }
+
+    /// Opens or closes the list of passes of a level.
+    pub fn toggle_passes(self, stage: Stage) {
+        let look = self.passes.look(stage);
+        look.is_open.update(|it| *it = !*it);
+        look.pick.set(Pick::AfterAll);
+        look.around.set(None);
+    }
+
+    /// Shows a level around a pass.
+    pub fn pick_pass(self, stage: Stage, pick: Pick) {
+        let look = self.passes.look(stage);
+        look.is_open.set(true);
+        if look.pick.with_untracked(|it| *it != pick) {
+            if pick == Pick::AfterAll {
+                look.around.set(None);
+            }
+            look.pick.set(pick);
+        }
+    }
+
+    /// Goes to another pass of the active stage; with `only_changes`, to one that changed something.
+    pub(super) fn next_pass(self, by: isize, only_changes: bool) {
+        let active = self.layout.open.with_untracked(|it| it.stages.get(it.active).copied());
+        let Some(stage) = active.filter(|it| has_passes(*it)) else {
+            self.run.say("No pass works on this stage: they are those of OIR, Schedule and SDFG.");
+            return;
+        };
+        let look = self.passes.look(stage);
+        let from = look.pick.get_untracked();
+        let steps = self.passes.steps.get_untracked();
+        let changed = |pass: &str| steps.iter().any(|it| it.pass == pass && it.went == Went::Changed);
+        let is_wanted = |pass: &str| !only_changes || changed(pass);
+        if steps.is_empty() {
+            // They are told once the list is open.
+            return look.is_open.set(true);
+        }
+        match next_pick(&picks(stage, &steps), &from, by, is_wanted) {
+            Some(pick) => self.pick_pass(stage, pick),
+            None => look.is_open.set(true),
+        }
+    }
+
+    /// Leaves a pass out of every compilation and run from now on, or puts it back.
+    pub fn toggle_skip(self, pass: &str) {
+        self.changed();
+        self.project.skipped.update(|it| {
+            if !it.remove(pass) {
+                it.insert(pass.to_owned());
+            }
+        });
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    /// Lets all passes run.
+    pub fn skip_nothing(self) {
+        self.changed();
+        self.project.skipped.set(BTreeSet::new());
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    /// Lights what an entry is about, and shows its level around its pass.
+    pub fn show_entry(self, at: usize) {
+        let Some(entry) = self.passes.entries.with_untracked(|it| it.get(at).cloned()) else { return };
+        self.layout.tab.set(Tab::Stages);
+        if let Some(stage) = entry.stage() {
+            self.layout.choose_stage(stage);
+            // What a pass left as it was has no change to show.
+            let pick = if entry.shown == Shown::Missed { Pick::AfterAll } else { Pick::Pass(entry.pass) };
+            if pick != Pick::AfterAll || self.passes.look(stage).is_open.get_untracked() {
+                self.pick_pass(stage, pick);
+            }
+        }
+        self.pin(entry.links.into_iter().collect());
+    }
+
+    /// Goes to a place that an entry is about, and lights what it is about.
+    pub fn show_place(self, at: usize, line: u32) {
+        let Some(entry) = self.passes.entries.with_untracked(|it| it.get(at).cloned()) else { return };
+        if let Some(place) = entry.places.iter().find(|it| it.start.line == line) {
+            self.reveal(place.start);
+        }
+        self.pin(entry.links.into_iter().collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pass(name: &str) -> Pick {
+        Pick::Pass(name.to_owned())
+    }
+
+    #[test]
+    fn passes_are_gone_through_one_by_one_or_from_change_to_change() {
+        let all = [Pick::BeforeAll, pass("a"), pass("b"), pass("c"), Pick::AfterAll];
+        assert_eq!(next_pick(&all, &Pick::AfterAll, -1, |_| true), Some(pass("c")));
+        assert_eq!(next_pick(&all, &Pick::AfterAll, -1, |it| it == "a"), Some(pass("a")));
+        assert_eq!(next_pick(&all, &pass("a"), 1, |it| it == "a"), Some(Pick::AfterAll));
+        assert_eq!(next_pick(&all, &Pick::AfterAll, 1, |_| true), None);
+    }
+
+    #[test]
+    fn the_levels_that_have_passes_are_those_of_the_compiler() {
+        use isobar_compiler::pipeline::route;
+        for stage in Stage::ALL {
+            assert_eq!(has_passes(stage), route::passes().any(|it| it.0 == stage), "{stage}");
+        }
+    }
+}
