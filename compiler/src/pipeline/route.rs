@@ -186,6 +186,9 @@ impl Trip<'_> {
         let scheduled = self.compilation.levels.schedule.as_ref()?;
         let mut flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
         check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        if goes_on == Some(false) {
+            flow.keep_maps_apart();
+        }
         let is_whole = self.passes(&sdfg::passes::PIPELINE, &mut flow, (), config);
         if !is_whole {
             self.compilation.levels.sdfg = Some(flow);

@@ -1,6 +1,8 @@
 //! The data of the SDFG.
 
-use crate::diag::{Origin, Span};
+use std::collections::BTreeSet;
+
+use crate::diag::{Origin, Span, StmtId};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
@@ -18,6 +20,8 @@ pub struct Sdfg {
     /// caller's fields, and in a nested graph the variables of the loops around it.
     pub symbols: Vec<Symbol>,
     pub region: ControlFlowRegion,
+    /// Of the outermost graph: statements whose maps continue none before them, since somebody decided so.
+    pub apart: BTreeSet<StmtId>,
 }
 
 /// Something that holds values.

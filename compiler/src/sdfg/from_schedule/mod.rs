@@ -19,6 +19,7 @@ use super::nodes::{
 use crate::diag::Span;
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
+use crate::schedule::document::Pin;
 use crate::schedule::nodes as schedule;
 use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree, Where};
 use crate::space::{Affine, Axis, Level, Size, Symbol};
@@ -46,7 +47,9 @@ pub fn lower(tree: &Tree) -> Sdfg {
     }
     let region = graph.region(&tree.children);
     let symbols = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
-    graph.finish(tree.name.clone(), tree.span, symbols, region)
+    let mut sdfg = graph.finish(tree.name.clone(), tree.span, symbols, region);
+    sdfg.apart = tree.pins.iter().filter(|it| matches!(it, Pin::Apart(_))).map(|it| it.stmt()).collect();
+    sdfg
 }
 
 /// What holds for the whole lowering.
@@ -147,7 +150,7 @@ impl<'c> Graph<'c> {
         }
         symbols.extend(self.variables[..self.given_variables].iter().map(|(_, it)| it.clone()));
         let arguments = self.containers.iter().filter(|(_, it)| !it.is_transient).map(|(it, _)| it).collect();
-        Sdfg { name, span, arguments, containers: self.containers, symbols, region }
+        Sdfg { name, span, arguments, containers: self.containers, symbols, region, apart: BTreeSet::new() }
     }
 
     /// Adds a container of the tree to this graph.
