@@ -84,3 +84,51 @@ fn generated_stencils_mean_the_same_at_every_level() {
         assert!(fault.is_none(), "seed {seed}: {}\n{}", fault.expect("just asked"), generated.text);
     }
 }
+
+/// Stencils whose statements end the run at other levels in each order of the sweeps, alone or inside of branches.
+fn with_several_traps() -> Vec<String> {
+    const ORDERS: [&str; 3] = ["PARALLEL", "FORWARD", "BACKWARD"];
+    const LEVELS: [&str; 3] = ["K + 2", "K - 2", "6 - 2 * K"];
+    let mut texts = Vec::new();
+    for (number, (first, second)) in
+        ORDERS.iter().flat_map(|it| ORDERS.iter().map(move |other| (it, other))).enumerate()
+    {
+        for turn in 0..LEVELS.len() {
+            let level = |at: usize| LEVELS[(at + turn) % LEVELS.len()];
+            let branch = if number % 2 == 0 { "if a[0, 0, 0] > 0.25:" } else { "if True:" };
+            let interval = ["...", "1, None", "0, -1"][(number + turn) % 3];
+            texts.push(format!(
+                "\
+from gt4py.cartesian.gtscript import *
+
+def s(a: Field[float], b: Field[float], c: Field[float], d: Field[float]):
+    with computation({first}), interval(...):
+        b = a.at(K={})
+    with computation({second}), interval({interval}):
+        {branch}
+            c = a.at(K={}) + 1.0
+            c = c * a.at(K={})
+        d = b + a.at(K={})
+",
+                level(0),
+                level(1),
+                level(2),
+                level(1)
+            ));
+        }
+    }
+    texts
+}
+
+#[test]
+fn of_several_places_where_the_run_must_end_every_level_finds_the_same() {
+    let mut wrong = String::new();
+    for text in with_several_traps() {
+        let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "{:#?}\n{text}", compilation.diagnostics);
+        if let Some(fault) = fault(&compilation, Domain::new(3, 2, 4)) {
+            wrong += &format!("{fault}\n{text}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}

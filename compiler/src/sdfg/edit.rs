@@ -41,6 +41,24 @@ impl ControlFlowRegion {
         }
     }
 
+    /// Whether something in it, or in graphs inside, may have to end the run: a `while`, or an index of run time.
+    #[must_use]
+    pub fn may_end(&self) -> bool {
+        self.blocks.iter().any(|block| match &block.kind {
+            BlockKind::State(state) => state.nodes.iter().any(|(_, it)| match &it.kind {
+                NodeKind::Tasklet(it) => !it.found.is_empty(),
+                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
+                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
+            }),
+            BlockKind::Loop(it) => it.body.may_end(),
+            BlockKind::While(_) => true,
+            BlockKind::Conditional(it) => {
+                it.branches.iter().any(|it| it.body.may_end())
+                    || it.otherwise.as_ref().is_some_and(Self::may_end)
+            }
+        })
+    }
+
     /// Calls `each` for every condition between blocks.
     pub fn each_condition<'a>(&'a self, each: &mut dyn FnMut(&'a Condition)) {
         for block in &self.blocks {

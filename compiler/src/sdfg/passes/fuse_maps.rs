@@ -158,6 +158,9 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
     if let Some(pinned) = origins(state, second.entry).find(|it| scene.apart.contains(&it.stmt)) {
         return Err(format!("{} is kept apart", pinned.stmt));
     }
+    if [first, second].iter().any(|it| may_end(state, it.entry)) {
+        return Err("a statement may end the run, and the first of several must stay the first".to_owned());
+    }
     if state.reaches(second.exit, first.entry) {
         return Err("the first needs what the second does".to_owned());
     }
@@ -295,6 +298,18 @@ fn mentions(state: &State, entry: Handle<Node>, symbol: &Symbol) -> bool {
     let mut copy = state.clone();
     let other = Symbol::new("");
     copy.rename_inside(entry, symbol, &other) > 0
+}
+
+/// Whether something inside a map may have to end the run.
+fn may_end(state: &State, entry: Handle<Node>) -> bool {
+    state.nodes.iter().any(|(node, it)| {
+        state.is_inside(node, entry)
+            && match &it.kind {
+                NodeKind::Tasklet(it) => !it.found.is_empty(),
+                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
+                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
+            }
+    })
 }
 
 /// The statements inside a map.

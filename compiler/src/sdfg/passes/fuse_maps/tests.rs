@@ -267,6 +267,12 @@ fn parts_that_do_not_meet_are_no_obstacle() {
 }
 
 #[test]
+fn the_first_statement_that_ends_the_run_stays_the_first() {
+    let tree = all_levels(&["b[i + 1, j, k] = a[i, j, k]", "c[i + 1, j, k] = a[i, j, {k + 1}]"]);
+    expect!["missed: both maps touch `a`, but stay two: a statement may end the run, and the first of several must stay the first"].assert_eq(&told(&tree));
+}
+
+#[test]
 fn other_ranges_stay_apart() {
     let tree = loops(&[("[0, K)", "b[i + 1, j, k] = a[i, j, k]"), ("[1, K)", "c[i + 1, j, k] = a[i, j, k]")]);
     expect!["missed: both maps touch `a`, but stay two: they have other ranges"].assert_eq(&told(&tree));
