@@ -1,13 +1,16 @@
 //! Every level means what the stencil means: run as it stands behind every door and every pass, it gives the bits of
 //! the debug back end, in whatever order what has no order runs.
 
+use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare::compare;
 use isobar_compiler::inputs;
+use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_tests::conformance::{self, blocks};
+use isobar_tests::corpus::small_inputs;
 use isobar_tests::generate::{Features, stencil};
 use isobar_tests::{GALLERY, compiled, launch, root};
 
@@ -126,7 +129,14 @@ fn of_several_places_where_the_run_must_end_every_level_finds_the_same() {
     for text in with_several_traps() {
         let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
         assert!(!compilation.has_errors(), "{:#?}\n{text}", compilation.diagnostics);
-        if let Some(fault) = fault(&compilation, Domain::new(3, 2, 4)) {
+        let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+            panic!("it compiled")
+        };
+        let call = inputs::call_for(signature, &small_inputs(signature), Domain::new(3, 2, 4));
+        let launch = compilation.bind(call).expect("all inputs are there");
+        let ended = debug::run(oir, &extents(oir), &mut launch.clone(), &mut NoControl);
+        assert!(matches!(ended, Err(debug::Stop::Trap(_))), "{text}");
+        if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
             wrong += &format!("{fault}\n{text}\n");
         }
     }

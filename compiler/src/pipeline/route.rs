@@ -11,6 +11,7 @@ use crate::diag::{Diagnostics, Listing, Span};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs;
+use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::schedule::document::Applied;
@@ -186,6 +187,7 @@ impl Trip<'_> {
         let scheduled = self.compilation.levels.schedule.as_ref()?;
         let mut flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
         check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        flow.order = self.compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
         if goes_on == Some(false) {
             flow.keep_maps_apart();
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Origin, Span, StmtId};
+use crate::diag::{Origin, ProgramOrder, Span, StmtId};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
@@ -22,6 +22,8 @@ pub struct Sdfg {
     pub region: ControlFlowRegion,
     /// Of the outermost graph: statements whose maps continue none before them, since somebody decided so.
     pub apart: BTreeSet<StmtId>,
+    /// Of the outermost graph: when its statements run as they are written, where that is known.
+    pub order: ProgramOrder,
 }
 
 /// Something that holds values.
