@@ -113,7 +113,7 @@ fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) ->
     has_rank.then(|| Copied { from: read.data, to: written.data, distance, origin: tasklet.origin.clone() })
 }
 
-fn of<'t>(all: &'t [Touch], data: Handle<Container>) -> impl Iterator<Item = &'t Touch> {
+fn of(all: &[Touch], data: Handle<Container>) -> impl Iterator<Item = &Touch> {
     all.iter().filter(move |it| it.data == data)
 }
 
