@@ -19,7 +19,6 @@ use super::nodes::{
 use crate::diag::Span;
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
-use crate::schedule::document::Pin;
 use crate::schedule::nodes as schedule;
 use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree, Where};
 use crate::space::{Affine, Axis, Level, Size, Symbol};
@@ -47,9 +46,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
     }
     let region = graph.region(&tree.children);
     let symbols = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
-    let mut sdfg = graph.finish(tree.name.clone(), tree.span, symbols, region);
-    sdfg.apart = tree.pins.iter().filter(|it| matches!(it, Pin::Apart(_))).map(|it| it.stmt()).collect();
-    sdfg
+    graph.finish(tree.name.clone(), tree.span, symbols, region)
 }
 
 /// What holds for the whole lowering.
