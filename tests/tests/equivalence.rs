@@ -1,9 +1,16 @@
 //! Every level means what the stencil means: run as it stands behind every door and every pass, it gives the bits of
 //! the debug back end, in whatever order what has no order runs.
 
+use isobar_compiler::backend::debug::{self, NoControl};
+use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare::compare;
+use isobar_compiler::inputs;
+use isobar_compiler::oir::analysis::extents::extents;
+use isobar_compiler::pipeline::{NoHook, route};
+use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_tests::conformance::{self, blocks};
+use isobar_tests::corpus::small_inputs;
 use isobar_tests::levels::hold;
 use isobar_tests::{GALLERY, compiled, launch, root};
 
@@ -64,4 +71,59 @@ fn the_stencils_of_the_conformance_pages_mean_the_same_at_every_level() {
 fn generated_stencils_mean_the_same_at_every_level() {
     let runs: usize = (0..500).map(|seed| hold(seed).unwrap_or_else(|wrong| panic!("{wrong:#}"))).sum();
     assert!(runs > 500, "{runs}");
+}
+
+/// Stencils whose statements end the run at other levels in each order of the sweeps, alone or inside of branches.
+fn with_several_traps() -> Vec<String> {
+    const ORDERS: [&str; 3] = ["PARALLEL", "FORWARD", "BACKWARD"];
+    const LEVELS: [&str; 3] = ["K + 2", "K - 2", "6 - 2 * K"];
+    let mut texts = Vec::new();
+    for (number, (first, second)) in
+        ORDERS.iter().flat_map(|it| ORDERS.iter().map(move |other| (it, other))).enumerate()
+    {
+        for turn in 0..LEVELS.len() {
+            let level = |at: usize| LEVELS[(at + turn) % LEVELS.len()];
+            let branch = if number % 2 == 0 { "if a[0, 0, 0] > 0.25:" } else { "if True:" };
+            let interval = ["...", "1, None", "0, -1"][(number + turn) % 3];
+            texts.push(format!(
+                "\
+from gt4py.cartesian.gtscript import *
+
+def s(a: Field[float], b: Field[float], c: Field[float], d: Field[float]):
+    with computation({first}), interval(...):
+        b = a.at(K={})
+    with computation({second}), interval({interval}):
+        {branch}
+            c = a.at(K={}) + 1.0
+            c = c * a.at(K={})
+        d = b + a.at(K={})
+",
+                level(0),
+                level(1),
+                level(2),
+                level(1)
+            ));
+        }
+    }
+    texts
+}
+
+#[test]
+fn of_several_places_where_the_run_must_end_every_level_finds_the_same() {
+    let mut wrong = String::new();
+    for text in with_several_traps() {
+        let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "{:#?}\n{text}", compilation.diagnostics);
+        let (Some(signature), Some(oir)) = (&compilation.signature, &compilation.levels.oir) else {
+            panic!("it compiled")
+        };
+        let call = inputs::call_for(signature, &small_inputs(signature), Domain::new(3, 2, 4));
+        let launch = compilation.bind(call).expect("all inputs are there");
+        let ended = debug::run(oir, &extents(oir), &mut launch.clone(), &mut NoControl);
+        assert!(matches!(ended, Err(debug::Stop::Trap(_))), "{text}");
+        if let Some(fault) = compare(oir, &launch, &SEEDS).1 {
+            wrong += &format!("{fault}\n{text}\n");
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }

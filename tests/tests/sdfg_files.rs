@@ -40,13 +40,16 @@ fn a_graph_that_was_read_from_a_file_does_the_same() {
         let compilation = compiled(name, 64);
         let graph = compilation.levels.sdfg.as_ref().expect("it compiled");
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
-        let file = to_json(graph, &sources, Form::Regions);
-        let read = from_json(&file).unwrap_or_else(|why| panic!("{name}: {why}"));
-        assert_eq!(validate(&read), Vec::<String>::new(), "{name}");
         let oir = compilation.levels.oir.as_ref().expect("it compiled");
         let launch = launch(&compilation, Domain::new(5, 4, 4));
-        let found = Reference::of(oir, &launch).divergence("import", &Level::Sdfg(&read), &[1]);
-        assert_eq!(found, None, "{name}");
+        let reference = Reference::of(oir, &launch);
+        for form in [Form::Regions, Form::Flat] {
+            let file = to_json(graph, &sources, form);
+            let read = from_json(&file).unwrap_or_else(|why| panic!("{name}, {form:?}: {why}"));
+            assert_eq!(validate(&read), Vec::<String>::new(), "{name}, {form:?}");
+            let found = reference.divergence("import", &Level::Sdfg(&read), &[1]);
+            assert_eq!(found, None, "{name}, {form:?}");
+        }
     }
 }
 
@@ -57,9 +60,12 @@ fn generated_graphs_read_back() {
         let project = Project::of_one("main.py", &generated.text);
         let compilation = route::compile(&project, &Config::default(), &mut NoHook);
         let Some(graph) = &compilation.levels.sdfg else { panic!("seed {seed} does not compile") };
-        let file = to_json(graph, &[], Form::Regions);
-        let read = from_json(&file).unwrap_or_else(|why| panic!("seed {seed}: {why}\n{}", generated.text));
-        assert_eq!(validate(&read), Vec::<String>::new(), "seed {seed}");
-        assert!(to_json(&read, &[], Form::Regions) == file, "seed {seed}");
+        for form in [Form::Regions, Form::Flat] {
+            let file = to_json(graph, &[], form);
+            let read = from_json(&file)
+                .unwrap_or_else(|why| panic!("seed {seed}, {form:?}: {why}\n{}", generated.text));
+            assert_eq!(validate(&read), Vec::<String>::new(), "seed {seed}, {form:?}");
+            assert!(to_json(&read, &[], form) == file, "seed {seed}, {form:?}");
+        }
     }
 }

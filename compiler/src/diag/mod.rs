@@ -2,6 +2,7 @@
 
 pub mod span;
 pub mod origin;
+pub mod program_order;
 pub mod code;
 pub mod diagnostic;
 pub mod similar;
@@ -16,6 +17,7 @@ pub use code::Code;
 pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Severity, TextEdit};
 pub use listing::{ListedNode, Listing, ListingWriter};
 pub use origin::{Origin, StmtId};
+pub use program_order::{Levels, Moment, ProgramOrder};
 pub use remark::{Remark, Tombstone, Traffic};
 pub use similar::{Similar, similar};
 pub use span::{FileId, LineCol, LineIndex, Span};

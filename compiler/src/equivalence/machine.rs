@@ -12,15 +12,21 @@ use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
 use crate::backend::debug::Trap;
 use crate::backend::launch::Launch;
-use crate::diag::{Origin, StmtId};
+use crate::diag::{Moment, Origin, ProgramOrder, StmtId};
 use crate::expr::{ExprKind, evaluate};
 use crate::space::{Axis, Domain, Offset, names};
 use crate::types::{DType, Value};
 
 /// Runs a program. The arrays of `launch` are updated in place.
-pub(super) fn run(program: &Program, launch: &mut Launch, options: &Options) -> Result<Writers, Stop> {
+pub(super) fn run(
+    program: &Program,
+    order: &ProgramOrder,
+    launch: &mut Launch,
+    options: &Options,
+) -> Result<Writers, Stop> {
     let mut machine = Machine {
         program,
+        order,
         options,
         domain: launch.domain,
         memory: Memory::new(program, launch)?,
@@ -41,6 +47,7 @@ pub(super) fn run(program: &Program, launch: &mut Launch, options: &Options) -> 
 
 struct Machine<'p> {
     program: &'p Program,
+    order: &'p ProgramOrder,
     options: &'p Options,
     domain: Domain,
     memory: Memory,
@@ -68,8 +75,9 @@ enum Turn {
     Descending,
 }
 
-/// A place where the run must end, in the order in which the debug back end gets to such places: by part, by level
-/// of a sweep, by statement, by cell.
+/// A place where the run must end, in the order in which the debug back end gets to such places: by sweep, by level
+/// of a sweep, by statement, by cell. Where nobody says in which sweep of the text a statement stands, the parts of
+/// the program and the loops around take the place of sweeps.
 struct Raised {
     rank: (usize, i64, StmtId, [i64; 3]),
     trap: Trap,
@@ -99,11 +107,12 @@ impl Machine<'_> {
                 self.part = *part;
                 self.steps(steps)?;
             }
-            if let Some(raised) = self.raised.take() {
+            // What comes later here may come before in the text.
+            if let Some(raised) = self.raised.take_if(|_| self.order.is_empty()) {
                 return Err(Stop::Trap(raised.trap));
             }
         }
-        Ok(())
+        self.raised.take().map_or(Ok(()), |raised| Err(Stop::Trap(raised.trap)))
     }
 
     fn writers_of_params(self, n_params: usize) -> Writers {
@@ -273,6 +282,9 @@ impl Machine<'_> {
 
     fn rank(&self, origin: &Origin) -> (usize, i64, StmtId, [i64; 3]) {
         let [i, j, k] = self.cell();
+        if let Some(Moment { sweep, levels, statement }) = self.order.of(origin.stmt) {
+            return (usize::try_from(sweep).unwrap_or(usize::MAX), levels.turn(k), statement, [k, j, i]);
+        }
         let turn = match self.turn {
             Turn::Unordered => 0,
             Turn::Ascending => k,

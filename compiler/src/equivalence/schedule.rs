@@ -8,21 +8,29 @@ use super::program::{
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::Launch;
+use crate::diag::ProgramOrder;
 use crate::expr::ExprKind;
 use crate::schedule::nodes::{self as schedule, Node, Storage, Tree};
 use crate::space::{Affine, Symbol, names};
 
 /// Runs a schedule tree. `params` are the names of the arguments of `launch`, whose arrays are updated in place.
+/// `order` is that of the text, by which the first of several places is found where the run must end.
 ///
 /// # Errors
 ///
 /// When a fault of the stencil or of the tree ended the run early.
-pub fn run(tree: &Tree, params: &[&str], launch: &mut Launch, options: &Options) -> Result<Writers, Stop> {
+pub fn run(
+    tree: &Tree,
+    params: &[&str],
+    order: &ProgramOrder,
+    launch: &mut Launch,
+    options: &Options,
+) -> Result<Writers, Stop> {
     if launch.domain.points() == 0 {
         return Ok(Writers::default());
     }
     let program = prepared(tree, params, launch)?;
-    machine::run(&program, launch, options)
+    machine::run(&program, order, launch, options)
 }
 
 fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, Stop> {

@@ -14,6 +14,7 @@ use super::program::{
 use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
 use crate::backend::launch::Launch;
+use crate::diag::ProgramOrder;
 use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::sdfg::nodes::{
@@ -23,16 +24,23 @@ use crate::sdfg::nodes::{
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
 /// Runs a graph. `params` are the names of the arguments of `launch`, whose arrays are updated in place.
+/// `order` is that of the text, by which the first of several places is found where the run must end.
 ///
 /// # Errors
 ///
 /// When a fault of the stencil or of the graph ended the run early.
-pub fn run(sdfg: &Sdfg, params: &[&str], launch: &mut Launch, options: &Options) -> Result<Writers, Stop> {
+pub fn run(
+    sdfg: &Sdfg,
+    params: &[&str],
+    order: &ProgramOrder,
+    launch: &mut Launch,
+    options: &Options,
+) -> Result<Writers, Stop> {
     if launch.domain.points() == 0 {
         return Ok(Writers::default());
     }
     let program = prepared(sdfg, params, launch, options)?;
-    machine::run(&program, launch, options)
+    machine::run(&program, order, launch, options)
 }
 
 fn prepared(sdfg: &Sdfg, params: &[&str], launch: &Launch, options: &Options) -> Result<Program, Stop> {

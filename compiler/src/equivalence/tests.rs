@@ -7,6 +7,7 @@ use super::schedule;
 use crate::backend::array::Array;
 use crate::backend::launch::{Argument, FieldArgument, Launch};
 use crate::diag::Diagnostics;
+use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
 use crate::pass::Pass;
 use crate::schedule::{Tree, parse::parse};
@@ -182,7 +183,8 @@ fn an_empty_domain_touches_nothing() {
     let before = launch.clone();
     let tree = scheduled(SUMS_HEADER);
     let params = parameters(&stencil);
-    schedule::run(&tree, &params, &mut launch, &Options::default()).expect("it ends");
+    schedule::run(&tree, &params, &program_order(&stencil), &mut launch, &Options::default())
+        .expect("it ends");
     let elements = |it: &Launch| match &it.arguments[1] {
         Argument::Field(field) => field.array.elements.clone(),
         _ => panic!("it is a field"),

@@ -11,9 +11,10 @@ use crate::diag::{Diagnostics, Listing, Span};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs;
+use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
-use crate::schedule::document::Applied;
+use crate::schedule::document::{Applied, Pin};
 use crate::schedule::passes::Target;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
 
@@ -186,6 +187,12 @@ impl Trip<'_> {
         let scheduled = self.compilation.levels.schedule.as_ref()?;
         let mut flow = watched(self.hook, "sdfg", || sdfg::from_schedule::lower(scheduled));
         check("sdfg", || sdfg::validate::validate(&flow), || sdfg::print::listing(&flow));
+        flow.order = self.compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
+        let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
+        flow.apart = apart.map(|it| it.stmt()).collect();
+        if goes_on == Some(false) {
+            flow.keep_maps_apart();
+        }
         let is_whole = self.passes(&sdfg::passes::PIPELINE, &mut flow, (), config);
         if !is_whole {
             self.compilation.levels.sdfg = Some(flow);

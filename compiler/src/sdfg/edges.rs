@@ -1,16 +1,21 @@
 //! The edges of a state, found by the nodes at their ends.
 
+use std::sync::OnceLock;
+
 use smallvec::SmallVec;
 
 use super::nodes::{Edge, Memlet, Node};
 use crate::entity::Handle;
 
 /// The edges of a state in the order of their creation.
+///
+/// They are used as a list. Which ones are at a node is found out when it is asked for, and forgotten when edges are
+/// changed otherwise than by adding some, or by what they move.
 #[derive(Clone, Debug, Default)]
 pub struct Edges {
     all: Vec<Edge>,
     /// By the index of a node, the positions of the edges at it.
-    at: Vec<Ends>,
+    ends: OnceLock<Vec<Ends>>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -21,14 +26,20 @@ struct Ends {
 
 impl Edges {
     pub fn push(&mut self, edge: Edge) {
-        let position = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
-        let last = edge.source.index().max(edge.target.index());
-        if self.at.len() <= last {
-            self.at.resize_with(last + 1, Ends::default);
+        if let Some(ends) = self.ends.get_mut() {
+            add(ends, self.all.len(), &edge);
         }
-        self.at[edge.target.index()].into.push(position);
-        self.at[edge.source.index()].out_of.push(position);
         self.all.push(edge);
+    }
+
+    /// Takes the edge at a position out.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn remove(&mut self, at: usize) -> Edge {
+        self.ends.take();
+        self.all.remove(at)
     }
 
     /// Drops every edge that `is_kept` does not want.
@@ -36,14 +47,8 @@ impl Edges {
         let n_edges = self.all.len();
         self.all.retain(is_kept);
         if self.all.len() != n_edges {
-            self.find_ends();
+            self.ends.take();
         }
-    }
-
-    /// Lets `change` change each edge, its ends too.
-    pub fn update(&mut self, change: impl FnMut(&mut Edge)) {
-        self.all.iter_mut().for_each(change);
-        self.find_ends();
     }
 
     /// What the edges move.
@@ -60,15 +65,23 @@ impl Edges {
     }
 
     fn ends(&self, node: Handle<Node>) -> Option<&Ends> {
-        self.at.get(node.index())
+        let all = self.ends.get_or_init(|| {
+            let mut ends = Vec::new();
+            self.all.iter().enumerate().for_each(|(position, edge)| add(&mut ends, position, edge));
+            ends
+        });
+        all.get(node.index())
     }
+}
 
-    fn find_ends(&mut self) {
-        self.at.clear();
-        for edge in std::mem::take(&mut self.all) {
-            self.push(edge);
-        }
+fn add(ends: &mut Vec<Ends>, position: usize, edge: &Edge) {
+    let position = u32::try_from(position).unwrap_or(u32::MAX);
+    let last = edge.source.index().max(edge.target.index());
+    if ends.len() <= last {
+        ends.resize_with(last + 1, Ends::default);
     }
+    ends[edge.target.index()].into.push(position);
+    ends[edge.source.index()].out_of.push(position);
 }
 
 impl std::ops::Deref for Edges {
@@ -76,6 +89,43 @@ impl std::ops::Deref for Edges {
 
     fn deref(&self) -> &[Edge] {
         &self.all
+    }
+}
+
+impl std::ops::DerefMut for Edges {
+    fn deref_mut(&mut self) -> &mut [Edge] {
+        self.ends.take();
+        &mut self.all
+    }
+}
+
+impl FromIterator<Edge> for Edges {
+    fn from_iter<I: IntoIterator<Item = Edge>>(edges: I) -> Self {
+        Self { all: edges.into_iter().collect(), ends: OnceLock::new() }
+    }
+}
+
+impl From<Vec<Edge>> for Edges {
+    fn from(all: Vec<Edge>) -> Self {
+        Self { all, ends: OnceLock::new() }
+    }
+}
+
+impl IntoIterator for Edges {
+    type Item = Edge;
+    type IntoIter = std::vec::IntoIter<Edge>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.all.into_iter()
+    }
+}
+
+impl<'e> IntoIterator for &'e mut Edges {
+    type Item = &'e mut Edge;
+    type IntoIter = std::slice::IterMut<'e, Edge>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
     }
 }
 
@@ -112,7 +162,7 @@ mod tests {
         assert_eq!(ends(&edges, 2), (vec![(0, 2), (1, 2)], vec![]));
         edges.retain(|it| it.source.index() != 1);
         assert_eq!(ends(&edges, 2), (vec![(0, 2)], vec![]));
-        edges.update(|it| it.target = Handle::new(3));
+        edges.iter_mut().for_each(|it| it.target = Handle::new(3));
         assert_eq!(ends(&edges, 2), (vec![], vec![]));
         assert_eq!(ends(&edges, 3), (vec![(0, 3), (0, 3)], vec![]));
         assert_eq!(ends(&edges, 7), (vec![], vec![]), "a node without edges");

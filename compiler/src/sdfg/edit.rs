@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::nodes::{
-    BlockKind, Condition, Container, ControlFlowRegion, Edge, NestedSdfg, Node, NodeKind, Operand, Sdfg,
-    State,
+    BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, NestedSdfg, Node, NodeKind, Operand,
+    Range, Sdfg, State,
 };
+use crate::diag::Origin;
 use crate::entity::{Arena, Handle};
+use crate::space::{Affine, Size, Symbol};
 
 impl ControlFlowRegion {
     /// Calls `each` for every state, those in loops and branches too, but not those of nested graphs.
@@ -37,6 +39,24 @@ impl ControlFlowRegion {
                 }
             }
         }
+    }
+
+    /// Whether something in it, or in graphs inside, may have to end the run: a `while`, or an index of run time.
+    #[must_use]
+    pub fn may_end(&self) -> bool {
+        self.blocks.iter().any(|block| match &block.kind {
+            BlockKind::State(state) => state.nodes.iter().any(|(_, it)| match &it.kind {
+                NodeKind::Tasklet(it) => !it.found.is_empty(),
+                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
+                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
+            }),
+            BlockKind::Loop(it) => it.body.may_end(),
+            BlockKind::While(_) => true,
+            BlockKind::Conditional(it) => {
+                it.branches.iter().any(|it| it.body.may_end())
+                    || it.otherwise.as_ref().is_some_and(Self::may_end)
+            }
+        })
     }
 
     /// Calls `each` for every condition between blocks.
@@ -93,6 +113,28 @@ impl Sdfg {
                 }
             }
         });
+    }
+
+    /// Calls `each` for the origin of every statement, those of nested graphs too.
+    pub fn each_origin<'a>(&'a self, each: &mut dyn FnMut(&'a Origin)) {
+        self.region.each_state(&mut |state| {
+            for (_, node) in state.nodes.iter() {
+                match &node.kind {
+                    NodeKind::Tasklet(it) => each(&it.origin),
+                    NodeKind::NestedSdfg(it) => it.sdfg.each_origin(each),
+                    NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
+                }
+            }
+        });
+    }
+
+    /// Nobody may make one map of two: which of them are one was decided before.
+    pub fn keep_maps_apart(&mut self) {
+        let mut all = std::collections::BTreeSet::new();
+        self.each_origin(&mut |it| {
+            all.insert(it.stmt);
+        });
+        self.apart = all;
     }
 
     /// Replaces every container that something of this graph names; nested graphs have names of their own.
@@ -230,7 +272,9 @@ impl State {
             nodes.push(node);
         }
         self.nodes = nodes;
-        self.edges.update(|edge| (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]));
+        for edge in &mut self.edges {
+            (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]);
+        }
     }
 
     /// Every node of a map lies between its entry and its exit.
@@ -275,26 +319,130 @@ impl State {
     /// For each node, those that a path leads to; a map leads from its entry to its exit.
     #[must_use]
     pub fn reached(&self) -> Vec<Vec<bool>> {
-        let n = self.nodes.len();
-        let mut followers = vec![Vec::new(); n];
+        let followers = self.followers();
+        (0..self.nodes.len()).map(|from| reached_from(&followers, from)).collect()
+    }
+
+    /// The nodes that a path leads to from this one.
+    #[must_use]
+    pub fn reached_from(&self, from: Handle<Node>) -> Vec<bool> {
+        reached_from(&self.followers(), from.index())
+    }
+
+    /// Whether a path leads from one node to another.
+    #[must_use]
+    pub fn reaches(&self, from: Handle<Node>, to: Handle<Node>) -> bool {
+        self.reached_from(from)[to.index()]
+    }
+
+    fn followers(&self) -> Vec<Vec<usize>> {
+        let mut followers = vec![Vec::new(); self.nodes.len()];
         for edge in &self.edges {
             followers[edge.source.index()].push(edge.target.index());
         }
         for (entry, exit) in self.exits() {
             followers[entry.index()].push(exit.index());
         }
-        (0..n)
-            .map(|from| {
-                let (mut seen, mut open) = (vec![false; n], vec![from]);
-                while let Some(at) = open.pop() {
-                    for &next in &followers[at] {
-                        if !std::mem::replace(&mut seen[next], true) {
-                            open.push(next);
-                        }
+        followers
+    }
+
+    /// Whether a node stands in a map, at any depth.
+    #[must_use]
+    pub fn is_inside(&self, node: Handle<Node>, entry: Handle<Node>) -> bool {
+        let outer = |it: &Handle<Node>| self.nodes[*it].scope;
+        std::iter::successors(outer(&node), outer).any(|it| it == entry)
+    }
+
+    /// Gives a symbol another name inside of a map; answers how often it, or a parameter of that name, was found.
+    pub fn rename_inside(&mut self, entry: Handle<Node>, from: &Symbol, to: &Symbol) -> usize {
+        let inside: Vec<bool> = self.nodes.handles().map(|it| self.is_inside(it, entry)).collect();
+        let mut renaming = Renaming { from, to, n_found: 0 };
+        for (node, it) in self.nodes.iter_mut() {
+            if !inside[node.index()] {
+                continue;
+            }
+            match &mut it.kind {
+                NodeKind::Tasklet(it) => {
+                    it.found.iter_mut().for_each(|it| renaming.size(&mut it.size));
+                    let codes = it.found.iter_mut().map(|it| &mut it.code).chain([&mut it.code]);
+                    codes.for_each(|code| {
+                        code.accesses_mut(&mut |input| {
+                            if let Input::Symbolic(sum) = input {
+                                renaming.sum(sum);
+                            }
+                        });
+                    });
+                }
+                NodeKind::MapEntry(map) => {
+                    for param in &mut map.params {
+                        renaming.n_found += usize::from(param.symbol == *from);
+                        renaming.range(&mut param.range);
                     }
                 }
-                seen
-            })
-            .collect()
+                NodeKind::NestedSdfg(it) => {
+                    it.symbol_mapping.iter_mut().for_each(|(_, value)| renaming.sum(value));
+                }
+                NodeKind::Access(_) | NodeKind::MapExit { .. } => {}
+            }
+        }
+        for edge in &mut self.edges {
+            let is_here = inside[edge.source.index()] || inside[edge.target.index()];
+            if let (true, Some(memlet)) = (is_here, &mut edge.memlet) {
+                memlet.subset.iter_mut().for_each(|it| renaming.range(it));
+                let ranges = memlet.volume.terms.iter_mut().flat_map(|(_, ranges)| ranges);
+                ranges.for_each(|it| renaming.range(it));
+            }
+        }
+        renaming.n_found
+    }
+}
+
+fn reached_from(followers: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let (mut seen, mut open) = (vec![false; followers.len()], vec![from]);
+    while let Some(at) = open.pop() {
+        for &next in &followers[at] {
+            if !std::mem::replace(&mut seen[next], true) {
+                open.push(next);
+            }
+        }
+    }
+    seen
+}
+
+/// One symbol in the place of another.
+struct Renaming<'s> {
+    from: &'s Symbol,
+    to: &'s Symbol,
+    n_found: usize,
+}
+
+impl Renaming<'_> {
+    fn sum(&mut self, sum: &mut Affine) {
+        if sum.factor(self.from) != 0 {
+            self.n_found += 1;
+            *sum = sum.substituted(self.from, &Affine::symbol(self.to));
+        }
+    }
+
+    fn size(&mut self, size: &mut Size) {
+        match size {
+            Size::Affine(sum) => self.sum(sum),
+            Size::Min(parts) | Size::Max(parts) => parts.iter_mut().for_each(|it| self.size(it)),
+        }
+    }
+
+    fn range(&mut self, range: &mut Range) {
+        self.size(&mut range.start);
+        self.size(&mut range.end);
+    }
+}
+
+impl Range {
+    /// The same with one symbol in the place of another.
+    #[must_use]
+    pub fn with_symbol(&self, from: &Symbol, to: &Symbol) -> Self {
+        let mut range = self.clone();
+        Renaming { from, to, n_found: 0 }.range(&mut range);
+        range
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::json::{Writer, code, condition, empty_state, loop_code};
-use super::nodes::{Block, BlockKind, ConditionalBlock, ControlFlowRegion, Sdfg};
+use super::json::{Writer, code, condition, condition_entry, empty_state, loop_code, loop_entry};
+use super::nodes::{Block, BlockKind, Branch, ConditionalBlock, ControlFlowRegion, Sdfg};
 
 /// States and the edges between them, in the making.
 #[derive(Debug, Default)]
@@ -60,6 +60,9 @@ impl Writer<'_> {
             }
             BlockKind::Loop(it) => {
                 let first = flat.empty(&format!("{label}_enter"));
+                let mut entry = loop_entry(it);
+                entry["variable"] = json!(it.variable.name());
+                flat.note(first, entry);
                 let guard = flat.empty(&format!("{label}_guard"));
                 let [init, test, update] = loop_code(it);
                 let variable = it.variable.name();
@@ -73,6 +76,7 @@ impl Writer<'_> {
             }
             BlockKind::While(it) => {
                 let guard = flat.empty(&format!("{label}_guard"));
+                flat.note(guard, condition_entry(&it.condition, &it.origin, &sdfg.containers));
                 let test = condition(&it.condition, &sdfg.containers);
                 let body = self.flat_region(flat, sdfg, label, &it.body);
                 flat.edge(guard, body.first, Some(&test), None);
@@ -87,6 +91,8 @@ impl Writer<'_> {
 
     fn flat_conditional(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, it: &ConditionalBlock) -> Part {
         let first = flat.empty(&format!("{label}_pick"));
+        let entry = |it: &Branch| condition_entry(&it.condition, &it.origin, &sdfg.containers);
+        flat.note(first, it.branches.iter().map(entry).collect());
         let mut ends = Vec::new();
         // What holds where no branch so far is taken.
         let mut before = String::new();
@@ -118,6 +124,11 @@ impl Flat {
     fn empty(&mut self, label: &str) -> usize {
         self.nodes.push(empty_state(label));
         self.nodes.len() - 1
+    }
+
+    /// What our own reader makes the block from again that begins with this state.
+    fn note(&mut self, state: usize, entry: Value) {
+        self.nodes[state]["attributes"] = json!({ "_meta_isobar": entry });
     }
 
     fn edge(&mut self, from: usize, to: usize, test: Option<&str>, assigned: Option<(&str, &str)>) {

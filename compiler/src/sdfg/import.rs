@@ -1,7 +1,9 @@
 //! A graph from the file that was written of it.
 //!
-//! Only files of ours are read, with regions. What was read is written again and compared, so whatever
+//! Only files of ours are read, in both forms. What was read is written again and compared, so whatever
 //! somebody changed in a way that is not understood is found, with its place.
+
+mod flat;
 
 use std::fmt;
 
@@ -37,7 +39,7 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The graph that [`to_json`] wrote with [`Form::Regions`].
+/// The graph that [`to_json`] wrote.
 ///
 /// # Errors
 ///
@@ -47,16 +49,18 @@ pub fn from_json(file: &Value) -> Result<Sdfg, Unreadable> {
     if file["type"] != "SDFG" {
         return here.fail("it is no graph");
     }
-    if file["sdfg_list_id"].is_number() {
-        return here
-            .fail("it is in the flat form, which does not tell loops and branches; write it with regions");
-    }
     let sdfg = graph(&here)?;
-    let again = to_json(&sdfg, &[], Form::Regions);
+    let form = if is_flat(&here) { Form::Flat } else { Form::Regions };
+    let again = to_json(&sdfg, &[], form);
     match first_difference(file, &again, String::new()) {
         Some(place) => Err(Unreadable { place, why: "something here is not understood".to_owned() }),
         None => Ok(sdfg),
     }
+}
+
+/// Whether loops and branches of a graph are states and edges: only then it has the name of old viewers for its number.
+fn is_flat(file: &Entry<'_>) -> bool {
+    file.value["sdfg_list_id"].is_number()
 }
 
 /// Where two files differ, but for places in texts, which only one of them may have.
@@ -162,7 +166,7 @@ fn graph(file: &Entry<'_>) -> Result<Sdfg, Unreadable> {
         sdfg.arguments.push(name.some(known, "there is no array of that name")?);
     }
     sdfg.containers = containers;
-    sdfg.region = region(file, &sdfg)?;
+    sdfg.region = if is_flat(file) { flat::region(file, &sdfg)? } else { region(file, &sdfg)? };
     let mut variables = Vec::new();
     loop_variables(&sdfg.region, &mut variables);
     let symbols = attributes.get("symbols").entries()?;
@@ -263,17 +267,7 @@ fn block(file: &Entry<'_>, sdfg: &Sdfg) -> Result<Block, Unreadable> {
             BlockKind::While(WhileLoop { condition, body: region(file, sdfg)?, origin })
         }
         "LoopRegion" => {
-            let name = attributes.get("loop_variable");
-            let descends = entry.get("descends").value == true;
-            BlockKind::Loop(LoopRegion {
-                variable: Symbol::new(name.text()?),
-                axis: name.some(axis_of(name.text()?), "it counts along no axis")?,
-                start: entry.get("start").size()?,
-                end: entry.get("end").size()?,
-                step: i64::try_from(entry.get("step").number()?).unwrap_or(1),
-                order: if descends { LoopOrder::Descending } else { LoopOrder::Ascending },
-                body: region(file, sdfg)?,
-            })
+            BlockKind::Loop(loop_region(&attributes.get("loop_variable"), &entry, region(file, sdfg)?)?)
         }
         "ConditionalBlock" => {
             let mut block = ConditionalBlock { branches: Vec::new(), otherwise: None };
@@ -291,6 +285,24 @@ fn block(file: &Entry<'_>, sdfg: &Sdfg) -> Result<Block, Unreadable> {
         other => return file.fail(format!("a block `{other}` is not known here")),
     };
     Ok(Block { label, kind })
+}
+
+fn loop_region(
+    variable: &Entry<'_>,
+    entry: &Entry<'_>,
+    body: ControlFlowRegion,
+) -> Result<LoopRegion, Unreadable> {
+    let name = variable.text()?;
+    let descends = entry.get("descends").value == true;
+    Ok(LoopRegion {
+        variable: Symbol::new(name),
+        axis: variable.some(axis_of(name), "it counts along no axis")?,
+        start: entry.get("start").size()?,
+        end: entry.get("end").size()?,
+        step: i64::try_from(entry.get("step").number()?).unwrap_or(1),
+        order: if descends { LoopOrder::Descending } else { LoopOrder::Ascending },
+        body,
+    })
 }
 
 fn condition(entry: &Entry<'_>, sdfg: &Sdfg) -> Result<(super::nodes::Condition, Origin), Unreadable> {
@@ -499,10 +511,47 @@ mod tests {
     #[test]
     fn a_file_reads_back_as_it_was_written() {
         for tree in samples::all() {
-            let file = to_json(&lower(&tree), &[], Form::Regions);
-            let read = from_json(&file).unwrap_or_else(|why| panic!("{}: {why}", tree.name));
-            assert_eq!(validate(&read), Vec::<String>::new(), "{}", tree.name);
-            assert_eq!(to_json(&read, &[], Form::Regions), file, "{}", tree.name);
+            for form in [Form::Regions, Form::Flat] {
+                let file = to_json(&lower(&tree), &[], form);
+                let read = from_json(&file).unwrap_or_else(|why| panic!("{}: {why}", tree.name));
+                assert_eq!(validate(&read), Vec::<String>::new(), "{}", tree.name);
+                assert_eq!(to_json(&read, &[], form), file, "{}", tree.name);
+            }
+        }
+    }
+
+    #[test]
+    fn both_forms_of_a_graph_are_read_as_the_same_graph() {
+        for tree in samples::all() {
+            let graph = lower(&tree);
+            let read = |form| from_json(&to_json(&graph, &[], form)).expect("it is a file of ours");
+            let again = |read: &Sdfg| to_json(read, &[], Form::Regions);
+            assert_eq!(again(&read(Form::Flat)), again(&read(Form::Regions)), "{}", tree.name);
+        }
+    }
+
+    #[test]
+    fn an_edge_that_leads_elsewhere_makes_no_loop() {
+        let tree = samples::parsed(
+            "\
+schedule sweep
+field a: float64[I, J, K] shift [0, 0, 0] read-write
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      a[i, j, k] = a[i, j, k - 1]
+",
+        );
+        let file = to_json(&lower(&tree), &[], Form::Flat);
+        let mut states = file["nodes"].as_array().expect("there are states").iter();
+        let guard = states.position(|it| it["label"] == "loop_0_guard").expect("there is a loop").to_string();
+        let edges = file["edges"].as_array().expect("there are edges");
+        assert_eq!(edges.len(), 4);
+        for (at, edge) in edges.iter().enumerate() {
+            let mut changed = file.clone();
+            let end = if edge["src"] == guard { "dst" } else { "src" };
+            changed["edges"][at][end] = guard.clone().into();
+            assert!(from_json(&changed).is_err(), "edge {at}");
         }
     }
 
@@ -526,7 +575,5 @@ mod tests {
         assert!(found.ends_with("attributes.code.string_data: something here is not understood"), "{found}");
         let found = said(&|it| it["type"] = "State".into());
         assert_eq!(found, "the file: it is no graph");
-        let flat = to_json(&lower(&samples::laplacian()), &[], Form::Flat);
-        assert!(from_json(&flat).expect_err("it is flat").to_string().contains("flat form"));
     }
 }

@@ -330,7 +330,12 @@ fn container_entry(container: &Container) -> Value {
     })
 }
 
-fn condition_entry(condition: &Condition, origin: &Origin, containers: &Arena<Container>) -> Value {
+/// A condition as it is, and the statement that asks it.
+pub(super) fn condition_entry(
+    condition: &Condition,
+    origin: &Origin,
+    containers: &Arena<Container>,
+) -> Value {
     json!({
         "condition": notation::condition_text(condition, containers),
         "origin": notation::origin_entry(origin),
@@ -397,10 +402,15 @@ fn loop_attributes(it: &LoopRegion) -> Value {
     json!({
         "loop_variable": variable.name(), "init_statement": code(&format!("{variable} = {init}")),
         "loop_condition": code(&test), "update_statement": code(&format!("{variable} = {update}")),
-        "_meta_isobar": {
-            "start": it.start.to_string(), "end": it.end.to_string(), "step": it.step,
-            "descends": it.order == LoopOrder::Descending,
-        },
+        "_meta_isobar": loop_entry(it),
+    })
+}
+
+/// The bounds of a loop as they are, which the code does not tell.
+pub(super) fn loop_entry(it: &LoopRegion) -> Value {
+    json!({
+        "start": it.start.to_string(), "end": it.end.to_string(), "step": it.step,
+        "descends": it.order == LoopOrder::Descending,
     })
 }
 

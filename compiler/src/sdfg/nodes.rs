@@ -1,7 +1,9 @@
 //! The data of the SDFG.
 
+use std::collections::BTreeSet;
+
 use super::edges::Edges;
-use crate::diag::{Origin, Span};
+use crate::diag::{Origin, ProgramOrder, Span, StmtId};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
@@ -19,6 +21,10 @@ pub struct Sdfg {
     /// caller's fields, and in a nested graph the variables of the loops around it.
     pub symbols: Vec<Symbol>,
     pub region: ControlFlowRegion,
+    /// Of the outermost graph: statements whose maps continue none before them, since somebody decided so.
+    pub apart: BTreeSet<StmtId>,
+    /// Of the outermost graph: when its statements run as they are written, where that is known.
+    pub order: ProgramOrder,
 }
 
 /// Something that holds values.

@@ -584,11 +584,8 @@ mod tests {
         let found = faults(|sdfg| {
             let state = state(sdfg);
             let node = tasklet(state);
-            state.edges.update(|edge| {
-                if let (true, Some(memlet)) = (edge.source == node, &mut edge.memlet) {
-                    memlet.subset.pop();
-                }
-            });
+            let edge = state.edges.iter_mut().find(|it| it.source == node).expect("it has an output");
+            edge.memlet.as_mut().expect("it moves data").subset.pop();
         });
         assert!(found.contains("a memlet of `lap` has the rank 2"), "{found}");
     }

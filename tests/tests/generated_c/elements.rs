@@ -206,3 +206,26 @@ parallel [start, end)
         compare_traps(&format!("{declared}{body}"), Domain::new(6, 5, 4));
     }
 }
+
+#[test]
+fn of_several_places_where_the_run_must_end_the_first_of_the_text_is_told() {
+    if !has_compiler() {
+        println!("skipped: there is no C compiler `cc`");
+        return;
+    }
+    let declared = "
+stencil several
+field a: float64[IJK]
+field b: float64[IJK]
+field c: float64[IJK]
+field d: float64[IJK]
+";
+    let orders = ["parallel", "forward", "backward"];
+    for (first, second) in orders.iter().flat_map(|it| orders.iter().map(move |other| (it, other))) {
+        let text = format!(
+            "{declared}{first} [start, end)\n  b = a.at(K + 2)\n{second} [start, end)\n  if a > 1000.0\n    c = 1.0\n  \
+             else\n    c = a.at(K - 2)\n    c = a.at(7 - 2 * K)\n  d = b + a.at(K + 1)\n"
+        );
+        compare_traps(&text, Domain::new(4, 3, 4));
+    }
+}

@@ -10,6 +10,7 @@ use isobar_compiler::backend::debug::{NoControl, Stop, run};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::oir::analysis::extents::extents;
+use isobar_compiler::oir::analysis::program_order;
 use isobar_compiler::oir::nodes::{ParamKind, Stencil};
 use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
 use isobar_compiler::space::Domain;
@@ -93,7 +94,8 @@ pub(super) fn prepared(
             pass.apply(&mut scheduled, &mut cx, None);
         }
     }
-    let graph = sdfg::from_schedule::lower(&scheduled);
+    let mut graph = sdfg::from_schedule::lower(&scheduled);
+    graph.order = program_order(stencil);
     assert_eq!(
         sdfg::validate::validate(&graph),
         Vec::<String>::new(),

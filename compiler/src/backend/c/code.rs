@@ -78,6 +78,8 @@ pub(super) struct Index {
 #[derive(Debug)]
 pub(super) struct Trap {
     pub(super) statement: u32,
+    /// Which loop over the levels it stands in, in the text.
+    pub(super) sweep: u32,
     /// The level, in the order in which a sweep comes to it; 0 where levels have no order.
     pub(super) turn: String,
     /// The outermost statement around, which is finished at all points before the next one starts.

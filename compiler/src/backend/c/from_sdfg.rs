@@ -9,7 +9,7 @@ use super::code::{
 use super::declare::declare_locals;
 use super::expression::{self, ATOM, Bound, TERNARY, Wording, affine};
 use crate::backend::emit::Namer;
-use crate::diag::{Origin, StmtId};
+use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
 use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::sdfg::nodes::{
@@ -23,13 +23,21 @@ use crate::types::DType;
 /// A graph as functions; each step is one of them, called after the other.
 pub(super) struct Program {
     pub(super) functions: Vec<Function>,
-    /// The names of the functions that are steps, in order, and whether they spread their work themselves.
-    pub(super) steps: Vec<(String, bool)>,
+    pub(super) steps: Vec<Step>,
     pub(super) locals: Vec<Local>,
     /// What code names beside locals: the containers of the outermost graph, by position, and behind them
     /// those that an iteration of some loop has for itself.
     pub(super) arrays: Vec<Array>,
     pub(super) wording: Wording,
+}
+
+/// A function that runs when the one before it has ended.
+pub(super) struct Step {
+    pub(super) name: String,
+    /// Whether it spreads its work over the cores itself.
+    pub(super) is_spread: bool,
+    /// The sweeps of the text that may end the run here.
+    pub(super) ending: BTreeSet<u32>,
 }
 
 /// A container in memory.
@@ -57,7 +65,7 @@ impl Array {
 }
 
 /// Lowers a valid graph.
-pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
+pub(super) fn lower<'n>(sdfg: &'n Sdfg, namer: &'n mut Namer) -> Program {
     let arrays = sdfg.containers.iter().map(|(_, it)| Array::new(it, namer, false)).collect();
     let program = Program {
         functions: Vec::new(),
@@ -76,6 +84,8 @@ pub(super) fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
         is_in_while: false,
         step: 0,
         is_spread: false,
+        order: &sdfg.order,
+        ending: BTreeSet::new(),
     };
     let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
     for (handle, it) in sdfg.containers.iter() {
@@ -152,6 +162,9 @@ struct Lowering<'n> {
     step: usize,
     /// Whether a loop around is spread over the cores already.
     is_spread: bool,
+    order: &'n ProgramOrder,
+    /// The sweeps of the text that may end the run in this step.
+    ending: BTreeSet<u32>,
 }
 
 /// A loop around.
@@ -172,7 +185,8 @@ impl Lowering<'_> {
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
         self.step += 1;
         let name = self.namer.name(&format!("step_{}", self.step));
-        self.program.steps.push((name.clone(), is_spread));
+        let ending = std::mem::take(&mut self.ending);
+        self.program.steps.push(Step { name: name.clone(), is_spread, ending });
         let about = about(&items);
         self.program.functions.push(Function { name, about, positions: Vec::new(), body: items });
     }
@@ -248,18 +262,25 @@ impl Lowering<'_> {
     }
 
     /// The report of a statement that must end the run here.
-    fn trap(&self, origin: &Origin, uses: &mut Uses) -> Trap {
+    fn trap(&mut self, origin: &Origin, uses: &mut Uses) -> Trap {
         let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
         let name = |it: &Scope| it.name.clone();
         let cell = Axis::ALL.map(|axis| innermost(axis).map_or_else(|| "0".to_owned(), name));
         uses.positions.extend(cell.iter().filter(|it| *it != "0").cloned());
-        let turn = match innermost(Axis::K).map(|it| (it, it.order)) {
-            Some((it, Some(LoopOrder::Ascending))) => it.name.clone(),
-            Some((it, Some(LoopOrder::Descending))) => format!("-{}", it.name),
-            Some((_, None)) | None => "0".to_owned(),
+        let by_loop = innermost(Axis::K).and_then(|it| it.order).map_or(Levels::Unordered, |it| match it {
+            LoopOrder::Ascending => Levels::Ascending,
+            LoopOrder::Descending => Levels::Descending,
+        });
+        let as_it_stands =
+            Moment { sweep: 0, levels: by_loop, statement: self.outermost.unwrap_or(origin.stmt) };
+        let Moment { sweep, levels, statement } = self.order.of(origin.stmt).unwrap_or(as_it_stands);
+        let turn = match (levels, cell[Axis::K.index()].as_str()) {
+            (Levels::Unordered, _) | (_, "0") => "0".to_owned(),
+            (Levels::Ascending, k) => k.to_owned(),
+            (Levels::Descending, k) => format!("-{k}"),
         };
-        let outermost = self.outermost.unwrap_or(origin.stmt).0;
-        Trap { statement: origin.stmt.0, turn, outermost, cell }
+        self.ending.insert(sweep);
+        Trap { statement: origin.stmt.0, sweep, turn, outermost: statement.0, cell }
     }
 
     fn loop_region(&mut self, graph: &Graph<'_>, it: &LoopRegion) -> Item {

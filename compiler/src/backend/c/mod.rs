@@ -204,52 +204,52 @@ mod tests {
         check(
             &samples::columns(),
             &expect![[r#"
-            /* What step 1 does at one position k. */
-            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
-            {
-              const int64_t I = run->I, J = run->J;
-              double *restrict const q = run->q;
-              const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
-              double *restrict const out = run->out;
-              const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
-              for (int64_t j = 0; j < J; ++j) {
-                for (int64_t i = 0; i < I; ++i) {
-                  double x = q[i * q_i + j * q_j + k * q_k];
-                  int64_t n = 0;
-                  if (i < 1) {
-                    x = 7.5;
-                  }
-                  for (uint64_t turn = 0; x > 1.0; ++turn) {
-                    if (turn == 1000000u) {
-                      isobar_raise(run->raised, 0, 6, 6, i, j, k);
-                      break;
+                /* What step 1 does at one position k. */
+                static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t k)
+                {
+                  const int64_t I = run->I, J = run->J;
+                  double *restrict const q = run->q;
+                  const int64_t q_i = is_unit ? 1 : run->q_i, q_j = run->q_j, q_k = run->q_k;
+                  double *restrict const out = run->out;
+                  const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
+                  for (int64_t j = 0; j < J; ++j) {
+                    for (int64_t i = 0; i < I; ++i) {
+                      double x = q[i * q_i + j * q_j + k * q_k];
+                      int64_t n = 0;
+                      if (i < 1) {
+                        x = 7.5;
+                      }
+                      for (uint64_t turn = 0; x > 1.0; ++turn) {
+                        if (turn == 1000000u) {
+                          isobar_raise(run->raised, 0, 0, 6, 6, i, j, k);
+                          break;
+                        }
+                        x = 0.5 * x;
+                        n = isobar_add_i64(n, 1);
+                      }
+                      if (x > 0.0) {
+                        out[i * out_i + j * out_j + k * out_k] = 1.0;
+                      } else if (q[i * q_i + j * q_j + k * q_k] > 0.0) {
+                        out[i * out_i + j * out_j + k * out_k] = x;
+                      } else {
+                        out[i * out_i + j * out_j + k * out_k] = -1.0;
+                      }
+                      q[i * q_i + j * q_j + k * q_k] = x + (double)n;
                     }
-                    x = 0.5 * x;
-                    n = isobar_add_i64(n, 1);
                   }
-                  if (x > 0.0) {
-                    out[i * out_i + j * out_j + k * out_k] = 1.0;
-                  } else if (q[i * q_i + j * q_j + k * q_k] > 0.0) {
-                    out[i * out_i + j * out_j + k * out_k] = x;
-                  } else {
-                    out[i * out_i + j * out_j + k * out_k] = -1.0;
-                  }
-                  q[i * q_i + j * q_j + k * q_k] = x + (double)n;
                 }
-              }
-            }
 
-            /* k from 0 to K, shared by the threads */
-            static void step_1(const struct run *run, const bool is_unit)
-            {
-              const int64_t K = run->K;
-              #pragma omp parallel for schedule(static) num_threads(run->threads)
-              for (int64_t k = 0; k < K; ++k)
-                if (is_unit) step_1_at(run, true, k);
-                else step_1_at(run, false, k);
-            }
+                /* k from 0 to K, shared by the threads */
+                static void step_1(const struct run *run, const bool is_unit)
+                {
+                  const int64_t K = run->K;
+                  #pragma omp parallel for schedule(static) num_threads(run->threads)
+                  for (int64_t k = 0; k < K; ++k)
+                    if (is_unit) step_1_at(run, true, k);
+                    else step_1_at(run, false, k);
+                }
 
-        "#]],
+            "#]],
         );
     }
 
@@ -270,64 +270,64 @@ threads j in [0, J) parallel:
         check(
             &samples::parsed(text),
             &expect![[r#"
-            /* What step 1 does at one position j. */
-            static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
-            {
-              const int64_t I = run->I, K = run->K;
-              const double *restrict const a = run->a;
-              const int64_t a_i = is_unit ? 1 : run->a_i, a_j = run->a_j, a_k = run->a_k;
-              const int32_t *restrict const n = run->n;
-              const int64_t n_i = is_unit ? 1 : run->n_i, n_j = run->n_j;
-              double *restrict const t = run->t;
-              const int64_t t_j = run->t_j, t_k = run->t_k, t_d0 = run->t_d0;
-              const int64_t a_below = run->a_below;
-              const int64_t a_above = run->a_above;
-              for (int64_t k = 0; k < K; ++k) {
-                for (int64_t i = 0; i < I; ++i) {
-                  const int64_t a_at = isobar_add_i64(a_below + k, (int64_t)n[i * n_i + j * n_j]);
-                  const int64_t t_at = (int64_t)isobar_add_i32(n[i * n_i + j * n_j], 1);
-                  if (a_at < 0 || a_at >= K + a_above + a_below || t_at < 0 || t_at >= 3) {
-                    isobar_raise(run->raised, k, 0, 0, i, j, k);
-                  } else {
-                    const int64_t a_at_1 = isobar_add_i64(a_below,
-                        isobar_f64_to_i64(t[i + j * t_j + k * t_k + t_at * t_d0]));
-                    const int64_t t_at_1 = (int64_t)n[i * n_i + j * n_j];
-                    if (a_at_1 < 0 || a_at_1 >= K + a_above + a_below || t_at_1 < 0 || t_at_1 >= 3) {
-                      isobar_raise(run->raised, k, 0, 0, i, j, k);
-                    } else {
-                      t[i + j * t_j + k * t_k + t_at_1 * t_d0]
-                          = a[i * a_i + j * a_j + (a_at - a_below) * a_k]
-                          + a[i * a_i + j * a_j + (a_at_1 - a_below) * a_k];
-                    }
-                  }
-                  for (uint64_t turn = 0; t[i + j * t_j + k * t_k + 2 * t_d0] > 0.0; ++turn) {
-                    if (turn == 1000000u) {
-                      isobar_raise(run->raised, k, 1, 1, i, j, k);
-                      break;
-                    }
-                    const int64_t a_at_2 = isobar_add_i64(a_below, (int64_t)n[i * n_i + j * n_j]);
-                    if (a_at_2 < 0 || a_at_2 >= K + a_above + a_below) {
-                      isobar_raise(run->raised, k, 1, 2, i, j, k);
-                      break;
-                    } else {
-                      t[i + j * t_j + k * t_k + 2 * t_d0] = a[i * a_i + j * a_j + (a_at_2 - a_below) * a_k];
+                /* What step 1 does at one position j. */
+                static inline __attribute__((always_inline)) void step_1_at(const struct run *run, const bool is_unit, const int64_t j)
+                {
+                  const int64_t I = run->I, K = run->K;
+                  const double *restrict const a = run->a;
+                  const int64_t a_i = is_unit ? 1 : run->a_i, a_j = run->a_j, a_k = run->a_k;
+                  const int32_t *restrict const n = run->n;
+                  const int64_t n_i = is_unit ? 1 : run->n_i, n_j = run->n_j;
+                  double *restrict const t = run->t;
+                  const int64_t t_j = run->t_j, t_k = run->t_k, t_d0 = run->t_d0;
+                  const int64_t a_below = run->a_below;
+                  const int64_t a_above = run->a_above;
+                  for (int64_t k = 0; k < K; ++k) {
+                    for (int64_t i = 0; i < I; ++i) {
+                      const int64_t a_at = isobar_add_i64(a_below + k, (int64_t)n[i * n_i + j * n_j]);
+                      const int64_t t_at = (int64_t)isobar_add_i32(n[i * n_i + j * n_j], 1);
+                      if (a_at < 0 || a_at >= K + a_above + a_below || t_at < 0 || t_at >= 3) {
+                        isobar_raise(run->raised, 0, k, 0, 0, i, j, k);
+                      } else {
+                        const int64_t a_at_1 = isobar_add_i64(a_below,
+                            isobar_f64_to_i64(t[i + j * t_j + k * t_k + t_at * t_d0]));
+                        const int64_t t_at_1 = (int64_t)n[i * n_i + j * n_j];
+                        if (a_at_1 < 0 || a_at_1 >= K + a_above + a_below || t_at_1 < 0 || t_at_1 >= 3) {
+                          isobar_raise(run->raised, 0, k, 0, 0, i, j, k);
+                        } else {
+                          t[i + j * t_j + k * t_k + t_at_1 * t_d0]
+                              = a[i * a_i + j * a_j + (a_at - a_below) * a_k]
+                              + a[i * a_i + j * a_j + (a_at_1 - a_below) * a_k];
+                        }
+                      }
+                      for (uint64_t turn = 0; t[i + j * t_j + k * t_k + 2 * t_d0] > 0.0; ++turn) {
+                        if (turn == 1000000u) {
+                          isobar_raise(run->raised, 0, k, 1, 1, i, j, k);
+                          break;
+                        }
+                        const int64_t a_at_2 = isobar_add_i64(a_below, (int64_t)n[i * n_i + j * n_j]);
+                        if (a_at_2 < 0 || a_at_2 >= K + a_above + a_below) {
+                          isobar_raise(run->raised, 0, k, 1, 2, i, j, k);
+                          break;
+                        } else {
+                          t[i + j * t_j + k * t_k + 2 * t_d0] = a[i * a_i + j * a_j + (a_at_2 - a_below) * a_k];
+                        }
+                      }
                     }
                   }
                 }
-              }
-            }
 
-            /* j from 0 to J, shared by the threads */
-            static void step_1(const struct run *run, const bool is_unit)
-            {
-              const int64_t J = run->J;
-              #pragma omp parallel for schedule(static) num_threads(run->threads)
-              for (int64_t j = 0; j < J; ++j)
-                if (is_unit) step_1_at(run, true, j);
-                else step_1_at(run, false, j);
-            }
+                /* j from 0 to J, shared by the threads */
+                static void step_1(const struct run *run, const bool is_unit)
+                {
+                  const int64_t J = run->J;
+                  #pragma omp parallel for schedule(static) num_threads(run->threads)
+                  for (int64_t j = 0; j < J; ++j)
+                    if (is_unit) step_1_at(run, true, j);
+                    else step_1_at(run, false, j);
+                }
 
-        "#]],
+            "#]],
         );
     }
 

@@ -276,12 +276,12 @@ impl File<'_> {
     }
 
     fn function(&mut self, function: &Function) {
-        let is_step = self.program.steps.iter().find(|(name, _)| *name == function.name);
+        let is_step = self.program.steps.iter().find(|it| it.name == function.name);
         let positions: String = function.positions.iter().map(|it| format!(", const int64_t {it}")).collect();
         self.writer.line("");
         self.writer.line(format_args!("/* {} */", function.about));
         // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
-        let is_copied = !matches!(is_step, Some((_, true)));
+        let is_copied = !is_step.is_some_and(|it| it.is_spread);
         let linkage = if is_copied { "static inline __attribute__((always_inline))" } else { "static" };
         self.writer.line(format_args!(
             "{linkage} void {}(const struct run *run, const bool is_unit{positions})",
@@ -646,20 +646,30 @@ impl File<'_> {
         self.writer.line("");
         self.writer.line("int32_t status = 0;");
         let total = self.program.steps.len();
-        for (at, (name, is_spread)) in self.program.steps.iter().enumerate() {
+        for (at, step) in self.program.steps.iter().enumerate() {
+            let name = &step.name;
             self.writer.line(format_args!("/* Step {} of {total} */", at + 1));
             self.writer.line("if (call->cancel != NULL && *call->cancel != 0) {");
             self.writer.line("  status = 3;");
             self.writer.line("  goto end;");
             self.writer.line("}");
-            if *is_spread {
+            if step.is_spread {
                 self.writer.line(format_args!("{name}(&run, run.is_unit);"));
             } else {
                 self.writer.line(format_args!("if (run.is_unit) {name}(&run, true);"));
                 self.writer.line(format_args!("else {name}(&run, false);"));
             }
             if self.has_traps() {
-                self.writer.line("if (raised.is_raised) {");
+                // A step behind this one may have to end the run in a sweep that stands before in the text.
+                let so_far = self.program.steps[..=at].iter().flat_map(|it| &it.ending).max();
+                let to_come = self.program.steps[at + 1..].iter().flat_map(|it| &it.ending).min();
+                let is_before = match (so_far, to_come) {
+                    (Some(so_far), Some(to_come)) if to_come < so_far => {
+                        format!(" && raised.sweep <= {to_come}")
+                    }
+                    _ => String::new(),
+                };
+                self.writer.line(format_args!("if (raised.is_raised{is_before}) {{"));
                 self.writer.line("  if (call->trap != NULL) *call->trap = raised.first;");
                 self.writer.line("  status = 1;");
                 self.writer.line("  goto end;");
@@ -685,8 +695,8 @@ fn stepped(variable: &str, step: i64) -> String {
 }
 
 /// Reports that the run must end at a cell.
-fn raise(Trap { statement, turn, outermost, cell: [i, j, k] }: &Trap) -> String {
-    format!("isobar_raise(run->raised, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
+fn raise(Trap { statement, sweep, turn, outermost, cell: [i, j, k] }: &Trap) -> String {
+    format!("isobar_raise(run->raised, {sweep}, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
 }
 
 fn is_written(container: &Container) -> bool {
@@ -732,17 +742,19 @@ static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b :
 ";
 
 const RAISE: &str = "\
-/* The first cell at which the run must end: of a sweep the first level, of that the first statement,
-   of that the first cell in the order of k, j, i, of that what came first. */
+/* The first cell at which the run must end: of the first sweep of the text the first level, of that the
+   first statement, of that the first cell in the order of k, j, i, of that what came first. */
 struct isobar_raised {
   bool is_raised;
-  int64_t turn;      /* of the sweep around; 0 where levels have no order */
+  int32_t sweep;     /* which loop over the levels it is in the text */
+  int64_t turn;      /* of the level in its sweep; 0 where levels have no order */
   int32_t outermost; /* the statement that holds the one that ended the run, or that itself */
   isobar_trap first;
 };
 
 static bool isobar_is_before(const struct isobar_raised *a, const struct isobar_raised *b)
 {
+  if (a->sweep != b->sweep) return a->sweep < b->sweep;
   if (a->turn != b->turn) return a->turn < b->turn;
   if (a->outermost != b->outermost) return a->outermost < b->outermost;
   if (a->first.k != b->first.k) return a->first.k < b->first.k;
@@ -751,10 +763,10 @@ static bool isobar_is_before(const struct isobar_raised *a, const struct isobar_
 }
 
 static __attribute__((noinline, cold)) void
-isobar_raise(struct isobar_raised *raised, int64_t turn, int32_t outermost, int32_t statement,
+isobar_raise(struct isobar_raised *raised, int32_t sweep, int64_t turn, int32_t outermost, int32_t statement,
              int64_t i, int64_t j, int64_t k)
 {
-  const struct isobar_raised now = {true, turn, outermost, {statement, i, j, k}};
+  const struct isobar_raised now = {true, sweep, turn, outermost, {statement, i, j, k}};
 #pragma omp critical(isobar_raised)
   if (!raised->is_raised || isobar_is_before(&now, raised)) *raised = now;
 }

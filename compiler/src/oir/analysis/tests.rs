@@ -114,6 +114,21 @@ fn kinds(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn what_some_points_skip_keeps_its_old_value() {
+    let text = "
+stencil kinds
+field read: float64[IJK]
+field branch: float64[IJK]
+parallel
+  [start, end)
+    x0
+      if read > 0.0
+        branch = 1.0
+";
+    assert_eq!(kinds(text), ["read read", "branch read-write"]);
+}
+
+#[test]
 fn only_fields_written_as_a_whole_before_they_are_read_are_written_only() {
     let text = "
 stencil kinds

@@ -190,7 +190,7 @@ impl<'c> Graph<'c> {
         }
         symbols.extend(self.variables[..self.given_variables].iter().map(|(_, it)| it.clone()));
         let arguments = self.containers.iter().filter(|(_, it)| !it.is_transient).map(|(it, _)| it).collect();
-        Sdfg { name, span, arguments, containers: self.containers, symbols, region }
+        Sdfg { name, span, arguments, containers: self.containers, symbols, region, ..Sdfg::default() }
     }
 
     /// Adds a container of the tree to this graph.

@@ -336,4 +336,25 @@ field c: float64[I, J, K] shift [0, 0, 0] read-write
         "#]],
         );
     }
+
+    /// The remark about two loops, each in a state of its own.
+    fn told(first: &str, second: &str) -> String {
+        let nest = |it: &str| {
+            format!(
+                "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      {it}\n"
+            )
+        };
+        let header = "schedule fuse\n\
+                      field a: float64[I, J, K] shift [0, 0, 0] read-write\n\
+                      field b: float64[I, J, K] shift [0, 0, 0] read-write\n\
+                      field c: float64[I, J, K] shift [0, 0, 0] read-write\n";
+        let found = after_graph(apart(&format!("{header}{}{}", nest(first), nest(second))), fuse_states);
+        found.lines().last().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn the_later_of_two_writes_stays_the_later() {
+        let found = told("b[i, j, k] = a[i, j, k]", "b[i, j, k] = c[i, j, k]");
+        assert_eq!(found, "missed: state_1 stays behind state_0: both write `b`");
+    }
 }

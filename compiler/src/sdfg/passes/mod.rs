@@ -2,10 +2,12 @@
 
 pub mod promote_scalars;
 pub mod eliminate_dead_dataflow;
+pub mod remove_copies;
 pub mod fuse_states;
+pub mod fuse_maps;
 pub mod reuse_transients;
 
-use super::nodes::{NodeKind, Sdfg};
+use super::nodes::Sdfg;
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
 use crate::pass::{Analyses, Level, Pass, Pipeline};
@@ -23,8 +25,12 @@ pub const PASSES: &[Pass<Sdfg>] = &[
         run: eliminate_dead_dataflow::eliminate_dead_dataflow,
         preserves: &[],
     },
+    // A copy that is gone orders nothing any more.
+    Pass { name: remove_copies::NAME, run: remove_copies::remove_copies, preserves: &[] },
     // Where a state in between is gone, its neighbours meet.
     Pass { name: fuse_states::NAME, run: fuse_states::fuse_states, preserves: &[] },
+    // Within one state, since data flow tells which maps depend on each other.
+    Pass { name: fuse_maps::NAME, run: fuse_maps::fuse_maps, preserves: &[] },
     // Last, when it is known how long each array is needed.
     Pass { name: reuse_transients::NAME, run: reuse_transients::reuse_transients, preserves: &[] },
 ];
@@ -49,15 +55,7 @@ impl Level for Sdfg {
     }
 
     fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
-        self.region.each_state(&mut |state| {
-            for (_, node) in state.nodes.iter() {
-                match &node.kind {
-                    NodeKind::Tasklet(it) => each(&it.origin),
-                    NodeKind::NestedSdfg(it) => it.sdfg.each_statement(each),
-                    NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
-                }
-            }
-        });
+        self.each_origin(&mut |it| each(it));
     }
 }
 

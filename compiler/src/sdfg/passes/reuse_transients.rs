@@ -270,7 +270,7 @@ fn rename_connectors(sdfg: &mut Sdfg, from: &str, to: &str) {
                 rename_argument(it, from, to);
             }
         }
-        state.edges.update(|edge| {
+        for edge in &mut state.edges {
             renamed(&mut edge.source_connector);
             renamed(&mut edge.target_connector);
             for (node, connector) in
@@ -280,7 +280,7 @@ fn rename_connectors(sdfg: &mut Sdfg, from: &str, to: &str) {
                     *connector = Some(to.to_owned());
                 }
             }
-        });
+        }
     });
 }
 

@@ -1,0 +1,65 @@
+//! In which order the statements of a text run, whatever becomes of their loops.
+
+use std::collections::BTreeMap;
+
+use super::StmtId;
+
+/// When each statement runs, if all run as they are written. Of several places where a run must end, the first of
+/// this order is the one that is told, on every level and with any number of threads.
+///
+/// A statement that would read what one before it could not compute comes behind that one here. So whatever
+/// order things run in, once all have been tried, the least place is the one where the text itself would have ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramOrder {
+    moments: BTreeMap<StmtId, Moment>,
+}
+
+/// When a statement runs: of two, the one in the lesser sweep; there the one on the first level, where levels have an
+/// order; there the one whose `statement` is less; there the one at the first point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Which loop over the levels it stands in.
+    pub sweep: u32,
+    pub levels: Levels,
+    /// The statement that is finished at all points, or at all of a level, before the next one starts.
+    pub statement: StmtId,
+}
+
+/// From which side a sweep comes to the levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Levels {
+    Unordered,
+    Ascending,
+    Descending,
+}
+
+impl Levels {
+    /// Less for the level that comes first.
+    #[must_use]
+    pub fn turn(self, level: i64) -> i64 {
+        match self {
+            Levels::Unordered => 0,
+            Levels::Ascending => level,
+            Levels::Descending => -level,
+        }
+    }
+}
+
+impl ProgramOrder {
+    /// A statement that is there already keeps its moment.
+    pub fn add(&mut self, stmt: StmtId, moment: Moment) {
+        self.moments.entry(stmt).or_insert(moment);
+    }
+
+    /// `None` for a statement of which nobody said it.
+    #[must_use]
+    pub fn of(&self, stmt: StmtId) -> Option<Moment> {
+        self.moments.get(&stmt).copied()
+    }
+
+    /// Whether nothing is known, as of a graph from a file.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.moments.is_empty()
+    }
+}

@@ -1,0 +1,25 @@
+//! When each statement runs as it is written.
+
+use crate::diag::{Levels, Moment, ProgramOrder};
+use crate::oir::nodes::Stencil;
+use crate::space::LoopOrder;
+
+/// Of a stencil to which no pass has done anything.
+#[must_use]
+pub fn program_order(stencil: &Stencil) -> ProgramOrder {
+    let mut order = ProgramOrder::default();
+    for (sweep, it) in (0_u32..).zip(&stencil.vertical_loops) {
+        let levels = match it.order {
+            LoopOrder::Parallel => Levels::Unordered,
+            LoopOrder::Forward => Levels::Ascending,
+            LoopOrder::Backward => Levels::Descending,
+        };
+        for &execution in it.sections.iter().flat_map(|it| &it.executions) {
+            let body = &stencil.executions[execution].body;
+            let Some(first) = body.first() else { continue };
+            let moment = Moment { sweep, levels, statement: first.origin.stmt };
+            body.iter().for_each(|it| it.walk(&mut |it| order.add(it.origin.stmt, moment)));
+        }
+    }
+    order
+}

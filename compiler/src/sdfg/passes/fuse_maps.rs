@@ -1,0 +1,333 @@
+//! Makes one map of two that run over the same points.
+
+mod join;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::join::{joined, keep_in_iterations};
+use super::PassCx;
+use crate::diag::{Origin, StmtId};
+use crate::entity::{Arena, Handle};
+use crate::sdfg::nodes::{Container, Edge, Map, Node, NodeKind, Range, Sdfg, State, Storage};
+use crate::sdfg::subset::{are_disjoint, propagated_over};
+use crate::space::Symbol;
+
+pub const NAME: &str = "sdfg/fuse-maps";
+
+/// For each map, so many of those before it are looked at.
+const LOOK_BACK: usize = 8;
+
+/// Fuses each map with one before it in the same scope, where both have the same iterations and touch the same
+/// data; then what is inside of it.
+///
+/// - **Precondition** — a valid graph.
+/// - **Effect** — fewer, larger maps. An iteration of the fused map does what the first did there and then what
+///   the second did; loops keep their order, their nesting and their marks. What only one iteration needs of an
+///   array that nobody else sees becomes a value of that iteration.
+/// - **Legality** — [`may_fuse`], and what [`joined`] finds on its way; every refusal becomes a remark.
+/// - **Why** — what the first leaves in the cache, the second finds there. The schedule tree merges neighbours;
+///   data flow also sees maps as such that have others in between which neither depends on.
+pub fn fuse_maps(sdfg: &mut Sdfg, cx: &mut PassCx) {
+    let apart = std::mem::take(&mut sdfg.apart);
+    sdfg.each_nested_mut(&mut |nested| fuse_in(&mut nested.sdfg, &apart, cx));
+    fuse_in(sdfg, &apart, cx);
+    sdfg.apart = apart;
+}
+
+fn fuse_in(sdfg: &mut Sdfg, apart: &BTreeSet<StmtId>, cx: &mut PassCx) {
+    let containers = &sdfg.containers;
+    let mut is_changed = false;
+    sdfg.region.each_state_mut(&mut |state| {
+        loop {
+            let mut refused = Vec::new();
+            match fused_once(&Scene { state, containers, apart }, &mut refused) {
+                Some((both, message, about)) if cx.may_change() => {
+                    cx.applied(message, &about);
+                    *state = both;
+                    is_changed = true;
+                }
+                Some(_) => break,
+                None => {
+                    refused.into_iter().for_each(|(message, about)| cx.missed(message, &about));
+                    break;
+                }
+            }
+        }
+    });
+    if is_changed {
+        keep_in_iterations(sdfg);
+    }
+}
+
+/// A state, and what its names mean.
+#[derive(Clone, Copy)]
+struct Scene<'s> {
+    state: &'s State,
+    containers: &'s Arena<Container>,
+    /// Statements whose loops do not continue others.
+    apart: &'s BTreeSet<StmtId>,
+}
+
+/// Both ends of a map.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    entry: Handle<Node>,
+    exit: Handle<Node>,
+}
+
+/// A remark, and the statements that it is about.
+type Told = (String, Vec<Origin>);
+
+/// The state with the first two maps fused that can be, from the outermost scope in.
+fn fused_once(scene: &Scene<'_>, refused: &mut Vec<Told>) -> Option<(State, String, Vec<Origin>)> {
+    let state = scene.state;
+    let mut of_scopes: BTreeMap<Option<Handle<Node>>, Vec<Ends>> = BTreeMap::new();
+    for (entry, exit) in state.exits() {
+        of_scopes.entry(state.nodes[entry].scope).or_default().push(Ends { entry, exit });
+    }
+    for (scope, mut maps) in of_scopes.into_iter().filter(|(_, maps)| maps.len() > 1) {
+        let order = state.in_order(scope)?;
+        let place: BTreeMap<_, _> = order.into_iter().enumerate().map(|(at, node)| (node, at)).collect();
+        maps.sort_by_key(|it| place.get(&it.entry));
+        for (at, &second) in maps.iter().enumerate() {
+            let mut nearest = None;
+            for &first in maps[..at].iter().rev().take(LOOK_BACK) {
+                let Some(common) = in_common(scene, first, second) else { continue };
+                let result =
+                    may_fuse(scene, first, second).and_then(|pairs| joined(scene, first, second, &pairs));
+                let name = &scene.containers[common].name;
+                let about: Vec<Origin> =
+                    [first, second].iter().filter_map(|it| first_origin(state, it.entry).cloned()).collect();
+                match result {
+                    Ok(both) => {
+                        return Some((both, format!("both maps touch `{name}`, and are one now"), about));
+                    }
+                    Err(why) => {
+                        nearest
+                            .get_or_insert((format!("both maps touch `{name}`, but stay two: {why}"), about));
+                    }
+                }
+            }
+            refused.extend(nearest);
+        }
+    }
+    None
+}
+
+/// The first container that both maps touch where they have the same iterations, with one unit of work for each.
+fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Container>> {
+    let (one, other) = (map_of(scene.state, first.entry)?, map_of(scene.state, second.entry)?);
+    let is_alike = one.schedule == other.schedule
+        && one.params.len() == other.params.len()
+        && one
+            .params
+            .iter()
+            .zip(&other.params)
+            .all(|(one, other)| one.axis == other.axis && one.step == other.step);
+    if !is_alike {
+        return None;
+    }
+    let moved = |ends: Ends| {
+        let edges =
+            scene.state.edges.iter().filter(move |it| it.target == ends.entry || it.source == ends.exit);
+        edges.filter_map(|it| it.memlet.as_ref()).map(|it| it.data).collect::<BTreeSet<_>>()
+    };
+    moved(first).intersection(&moved(second)).copied().find(|&it| !scene.containers[it].is_scalar())
+}
+
+/// Two nodes of which one must have ended before the other starts.
+type Pair = (Handle<Node>, Handle<Node>);
+
+/// Whether each iteration of the second map may follow the same one of the first at once: which nodes inside then
+/// have to stay in order.
+fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, String> {
+    let state = scene.state;
+    let (Some(one), Some(other)) = (map_of(state, first.entry), map_of(state, second.entry)) else {
+        return Err("one of them is no map".to_owned());
+    };
+    let names = renaming(one, other);
+    let ranges = |it: &Map| it.params.iter().map(|it| it.range.clone()).collect::<Vec<_>>();
+    if ranges(one) != names.ranges(&ranges(other)) {
+        return Err("they have other ranges".to_owned());
+    }
+    if names.0.iter().any(|(_, to)| mentions(state, second.entry, to)) {
+        return Err("the second uses the name of a parameter of the first for something else".to_owned());
+    }
+    if let Some(pinned) = origins(state, second.entry).find(|it| scene.apart.contains(&it.stmt)) {
+        return Err(format!("{} is kept apart", pinned.stmt));
+    }
+    if [first, second].iter().any(|it| may_end(state, it.entry)) {
+        return Err("a statement may end the run, and the first of several must stay the first".to_owned());
+    }
+    if state.reaches(second.exit, first.entry) {
+        return Err("the first needs what the second does".to_owned());
+    }
+    // What lies between them may only be what the first hands to the second.
+    let behind = state.reached_from(first.exit);
+    for between in state.nodes.handles().filter(|it| behind[it.index()]) {
+        let is_end = [first.exit, second.entry].contains(&between);
+        if is_end || !state.reaches(between, second.entry) {
+            continue;
+        }
+        let is_handed = matches!(state.nodes[between].kind, NodeKind::Access(_))
+            && state.edges_into(between).all(|it| it.source == first.exit);
+        if !is_handed {
+            return Err("something between them needs the first and is needed by the second".to_owned());
+        }
+    }
+    let (before, after) = (touches(state, first), touches(state, second));
+    let mut pairs = Vec::new();
+    for one in &before {
+        for other in after.iter().filter(|it| it.data == one.data && (it.is_write || one.is_write)) {
+            let subset = names.ranges(other.subset);
+            let map = map_of(state, first.entry).map_or(&[][..], |it| &it.params);
+            let all = |subset: &[Range]| propagated_over(subset, map);
+            if is_own(scene, first, second, one.data)
+                || is_of_one_iteration(one.subset, &subset, map_params(map))
+            {
+                pairs.push((one.ends, other.starts));
+            } else if !are_disjoint(&all(one.subset), &all(&subset)) {
+                let name = &scene.containers[one.data].name;
+                let what = match (one.is_write, other.is_write) {
+                    (true, true) => {
+                        "in the second an iteration overwrites what another one of the first wrote"
+                    }
+                    (true, false) => "in the second an iteration reads what another one of the first wrote",
+                    _ => "in the second an iteration overwrites what another one of the first reads",
+                };
+                return Err(format!("{what}, `{name}`"));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+fn map_of(state: &State, entry: Handle<Node>) -> Option<&Map> {
+    match &state.nodes[entry].kind {
+        NodeKind::MapEntry(map) => Some(map),
+        _ => None,
+    }
+}
+
+fn map_params(params: &[crate::sdfg::nodes::MapParam]) -> Vec<&Symbol> {
+    params.iter().map(|it| &it.symbol).collect()
+}
+
+/// Something right inside a map that reads or writes a container.
+struct Touch<'s> {
+    data: Handle<Container>,
+    /// In one iteration.
+    subset: &'s [Range],
+    is_write: bool,
+    starts: Handle<Node>,
+    ends: Handle<Node>,
+}
+
+fn touches(state: &State, map: Ends) -> Vec<Touch<'_>> {
+    let exits: BTreeMap<_, _> = state.exits().collect();
+    let entries: BTreeMap<_, _> = state.exits().map(|(entry, exit)| (exit, entry)).collect();
+    let works = |it: Handle<Node>| {
+        state.nodes[it].scope == Some(map.entry)
+            && it != map.exit
+            && !matches!(state.nodes[it].kind, NodeKind::Access(_))
+    };
+    let mut found = Vec::new();
+    for edge in &state.edges {
+        let Some(memlet) = &edge.memlet else { continue };
+        let (data, subset) = (memlet.data, memlet.subset.as_slice());
+        // An edge from the entry of an inner map, or to its exit, belongs to that one.
+        let ends = |node| exits.get(&node).copied().unwrap_or(node);
+        let starts = |node| entries.get(&node).copied().unwrap_or(node);
+        if works(edge.target) && !entries.contains_key(&edge.target) {
+            let (starts, ends) = (edge.target, ends(edge.target));
+            found.push(Touch { data, subset, is_write: false, starts, ends });
+        }
+        if works(edge.source) && !exits.contains_key(&edge.source) {
+            let (starts, ends) = (starts(edge.source), edge.source);
+            found.push(Touch { data, subset, is_write: true, starts, ends });
+        }
+    }
+    found
+}
+
+/// Whether each iteration of each map has the container for itself.
+fn is_own(scene: &Scene<'_>, first: Ends, second: Ends, data: Handle<Container>) -> bool {
+    let container = &scene.containers[data];
+    let moves = |it: &&Edge| it.memlet.as_ref().is_some_and(|it| it.data == data);
+    let enters = |ends: Ends| scene.state.edges_into(ends.entry).any(|it| moves(&it));
+    // Or leaves for a node from which somebody reads it.
+    let is_read = |access| scene.state.edges_out_of(access).any(|it| moves(&it));
+    let crosses = |ends: Ends| {
+        enters(ends) || scene.state.edges_out_of(ends.exit).filter(moves).any(|it| is_read(it.target))
+    };
+    container.is_transient && container.storage == Storage::Register && !crosses(first) && !crosses(second)
+}
+
+/// Whether two subsets can only meet in the same iteration: every parameter is told by an index that both have.
+fn is_of_one_iteration(one: &[Range], other: &[Range], params: Vec<&Symbol>) -> bool {
+    params.iter().all(|param| {
+        one.iter().zip(other).any(|(one, other)| {
+            let (Some(one), Some(other)) = (one.as_point(), other.as_point()) else { return false };
+            let is_told = |symbol: &Symbol| one.factor(symbol) != 0;
+            one == other && is_told(param) && !params.iter().any(|it| it != param && is_told(it))
+        })
+    })
+}
+
+/// From the parameters of the second map to those of the first, where they are not the same.
+struct Renaming(Vec<(Symbol, Symbol)>);
+
+fn renaming(first: &Map, second: &Map) -> Renaming {
+    let pairs = second.params.iter().zip(&first.params);
+    let pairs = pairs.map(|(from, to)| (from.symbol.clone(), to.symbol.clone()));
+    Renaming(pairs.filter(|(from, to)| from != to).collect())
+}
+
+impl Renaming {
+    fn ranges(&self, subset: &[Range]) -> Vec<Range> {
+        self.0.iter().fold(subset.to_vec(), |subset, (from, to)| {
+            subset.iter().map(|it| it.with_symbol(from, to)).collect()
+        })
+    }
+}
+
+/// Whether something inside a map names a symbol, or has it as a parameter.
+fn mentions(state: &State, entry: Handle<Node>, symbol: &Symbol) -> bool {
+    let mut copy = state.clone();
+    let other = Symbol::new("");
+    copy.rename_inside(entry, symbol, &other) > 0
+}
+
+/// Whether something inside a map may have to end the run.
+fn may_end(state: &State, entry: Handle<Node>) -> bool {
+    state.nodes.iter().any(|(node, it)| {
+        state.is_inside(node, entry)
+            && match &it.kind {
+                NodeKind::Tasklet(it) => !it.found.is_empty(),
+                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
+                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
+            }
+    })
+}
+
+/// The statements inside a map.
+fn origins(state: &State, entry: Handle<Node>) -> impl Iterator<Item = &Origin> {
+    let mut found = Vec::new();
+    for (node, it) in state.nodes.iter() {
+        if !state.is_inside(node, entry) {
+            continue;
+        }
+        match &it.kind {
+            NodeKind::Tasklet(it) => found.push(&it.origin),
+            NodeKind::NestedSdfg(it) => it.sdfg.each_origin(&mut |it| found.push(it)),
+            NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
+        }
+    }
+    found.into_iter()
+}
+
+fn first_origin(state: &State, entry: Handle<Node>) -> Option<&Origin> {
+    origins(state, entry).min_by_key(|it| it.stmt)
+}

@@ -1,0 +1,279 @@
+//! Takes out copies that change nothing but the name.
+
+#[cfg(test)]
+mod tests;
+mod touches;
+
+use self::touches::{Touch, touches};
+use super::PassCx;
+use super::eliminate_dead_dataflow::drop_empty_states;
+use crate::diag::Origin;
+use crate::entity::Handle;
+use crate::expr::ExprKind;
+use crate::sdfg::nodes::{
+    Container, Edge, Input, Memlet, Node, NodeKind, Range, Sdfg, State, Storage, Tasklet,
+};
+use crate::sdfg::subset::{holds, sum, union};
+
+pub const NAME: &str = "sdfg/remove-copies";
+
+/// Takes out each statement that fills an array of its own from another one, or another one from an array of its
+/// own, and lets all others use the one array that is left.
+///
+/// - **Precondition** — a valid graph, in which no element is read that was not written before.
+/// - **Effect** — one array and one pass over it less.
+/// - **Legality** — [`may_read_original`] and [`may_write_target`]; every refusal becomes a remark.
+/// - **Why** — a copy costs a read and a write of each element, and computes nothing.
+pub fn remove_copies(sdfg: &mut Sdfg, cx: &mut PassCx) {
+    sdfg.region.each_state_mut(&mut |state| {
+        for (_, node) in state.nodes.iter_mut() {
+            if let NodeKind::NestedSdfg(nested) = &mut node.kind {
+                remove_copies(&mut nested.sdfg, cx);
+                nested.sdfg.drop_unused_containers();
+            }
+        }
+    });
+    while remove_one(sdfg, cx) {}
+}
+
+/// A statement that moves elements of one array to another, with the same distance along each dimension.
+#[derive(Clone, Debug)]
+struct Copied {
+    from: Handle<Container>,
+    to: Handle<Container>,
+    /// Index in `from` - index in `to`, per dimension.
+    distance: Vec<i64>,
+    origin: Origin,
+}
+
+/// Removes the first copy that may go; tells why the others stay once none is left that may.
+fn remove_one(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
+    let copies = copies(sdfg);
+    if copies.is_empty() {
+        return false;
+    }
+    let all = touches(sdfg);
+    let mut refused = Vec::new();
+    for copy in copies {
+        let (from, to) = (&sdfg.containers[copy.from], &sdfg.containers[copy.to]);
+        let (from_name, to_name) = (from.name.clone(), to.name.clone());
+        let result = match (to.is_transient, from.is_transient) {
+            (true, _) => may_read_original(sdfg, &all, &copy).map(|()| (copy.to, copy.from)),
+            (false, true) => may_write_target(sdfg, &all, &copy).map(|()| (copy.from, copy.to)),
+            // Both are the caller's.
+            (false, false) => continue,
+        };
+        match result {
+            Ok((gone, kept)) if cx.may_change() => {
+                cx.applied(
+                    format!("`{to_name}` is a copy of `{from_name}`, and needs no place of its own"),
+                    [&copy.origin],
+                );
+                replace(sdfg, gone, kept, &copy);
+                return true;
+            }
+            Ok(_) => return false,
+            Err(why) => refused
+                .push((format!("`{to_name}` is a copy of `{from_name}`, but stays: {why}"), copy.origin)),
+        }
+    }
+    refused.into_iter().for_each(|(message, origin)| cx.missed(message, [&origin]));
+    false
+}
+
+/// The statements of this graph that only copy.
+fn copies(sdfg: &Sdfg) -> Vec<Copied> {
+    let mut found = Vec::new();
+    sdfg.region.each_state(&mut |state| {
+        for (node, it) in state.nodes.iter() {
+            if let NodeKind::Tasklet(tasklet) = &it.kind
+                && let Some(copy) = as_copy(sdfg, state, node, tasklet)
+            {
+                found.push(copy);
+            }
+        }
+    });
+    found
+}
+
+fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) -> Option<Copied> {
+    if !matches!(tasklet.code.kind, ExprKind::Access(Input::Connector(0))) || !tasklet.found.is_empty() {
+        return None;
+    }
+    let read = state.edges_into(node).find_map(|it| it.memlet.as_ref())?;
+    let written = state.edges_out_of(node).find_map(|it| it.memlet.as_ref())?;
+    let (from, to) = (&sdfg.containers[read.data], &sdfg.containers[written.data]);
+    let is_array = |it: &Container| !it.is_scalar() && it.storage != Storage::Register;
+    if from.dtype != to.dtype || !is_array(from) || !is_array(to) || read.data == written.data {
+        return None;
+    }
+    let pairs = read.as_element()?.into_iter().zip(written.as_element()?);
+    let distance = pairs.map(|(from, to)| from.distance_from(&to)).collect::<Option<Vec<i64>>>()?;
+    let has_rank = distance.len() == from.shape.len() && distance.len() == to.shape.len();
+    has_rank.then(|| Copied { from: read.data, to: written.data, distance, origin: tasklet.origin.clone() })
+}
+
+fn of(all: &[Touch], data: Handle<Container>) -> impl Iterator<Item = &Touch> {
+    all.iter().filter(move |it| it.data == data)
+}
+
+/// Whether what reads the copy may read the original.
+fn may_read_original(sdfg: &Sdfg, all: &[Touch], copy: &Copied) -> Result<(), String> {
+    let original = &sdfg.containers[copy.from].name;
+    if of(all, copy.to).any(|it| it.is_whole) {
+        return Err("a graph inside, a condition or an index of run time picks of it".to_owned());
+    }
+    if of(all, copy.to).filter(|it| it.is_write).count() != 1 {
+        return Err("something else is written to it too".to_owned());
+    }
+    if of(all, copy.from).any(|it| it.is_write) {
+        return Err(format!("`{original}` is written too"));
+    }
+    let Some(written) = of(all, copy.to).find(|it| it.is_write) else {
+        return Err("it is not written".to_owned());
+    };
+    if !of(all, copy.to).filter(|it| !it.is_write).all(|it| holds(&written.subset, &it.subset)) {
+        return Err("more is read of it than was copied".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether what writes the original may write the copy, which is all that reads it.
+fn may_write_target(sdfg: &Sdfg, all: &[Touch], copy: &Copied) -> Result<(), String> {
+    let (original, target) = (&sdfg.containers[copy.from].name, &sdfg.containers[copy.to].name);
+    if of(all, copy.from).any(|it| it.is_whole) || of(all, copy.to).any(|it| it.is_whole) {
+        return Err("a graph inside, a condition or an index of run time picks of one of them".to_owned());
+    }
+    if of(all, copy.from).filter(|it| !it.is_write).count() != 1 {
+        return Err(format!("`{original}` is read elsewhere too"));
+    }
+    if of(all, copy.to).count() != 1 {
+        return Err(format!("`{target}` is used elsewhere too"));
+    }
+    let Some(read) = of(all, copy.from).find(|it| !it.is_write) else {
+        return Err("it is not read".to_owned());
+    };
+    if read.is_conditional || read.is_in_loop {
+        return Err("it is not made once and for all".to_owned());
+    }
+    let mut is_covered = false;
+    for write in of(all, copy.from).filter(|it| it.is_write) {
+        if !write.is_before(read, sdfg) {
+            return Err(format!("`{original}` is written behind it"));
+        }
+        if !holds(&read.subset, &write.subset) {
+            return Err(format!("more is written to `{original}` than is copied"));
+        }
+        is_covered |= !write.is_conditional && holds(&write.subset, &read.subset);
+    }
+    if is_covered { Ok(()) } else { Err(format!("only some of `{original}` may be written")) }
+}
+
+/// Takes the copy out, and lets all that touches `gone` touch `kept`.
+fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, copy: &Copied) {
+    let names = [gone, kept].map(|it| sdfg.containers[it].name.clone());
+    let is_original_kept = kept == copy.from;
+    // From an index of the one that goes to the same element of the one that stays.
+    let sign = if is_original_kept { 1 } else { -1 };
+    let distance: Vec<i64> = copy.distance.iter().map(|it| sign * it).collect();
+    sdfg.region.each_state_mut(&mut |state| {
+        let removed: Vec<Handle<Node>> = state
+            .nodes
+            .handles()
+            .filter(|&it| match &state.nodes[it].kind {
+                NodeKind::Tasklet(_) => is_copy(state, it, copy),
+                // Nothing but the copy writes there, and nothing reads it.
+                NodeKind::Access(data) => !is_original_kept && *data == kept,
+                _ => false,
+            })
+            .collect();
+        if is_original_kept {
+            read_original(state, gone, kept, &names[1]);
+        } else {
+            state.remove(&|it| removed.contains(&it));
+        }
+        for edge in &mut state.edges {
+            let Some(memlet) = edge.memlet.as_mut().filter(|it| it.data == gone) else { continue };
+            memlet.data = kept;
+            move_by(memlet, &distance);
+            for connector in [&mut edge.source_connector, &mut edge.target_connector].into_iter().flatten() {
+                for way in ["IN_", "OUT_"] {
+                    if connector.strip_prefix(way) == Some(&names[0]) {
+                        *connector = format!("{way}{}", names[1]);
+                    }
+                }
+            }
+        }
+        for (_, node) in state.nodes.iter_mut() {
+            if matches!(node.kind, NodeKind::Access(data) if data == gone) {
+                node.kind = NodeKind::Access(kept);
+            }
+        }
+        if is_original_kept {
+            join_sources(state, kept);
+            state.remove(&|it| removed.contains(&it));
+        }
+    });
+    drop_empty_states(&mut sdfg.region);
+}
+
+fn is_copy(state: &State, node: Handle<Node>, copy: &Copied) -> bool {
+    let moves = |edge: &Edge, data| edge.memlet.as_ref().is_some_and(|it| it.data == data);
+    matches!(state.nodes[node].kind, NodeKind::Tasklet(_))
+        && state.edges_into(node).any(|it| moves(it, copy.from))
+        && state.edges_out_of(node).any(|it| moves(it, copy.to))
+}
+
+/// Cuts the ways from the copying statement to its array; who reads it inside a map around gets the original there.
+fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Container>, name: &str) {
+    let nodes = &state.nodes;
+    let is_written = |edge: &Edge| {
+        let is_access = matches!(nodes[edge.target].kind, NodeKind::Access(_));
+        let is_exit = |it: Handle<Node>| matches!(nodes[it].kind, NodeKind::MapExit { .. });
+        is_access
+            || is_exit(edge.target)
+            || is_exit(edge.source)
+            || matches!(nodes[edge.source].kind, NodeKind::Tasklet(_))
+    };
+    state.edges.retain(|it| !(it.memlet.as_ref().is_some_and(|it| it.data == gone) && is_written(it)));
+    for edge in &mut state.edges {
+        let source = &state.nodes[edge.source];
+        if let (NodeKind::Access(data), Some(entry)) = (&source.kind, source.scope)
+            && (*data == gone || *data == kept)
+        {
+            (edge.source, edge.source_connector) = (entry, Some(format!("OUT_{name}")));
+        }
+    }
+}
+
+/// Lets everything that reads a container, which nothing writes, read it from one node, and each map take it once.
+fn join_sources(state: &mut State, data: Handle<Container>) {
+    let accesses = state.nodes.iter().filter(|(_, it)| matches!(it.kind, NodeKind::Access(it) if it == data));
+    let accesses: Vec<Handle<Node>> =
+        accesses.filter(|(_, it)| it.scope.is_none()).map(|(it, _)| it).collect();
+    let Some(&first) = accesses.first() else { return };
+    for edge in state.edges.iter_mut().filter(|it| accesses.contains(&it.source)) {
+        edge.source = first;
+    }
+    let mut joined: Vec<Edge> = Vec::new();
+    for edge in std::mem::take(&mut state.edges) {
+        let is_entry = matches!(state.nodes[edge.target].kind, NodeKind::MapEntry(_));
+        let moves = |it: &Edge| it.memlet.as_ref().is_some_and(|it| it.data == data);
+        let known =
+            joined.iter_mut().find(|it| is_entry && it.target == edge.target && moves(it) && moves(&edge));
+        match (known.and_then(|it| it.memlet.as_mut()), &edge.memlet) {
+            (Some(memlet), Some(more)) => {
+                memlet.subset = union(&memlet.subset, &more.subset);
+                memlet.volume = sum(&memlet.volume, &more.volume);
+            }
+            _ => joined.push(edge),
+        }
+    }
+    state.edges = joined.into();
+}
+
+fn move_by(memlet: &mut Memlet, distance: &[i64]) {
+    for (range, &distance) in memlet.subset.iter_mut().zip(distance) {
+        *range = Range::new(range.start.moved(distance), range.end.moved(distance));
+    }
+}
