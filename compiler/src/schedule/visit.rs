@@ -1,5 +1,7 @@
 //! The one place that knows the shape of a schedule tree.
 
+pub mod place;
+
 use super::nodes::{Access, Expr, Loop, Node, Where};
 use crate::diag::Origin;
 use crate::space::Size;

@@ -310,7 +310,12 @@ pub(super) fn blend(dtype: DType) -> Compute {
 
 /// The operand itself.
 pub(super) fn copy(dtype: DType) -> Compute {
-    for_dtype!(dtype, E => |r, at, n| map::<E, E>(r, at, n, |a| a))
+    for_dtype!(dtype, E => |r, at, n| {
+        // A value stays in the place of itself.
+        if at.from[0] != at.to {
+            map::<E, E>(r, at, n, |a| a);
+        }
+    })
 }
 
 /// The operand in another type.

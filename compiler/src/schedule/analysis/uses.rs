@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::dependence::touches;
 use crate::entity::Handle;
 use crate::schedule::nodes::{Container, Node, Tree};
-use crate::schedule::transform::Path;
+use crate::schedule::visit::place::Path;
 
 /// How often each container is accessed.
 pub type Counts = BTreeMap<Handle<Container>, usize>;

@@ -3,7 +3,6 @@
 //! Passes choose among them by cost, and a person by a [document](super::document); both come through the
 //! same doors. What a transformation is told to do and may not, it leaves undone.
 
-pub mod place;
 pub mod refusal;
 
 pub mod merge;
@@ -17,7 +16,7 @@ pub mod contract;
 
 pub mod placement;
 
-pub use place::Path;
+pub use super::visit::place::Path;
 pub use refusal::Refusal;
 
 #[cfg(test)]

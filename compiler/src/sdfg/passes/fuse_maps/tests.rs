@@ -222,14 +222,15 @@ fn a_value_of_each_iteration_may_have_one_name_in_both() {
         ]),
         &expect![[r#"
               local s: float64
+              local s_1: float64
               n1: state state_0
                 n2: map k in [0:K], j in [0:J], i in [0:I]
                   reads a[1:I + 1, 0:J, 0:K]
-                  writes b[1:I + 1, 0:J, 0:K], c[1:I + 1, 0:J, 0:K], s
+                  writes b[1:I + 1, 0:J, 0:K], c[1:I + 1, 0:J, 0:K]
                   n3: s = a[i + 1, j, k]
                   n4: b[i + 1, j, k] = s
-                  n5: s = a[i + 1, j, k] * 2.0
-                  n6: c[i + 1, j, k] = s
+                  n5: s_1 = a[i + 1, j, k] * 2.0
+                  n6: c[i + 1, j, k] = s_1
             applied: both maps touch `a`, and are one now
         "#]],
     );

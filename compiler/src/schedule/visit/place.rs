@@ -61,7 +61,7 @@ impl Tree {
 }
 
 /// Calls `each` for every loop of a block with its path below `path`.
-pub(super) fn each_loop_in(block: &[Node], path: &mut Path, each: &mut dyn FnMut(&Path, &Loop)) {
+fn each_loop_in(block: &[Node], path: &mut Path, each: &mut dyn FnMut(&Path, &Loop)) {
     for (at, node) in block.iter().enumerate() {
         path.push(at);
         if let Node::Loop(it) = node {
