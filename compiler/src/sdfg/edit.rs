@@ -329,6 +329,22 @@ impl State {
         reached_from(&self.followers(), from.index())
     }
 
+    /// The nodes that a path leads from to this one.
+    #[must_use]
+    pub fn leading_to(&self, to: Handle<Node>) -> Vec<bool> {
+        let entries: BTreeMap<_, _> = self.exits().map(|(entry, exit)| (exit, entry)).collect();
+        let (mut seen, mut open) = (vec![false; self.nodes.len()], vec![to]);
+        while let Some(at) = open.pop() {
+            let before = self.edges_into(at).map(|it| it.source).chain(entries.get(&at).copied());
+            for node in before {
+                if !std::mem::replace(&mut seen[node.index()], true) {
+                    open.push(node);
+                }
+            }
+        }
+        seen
+    }
+
     /// Whether a path leads from one node to another.
     #[must_use]
     pub fn reaches(&self, from: Handle<Node>, to: Handle<Node>) -> bool {

@@ -115,7 +115,7 @@ impl Effects {
         let mut effects = Self::default();
         let body = Self::of_all(cx, &it.children);
         let over = Range::new(it.start.clone(), it.end.clone());
-        let inside = Uses::of_loop(it);
+        let inside = cx.uses_of(it);
         let spread = |touched: &Touched| Touched {
             container: touched.container,
             // What a region keeps from being touched is cut off again.

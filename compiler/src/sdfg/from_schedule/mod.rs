@@ -40,6 +40,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
         owners,
         effects: Memo::default(),
         merged: Memo::default(),
+        uses_of: Memo::default(),
         one_scopes: Memo::default(),
     };
     let mut graph = Graph::new(&context, Vec::new());
@@ -69,6 +70,7 @@ struct Context<'t> {
     effects: Memo<'t, Node, Rc<Effects>>,
     /// The same with one subset per container.
     merged: Memo<'t, Node, Rc<Effects>>,
+    uses_of: Memo<'t, Loop, Rc<Uses>>,
     /// Whether one scope of data flow can hold the body of a loop.
     one_scopes: Memo<'t, Loop, bool>,
 }
@@ -80,6 +82,11 @@ impl<'t> Context<'t> {
             Node::Assign(_) => Effects::of(self, node),
             _ => self.merged.get_or(node, || Rc::new(Effects::of(self, node).merged(self.tree))),
         }
+    }
+
+    /// The uses in all iterations of a loop.
+    fn uses_of(&self, it: &'t Loop) -> Rc<Uses> {
+        self.uses_of.get_or(it, || Rc::new(Uses::of_loop(it)))
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
@@ -128,7 +135,7 @@ impl<'t> Context<'t> {
                     own.extend(self.own(&it.children));
                 }
                 Node::Loop(it) => {
-                    let inside = Uses::of_loop(it);
+                    let inside = self.uses_of(it);
                     let is_private = |it| self.uses.is_private(self, it, &inside);
                     own.extend(inside.containers().filter(|&it| !is_private(it)));
                 }
@@ -419,7 +426,7 @@ impl<'c> Graph<'c> {
 
     /// The body of a loop as a graph of its own. `effects` are those of the body.
     fn nested(&mut self, it: &'c Loop, effects: &Effects) -> NestedSdfg {
-        let inside = Uses::of_loop(it);
+        let inside = self.context.uses_of(it);
         let mut inner = Graph::new(self.context, self.variables.clone());
         for handle in self.context.own(&it.children) {
             let is_private = self.context.uses.is_private(self.context, handle, &inside);

@@ -19,6 +19,9 @@ pub const NAME: &str = "sdfg/fuse-maps";
 /// For each map, so many of those before it are looked at.
 const LOOK_BACK: usize = 8;
 
+/// A state with more nodes is left: where loops are merged on the schedule tree, the largest has some hundred.
+const MOST_NODES: usize = 400;
+
 /// Fuses each map with one before it in the same scope, where both have the same iterations and touch the same
 /// data; then what is inside of it.
 ///
@@ -40,9 +43,15 @@ fn fuse_in(sdfg: &mut Sdfg, apart: &BTreeSet<StmtId>, cx: &mut PassCx) {
     let containers = &sdfg.containers;
     let mut is_changed = false;
     sdfg.region.each_state_mut(&mut |state| {
+        if state.nodes.len() > MOST_NODES {
+            let message = format!("a state of {} nodes is not searched for maps", state.nodes.len());
+            cx.missed(message, None);
+            return;
+        }
+        let (mut from, mut refused) = (Cursor::default(), Vec::new());
         loop {
-            let mut refused = Vec::new();
-            match fused_once(&Scene { state, containers, apart }, &mut refused) {
+            let scene = Scene { state, containers, apart, members: members(state) };
+            match fused_once(&scene, &mut from, &mut refused) {
                 Some((both, message, about)) if cx.may_change() => {
                     cx.applied(message, &about);
                     *state = both;
@@ -61,10 +70,29 @@ fn fuse_in(sdfg: &mut Sdfg, apart: &BTreeSet<StmtId>, cx: &mut PassCx) {
     }
 }
 
+/// Where the search goes on: what comes before was looked at, and stays as it is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
+    scope: usize,
+    /// The second map, among those of the scope.
+    map: usize,
+}
+
+/// The nodes right inside each map, by its entry, and outside of all.
+type Members = BTreeMap<Option<Handle<Node>>, Vec<Handle<Node>>>;
+
+fn members(state: &State) -> Members {
+    let mut members = Members::new();
+    for (node, it) in state.nodes.iter() {
+        members.entry(it.scope).or_default().push(node);
+    }
+    members
+}
+
 /// A state, and what its names mean.
-#[derive(Clone, Copy)]
 struct Scene<'s> {
     state: &'s State,
+    members: Members,
     containers: &'s Arena<Container>,
     /// Statements whose loops do not continue others.
     apart: &'s BTreeSet<StmtId>,
@@ -80,33 +108,62 @@ struct Ends {
 /// A remark, and the statements that it is about.
 type Told = (String, Vec<Origin>);
 
-/// The state with the first two maps fused that can be, from the outermost scope in.
-fn fused_once(scene: &Scene<'_>, refused: &mut Vec<Told>) -> Option<(State, String, Vec<Origin>)> {
+impl Scene<'_> {
+    /// The nodes inside a map, at any depth.
+    fn inside(&self, entry: Handle<Node>) -> Vec<Handle<Node>> {
+        let (mut inside, mut next) = (Vec::new(), vec![entry]);
+        while let Some(entry) = next.pop() {
+            for &node in self.members.get(&Some(entry)).into_iter().flatten() {
+                inside.push(node);
+                if matches!(self.state.nodes[node].kind, NodeKind::MapEntry(_)) {
+                    next.push(node);
+                }
+            }
+        }
+        inside
+    }
+}
+
+/// The state with the next two maps fused that can be, from the outermost scope in.
+fn fused_once(
+    scene: &Scene<'_>,
+    from: &mut Cursor,
+    refused: &mut Vec<Told>,
+) -> Option<(State, String, Vec<Origin>)> {
     let state = scene.state;
     let mut of_scopes: BTreeMap<Option<Handle<Node>>, Vec<Ends>> = BTreeMap::new();
     for (entry, exit) in state.exits() {
         of_scopes.entry(state.nodes[entry].scope).or_default().push(Ends { entry, exit });
     }
-    for (scope, mut maps) in of_scopes.into_iter().filter(|(_, maps)| maps.len() > 1) {
+    for (number, (scope, mut maps)) in of_scopes.into_iter().enumerate().skip(from.scope) {
+        if number > from.scope {
+            *from = Cursor { scope: number, map: 0 };
+        }
+        if maps.len() < 2 {
+            continue;
+        }
         let order = state.in_order(scope)?;
         let place: BTreeMap<_, _> = order.into_iter().enumerate().map(|(at, node)| (node, at)).collect();
         maps.sort_by_key(|it| place.get(&it.entry));
-        for (at, &second) in maps.iter().enumerate() {
+        for (at, &second) in maps.iter().enumerate().skip(from.map) {
+            from.map = at;
             let mut nearest = None;
             for &first in maps[..at].iter().rev().take(LOOK_BACK) {
                 let Some(common) = in_common(scene, first, second) else { continue };
                 let result =
                     may_fuse(scene, first, second).and_then(|pairs| joined(scene, first, second, &pairs));
                 let name = &scene.containers[common].name;
-                let about: Vec<Origin> =
-                    [first, second].iter().filter_map(|it| first_origin(state, it.entry).cloned()).collect();
+                let about = || {
+                    [first, second].iter().filter_map(|it| first_origin(scene, it.entry).cloned()).collect()
+                };
                 match result {
                     Ok(both) => {
-                        return Some((both, format!("both maps touch `{name}`, and are one now"), about));
+                        return Some((both, format!("both maps touch `{name}`, and are one now"), about()));
                     }
                     Err(why) => {
-                        nearest
-                            .get_or_insert((format!("both maps touch `{name}`, but stay two: {why}"), about));
+                        nearest.get_or_insert_with(|| {
+                            (format!("both maps touch `{name}`, but stay two: {why}"), about())
+                        });
                     }
                 }
             }
@@ -130,8 +187,7 @@ fn in_common(scene: &Scene<'_>, first: Ends, second: Ends) -> Option<Handle<Cont
         return None;
     }
     let moved = |ends: Ends| {
-        let edges =
-            scene.state.edges.iter().filter(move |it| it.target == ends.entry || it.source == ends.exit);
+        let edges = scene.state.edges_into(ends.entry).chain(scene.state.edges_out_of(ends.exit));
         edges.filter_map(|it| it.memlet.as_ref()).map(|it| it.data).collect::<BTreeSet<_>>()
     };
     moved(first).intersection(&moved(second)).copied().find(|&it| !scene.containers[it].is_scalar())
@@ -152,23 +208,22 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
     if ranges(one) != names.ranges(&ranges(other)) {
         return Err("they have other ranges".to_owned());
     }
-    if names.0.iter().any(|(_, to)| mentions(state, second.entry, to)) {
+    if !names.0.is_empty() && names.0.iter().any(|(_, to)| mentions(state, second.entry, to)) {
         return Err("the second uses the name of a parameter of the first for something else".to_owned());
     }
-    if let Some(pinned) = origins(state, second.entry).find(|it| scene.apart.contains(&it.stmt)) {
+    if let Some(pinned) = origins(scene, second.entry).into_iter().find(|it| scene.apart.contains(&it.stmt)) {
         return Err(format!("{} is kept apart", pinned.stmt));
     }
-    if [first, second].iter().any(|it| may_end(state, it.entry)) {
+    if [first, second].iter().any(|it| may_end(scene, it.entry)) {
         return Err("a statement may end the run, and the first of several must stay the first".to_owned());
     }
-    if state.reaches(second.exit, first.entry) {
+    // What lies between them may only be what the first hands to the second.
+    let (behind, before) = (state.reached_from(first.exit), state.leading_to(second.entry));
+    if state.leading_to(first.entry)[second.exit.index()] {
         return Err("the first needs what the second does".to_owned());
     }
-    // What lies between them may only be what the first hands to the second.
-    let behind = state.reached_from(first.exit);
-    for between in state.nodes.handles().filter(|it| behind[it.index()]) {
-        let is_end = [first.exit, second.entry].contains(&between);
-        if is_end || !state.reaches(between, second.entry) {
+    for between in state.nodes.handles().filter(|it| behind[it.index()] && before[it.index()]) {
+        if [first.exit, second.entry].contains(&between) {
             continue;
         }
         let is_handed = matches!(state.nodes[between].kind, NodeKind::Access(_))
@@ -177,7 +232,7 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
             return Err("something between them needs the first and is needed by the second".to_owned());
         }
     }
-    let (before, after) = (touches(state, first), touches(state, second));
+    let (before, after) = (touches(scene, first), touches(scene, second));
     let mut pairs = Vec::new();
     for one in &before {
         for other in after.iter().filter(|it| it.data == one.data && (it.is_write || one.is_write)) {
@@ -225,28 +280,34 @@ struct Touch<'s> {
     ends: Handle<Node>,
 }
 
-fn touches(state: &State, map: Ends) -> Vec<Touch<'_>> {
-    let exits: BTreeMap<_, _> = state.exits().collect();
-    let entries: BTreeMap<_, _> = state.exits().map(|(entry, exit)| (exit, entry)).collect();
-    let works = |it: Handle<Node>| {
-        state.nodes[it].scope == Some(map.entry)
-            && it != map.exit
-            && !matches!(state.nodes[it].kind, NodeKind::Access(_))
-    };
+fn touches<'s>(scene: &Scene<'s>, map: Ends) -> Vec<Touch<'s>> {
+    let state = scene.state;
+    let inside = scene.members.get(&Some(map.entry)).map_or(&[][..], Vec::as_slice);
+    // An inner map is one piece of work, from its entry to its exit.
+    let exits: BTreeMap<Handle<Node>, Handle<Node>> = inside
+        .iter()
+        .filter_map(|&node| match state.nodes[node].kind {
+            NodeKind::MapExit { entry } => Some((entry, node)),
+            _ => None,
+        })
+        .collect();
     let mut found = Vec::new();
-    for edge in &state.edges {
-        let Some(memlet) = &edge.memlet else { continue };
-        let (data, subset) = (memlet.data, memlet.subset.as_slice());
-        // An edge from the entry of an inner map, or to its exit, belongs to that one.
-        let ends = |node| exits.get(&node).copied().unwrap_or(node);
-        let starts = |node| entries.get(&node).copied().unwrap_or(node);
-        if works(edge.target) && !entries.contains_key(&edge.target) {
-            let (starts, ends) = (edge.target, ends(edge.target));
-            found.push(Touch { data, subset, is_write: false, starts, ends });
+    for &node in inside.iter().filter(|&&it| it != map.exit) {
+        let (starts, ends, reads, writes) = match state.nodes[node].kind {
+            NodeKind::Access(_) => continue,
+            NodeKind::MapEntry(_) => (node, exits.get(&node).copied().unwrap_or(node), true, false),
+            NodeKind::MapExit { entry } => (entry, node, false, true),
+            NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => (node, node, true, true),
+        };
+        let touch = |edge: &'s Edge, is_write| {
+            let memlet = edge.memlet.as_ref()?;
+            Some(Touch { data: memlet.data, subset: memlet.subset.as_slice(), is_write, starts, ends })
+        };
+        if reads {
+            found.extend(state.edges_into(node).filter_map(|it| touch(it, false)));
         }
-        if works(edge.source) && !exits.contains_key(&edge.source) {
-            let (starts, ends) = (starts(edge.source), edge.source);
-            found.push(Touch { data, subset, is_write: true, starts, ends });
+        if writes {
+            found.extend(state.edges_out_of(node).filter_map(|it| touch(it, true)));
         }
     }
     found
@@ -301,33 +362,27 @@ fn mentions(state: &State, entry: Handle<Node>, symbol: &Symbol) -> bool {
 }
 
 /// Whether something inside a map may have to end the run.
-fn may_end(state: &State, entry: Handle<Node>) -> bool {
-    state.nodes.iter().any(|(node, it)| {
-        state.is_inside(node, entry)
-            && match &it.kind {
-                NodeKind::Tasklet(it) => !it.found.is_empty(),
-                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
-                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
-            }
+fn may_end(scene: &Scene<'_>, entry: Handle<Node>) -> bool {
+    scene.inside(entry).into_iter().any(|node| match &scene.state.nodes[node].kind {
+        NodeKind::Tasklet(it) => !it.found.is_empty(),
+        NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
+        NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
     })
 }
 
 /// The statements inside a map.
-fn origins(state: &State, entry: Handle<Node>) -> impl Iterator<Item = &Origin> {
+fn origins<'s>(scene: &Scene<'s>, entry: Handle<Node>) -> Vec<&'s Origin> {
     let mut found = Vec::new();
-    for (node, it) in state.nodes.iter() {
-        if !state.is_inside(node, entry) {
-            continue;
-        }
-        match &it.kind {
+    for node in scene.inside(entry) {
+        match &scene.state.nodes[node].kind {
             NodeKind::Tasklet(it) => found.push(&it.origin),
             NodeKind::NestedSdfg(it) => it.sdfg.each_origin(&mut |it| found.push(it)),
             NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
         }
     }
-    found.into_iter()
+    found
 }
 
-fn first_origin(state: &State, entry: Handle<Node>) -> Option<&Origin> {
-    origins(state, entry).min_by_key(|it| it.stmt)
+fn first_origin<'s>(scene: &Scene<'s>, entry: Handle<Node>) -> Option<&'s Origin> {
+    origins(scene, entry).into_iter().min_by_key(|it| it.stmt)
 }
