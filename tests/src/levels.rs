@@ -1,8 +1,11 @@
 //! Generated stencils through every level, every pass and every interpreter.
 
 use anyhow::{Context, Result, ensure};
-use isobar_compiler::equivalence::compare::{compare, compare_passes};
+use isobar_compiler::backend::numpy;
+use isobar_compiler::backend::run::NoControl;
+use isobar_compiler::equivalence::compare::{Difference, Reference, compare, compare_passes};
 use isobar_compiler::equivalence::journey::Passes;
+use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
@@ -56,15 +59,34 @@ pub fn hold(seed: u64) -> Result<usize> {
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
         runs += 1;
         let (_, found) = compare(oir, &launch, &[seed, seed + 1]);
+        let found = found.filter(|it| !is_of_the_same_statement(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
+        if Reference::of(oir, &launch).end().is_some() {
+            // The run ends; of several statements that would end it, `numpy` may tell another one.
+            let npir = compilation.levels.npir().context("a compilation without errors has an NPIR")?;
+            let ended = numpy::run(npir, &mut launch.clone(), &mut NoControl);
+            ensure!(ended.is_err(), "`numpy` does not end\n{}", in_context());
+            continue;
+        }
         numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
         if let Some(target) = OTHERS.get(usize::try_from(seed % 5).unwrap_or(0)) {
             let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
+            let found = found.filter(|it| !is_of_the_same_statement(&it.what));
             let found = found.map(|it| format!("for {target:?}: {it}"));
             ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
         }
     }
     Ok(runs)
+}
+
+/// Whether both runs are ended by one statement, at another point: passes do not compute values beyond the domain
+/// that nobody needs, and the first that ends the run may be such a one.
+fn is_of_the_same_statement(what: &Difference) -> bool {
+    let Difference::End { expected: Some(Stop::Trap(expected)), found: Some(Stop::Trap(found)) } = what
+    else {
+        return false;
+    };
+    expected.origin.stmt == found.origin.stmt && expected.message == found.message
 }
 
 /// Whether GTIR, OIR and the schedule tree are, read back from their texts, what they were.

@@ -1,0 +1,58 @@
+// What the page compiles and what the command line does: one compiler on two machines.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { scenario, STAGES } from "./harness.mjs";
+
+/** Keeps every question to a worker that compiles, and its last answer. */
+function keepCompilations() {
+  const { Worker } = window;
+  window.compilations = [];
+  window.Worker = class extends Worker {
+    constructor(...how) {
+      super(...how);
+      this.addEventListener("message", ({ data }) => {
+        const { revision, said } = JSON.parse(data[0]);
+        if (said.compiled) window.compilations.push({ request: this.requests?.[revision], ...said.compiled });
+      });
+    }
+    postMessage(message, transfer) {
+      const { revision, ask } = JSON.parse(message[0]);
+      if (ask.compile) (this.requests ??= {})[revision] = ask.compile.request;
+      super.postMessage(message, transfer);
+    }
+  };
+}
+
+scenario("every level of the gallery has the same bytes in the page and on the command line", async (t) => {
+  t.page = await t.open(t.runner.url, keepCompilations);
+  const entries = await t.get("gallery-select").locator("option").evaluateAll((all) => all.map((it) => it.value));
+  const folder = await mkdtemp(join(tmpdir(), "isobar-bytes-"));
+  let compared = 0;
+  try {
+    for (const entry of entries.filter((it) => it !== "")) {
+      await t.pick(entry);
+      const { request, compiled } = await t.page.evaluate(() => window.compilations.at(-1));
+      const [[name, text]] = Object.entries(request.files);
+      const file = join(folder, name);
+      await writeFile(file, text);
+      const arguments_ = ["emit", file, "--stage", "all", "--format", "json"];
+      const { stdout } = await promisify(execFile)(process.env.ISOBAR_BIN, arguments_, { maxBuffer: 1 << 26 });
+      const native = JSON.parse(stdout);
+      assert.deepEqual(native.stages.map((it) => it.stage), STAGES, entry);
+      for (const [at, stage] of native.stages.entries()) {
+        assert.equal(compiled.stages[at].text, stage.text, `${entry}: ${stage.stage}`);
+        compared += 1;
+      }
+      const messages = (of) => of.remarks.map((it) => `${it.pass}: ${it.message}`);
+      assert.deepEqual(messages(compiled), messages(native), entry);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+  assert.ok(compared >= 5 * STAGES.length, `${compared}`);
+});
