@@ -36,12 +36,12 @@ const OTHERS: [Target; 3] = [
 ];
 
 /// Holds every level, every pass and `numpy` against what the stencil of a seed means, on two domains and in two
-/// orders of what has none; now and then for another machine. Answers how many runs there were.
+/// orders of what has none; now and then for another machine.
 ///
 /// # Errors
 ///
 /// What differs, with the step and the element; a validator's report; a level that does not read back.
-pub fn hold(seed: u64) -> Result<usize> {
+pub fn hold(seed: u64) -> Result<Held> {
     let subject = Subject::of_seed(seed);
     let domain = DOMAINS[usize::try_from(seed / 4).unwrap_or(0) % DOMAINS.len()];
     let compilation = subject.compile();
@@ -51,15 +51,15 @@ pub fn hold(seed: u64) -> Result<usize> {
     reads_back(&compilation).map_err(anyhow::Error::msg).with_context(in_context)?;
     let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
     let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
-    let mut runs = 0;
+    let mut held = Held::default();
     for domain in [domain, DOMAINS[0]] {
         let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
-        runs += 1;
+        held.runs += 1;
         let (_, found) = compare(oir, &launch, &[seed, seed + 1]);
-        let found = found.filter(|it| !is_of_the_same_statement(&it.what));
+        let found = found.filter(|it| !held.is_other_trap(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
         if Reference::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
@@ -71,22 +71,34 @@ pub fn hold(seed: u64) -> Result<usize> {
         numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
         if let Some(target) = OTHERS.get(usize::try_from(seed % 5).unwrap_or(0)) {
             let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
-            let found = found.filter(|it| !is_of_the_same_statement(&it.what));
+            let found = found.filter(|it| !held.is_other_trap(&it.what));
             let found = found.map(|it| format!("for {target:?}: {it}"));
             ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
         }
     }
-    Ok(runs)
+    Ok(held)
 }
 
-/// Whether both runs are ended by one statement, at another point: passes do not compute values beyond the domain
-/// that nobody needs, and the first that ends the run may be such a one.
-fn is_of_the_same_statement(what: &Difference) -> bool {
-    let Difference::End { expected: Some(Stop::Trap(expected)), found: Some(Stop::Trap(found)) } = what
-    else {
-        return false;
-    };
-    expected.origin.stmt == found.origin.stmt && expected.message == found.message
+/// What was found of a stencil that means the same at every level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    pub runs: u64,
+    /// How often a level ends a run that has to end, but tells another statement.
+    pub other_traps: u64,
+}
+
+impl Held {
+    /// Passes do not compute values beyond the domain that nobody needs, so another point may be the first to end a run.
+    fn is_other_trap(&mut self, what: &Difference) -> bool {
+        let Difference::End { expected: Some(Stop::Trap(expected)), found: Some(Stop::Trap(found)) } = what
+        else {
+            return false;
+        };
+        let is_same_statement =
+            expected.origin.stmt == found.origin.stmt && expected.message == found.message;
+        self.other_traps += u64::from(!is_same_statement);
+        true
+    }
 }
 
 /// Whether GTIR, OIR and the schedule tree are, read back from their texts, what they were.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, anyhow, bail};
-use isobar_tests::levels::hold;
+use isobar_tests::levels::{Held, hold};
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 /// Prints what differs, and how many stencils were held.
 fn run(first: u64, count: u64) -> ExitCode {
     let begun = Instant::now();
-    let (next, runs, failures) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let [next, runs, failures, other_traps] = std::array::from_fn(|_| AtomicU64::new(0));
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
@@ -36,7 +36,13 @@ fn run(first: u64, count: u64) -> ExitCode {
             }
             let seed = first + number;
             match held(seed) {
-                Ok(n) => _ = runs.fetch_add(n, Ordering::Relaxed),
+                Ok(held) => {
+                    runs.fetch_add(held.runs, Ordering::Relaxed);
+                    other_traps.fetch_add(held.other_traps, Ordering::Relaxed);
+                    if held.other_traps > 0 {
+                        println!("seed {seed}: a level tells another statement that ends the run");
+                    }
+                }
                 Err(wrong) => {
                     failures.fetch_add(1, Ordering::Relaxed);
                     println!("seed {seed}: {wrong:#}\n");
@@ -54,14 +60,17 @@ fn run(first: u64, count: u64) -> ExitCode {
     });
     let (runs, failures) = (runs.into_inner(), failures.into_inner());
     let took = begun.elapsed().as_secs();
-    println!("{count} generated stencils from seed {first}: {runs} runs, {failures} failures, {took} s");
+    let other_traps = other_traps.into_inner();
+    println!(
+        "{count} generated stencils from seed {first}: {runs} runs, {failures} failures, {other_traps} runs that \
+         another statement ends, {took} s"
+    );
     ExitCode::from(u8::from(failures > 0))
 }
 
-fn held(seed: u64) -> Result<u64> {
+fn held(seed: u64) -> Result<Held> {
     match catch_unwind(AssertUnwindSafe(|| hold(seed))) {
-        Ok(Ok(runs)) => Ok(u64::try_from(runs)?),
-        Ok(Err(wrong)) => Err(wrong),
+        Ok(outcome) => outcome,
         Err(panic) => match panic.downcast::<String>() {
             Ok(said) => Err(anyhow!("the compiler crashed: {said}")),
             Err(_) => bail!("the compiler crashed"),
