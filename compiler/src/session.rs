@@ -16,7 +16,7 @@ pub struct Session {
     known: Vec<Known>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     files: Vec<Arc<SourceFile>>,
     main: String,
@@ -27,13 +27,33 @@ struct Known {
 
 impl Known {
     fn answers(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
+        self.is_of(project, files) && self.is_as(config)
+    }
+
+    /// Whether all levels up to the passes of OIR would be the same, and are there.
+    fn answers_up_to_oir(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
+        let up_to_oir = |it: &Config| Config { passes: it.passes.up_to_oir(), ..it.clone() };
+        let passes = &config.passes;
+        // A compilation that ends there has nothing behind it, and a trace is of the whole way.
+        let goes_on = !passes.trace && passes.up_to_oir().stop_after.is_none();
+        goes_on
+            && !self.compilation.has_errors()
+            && self.compilation.levels.optimized.is_some()
+            && self.is_of(project, files)
+            && Self { config: up_to_oir(&self.config), ..self.clone() }.is_as(&up_to_oir(config))
+    }
+
+    fn is_of(&self, project: &Project, files: &[Arc<SourceFile>]) -> bool {
         // The same text of the same file is one file in memory.
         let are_same = || self.files.iter().zip(files).all(|(known, file)| Arc::ptr_eq(known, file));
         self.files.len() == files.len()
             && self.main == project.main
             && self.stencil == project.stencil
             && are_same()
-            && (self.config == *config || !self.reads_levels() && self.is_same_but_for_levels(config))
+    }
+
+    fn is_as(&self, config: &Config) -> bool {
+        self.config == *config || !self.reads_levels() && self.is_same_but_for_levels(config)
     }
 
     /// Whether the number of levels decides anything: runs on other domains need no other compilation if not.
@@ -55,7 +75,8 @@ impl Session {
         Self::default()
     }
 
-    /// Compiles, or remembers; the hook sees no step of what is remembered.
+    /// Compiles, or remembers, all of it or the levels up to the passes of OIR; the hook sees no step of what is
+    /// remembered.
     pub fn compile(&mut self, project: &Project, config: &Config, hook: &mut dyn Hook) -> Arc<Compilation> {
         let files = self.files.of(project);
         if let Some(at) = self.known.iter().position(|it| it.answers(project, &files, config)) {
@@ -64,7 +85,11 @@ impl Session {
             self.known.push(known);
             return compilation;
         }
-        let compilation = Arc::new(route::compile_files(project, files.clone(), config, hook));
+        let half = self.known.iter().rev().find(|it| it.answers_up_to_oir(project, &files, config));
+        let compilation = Arc::new(match half {
+            Some(half) => route::compile_behind_oir(&half.compilation, project, config, hook),
+            None => route::compile_files(project, files.clone(), config, hook),
+        });
         if self.known.len() == REMEMBERED {
             self.known.remove(0);
         }
@@ -78,7 +103,8 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pipeline::NoHook;
+    use crate::pass::Device;
+    use crate::pipeline::{NoHook, Step, StepKind};
 
     const MAIN: &str = "from lib import f\ndef s(q: Field[float]):\n    with computation(PARALLEL), interval(...):\n        q = f(q)\n";
     const LIB: &str = "@function\ndef f(q):\n    return q + 1.0\n";
@@ -115,6 +141,37 @@ mod tests {
         let text =
             |it: &Compilation| it.levels.definition.as_ref().map(|it| crate::defir::print::listing(it).text);
         assert_ne!(text(&four), text(&five));
+    }
+
+    #[test]
+    fn another_schedule_keeps_the_levels_above_it() {
+        #[derive(Default)]
+        struct Doors(Vec<&'static str>);
+        impl Hook for Doors {
+            fn begin(&mut self, step: Step) {
+                if step.kind == StepKind::Door {
+                    self.0.push(step.name);
+                }
+            }
+        }
+        let mut session = Session::new();
+        session.compile(&project(LIB), &Config::default(), &mut NoHook);
+        let mut for_gpu = Config::default();
+        for_gpu.passes.device = Device::Gpu;
+        let mut doors = Doors::default();
+        let found = session.compile(&project(LIB), &for_gpu, &mut doors);
+        assert_eq!(doors.0, ["tree", "schedule", "sdfg", "c"]);
+        let fresh = Session::new().compile(&project(LIB), &for_gpu, &mut NoHook);
+        let texts =
+            |it: &Compilation| it.listings().map(|(stage, it)| (stage, it.text.clone())).collect::<Vec<_>>();
+        assert_eq!(texts(&found), texts(&fresh));
+        assert_eq!(found.remarks, fresh.remarks);
+
+        let mut without = Config::default();
+        without.passes.skip.insert("oir/fold-constants".to_owned());
+        let mut doors = Doors::default();
+        session.compile(&project(LIB), &without, &mut doors);
+        assert!(doors.0.contains(&"oir"), "a pass of OIR is another OIR");
     }
 
     #[test]

@@ -181,6 +181,8 @@ scenario("on a phone the passes, their changes and remarks are within reach", as
   await t.page.setViewportSize({ width: 360, height: 740 });
   await t.pick("horizontal_diffusion");
   await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
+  // Remarks come when nobody has typed for a while; the note lies beyond the edge of so narrow a page.
+  await t.get("remark-note").waitFor({ state: "attached" });
   await t.shot("code");
   await t.page.locator('[data-testid="editor"] .cm-content').focus();
   await t.page.keyboard.press("Alt+Enter");

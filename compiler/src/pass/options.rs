@@ -56,6 +56,19 @@ impl Default for PassOptions {
 }
 
 impl PassOptions {
+    /// What of these decides the levels up to the passes of OIR.
+    #[must_use]
+    pub fn up_to_oir(&self) -> Self {
+        let is_of_oir = |name: &str| name.starts_with("oir/");
+        Self {
+            skip: self.skip.iter().filter(|it| is_of_oir(it)).cloned().collect(),
+            stop_after: self.stop_after.clone().filter(|it| is_of_oir(it)),
+            limit: self.limit.clone().filter(|it| is_of_oir(&it.pass)),
+            trace: self.trace,
+            ..Self::default()
+        }
+    }
+
     /// How many changes `pass` may make; `None` where nobody counts.
     #[must_use]
     pub fn limit_of(&self, pass: &str) -> Option<usize> {

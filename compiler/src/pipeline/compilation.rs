@@ -54,6 +54,31 @@ impl Compilation {
         self.diagnostics.iter().any(|it| it.severity == Severity::Error)
     }
 
+    /// The same as far as the passes of OIR, with what was found, told and measured up to there.
+    #[must_use]
+    pub fn up_to_oir(&self) -> Self {
+        let is_of_oir = |name: &str| name.starts_with("oir/");
+        Self {
+            files: self.files.clone(),
+            stencils: self.stencils.clone(),
+            stencil: self.stencil.clone(),
+            externals: self.externals.clone(),
+            signature: self.signature.clone(),
+            remarks: self.remarks.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
+            log: self.log.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
+            results: self
+                .results
+                .iter()
+                .filter(|it| is_of_oir(it.0))
+                .map(|(n, it)| (*n, it.clone()))
+                .collect(),
+            tombstones: self.tombstones.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
+            directives: self.directives.clone(),
+            levels: self.levels.up_to_oir(),
+            ..Self::default()
+        }
+    }
+
     /// A level as text, after its passes; `None` where it was not reached.
     #[must_use]
     pub fn listing(&self, stage: Stage) -> Option<&Listing> {

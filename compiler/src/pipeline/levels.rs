@@ -33,6 +33,19 @@ pub struct Levels {
 }
 
 impl Levels {
+    /// The same as far as the passes of OIR.
+    #[must_use]
+    pub fn up_to_oir(&self) -> Self {
+        Self {
+            definition: self.definition.clone(),
+            gtir: self.gtir.clone(),
+            oir: self.oir.clone(),
+            extents: self.extents.clone(),
+            optimized: self.optimized.clone(),
+            ..Self::default()
+        }
+    }
+
     /// The stencil as operations on whole arrays, after the passes of OIR; `None` where these were not reached.
     #[must_use]
     pub fn npir(&self) -> Option<&npir::Stencil> {

@@ -35,6 +35,25 @@ pub fn compile_files(
     travel(project, files, config, hook)
 }
 
+/// Compiles again where nothing differs up to the passes of OIR: these levels are taken as they are.
+#[must_use]
+pub fn compile_behind_oir(
+    known: &Compilation,
+    project: &Project,
+    config: &Config,
+    hook: &mut dyn Hook,
+) -> Compilation {
+    let mut found = Diagnostics::default();
+    found.extend(known.diagnostics.iter().cloned());
+    let mut compilation = known.up_to_oir();
+    compilation.keeps_steps = config.passes.steps;
+    let mut at = Trip { hook, found, compilation, trace: None };
+    at.levels_behind_oir(project, config);
+    let Trip { found, mut compilation, .. } = at;
+    compilation.diagnostics = found.sorted();
+    compilation
+}
+
 /// Every pass with the level that it changes, in the order in which they run.
 pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     let oir = oir::passes::PASSES.iter().map(|it| (Stage::Oir, it.name));
@@ -70,7 +89,9 @@ fn travel(
     at.compilation.directives = directives;
     at.compilation.keeps_steps = config.passes.steps;
     if wanted.is_some() || !stencils.is_empty() {
-        at.levels(project, &program, &names, wanted.as_deref());
+        if at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
+            at.levels_behind_oir(project, &config);
+        }
     }
     let Trip { found, mut compilation, trace, .. } = at;
     compilation.trace = trace;
@@ -105,14 +126,8 @@ struct Trip<'a> {
 }
 
 impl Trip<'_> {
-    /// Through all doors, until one stays shut.
-    fn levels(
-        &mut self,
-        project: &Project,
-        program: &Program,
-        names: &Names<'_>,
-        wanted: Option<&str>,
-    ) -> Option<()> {
+    /// Through the doors to the OIR and its passes, until one stays shut.
+    fn levels_up_to_oir(&mut self, program: &Program, names: &Names<'_>, wanted: Option<&str>) -> Option<()> {
         let config = names.config;
         let found = &mut self.found;
         let definition =
@@ -154,12 +169,14 @@ impl Trip<'_> {
 
         let mut optimized = self.compilation.levels.oir.clone()?;
         let is_whole = self.passes(&oir::passes::PIPELINE, &mut optimized, (), config);
-        let optimized = self.compilation.levels.optimized.insert(optimized);
-        if !is_whole {
-            return None;
-        }
+        self.compilation.levels.optimized = Some(optimized);
+        is_whole.then_some(())
+    }
+
+    /// Through the other doors.
+    fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
+        let optimized = self.compilation.levels.optimized.as_ref()?;
         let extents = oir::analysis::extents::extents(optimized);
-        let optimized = &*optimized;
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
         check("tree", || tree::validate::validate(&explicit), || tree::print::listing(&explicit));
 
