@@ -88,10 +88,9 @@ fn travel(
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     at.compilation.keeps_steps = config.passes.steps;
-    if wanted.is_some() || !stencils.is_empty() {
-        if at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
-            at.levels_behind_oir(project, &config);
-        }
+    let has_stencil = wanted.is_some() || !stencils.is_empty();
+    if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
+        at.levels_behind_oir(project, &config);
     }
     let Trip { found, mut compilation, trace, .. } = at;
     compilation.trace = trace;
