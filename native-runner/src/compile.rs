@@ -10,7 +10,8 @@ use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::npir::nodes as npir;
 use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
-use isobar_compiler::pipeline::{Compilation, Hook, Stage, Step, StepKind};
+use isobar_compiler::pass::Timer;
+use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::json::{Form, to_json};
 use isobar_compiler::session::Session;
@@ -52,27 +53,10 @@ impl Source {
     }
 }
 
-/// Adds up the time of each step.
-#[derive(Debug, Default)]
-pub(crate) struct Timer {
-    begun: Option<Instant>,
-    pub times: Vec<StepTime>,
-}
-
-impl Hook for Timer {
-    fn begin(&mut self, step: Step) {
-        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
-            self.begun = Some(Instant::now());
-        }
-    }
-
-    fn end(&mut self, step: Step) {
-        if matches!(step.kind, StepKind::Door | StepKind::Pass)
-            && let Some(begun) = self.begun.take()
-        {
-            self.times.push(StepTime { step: step.name.to_owned(), ms: milliseconds(begun.elapsed()) });
-        }
-    }
+/// Measures each step in milliseconds.
+fn timer() -> Timer<impl FnMut() -> f64> {
+    let begun = Instant::now();
+    Timer::new(move || milliseconds(begun.elapsed()))
 }
 
 pub(crate) fn milliseconds(time: Duration) -> f64 {
@@ -90,9 +74,9 @@ pub(crate) fn here(request: &Request) -> Compiled {
         return refused("R06", message, "compile fewer or shorter files");
     }
     on_large_stack(|| {
-        let mut timer = Timer::default();
+        let mut timer = timer();
         let compilation = Source::of(request).compile(&mut timer);
-        Compiled::new(&compilation, timer.times)
+        Compiled::new(&compilation, StepTime::of(&timer.into_times()))
     })
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
@@ -103,7 +87,7 @@ pub(crate) fn here(request: &Request) -> Compiled {
 pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
     let form = if is_flat { Form::Flat } else { Form::Regions };
     let made = on_large_stack(|| {
-        let compilation = Source::of(request).compile(&mut Timer::default());
+        let compilation = Source::of(request).compile(&mut NoHook);
         let sources: Vec<(&str, &str)> = compilation.sources().collect();
         let graph = compilation.levels.sdfg.as_ref().filter(|_| !compilation.has_errors());
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
@@ -122,7 +106,7 @@ impl Together {
     pub(crate) fn compile(&mut self, request: &Request) -> Compiled {
         on_large_stack(|| {
             let source = Source::of(request);
-            let compilation = self.session.compile(&source.project, &source.config, &mut Timer::default());
+            let compilation = self.session.compile(&source.project, &source.config, &mut NoHook);
             Compiled::new(&compilation, Vec::new())
         })
         .unwrap_or_else(|panic| {
@@ -148,9 +132,9 @@ pub(crate) async fn guarded(
     let work = async {
         let work = tokio::task::spawn_blocking(move || {
             let done = on_large_stack(|| {
-                let mut timer = Timer::default();
+                let mut timer = timer();
                 let compilation = Source::of(&request).compile(&mut timer);
-                Compiled::new(&compilation, timer.times)
+                Compiled::new(&compilation, StepTime::of(&timer.into_times()))
             });
             // A compilation that nobody waits for any more still counts until it ends.
             drop(permit);

@@ -2,7 +2,7 @@
 
 use isobar_compiler::backend::signature::{self, ParamKind};
 use isobar_compiler::diag::{self, Listing};
-use isobar_compiler::pass;
+use isobar_compiler::pass::{self, StepKind, Timed};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;
@@ -191,6 +191,26 @@ pub struct StepTime {
     pub ms: f64,
 }
 
+impl StepTime {
+    /// Doors and passes as they were timed, in milliseconds; a pipeline is the sum of its passes.
+    #[must_use]
+    pub fn of(times: &[Timed]) -> Vec<Self> {
+        let own = times.iter().filter(|it| it.step.kind != StepKind::Pipeline);
+        own.map(|it| Self { step: it.step.name.to_owned(), ms: it.took }).collect()
+    }
+}
+
+/// Bytes as people read them, with decimal units.
+#[must_use]
+pub fn bytes(n: f64) -> String {
+    match n {
+        _ if n >= 1e9 => format!("{:.2} GB", n / 1e9),
+        _ if n >= 1e6 => format!("{:.2} MB", n / 1e6),
+        _ if n >= 1e3 => format!("{:.2} kB", n / 1e3),
+        _ => format!("{n:.0} B"),
+    }
+}
+
 impl StageText {
     /// The listing of a stage as it crosses a wire.
     #[must_use]
@@ -366,5 +386,15 @@ impl From<pass::Change> for Change {
             pass::Change::Removed(line) => Self('-', line),
             pass::Change::Added(line) => Self('+', line),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn bytes_have_the_unit_that_makes_them_short() {
+        assert_eq!([12.0, 1500.0, 2.5e9].map(bytes), ["12 B", "1.50 kB", "2.50 GB"]);
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use isobar_compiler::backend::run::{Control, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::service::Desk;
@@ -42,7 +43,7 @@ impl Compiler {
         let compilation = self.compilation(request, &mut timer);
         let tile = request.config(&Directives::default()).tile;
         let defaults = defaults::of(&compilation, &project(request), tile);
-        (Compiled::new(&compilation, timer.times), defaults)
+        (Compiled::new(&compilation, StepTime::of(&timer.into_times())), defaults)
     }
 
     /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
@@ -71,9 +72,9 @@ impl Compiler {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Vec<Kept>, Vec<StepTime>), Said> {
         let mut timer = Timer::new(clock);
-        timer.start();
+        timer.begin(step("compile"));
         let compilation = self.compilation(request, &mut NoHook);
-        timer.stop("compile");
+        timer.end(step("compile"));
         let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
             let files = compilation.sources();
             let places = Places::new(files);
@@ -87,7 +88,7 @@ impl Compiler {
             return Err(refused("the text has errors", &compilation.diagnostics));
         };
 
-        timer.start();
+        timer.begin(step("inputs"));
         let [i, j, k] = request.domain.or(compilation.directives.domain).unwrap_or([32, 32, 20]);
         let domain = Domain::new(i.max(0), j.max(0), k.max(0));
         let bytes = inputs::bytes_for(signature, domain);
@@ -104,19 +105,20 @@ impl Compiler {
         call.scalars.extend(request.scalar_inputs().map_err(|it| refused("a scalar is no number", &it))?);
         let mut launch =
             compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
-        timer.stop("inputs");
+        timer.end(step("inputs"));
 
-        timer.start();
         let mut reporter = Reporter { clock, progress, last: clock() };
         let ended = match levels.npir() {
             Some(npir) if request.backend.as_deref() != Some(DEBUG) => {
+                timer.begin(step("numpy"));
                 let ended = numpy::run(npir, &mut launch, &mut reporter);
-                timer.stop("numpy");
+                timer.end(step("numpy"));
                 ended
             }
             _ => {
+                timer.begin(step(DEBUG));
                 let ended = debug::run(oir, extents, &mut launch, &mut reporter);
-                timer.stop(DEBUG);
+                timer.end(step(DEBUG));
                 ended
             }
         };
@@ -130,7 +132,7 @@ impl Compiler {
                 return Err(Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(trap.cell) });
             }
         }
-        Ok((fields::written(signature, launch), timer.times))
+        Ok((fields::written(signature, launch), StepTime::of(&timer.into_times())))
     }
 
     fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
@@ -145,39 +147,9 @@ fn project(request: &Request) -> Project {
     Project { files, main, stencil: request.stencil.clone() }
 }
 
-/// Measures each step with the caller's clock.
-struct Timer<'a> {
-    clock: &'a dyn Fn() -> f64,
-    begun: f64,
-    times: Vec<StepTime>,
-}
-
-impl<'a> Timer<'a> {
-    fn new(clock: &'a dyn Fn() -> f64) -> Self {
-        Self { clock, begun: 0.0, times: Vec::new() }
-    }
-
-    fn start(&mut self) {
-        self.begun = (self.clock)();
-    }
-
-    fn stop(&mut self, step: &str) {
-        self.times.push(StepTime { step: step.to_owned(), ms: (self.clock)() - self.begun });
-    }
-}
-
-impl Hook for Timer<'_> {
-    fn begin(&mut self, step: Step) {
-        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
-            self.start();
-        }
-    }
-
-    fn end(&mut self, step: Step) {
-        if matches!(step.kind, StepKind::Door | StepKind::Pass) {
-            self.stop(step.name);
-        }
-    }
+/// A step of a run.
+const fn step(name: &'static str) -> Step {
+    Step { kind: StepKind::Door, name }
 }
 
 /// Tells the page how far a run is, not too often. The page ends a run by ending the worker.

@@ -73,7 +73,7 @@ pub fn compare_passes(
     launch: &Launch,
     seeds: &[u64],
 ) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference { passes: *passes, ..Reference::of(oir, launch) };
+    let reference = Reference::of(oir, launch).with(passes);
     let (mut names, mut found) = (Vec::new(), None);
     journey_within(oir, passes, None, &mut |step, level, _| {
         names.push(step.to_owned());
@@ -98,7 +98,7 @@ pub(super) fn bisect_passes(
     launch: &Launch,
     seeds: &[u64],
 ) -> (Vec<String>, Option<Divergence>) {
-    let reference = Reference { passes: *passes, ..Reference::of(oir, launch) };
+    let reference = Reference::of(oir, launch).with(passes);
     let mut names: Vec<String> = Vec::new();
     journey_within(oir, passes, None, &mut |step, _, _| {
         names.push(step.to_owned());
@@ -142,6 +142,11 @@ impl<'a> Reference<'a> {
         let mut after = launch.clone();
         let end = run_oir(oir, &extents(oir), &mut after).err();
         Self { passes: Passes::ALL, oir, launch, after, end }
+    }
+
+    /// The same, to hold other passes against than those of a compilation.
+    fn with(self, passes: &Passes) -> Self {
+        Self { passes: *passes, ..self }
     }
 
     /// Why it ended early, where it did.

@@ -64,14 +64,10 @@ pub struct Limited<'a> {
 /// What is told of a step beside its level: what the last change was that the pass made.
 pub type Told<'a> = Option<&'a str>;
 
-/// Goes through all doors and passes of a compilation, and shows each step with what it left; ends where `each` says so.
+/// Goes through all doors and these passes, of which one may be limited, and shows each step with what it left; ends
+/// where `each` says so.
 ///
 /// The steps are called as `isobar emit --stop-after` calls them, and a door by its level.
-pub fn journey(from: &Stencil, each: &mut dyn FnMut(&str, Level<'_>) -> bool) {
-    journey_within(from, &Passes::ALL, None, &mut |step, level, _| each(step, level));
-}
-
-/// The same with these passes, one of which may be limited.
 pub fn journey_within(
     from: &Stencil,
     passes: &Passes,

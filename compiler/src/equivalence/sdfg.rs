@@ -294,16 +294,12 @@ fn ordered(
 
 /// The blocks of a region in the order in which they run.
 fn in_sequence(region: &ControlFlowRegion) -> Result<Vec<&Block>, Stop> {
-    let mut blocks = Vec::new();
-    let mut next = (!region.blocks.is_empty()).then_some(0);
-    while let Some(at) = next {
-        let Some(block) = region.blocks.get(at).filter(|_| blocks.len() < region.blocks.len()) else {
-            return Err(Stop::Fault("the blocks of a region are not one chain".to_owned()));
-        };
-        blocks.push(block);
-        next = region.edges.iter().find(|edge| edge.source == at).map(|edge| edge.target);
+    let blocks: Vec<&Block> = region.in_sequence().collect();
+    if blocks.len() == region.blocks.len() {
+        Ok(blocks)
+    } else {
+        Err(Stop::Fault("the blocks of a region are not one chain".to_owned()))
     }
-    Ok(blocks)
 }
 
 fn condition(graph: &Graph, condition: &Condition) -> Result<Code, Stop> {

@@ -32,8 +32,7 @@ impl Writer<'_> {
 
     fn flat_region(&mut self, flat: &mut Flat, sdfg: &Sdfg, label: &str, region: &ControlFlowRegion) -> Part {
         let mut whole: Option<Part> = None;
-        let mut next = (!region.blocks.is_empty()).then_some(0);
-        while let Some(block) = next.and_then(|at| region.blocks.get(at)) {
+        for block in region.in_sequence() {
             let part = self.flat_block(flat, sdfg, block);
             whole = Some(match whole {
                 None => part,
@@ -42,7 +41,6 @@ impl Writer<'_> {
                     Part { first, last: part.last }
                 }
             });
-            next = region.edges.iter().find(|edge| Some(edge.source) == next).map(|edge| edge.target);
         }
         whole.unwrap_or_else(|| {
             let only = flat.empty(&format!("{label}_body"));

@@ -426,6 +426,25 @@ impl ControlFlowRegion {
         self.blocks.iter().map(of_block).sum()
     }
 
+    /// The positions of the blocks in the order in which they run, as far as these are one chain.
+    pub fn order(&self) -> impl Iterator<Item = usize> {
+        let first = (!self.blocks.is_empty()).then_some(0);
+        let next = |at: &usize| self.edges.iter().find(|it| it.source == *at).map(|it| it.target);
+        std::iter::successors(first, next).take_while(|&at| at < self.blocks.len()).take(self.blocks.len())
+    }
+
+    /// The blocks in that order.
+    pub fn in_sequence(&self) -> impl Iterator<Item = &Block> {
+        self.order().map(|at| &self.blocks[at])
+    }
+
+    /// Takes the blocks out, in that order.
+    pub fn take_sequence(&mut self) -> impl Iterator<Item = Block> + use<> {
+        let order: Vec<usize> = self.order().collect();
+        let mut blocks: Vec<Option<Block>> = std::mem::take(&mut self.blocks).into_iter().map(Some).collect();
+        order.into_iter().filter_map(move |at| blocks[at].take())
+    }
+
     /// The blocks one after the other.
     #[must_use]
     pub fn sequence(blocks: Vec<Block>) -> Self {

@@ -37,14 +37,9 @@ struct Graph<'g> {
 }
 
 impl Graph<'_> {
-    fn region(&mut self, region: ControlFlowRegion) -> ControlFlowRegion {
+    fn region(&mut self, mut region: ControlFlowRegion) -> ControlFlowRegion {
         let mut blocks = Vec::new();
-        let mut given: Vec<Option<Block>> = region.blocks.into_iter().map(Some).collect();
-        let mut next = Some(0);
-        while let Some(block) = next.and_then(|at| given.get_mut(at)?.take()) {
-            self.block(block, &mut blocks);
-            next = region.edges.iter().find(|edge| Some(edge.source) == next).map(|edge| edge.target);
-        }
+        region.take_sequence().for_each(|block| self.block(block, &mut blocks));
         ControlFlowRegion::sequence(blocks)
     }
 

@@ -20,6 +20,17 @@ pub struct Bound {
 }
 
 impl Bound {
+    /// Whether it lies at or below another one in every run, none of which has fewer levels than these.
+    #[must_use]
+    pub fn is_at_most(self, other: Self, min_levels: i64) -> bool {
+        let distance = i64::from(self.offset) - i64::from(other.offset);
+        match (self.level, other.level) {
+            (Level::Start, Level::Start) | (Level::End, Level::End) => distance <= 0,
+            (Level::Start, Level::End) => distance <= min_levels,
+            (Level::End, Level::Start) => false,
+        }
+    }
+
     #[must_use]
     pub fn start(offset: i32) -> Self {
         Self { level: Level::Start, offset }

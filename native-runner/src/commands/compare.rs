@@ -4,7 +4,7 @@ use std::path::Path;
 
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::equivalence::compare::{self, Divergence};
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::diagnostic::{Diagnostic, Places};
@@ -13,7 +13,7 @@ use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, human, print, print_json, say};
 use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
-use crate::compile::{self, Source, Timer};
+use crate::compile::{self, Source};
 use crate::document::Document;
 use crate::error::count;
 use crate::executors::Backend;
@@ -80,7 +80,7 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
     // What is not given is made.
     request.init.get_or_insert_default();
     let source = Source::of(&request);
-    let compilation = source.compile(&mut Timer::default());
+    let compilation = source.compile(&mut NoHook);
     let compiled = Compiled::new(&compilation, Vec::new());
     let mut report = CompareReport {
         diagnostics: compiled.diagnostics,

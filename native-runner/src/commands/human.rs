@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
-use isobar_protocol::compile::Remark;
+use isobar_protocol::compile::{Remark, bytes};
 use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::request::Request;
@@ -61,15 +61,6 @@ pub(crate) fn remarks(all: &[Remark]) -> String {
         let _ = writeln!(text, "{place}{word}[{pass}]: {message}{traffic}");
     }
     text
-}
-
-/// `12.4 MB`
-fn bytes(n: f64) -> String {
-    match n {
-        n if n >= 1e9 => format!("{:.2} GB", n / 1e9),
-        n if n >= 1e6 => format!("{:.2} MB", n / 1e6),
-        n => format!("{:.2} kB", n / 1e3),
-    }
 }
 
 /// A fix with its places as bytes of the file `name`; `None` where it changes another file.

@@ -1,7 +1,7 @@
 //! What the compiler did with a statement: remarks and tombstones, by line of the source, by pass, and by what is lit.
 
 use isobar_compiler::pipeline::Stage;
-use isobar_protocol::compile::{Place, Remark, StageText, Tombstone};
+use isobar_protocol::compile::{Place, Remark, StageText, Tombstone, bytes};
 
 use super::links::{self, Links};
 
@@ -115,17 +115,6 @@ fn of_remark(it: &Remark) -> Entry {
         places: it.places.clone(),
         links: it.links.clone(),
         traffic: it.traffic.map(|[before, after]| format!("{} → {}", bytes(before), bytes(after))),
-    }
-}
-
-/// Bytes as people read them, with decimal units as the schedule's remarks have.
-#[must_use]
-pub fn bytes(n: f64) -> String {
-    match n {
-        _ if n >= 1e9 => format!("{:.2} GB", n / 1e9),
-        _ if n >= 1e6 => format!("{:.2} MB", n / 1e6),
-        _ if n >= 1e3 => format!("{:.1} kB", n / 1e3),
-        _ => format!("{n:.0} B"),
     }
 }
 
@@ -315,10 +304,5 @@ mod tests {
         let all = entries(&[remark("oir/fuse", false, 4, "s1"), fused, remark("oir/a", true, 4, "s2")], &[]);
         let both = "says oir/fuse\nsays oir/fuse".to_owned();
         assert_eq!(beside(&text, &all, "oir/fuse"), [(1, "✓", both.clone()), (4, "✓", both)]);
-    }
-
-    #[test]
-    fn bytes_have_the_unit_that_makes_them_short() {
-        assert_eq!([12.0, 1500.0, 2.5e9].map(bytes), ["12 B", "1.5 kB", "2.50 GB"]);
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn lower<'n>(sdfg: &'n Sdfg, namer: &'n mut Namer) -> Program {
         };
         graph.places.insert(handle, place);
     }
-    for block in in_sequence(&sdfg.region) {
+    for block in sdfg.region.in_sequence() {
         match &block.kind {
             BlockKind::State(state) => {
                 for node in state.in_order(None).expect("data flow has no circles") {
@@ -218,7 +218,7 @@ impl Lowering<'_> {
     }
 
     fn region(&mut self, graph: &Graph<'_>, region: &ControlFlowRegion) -> Vec<Item> {
-        in_sequence(region).flat_map(|block| self.block(graph, &block.kind)).collect()
+        region.in_sequence().flat_map(|block| self.block(graph, &block.kind)).collect()
     }
 
     fn block(&mut self, graph: &Graph<'_>, block: &BlockKind) -> Vec<Item> {
@@ -672,16 +672,6 @@ fn as_value(text: Bound, dtype: DType, place: Place) -> Bound {
         return (format!("({} != 0)", expression::at_least(text, TERNARY)), ATOM);
     }
     text
-}
-
-/// The blocks of a region in the order in which they run.
-fn in_sequence(region: &ControlFlowRegion) -> impl Iterator<Item = &crate::sdfg::nodes::Block> {
-    let mut next = (!region.blocks.is_empty()).then_some(0);
-    std::iter::from_fn(move || {
-        let at = next?;
-        next = region.edges.iter().find(|edge| edge.source == at).map(|edge| edge.target);
-        region.blocks.get(at)
-    })
 }
 
 /// A comment that says what a step does.

@@ -9,7 +9,7 @@ use std::fmt;
 use super::super::nodes::{Field, Section, Stencil, VerticalLoop};
 use crate::entity::Handle;
 use crate::pass::{Analyses, Analysis, LogValue};
-use crate::space::{Axis, Bound, Interval, Level, LoopOrder, min_levels};
+use crate::space::{Axis, Bound, Interval, LoopOrder, min_levels};
 
 /// A sweep does not keep more levels than these on either side.
 const MAX_DISTANCE: i32 = 5;
@@ -238,19 +238,9 @@ fn hold(
     }
     let moved = |it: Bound| Bound { offset: it.offset.saturating_add(k), ..it };
     together.is_some_and(|it| {
-        is_at_most(min_levels, it.start, moved(section.start))
-            && is_at_most(min_levels, moved(section.end), it.end)
+        it.start.is_at_most(moved(section.start), min_levels)
+            && moved(section.end).is_at_most(it.end, min_levels)
     })
-}
-
-/// Whether `one` lies at or below `other` in every run, none of which has fewer levels than these.
-fn is_at_most(min_levels: i64, one: Bound, other: Bound) -> bool {
-    let distance = i64::from(one.offset) - i64::from(other.offset);
-    match (one.level, other.level) {
-        (Level::Start, Level::Start) | (Level::End, Level::End) => distance <= 0,
-        (Level::Start, Level::End) => distance <= min_levels,
-        (Level::End, Level::Start) => false,
-    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::diag::catalog::warnings;
 use crate::diag::{Diagnostics, Origin, Span};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
-use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
+use crate::space::{Axis, Bound, Extent, Interval, LoopOrder, Offset, Region, min_levels};
 
 /// What these statements can read at a point where they did not assign it before.
 #[must_use]
@@ -205,24 +205,14 @@ impl<'a> Progress<'a> {
     fn hold(&self, writes: &[&Written<'_>], levels: Interval) -> bool {
         // Up to here they do.
         let mut at = levels.start.max(Bound::start(0));
-        while !self.is_at_most(levels.end, at) && at < Bound::end(0) {
-            let from_here = writes.iter().filter(|it| self.is_at_most(it.levels.start, at));
+        while !levels.end.is_at_most(at, self.min_levels) && at < Bound::end(0) {
+            let from_here = writes.iter().filter(|it| it.levels.start.is_at_most(at, self.min_levels));
             match from_here.map(|it| it.levels.end).max() {
                 Some(end) if end > at => at = end,
                 _ => return false,
             }
         }
         true
-    }
-
-    /// Whether `one` lies at or below `other` in every run.
-    fn is_at_most(&self, one: Bound, other: Bound) -> bool {
-        let distance = i64::from(one.offset) - i64::from(other.offset);
-        match (one.level, other.level) {
-            (Level::Start, Level::Start) | (Level::End, Level::End) => distance <= 0,
-            (Level::Start, Level::End) => distance <= self.min_levels,
-            (Level::End, Level::Start) => false,
-        }
     }
 }
 

@@ -127,16 +127,8 @@ fn origin(state: &State, node: Handle<Node>) -> Option<&Origin> {
 /// Takes states without nodes out of the chain.
 pub(super) fn drop_empty_states(region: &mut ControlFlowRegion) {
     let is_empty = |it: &Block| matches!(&it.kind, BlockKind::State(state) if state.nodes.is_empty());
-    let mut next = (!region.blocks.is_empty()).then_some(0);
-    let mut order = Vec::new();
-    while let Some(at) = next {
-        order.push(at);
-        next = region.edges.iter().find(|edge| edge.source == at).map(|edge| edge.target);
-    }
-    let mut blocks: Vec<Option<Block>> = std::mem::take(&mut region.blocks).into_iter().map(Some).collect();
     let mut kept = Vec::new();
-    for at in order {
-        let Some(mut block) = blocks[at].take().filter(|it| !is_empty(it)) else { continue };
+    for mut block in region.take_sequence().filter(|it| !is_empty(it)) {
         match &mut block.kind {
             BlockKind::State(_) => {}
             BlockKind::Loop(it) => drop_empty_states(&mut it.body),

@@ -208,7 +208,7 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
     if ranges(one) != names.ranges(&ranges(other)) {
         return Err("they have other ranges".to_owned());
     }
-    if !names.0.is_empty() && names.0.iter().any(|(_, to)| mentions(state, second.entry, to)) {
+    if names.0.iter().any(|(_, to)| mentions(state, second.entry, to)) {
         return Err("the second uses the name of a parameter of the first for something else".to_owned());
     }
     if let Some(pinned) = origins(scene, second.entry).into_iter().find(|it| scene.apart.contains(&it.stmt)) {

@@ -25,13 +25,10 @@ pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
 }
 
 fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> String, cx: &mut PassCx) {
-    let mut given: Vec<Option<Block>> = std::mem::take(&mut region.blocks).into_iter().map(Some).collect();
     let mut blocks: Vec<Block> = Vec::new();
     // What is known of the last block, where that is a state.
     let mut known: Option<Known> = None;
-    let mut next = Some(0);
-    while let Some(mut block) = next.and_then(|at| given.get_mut(at)?.take()) {
-        next = region.edges.iter().find(|edge| Some(edge.source) == next).map(|edge| edge.target);
+    for mut block in region.take_sequence() {
         match &mut block.kind {
             BlockKind::State(second) => {
                 let of_second = Known::of(second);

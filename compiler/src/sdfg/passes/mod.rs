@@ -82,4 +82,10 @@ pub(super) mod tests {
         }
         found
     }
+
+    /// The remarks of such an answer.
+    pub(in crate::sdfg) fn remarks_in(answer: &str) -> String {
+        let remarks = answer.lines().filter(|it| it.starts_with("missed") || it.starts_with("applied"));
+        remarks.collect::<Vec<_>>().join("; ")
+    }
 }

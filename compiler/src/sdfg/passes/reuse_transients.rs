@@ -6,7 +6,7 @@ use super::PassCx;
 use crate::entity::Handle;
 use crate::pass::{LogPoint, LogValue};
 use crate::sdfg::nodes::{
-    Block, BlockKind, Container, ControlFlowRegion, NestedSdfg, Node, NodeKind, Operand, Sdfg, State, Storage,
+    BlockKind, Container, ControlFlowRegion, NestedSdfg, Node, NodeKind, Operand, Sdfg, State, Storage,
 };
 
 pub const NAME: &str = "sdfg/reuse-transients";
@@ -120,17 +120,6 @@ impl Life {
     }
 }
 
-/// The blocks of the outermost region in the order in which they run.
-fn in_sequence(region: &ControlFlowRegion) -> Vec<&Block> {
-    let mut next = (!region.blocks.is_empty()).then_some(0);
-    let mut blocks = Vec::new();
-    while let Some(at) = next {
-        blocks.push(&region.blocks[at]);
-        next = region.edges.iter().find(|edge| edge.source == at).map(|edge| edge.target);
-    }
-    blocks
-}
-
 /// The lives of all arrays that are allocated for the run.
 fn lives(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Life> {
     let is_array = |it: Handle<Container>| {
@@ -138,7 +127,7 @@ fn lives(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Life> {
         container.is_transient && container.storage == Storage::Heap
     };
     let mut lives: BTreeMap<Handle<Container>, Life> = BTreeMap::new();
-    for (at, block) in in_sequence(&sdfg.region).into_iter().enumerate() {
+    for (at, block) in sdfg.region.in_sequence().enumerate() {
         let mut touched = |data: Handle<Container>, nodes: &[Handle<Node>]| {
             if is_array(data) {
                 lives.entry(data).or_default().of_blocks.entry(at).or_default().extend(nodes);
@@ -202,8 +191,9 @@ fn may_share(
         return Err("both are needed at the same time");
     }
     let at = earlier.last_block();
-    let block = in_sequence(&sdfg.region)[at];
-    let BlockKind::State(state) = &block.kind else { return Err("both are needed in one loop") };
+    let Some(BlockKind::State(state)) = sdfg.region.in_sequence().nth(at).map(|it| &it.kind) else {
+        return Err("both are needed in one loop");
+    };
     let reached = state.reached();
     let exits: BTreeMap<_, _> = state.exits().collect();
     let (Some(first), Some(second)) = (earlier.of_blocks.get(&at), later.of_blocks.get(&at)) else {

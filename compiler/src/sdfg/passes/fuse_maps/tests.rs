@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::sdfg::nodes::{BlockKind, ControlFlowRegion};
-use crate::sdfg::passes::tests::after_graph;
+use crate::sdfg::passes::tests::{after_graph, remarks_in};
 use crate::sdfg::{from_schedule::lower, samples::parsed};
 
 const HEADER: &str = "\
@@ -72,12 +72,7 @@ fn check(tree: &str, expected: &Expect) {
 
 /// The remarks.
 fn told(tree: &str) -> String {
-    let found = after_graph(in_one_state(tree), fuse_maps);
-    found
-        .lines()
-        .filter(|it| it.starts_with("missed") || it.starts_with("applied"))
-        .collect::<Vec<_>>()
-        .join("; ")
+    remarks_in(&after_graph(in_one_state(tree), fuse_maps))
 }
 
 #[test]

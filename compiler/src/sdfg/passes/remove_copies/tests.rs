@@ -1,7 +1,7 @@
 //! Copies that go, and copies that stay.
 
 use super::*;
-use crate::sdfg::passes::tests::after;
+use crate::sdfg::passes::tests::{after, remarks_in};
 
 const HEADER: &str = "\
 schedule copies
@@ -30,12 +30,7 @@ fn check(tree: &str, expected: &expect_test::Expect) {
 
 /// The one remark.
 fn told(tree: &str) -> String {
-    let found = after(tree, remove_copies);
-    found
-        .lines()
-        .filter(|it| it.starts_with("missed") || it.starts_with("applied"))
-        .collect::<Vec<_>>()
-        .join("; ")
+    remarks_in(&after(tree, remove_copies))
 }
 
 #[test]

@@ -30,8 +30,8 @@ impl Touch {
         if self.block != other.block {
             return self.block < other.block;
         }
-        let at = in_sequence(&sdfg.region).nth(self.block);
-        match (at.map(|at| &sdfg.region.blocks[at].kind), self.node, other.node) {
+        let block = sdfg.region.in_sequence().nth(self.block);
+        match (block.map(|it| &it.kind), self.node, other.node) {
             (Some(BlockKind::State(state)), Some(one), Some(other)) => state.reaches(one, other),
             _ => false,
         }
@@ -41,17 +41,11 @@ impl Touch {
 /// Everything that happens in a graph.
 pub(super) fn touches(sdfg: &Sdfg) -> Vec<Touch> {
     let mut walk = Walk { found: Vec::new(), around: Vec::new(), is_conditional: false, block: 0 };
-    for (number, at) in in_sequence(&sdfg.region).enumerate() {
+    for (number, block) in sdfg.region.in_sequence().enumerate() {
         walk.block = number;
-        walk.block_of(&sdfg.region.blocks[at].kind);
+        walk.block_of(&block.kind);
     }
     walk.found
-}
-
-/// The positions of the blocks in the order in which they run.
-fn in_sequence(region: &ControlFlowRegion) -> impl Iterator<Item = usize> {
-    let first = (!region.blocks.is_empty()).then_some(0);
-    std::iter::successors(first, |at| region.edges.iter().find(|it| it.source == *at).map(|it| it.target))
 }
 
 struct Walk {
