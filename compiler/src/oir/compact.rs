@@ -39,10 +39,15 @@ impl Stencil {
                 Target::Local(local) => drop(used_locals.insert(local, ())),
             });
         }
+        let is_kept =
+            |(it, field): (Handle<Field>, &Field)| !field.is_temporary || used_fields.get(it).is_some();
+        if self.fields.iter().all(is_kept) && self.locals.handles().all(|it| used_locals.get(it).is_some()) {
+            return;
+        }
         let mut fields: Arena<Field> = Arena::default();
         let mut new_fields: SideTable<Field, Handle<Field>> = SideTable::default();
         for (old, field) in self.fields.iter() {
-            if !field.is_temporary || used_fields.get(old).is_some() {
+            if is_kept((old, field)) {
                 new_fields.insert(old, fields.push(field.clone()));
             }
         }

@@ -3,12 +3,14 @@
 //! A branch writes if the other branch does too; a loop may not run at all, and a
 //! region leaves most points out, so what they write counts inside only.
 
-use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use itertools::Itertools;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::nodes::{Expr, Field, HorizontalExecution, Section, Stencil, Stmt, StmtKind, Target};
 use super::extents::{Extents, true_contribution};
+use super::versions::assigned;
 use crate::diag::catalog::warnings;
 use crate::diag::{Diagnostics, Origin, Span};
 use crate::entity::{Handle, SideTable};
@@ -17,7 +19,7 @@ use crate::space::{Axis, Bound, Extent, Interval, LoopOrder, Offset, Region, min
 
 /// What these statements can read at a point where they did not assign it before.
 #[must_use]
-pub fn read_unassigned(body: &[Stmt]) -> BTreeSet<Target> {
+pub fn read_unassigned(body: &[Stmt]) -> FxHashSet<Target> {
     Walk::over(body).reads.iter().map(|it| it.what).collect()
 }
 
@@ -45,7 +47,7 @@ pub struct Undefined<'a> {
 #[must_use]
 pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Undefined<'a>> {
     let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
-    let mut changed = BTreeSet::new();
+    let mut changed = FxHashSet::default();
     for (_, execution) in stencil.executions.iter() {
         execution.each_touch(&mut |it| {
             if it.is_write {
@@ -68,7 +70,7 @@ struct Progress<'a> {
     /// No run has fewer.
     min_levels: i64,
     /// What any statement writes.
-    changed: BTreeSet<Target>,
+    changed: FxHashSet<Target>,
     /// What was written so far, of each field.
     written: SideTable<Field, Vec<Written<'a>>>,
     n_written: usize,
@@ -105,9 +107,11 @@ impl<'a> Progress<'a> {
             let n_so_far = self.n_written;
             reads.extend(walk.reads.into_iter().map(|read| (execution, n_so_far, read)));
             let extent = self.extents.executions[execution];
-            let always = walk.assigned.into_iter().map(|it| (None, it));
-            let lasting = walk.under.into_iter().filter(|(it, _)| self.is_lasting(it));
-            let sometimes = lasting.flat_map(|(it, all)| all.into_iter().map(move |one| (Some(it), one)));
+            let always = walk.trail.into_iter().map(|it| (None, it));
+            let known = walk.under.known.into_iter().filter(|it| !it.is_over);
+            let lasting = known.filter(|it| self.is_lasting(it.condition));
+            let sometimes =
+                lasting.flat_map(|it| it.sets.into_iter().map(move |one| (Some(it.condition), one)));
             let written: Vec<(Option<&Expr>, Assigned)> = always.chain(sometimes).collect();
             for (condition, Assigned { what, data, k }) in written {
                 let Some(field) = what.field() else { continue };
@@ -248,13 +252,13 @@ struct Read<'a> {
     /// Which element of the data dimensions, where that is known.
     data: Option<Vec<i64>>,
     /// What holds where it is read.
-    conditions: Vec<&'a Expr>,
+    conditions: Rc<[&'a Expr]>,
     region: Option<Region>,
     origin: &'a Origin,
 }
 
 /// An element that a statement has set.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Assigned {
     what: Target,
     data: Vec<i64>,
@@ -266,12 +270,64 @@ struct Assigned {
 #[derive(Default)]
 struct Walk<'a> {
     /// What each point has set that runs what comes next.
-    assigned: BTreeSet<Assigned>,
-    /// What is set where a condition holds, as far as it holds wherever it is met again.
-    under: Vec<(&'a Expr, BTreeSet<Assigned>)>,
+    assigned: FxHashSet<Assigned>,
+    /// The same, in the order in which it was set.
+    trail: Vec<Assigned>,
+    /// What is set where a condition holds.
+    under: Under<'a>,
     /// The conditions of the branches around.
-    conditions: Vec<&'a Expr>,
+    conditions: Rc<[&'a Expr]>,
     reads: Vec<Read<'a>>,
+}
+
+/// What is set where a condition holds, as far as it holds wherever it is met again.
+#[derive(Default)]
+struct Under<'a> {
+    known: Vec<Known<'a>>,
+    /// The known conditions that read something.
+    reading: FxHashMap<Target, Vec<usize>>,
+}
+
+/// What a branch has set.
+struct Known<'a> {
+    condition: &'a Expr,
+    sets: Vec<Assigned>,
+    /// Whether it does not hold any more.
+    is_over: bool,
+}
+
+impl<'a> Under<'a> {
+    /// What is set where `condition` holds.
+    fn find(&self, condition: &Expr) -> Option<&Known<'a>> {
+        self.known.iter().rev().find(|it| !it.is_over && it.condition.is_same(condition))
+    }
+
+    fn push(&mut self, condition: &'a Expr, sets: Vec<Assigned>) {
+        let at = self.known.len();
+        self.known.push(Known { condition, sets, is_over: false });
+        condition.accesses(&mut |it| {
+            if let Some(what) = it.target() {
+                self.reading.entry(what).or_default().push(at);
+            }
+        });
+    }
+
+    /// What reads this has another value from now on.
+    fn change(&mut self, what: Target) {
+        for at in self.reading.remove(&what).unwrap_or_default() {
+            if let Some(it) = self.known.get_mut(at) {
+                it.is_over = true;
+            }
+        }
+    }
+
+    /// Forgets what was learned behind `n` others: the points at which it was learned are some of those that go on.
+    fn forget_behind(&mut self, n: usize) {
+        for it in &mut self.known[n..] {
+            it.is_over = true;
+            it.sets = Vec::new();
+        }
+    }
 }
 
 impl<'a> Walk<'a> {
@@ -291,44 +347,62 @@ impl<'a> Walk<'a> {
         }
         match &stmt.kind {
             StmtKind::Assign { target, index, .. } => {
-                self.under.retain(|(condition, _)| !reads(condition, *target));
+                self.under.change(*target);
                 if let (Some(data), Some(k)) = (index.literal_data(), index.level_offset()) {
-                    self.assigned.insert(Assigned { what: *target, data, k });
+                    self.set(Assigned { what: *target, data, k });
                 }
             }
             StmtKind::If { condition, then, otherwise } => {
-                let before = self.assigned.clone();
-                let known = self.under.iter().find(|(it, _)| it.is_same(condition));
-                self.assigned.extend(known.into_iter().flat_map(|(_, it)| it.iter().cloned()));
-                self.conditions.push(condition);
-                self.body(then, region);
-                self.conditions.pop();
-                let after_then = std::mem::replace(&mut self.assigned, before);
-                self.body(otherwise, region);
-                self.assigned.retain(|it| after_then.contains(it));
-                let writes_its_condition = || {
-                    let mut is_written = false;
-                    stmt.walk(&mut |it| {
-                        if let StmtKind::Assign { target, .. } = it.kind {
-                            is_written |= reads(condition, target);
-                        }
-                    });
-                    is_written
-                };
-                if !writes_its_condition() {
-                    self.under.retain(|(it, _)| !it.is_same(condition));
-                    self.under.push((condition, after_then));
+                let known = self.under.find(condition).map(|it| it.sets.clone()).unwrap_or_default();
+                let around = std::mem::take(&mut self.conditions);
+                self.conditions = around.iter().copied().chain([condition]).collect();
+                let in_then = self.branch(then, region, known);
+                self.conditions = around;
+                let in_otherwise = self.branch(otherwise, region, Vec::new());
+                let in_otherwise: FxHashSet<Assigned> = in_otherwise.into_iter().collect();
+                for it in &in_then {
+                    if in_otherwise.contains(it) {
+                        self.set(it.clone());
+                    }
+                }
+                let mut is_written = false;
+                stmt.walk(&mut |it| {
+                    if let StmtKind::Assign { target, .. } = it.kind {
+                        is_written = is_written || reads(condition, target);
+                    }
+                });
+                if !is_written {
+                    self.under.push(condition, in_then);
                 }
             }
-            StmtKind::While { body, .. } => self.body_that_may_not_run(body, region),
-            StmtKind::Region { region, body } => self.body_that_may_not_run(body, Some(*region)),
+            StmtKind::While { body, .. } => {
+                // When the body starts over, its end came before.
+                assigned(body).into_iter().for_each(|it| self.under.change(it));
+                self.branch(body, region, Vec::new());
+            }
+            StmtKind::Region { region, body } => {
+                self.branch(body, Some(*region), Vec::new());
+            }
         }
     }
 
-    fn body_that_may_not_run(&mut self, body: &'a [Stmt], region: Option<Region>) {
-        let before = self.assigned.clone();
+    fn set(&mut self, it: Assigned) {
+        if self.assigned.insert(it.clone()) {
+            self.trail.push(it);
+        }
+    }
+
+    /// A body that only some points run, at which all this is set; answers what is set at its end and was not before.
+    fn branch(&mut self, body: &'a [Stmt], region: Option<Region>, known: Vec<Assigned>) -> Vec<Assigned> {
+        let (n_set, n_known) = (self.trail.len(), self.under.known.len());
+        known.into_iter().for_each(|it| self.set(it));
         self.body(body, region);
-        self.assigned = before;
+        self.under.forget_behind(n_known);
+        let in_body = self.trail.split_off(n_set);
+        for it in &in_body {
+            self.assigned.remove(it);
+        }
+        in_body
     }
 
     fn reads(&mut self, expr: &Expr, region: Option<Region>, origin: &'a Origin) {
@@ -346,7 +420,7 @@ impl<'a> Walk<'a> {
                 && k.zip(data.clone())
                     .is_some_and(|(k, data)| self.assigned.contains(&Assigned { what, data, k }));
             if !is_assigned {
-                let conditions = self.conditions.clone();
+                let conditions = Rc::clone(&self.conditions);
                 self.reads.push(Read { what, span: it.span, offset, k, data, conditions, region, origin });
             }
         });

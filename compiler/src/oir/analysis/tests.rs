@@ -476,6 +476,19 @@ forward
     // The condition may have changed in between.
     let changed = "    x0\n      m = n\n    x1\n      if K < m\n        t = a\n    x2\n      m = 7\n    x3\n      if K < m\n        b = t\n";
     assert_eq!(of(changed), ["t"]);
+    // It was learned where another condition holds too, in a region, or before a loop that changes what it reads.
+    let nested =
+        "    x0\n      if a > 0.0\n        if K < n\n          t = a\n      if K < n\n        b = t\n";
+    assert_eq!(of(nested), ["t"]);
+    let region = "    x0\n      region i[start, start+1) j[, )\n        if K < n\n          t = a\n      if K < n\n        b = t\n";
+    assert_eq!(of(region), ["t"]);
+    let turns = "    x0\n      m = n\n      if K < m\n        t = a\n      while b > 0.0\n        if K < m\n          b = t\n        m = 7\n";
+    assert_eq!(of(turns), ["t"]);
+    // It was learned before all of these, or both branches set it.
+    let before = "    x0\n      if K < n\n        t = a\n      if a > 0.0\n        while b > 0.0\n          if K < n\n            b = t\n";
+    assert_eq!(of(before), none);
+    let both = "    x0\n      if K < n\n        if a > 0.0\n          t = a\n        else\n          t = b\n      if K < n\n        b = t\n";
+    assert_eq!(of(both), none);
 }
 
 #[test]

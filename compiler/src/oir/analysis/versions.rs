@@ -1,6 +1,8 @@
 //! Which of its values a field or local has at a statement, as far as that is the same at all points.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 
 use super::super::nodes::{Expr, Stmt, StmtKind, Target};
 
@@ -10,7 +12,7 @@ use super::super::nodes::{Expr, Stmt, StmtKind, Target};
 /// branch may have changed has a version of its own, and so it has where a loop starts over.
 #[derive(Debug, Default)]
 pub struct Versions {
-    of: BTreeMap<Target, u32>,
+    of: FxHashMap<Target, u32>,
     last: u32,
 }
 

@@ -1,11 +1,12 @@
 //! Makes values at the point of temporaries that do not need to be fields.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::PassCx;
 use crate::diag::Origin;
-use crate::entity::Handle;
+use crate::entity::{Handle, SideTable};
 use crate::oir::analysis::definite_assignment::read_unassigned;
 use crate::oir::names::Names;
 use crate::oir::nodes::{Field, HorizontalExecution, Local, Stencil, Target};
@@ -24,7 +25,8 @@ pub fn localize_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
         stencil.fields.iter().filter(|(_, it)| it.is_temporary).map(|(field, _)| field).collect();
     // Making a local of one temporary changes nothing that the others' homes depend on.
     let mut homes = Homes::of(stencil);
-    let mut locals: BTreeMap<(Handle<HorizontalExecution>, Handle<Field>), Handle<Local>> = BTreeMap::new();
+    let mut locals: FxHashMap<(Handle<HorizontalExecution>, Handle<Field>), Handle<Local>> =
+        FxHashMap::default();
     let mut names = Names::of(stencil);
     for field in temporaries {
         let Field { name, dtype, span, .. } = stencil.fields[field].clone();
@@ -90,9 +92,9 @@ impl fmt::Display for Blocked {
 /// Where fields are used: found once for all of them, since a stencil may have a thousand temporaries.
 #[derive(Debug, Default)]
 struct Homes {
-    uses: BTreeMap<Handle<Field>, Use>,
+    uses: SideTable<Field, Use>,
     /// What each execution can read before it assigned it, for those that were asked about.
-    unassigned: BTreeMap<Handle<HorizontalExecution>, BTreeSet<Target>>,
+    unassigned: FxHashMap<Handle<HorizontalExecution>, FxHashSet<Target>>,
 }
 
 /// Where a field is used.
@@ -107,11 +109,13 @@ struct Use {
 
 impl Homes {
     fn of(stencil: &Stencil) -> Self {
-        let mut uses: BTreeMap<Handle<Field>, Use> = BTreeMap::new();
+        let mut uses: SideTable<Field, Use> = SideTable::default();
         for execution in stencil.placed().map(|it| it.execution) {
             stencil.executions[execution].each_touch(&mut |touch| {
-                let Some(field) = touch.what.field() else { return };
-                let it = uses.entry(field).or_default();
+                let Some(field) = touch.what.field().filter(|&it| stencil.fields[it].is_temporary) else {
+                    return;
+                };
+                let it = uses.get_or_default(field);
                 if it.executions.last() != Some(&execution) {
                     it.executions.push(execution);
                 }
@@ -121,12 +125,12 @@ impl Homes {
                 }
             });
         }
-        Self { uses, unassigned: BTreeMap::new() }
+        Self { uses, unassigned: FxHashMap::default() }
     }
 
     /// The statements that use `field`, in program order.
     fn origins(&self, field: Handle<Field>) -> &[Origin] {
-        self.uses.get(&field).map_or(&[], |it| &it.origins)
+        self.uses.get(field).map_or(&[], |it| &it.origins)
     }
 
     /// The executions in each of which `field` could be a local, or why there are none.
@@ -138,7 +142,7 @@ impl Homes {
         if !stencil.fields[field].data_dims.is_empty() {
             return Err(Blocked::Several);
         }
-        let Use { executions, is_read_elsewhere, .. } = self.uses.get(&field).ok_or(Blocked::Unused)?;
+        let Use { executions, is_read_elsewhere, .. } = self.uses.get(field).ok_or(Blocked::Unused)?;
         let mut carries = false;
         for &execution in executions {
             let unassigned = self

@@ -1,6 +1,9 @@
 //! Drops the assignments of temporaries and values at the point that nothing reads.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::PassCx;
 use crate::diag::Origin;
@@ -42,9 +45,9 @@ pub fn prune_temporaries(stencil: &mut Stencil, cx: &mut PassCx) {
 struct Uses {
     stmts: Vec<Counted>,
     /// How many reads are left of each.
-    n_reads: BTreeMap<Target, usize>,
+    n_reads: FxHashMap<Target, usize>,
     /// The assignments of each, by position.
-    assignments: BTreeMap<Target, Vec<usize>>,
+    assignments: FxHashMap<Target, Vec<usize>>,
     /// Written and not read any more.
     dead: BTreeSet<Target>,
 }
@@ -54,7 +57,7 @@ struct Counted {
     origin: Origin,
     /// The statement around it.
     parent: Option<usize>,
-    reads: Vec<Target>,
+    reads: SmallVec<[Target; 4]>,
     n_inside: usize,
     /// An assignment, a branch or a region that cannot end the run; a `while` never.
     may_go: bool,
@@ -64,8 +67,8 @@ impl Uses {
     fn of(stencil: &Stencil) -> Self {
         let mut all = Self {
             stmts: Vec::new(),
-            n_reads: BTreeMap::new(),
-            assignments: BTreeMap::new(),
+            n_reads: FxHashMap::default(),
+            assignments: FxHashMap::default(),
             dead: BTreeSet::new(),
         };
         for (_, execution) in stencil.executions.iter() {
@@ -81,7 +84,7 @@ impl Uses {
 
     fn add(&mut self, stmt: &Stmt, parent: Option<usize>) {
         let at = self.stmts.len();
-        let mut reads = Vec::new();
+        let mut reads = SmallVec::new();
         stmt.exprs().for_each(|it| it.accesses(&mut |it| reads.extend(it.target())));
         for &what in &reads {
             *self.n_reads.entry(what).or_default() += 1;

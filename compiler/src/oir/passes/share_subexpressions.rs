@@ -1,7 +1,6 @@
 //! Computes once what several statements of an execution compute.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::PassCx;
@@ -29,27 +28,33 @@ const LEAST_WEIGHT: u32 = 2;
 ///   What finds its element at run time has a number of its own each time, so nothing that may trap moves.
 /// - **Why**: what was inlined into several places computes the same in each.
 pub fn share_subexpressions(stencil: &mut Stencil, cx: &mut PassCx) {
+    let mut counting = Counting::default();
+    let counted: Vec<(Handle<HorizontalExecution>, Found)> = stencil
+        .executions
+        .iter()
+        .map(|(handle, execution)| (handle, counting.execution(execution)))
+        .filter(|(_, found)| found.homes.iter().any(Home::is_shared))
+        .collect();
+    if counted.is_empty() {
+        return;
+    }
     let mut names = Names::of(stencil);
-    let locals = &mut stencil.locals;
-    for (_, execution) in stencil.executions.iter_mut() {
-        // Once to count, and once more in the same way to change what is used more than once.
-        let mut counting = Sharing::default();
-        counting.execution(execution, None);
-        if counting.homes.iter().any(Home::is_shared) {
-            let mut sharing = Sharing { counted: counting.homes, ..Sharing::default() };
-            sharing.execution(execution, Some(&mut Changing { locals, names: &mut names, cx }));
-        }
+    for (execution, Found { homes, visits }) in counted {
+        let visits = visits.into_iter();
+        let mut sharing = Sharing { homes, visits, locals: &mut stencil.locals, names: &mut names, cx };
+        sharing.body(&mut stencil.executions[execution].body);
     }
 }
 
 /// A first use of an expression.
 #[derive(Clone, Debug)]
 struct Home {
-    origins: Vec<Origin>,
-    /// The local that holds the value, and the version of it that does.
-    holder: Option<(Handle<Local>, u32)>,
-    /// Whether that local was there before.
-    is_assigned: bool,
+    /// The statements of all uses.
+    origins: SmallVec<[Origin; 1]>,
+    /// The local that holds the value.
+    holder: Option<Handle<Local>>,
+    /// Whether that local is assigned by the statement itself, and the version of it that this makes.
+    assigned: Option<u32>,
     /// Whether other uses are to read the local.
     is_wanted: bool,
 }
@@ -60,27 +65,41 @@ impl Home {
     }
 }
 
-/// A walk over the statements of an execution.
+/// What is to be done with an expression.
+#[derive(Clone, Copy, Debug)]
+enum Visit {
+    /// Nothing, neither here nor below it.
+    Leave,
+    /// Look below it.
+    Descend,
+    /// It is the first use of this home; look below it too.
+    Open(usize),
+    /// It is another use of this home.
+    Use(usize),
+}
+
+/// What an execution computes more than once.
 #[derive(Default)]
-struct Sharing {
+struct Found {
+    homes: Vec<Home>,
+    /// In the order of a walk over statements and expressions.
+    visits: Vec<Visit>,
+}
+
+/// The walk over the statements of an execution that finds what is used again.
+#[derive(Default)]
+struct Counting {
     numbering: Numbering,
     /// Homes by the number of the expression, as far as they stand around the statement at hand.
-    available: BTreeMap<u32, usize>,
+    available: Vec<Option<usize>>,
     /// What the bodies around have made available, with what was before.
     scopes: Vec<Vec<(u32, Option<usize>)>>,
-    homes: Vec<Home>,
-    /// The homes of the first walk, in the same order.
-    counted: Vec<Home>,
+    /// The expressions of the statement at hand, in the order of a walk.
+    table: Vec<Numbered>,
+    found: Found,
 }
 
-/// What it takes to change statements.
-struct Changing<'a> {
-    locals: &'a mut Arena<Local>,
-    names: &'a mut Names,
-    cx: &'a mut PassCx,
-}
-
-/// An expression of a statement, as it was before the statement was changed.
+/// An expression.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbered {
     number: u32,
@@ -89,54 +108,42 @@ struct Numbered {
     weight: u32,
 }
 
-/// Where in a statement an expression stands.
+/// The statement in which an expression stands.
 struct Place<'a> {
-    table: &'a [Numbered],
-    /// The position in the table, which is in the order of a walk.
-    at: usize,
     origin: &'a Origin,
     /// Whether a local may be assigned before the statement.
     may_define: bool,
-    definitions: Vec<Stmt>,
 }
 
-impl Sharing {
-    fn execution(&mut self, execution: &mut HorizontalExecution, mut change: Option<&mut Changing<'_>>) {
-        self.body(&mut execution.body, &mut change);
+impl Counting {
+    fn execution(&mut self, execution: &HorizontalExecution) -> Found {
+        self.numbering.forget();
+        self.available.clear();
+        self.body(&execution.body);
+        std::mem::take(&mut self.found)
     }
 
-    fn body(&mut self, body: &mut Vec<Stmt>, change: &mut Option<&mut Changing<'_>>) {
+    fn body(&mut self, body: &[Stmt]) {
         self.scopes.push(Vec::new());
-        let mut changed = Vec::with_capacity(body.len());
-        for mut stmt in std::mem::take(body) {
-            let definitions = self.stmt(&mut stmt, change);
-            changed.extend(definitions);
-            changed.push(stmt);
-        }
-        *body = changed;
+        body.iter().for_each(|it| self.stmt(it));
         for (number, before) in self.scopes.pop().into_iter().flatten().rev() {
-            match before {
-                Some(home) => self.available.insert(number, home),
-                None => self.available.remove(&number),
-            };
+            self.available[number as usize] = before;
         }
     }
 
-    /// Answers what must be assigned before the statement.
-    fn stmt(&mut self, stmt: &mut Stmt, change: &mut Option<&mut Changing<'_>>) -> Vec<Stmt> {
+    fn stmt(&mut self, stmt: &Stmt) {
         let is_loop = matches!(stmt.kind, StmtKind::While { .. });
         if is_loop {
             stmt.bodies().for_each(|it| self.numbering.versions.change_all(it));
         }
-        let origin = stmt.origin.clone();
-        let mut table = Vec::new();
+        self.table.clear();
         let mut last = 0;
         for expr in stmt.exprs() {
-            last = table.len();
-            self.numbering.number(expr, &mut table);
+            last = self.table.len();
+            self.numbering.number(expr, &mut self.table);
         }
-        let mut place =
-            Place { table: &table, at: 0, origin: &origin, may_define: !is_loop, definitions: Vec::new() };
+        let n_numbers = self.numbering.n_numbers as usize;
+        self.available.resize(n_numbers + 1, None);
         let assigned = match stmt.kind {
             StmtKind::Assign { target, .. } => Some(target),
             StmtKind::If { .. } | StmtKind::While { .. } | StmtKind::Region { .. } => None,
@@ -147,90 +154,74 @@ impl Sharing {
         };
         // The value of a local has a home already.
         let mut holds = None;
-        for expr in stmt.exprs_mut() {
-            let is_value = place.at == last;
-            holds = self.expr(expr, &mut place, change, local.filter(|_| is_value));
+        let place = Place { origin: &stmt.origin, may_define: !is_loop };
+        let mut at = 0;
+        for expr in stmt.exprs() {
+            let is_value = at == last;
+            holds = self.expr(expr, at, &place, local.filter(|_| is_value));
+            at += self.table[at].size;
         }
-        let definitions = place.definitions;
         if let Some(target) = assigned {
             self.numbering.versions.change(target);
             if let Some(local) = local {
                 let version = self.numbering.versions.of(target);
-                let number = table[last].number;
-                self.numbering.held.insert(local, (version, number));
-                if let Some(home) = holds.filter(|&it| self.homes[it].is_assigned) {
-                    self.homes[home].holder = Some((local, version));
+                self.numbering.held.insert(local, (version, self.table[last].number));
+                if let Some(home) = holds {
+                    self.found.homes[home].assigned = Some(version);
                 }
             }
         }
-        for body in stmt.bodies_mut() {
-            self.body(body, change);
+        for body in stmt.bodies() {
+            self.body(body);
             self.numbering.versions.change_all(body);
         }
-        definitions
     }
 
-    /// Shares an expression and what is below it. `holder` is the local that it is assigned to as a whole; answers
-    /// the home that this makes.
+    /// Counts an expression, which is `at` this place of the table, and what is below it. `holder` is the local that
+    /// it is assigned to as a whole; answers the home that this makes.
     fn expr(
         &mut self,
-        expr: &mut Expr,
-        place: &mut Place<'_>,
-        change: &mut Option<&mut Changing<'_>>,
+        expr: &Expr,
+        mut at: usize,
+        place: &Place<'_>,
         holder: Option<Handle<Local>>,
     ) -> Option<usize> {
-        let Numbered { number, size, weight } = place.table[place.at];
+        let Numbered { number, weight, .. } = self.table[at];
         if weight < LEAST_WEIGHT {
-            place.at += size;
+            self.found.visits.push(Visit::Leave);
             return None;
         }
         if let Some(home) = self.home(number) {
-            self.homes[home].origins.push(place.origin.clone());
-            if let Home { is_wanted: true, holder: Some((local, _)), .. } = self.homes[home] {
-                expr.kind = ExprKind::Access(Access::Local(local));
-            }
-            place.at += size;
+            self.found.homes[home].origins.push(place.origin.clone());
+            self.found.visits.push(Visit::Use(home));
             return None;
         }
-        let home =
-            (place.may_define || holder.is_some()).then(|| self.open(number, place.origin, holder.is_some()));
-        place.at += 1;
-        for operand in expr.operands_mut() {
-            self.expr(operand, place, change, None);
+        let home = (place.may_define || holder.is_some()).then(|| self.open(number, place.origin, holder));
+        self.found.visits.push(home.map_or(Visit::Descend, Visit::Open));
+        at += 1;
+        for operand in expr.operands() {
+            self.expr(operand, at, place, None);
+            at += self.table[at].size;
         }
-        let home = home?;
-        let Some(change) = change else { return Some(home) };
-        let counted = &self.counted[home];
-        self.homes[home].is_wanted = counted.is_shared() && change.cx.may_change();
-        if self.homes[home].is_wanted {
-            let message = format!("is computed once for {} uses", counted.origins.len());
-            change.cx.applied(message, &counted.origins);
-            if holder.is_none() {
-                let (local, definition) = change.define(expr, place.origin);
-                place.definitions.push(definition);
-                self.homes[home].holder = Some((local, 0));
-            }
-        }
-        Some(home)
+        home
     }
 
     /// The home of an expression that stands around the statement at hand and still holds its value.
     fn home(&self, number: u32) -> Option<usize> {
-        let home = *self.available.get(&number)?;
-        let it = &self.homes[home];
-        let is_current = match it.holder {
-            Some((local, version)) if it.is_assigned => {
-                self.numbering.versions.of(Target::Local(local)) == version
-            }
-            _ => true,
+        let home = self.available[number as usize]?;
+        let it = &self.found.homes[home];
+        let is_current = match it.holder.zip(it.assigned) {
+            Some((local, version)) => self.numbering.versions.of(Target::Local(local)) == version,
+            None => true,
         };
         is_current.then_some(home)
     }
 
-    fn open(&mut self, number: u32, origin: &Origin, is_assigned: bool) -> usize {
-        let home = self.homes.len();
-        self.homes.push(Home { origins: vec![origin.clone()], holder: None, is_assigned, is_wanted: false });
-        let before = self.available.insert(number, home);
+    fn open(&mut self, number: u32, origin: &Origin, holder: Option<Handle<Local>>) -> usize {
+        let home = self.found.homes.len();
+        let origins = SmallVec::from_iter([origin.clone()]);
+        self.found.homes.push(Home { origins, holder, assigned: None, is_wanted: false });
+        let before = self.available[number as usize].replace(home);
         if let Some(scope) = self.scopes.last_mut() {
             scope.push((number, before));
         }
@@ -238,7 +229,69 @@ impl Sharing {
     }
 }
 
-impl Changing<'_> {
+/// The walk that changes what the other one found, in the same order.
+struct Sharing<'a> {
+    homes: Vec<Home>,
+    visits: std::vec::IntoIter<Visit>,
+    locals: &'a mut Arena<Local>,
+    names: &'a mut Names,
+    cx: &'a mut PassCx,
+}
+
+impl Sharing<'_> {
+    fn body(&mut self, body: &mut Vec<Stmt>) {
+        // What must be assigned before which statement.
+        let mut definitions: Vec<(usize, Stmt)> = Vec::new();
+        for (at, stmt) in body.iter_mut().enumerate() {
+            let origin = stmt.origin.clone();
+            for expr in stmt.exprs_mut() {
+                self.expr(expr, &origin, &mut |it| definitions.push((at, it)));
+            }
+            stmt.bodies_mut().for_each(|it| self.body(it));
+        }
+        if definitions.is_empty() {
+            return;
+        }
+        let mut definitions = definitions.into_iter().peekable();
+        let mut changed = Vec::with_capacity(body.len() + definitions.len());
+        for (at, stmt) in std::mem::take(body).into_iter().enumerate() {
+            while let Some((_, it)) = definitions.next_if(|it| it.0 == at) {
+                changed.push(it);
+            }
+            changed.push(stmt);
+        }
+        *body = changed;
+    }
+
+    fn expr(&mut self, expr: &mut Expr, origin: &Origin, define: &mut dyn FnMut(Stmt)) {
+        let home = match self.visits.next() {
+            None | Some(Visit::Leave) => return,
+            Some(Visit::Use(home)) => {
+                if let Home { is_wanted: true, holder: Some(local), .. } = self.homes[home] {
+                    expr.kind = ExprKind::Access(Access::Local(local));
+                }
+                return;
+            }
+            Some(Visit::Open(home)) => Some(home),
+            Some(Visit::Descend) => None,
+        };
+        for operand in expr.operands_mut() {
+            self.expr(operand, origin, define);
+        }
+        let Some(at) = home else { return };
+        let home = &mut self.homes[at];
+        home.is_wanted = home.is_shared() && self.cx.may_change();
+        if home.is_wanted {
+            let message = format!("is computed once for {} uses", home.origins.len());
+            self.cx.applied(message, &home.origins);
+            if home.holder.is_none() {
+                let (local, definition) = self.define(expr, origin);
+                self.homes[at].holder = Some(local);
+                define(definition);
+            }
+        }
+    }
+
     /// Puts a new local in the place of an expression; answers it and the statement that assigns it.
     fn define(&mut self, expr: &mut Expr, origin: &Origin) -> (Handle<Local>, Stmt) {
         let (dtype, span) = (expr.dtype, expr.span);
@@ -256,16 +309,16 @@ impl Changing<'_> {
 #[derive(Default)]
 struct Numbering {
     versions: Versions,
-    numbers: BTreeMap<Key, u32>,
+    numbers: FxHashMap<Key, u32>,
     /// The number of what a version of a local was assigned.
-    held: BTreeMap<Handle<Local>, (u32, u32)>,
+    held: FxHashMap<Handle<Local>, (u32, u32)>,
     n_numbers: u32,
 }
 
 /// The numbers of what an operation is done with: rarely more than three.
 type Operands = SmallVec<[u32; 3]>;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Key {
     Literal(DType, u64),
     /// A leaf, and the version of what it reads.
@@ -274,7 +327,7 @@ enum Key {
     Operation(Operation, DType, Operands),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Operation {
     Unary(UnaryOp),
     Binary(BinaryOp),
@@ -284,6 +337,13 @@ enum Operation {
 }
 
 impl Numbering {
+    /// Begins another execution.
+    fn forget(&mut self) {
+        self.numbers.clear();
+        self.held.clear();
+        self.n_numbers = 0;
+    }
+
     /// Numbers an expression and all below it; `table` gets them in the order of a walk.
     fn number(&mut self, expr: &Expr, table: &mut Vec<Numbered>) -> Numbered {
         let at = table.len();

@@ -53,10 +53,9 @@ fn fuse_from(
     let apart: Vec<Choice> =
         (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
     let apart_time: f64 = apart.iter().map(|it| it.cost.time(machine)).sum();
+    let tiling = tiling.filter(|_| count > 1);
     let together = tiling.and_then(|tiling| best_size(tree, machine, nodes, &tiling, &mut sizes(machine)));
-    if let Some((size, cost)) =
-        together.filter(|(_, cost)| count > 1 && cost.time(machine) < 0.97 * apart_time)
-    {
+    if let Some((size, cost)) = together.filter(|(_, cost)| cost.time(machine) < 0.97 * apart_time) {
         let all = Cost {
             bytes: apart.iter().map(|it| it.cost.bytes).sum(),
             operations: apart.iter().map(|it| it.cost.operations).sum(),
@@ -156,7 +155,8 @@ fn largest_group(
 }
 
 fn fits(tree: &Tree, machine: &Machine, nodes: &[Node], tiling: &Tiling) -> bool {
-    footprint(tree, nodes, tiling, 1, &mut sizes(machine)) <= machine.cache_bytes
+    let one_row = limited(nodes, tiling, Axis::J, 1);
+    footprint(tree, &one_row, tiling, &mut sizes(machine)) <= machine.cache_bytes
 }
 
 /// What is best for one of the outermost nodes alone.
@@ -215,14 +215,15 @@ fn best_size(
     let rows = rows(tiling, ranges);
     let mut best: Option<(i64, Cost)> = None;
     for size in SIZES.into_iter().take_while(|&size| size == 1 || size <= rows) {
-        if footprint(tree, nodes, tiling, size, ranges) > machine.cache_bytes {
-            break;
-        }
         // Each core has work, and not one of them much more than the others.
         if size > 1 && rows / size < 2 * machine.cores && ranges.len() == 3 {
             break;
         }
-        let cost = tiled(tree, nodes, tiling, size, ranges);
+        let in_tile = limited(nodes, tiling, Axis::J, size);
+        if footprint(tree, &in_tile, tiling, ranges) > machine.cache_bytes {
+            break;
+        }
+        let cost = tiled(tree, &in_tile, tiling, size, ranges);
         if best.is_none_or(|(_, known)| cost.time(machine) < known.time(machine)) {
             best = Some((size, cost));
         }
@@ -234,24 +235,22 @@ fn rows(tiling: &Tiling, ranges: &Ranges) -> i64 {
     (value(&tiling.range.1, ranges, End::Greatest) - value(&tiling.range.0, ranges, End::Least)).max(1)
 }
 
-/// Bytes that one tile touches.
-fn footprint(tree: &Tree, nodes: &[Node], tiling: &Tiling, size: i64, ranges: &mut Ranges) -> f64 {
-    let limited = limited(nodes, tiling, Axis::J, size);
+/// Bytes that the nodes of one tile touch.
+fn footprint(tree: &Tree, in_tile: &[Node], tiling: &Tiling, ranges: &mut Ranges) -> f64 {
     let middle = value(&tiling.range.0, ranges, End::Least) + rows(tiling, ranges) / 2;
     let variable = names::tile(Axis::J);
     ranges.insert(variable.clone(), (middle, middle));
-    let bytes = boxes(tree, &limited, ranges).iter().map(|it| it.bytes(tree)).sum();
+    let bytes = boxes(tree, in_tile, ranges).iter().map(|it| it.bytes(tree)).sum();
     ranges.remove(&variable);
     bytes
 }
 
 /// The cost of nodes in tiles that fit into the cache.
-fn tiled(tree: &Tree, nodes: &[Node], tiling: &Tiling, size: i64, ranges: &mut Ranges) -> Cost {
-    let limited = limited(nodes, tiling, Axis::J, size);
+fn tiled(tree: &Tree, in_tile: &[Node], tiling: &Tiling, size: i64, ranges: &mut Ranges) -> Cost {
     let (n_rows, variable) = (rows(tiling, ranges), names::tile(Axis::J));
     let start = value(&tiling.range.0, ranges, End::Least);
     ranges.insert(variable.clone(), (start, start + n_rows - 1));
-    let touched = boxes(tree, &limited, ranges);
+    let touched = boxes(tree, in_tile, ranges);
     let bytes = touched
         .iter()
         .filter(|it| !tiling.private.contains(&it.container))
@@ -259,7 +258,7 @@ fn tiled(tree: &Tree, nodes: &[Node], tiling: &Tiling, size: i64, ranges: &mut R
         .sum();
     let middle = start + n_rows / 2;
     ranges.insert(variable.clone(), (middle, middle));
-    let of_one: f64 = limited.iter().map(|it| operations_of(it, ranges)).sum();
+    let of_one: f64 = in_tile.iter().map(|it| operations_of(it, ranges)).sum();
     ranges.remove(&variable);
     Cost { bytes, operations: of_one * n_rows as f64 / size as f64 }
 }

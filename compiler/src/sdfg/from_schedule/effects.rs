@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::Context;
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Subscript, Tree};
@@ -37,7 +39,7 @@ pub(super) struct Effects {
 /// the place of another.
 #[derive(Debug)]
 pub(super) struct Memo<'t, Part, Fact> {
-    known: RefCell<BTreeMap<*const Part, Fact>>,
+    known: RefCell<FxHashMap<*const Part, Fact>>,
     tree: PhantomData<&'t Part>,
 }
 
@@ -356,50 +358,75 @@ impl Uses {
 ///
 /// All others hold values of one iteration of whatever loop they stand in.
 pub(super) fn handed_on(tree: &Tree) -> BTreeSet<Handle<Container>> {
-    let mut found = BTreeSet::new();
-    Written { tree, found: &mut found }.block(&tree.children, &mut BTreeSet::new());
-    found
+    let mut walk = Written { tree, written: FxHashSet::default(), trail: Vec::new(), found: BTreeSet::new() };
+    walk.block(&tree.children);
+    walk.found
 }
 
+/// A walk through a tree.
 struct Written<'a> {
     tree: &'a Tree,
-    found: &'a mut BTreeSet<Handle<Container>>,
+    /// What is written before the node at hand, in the loop around it.
+    written: FxHashSet<Handle<Container>>,
+    /// The same, in the order in which it was written.
+    trail: Vec<Handle<Container>>,
+    found: BTreeSet<Handle<Container>>,
 }
 
 impl Written<'_> {
-    /// Follows the nodes; `written` are the registers that are written before each, and then those behind the last.
-    fn block(&mut self, nodes: &[Node], written: &mut BTreeSet<Handle<Container>>) {
+    fn block(&mut self, nodes: &[Node]) {
         for node in nodes {
             if let Some(expr) = node.expression() {
-                accesses(expr, &mut |access| self.read(access, written));
+                accesses(expr, &mut |access| self.read(access));
             }
             match node {
                 Node::Assign(it) => {
                     it.target.walk(&mut |access| {
                         if !std::ptr::eq(access, &it.target) {
-                            self.read(access, written);
+                            self.read(access);
                         }
                     });
-                    written.insert(it.target.container);
+                    self.write(it.target.container);
                 }
                 Node::If(it) => {
-                    let (mut then, mut otherwise) = (written.clone(), written.clone());
-                    self.block(&it.then, &mut then);
-                    self.block(&it.otherwise, &mut otherwise);
-                    *written = &then & &otherwise;
+                    let in_then = self.branch(&it.then);
+                    let in_otherwise: FxHashSet<_> = self.branch(&it.otherwise).into_iter().collect();
+                    in_then.into_iter().filter(|it| in_otherwise.contains(it)).for_each(|it| self.write(it));
                 }
                 // What may be skipped has written nothing for what is behind.
-                Node::While(it) => self.block(&it.body, &mut written.clone()),
-                Node::Region(it) => self.block(&it.children, &mut written.clone()),
-                Node::Where(it) => self.block(&it.children, &mut written.clone()),
-                Node::Loop(it) => self.block(&it.children, &mut BTreeSet::new()),
+                Node::While(it) => drop(self.branch(&it.body)),
+                Node::Region(it) => drop(self.branch(&it.children)),
+                Node::Where(it) => drop(self.branch(&it.children)),
+                Node::Loop(it) => {
+                    let (written, trail) =
+                        (std::mem::take(&mut self.written), std::mem::take(&mut self.trail));
+                    self.block(&it.children);
+                    (self.written, self.trail) = (written, trail);
+                }
             }
         }
     }
 
-    fn read(&mut self, access: &Access, written: &BTreeSet<Handle<Container>>) {
+    fn write(&mut self, container: Handle<Container>) {
+        if self.written.insert(container) {
+            self.trail.push(container);
+        }
+    }
+
+    /// Nodes that may not run; answers what is written behind them and was not before.
+    fn branch(&mut self, nodes: &[Node]) -> Vec<Handle<Container>> {
+        let before = self.trail.len();
+        self.block(nodes);
+        let inside = self.trail.split_off(before);
+        for it in &inside {
+            self.written.remove(it);
+        }
+        inside
+    }
+
+    fn read(&mut self, access: &Access) {
         let is_register = self.tree.containers[access.container].storage == Storage::Register;
-        if is_register && !written.contains(&access.container) {
+        if is_register && !self.written.contains(&access.container) {
             self.found.insert(access.container);
         }
     }

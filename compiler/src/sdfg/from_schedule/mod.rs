@@ -21,6 +21,7 @@ use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes as schedule;
 use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree, Where};
+use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, Level, Size, Symbol};
 use crate::types::{BinaryOp, DType};
 
@@ -128,33 +129,38 @@ impl<'t> Context<'t> {
     /// what belongs to a graph inside.
     fn own(&self, nodes: &'t [Node]) -> BTreeSet<Handle<schedule::Container>> {
         let mut own = BTreeSet::new();
-        let mut touched = Uses::default();
+        self.add_own(nodes, &mut own);
+        own
+    }
+
+    fn add_own(&self, nodes: &'t [Node], own: &mut BTreeSet<Handle<schedule::Container>>) {
         for node in nodes {
+            if let Some(expr) = node.expression() {
+                accesses(expr, &mut |access| {
+                    own.insert(access.container);
+                });
+            }
             match node {
                 Node::Loop(it) if it.order != LoopKind::Parallel || self.is_one_scope(it) => {
-                    own.extend(self.own(&it.children));
+                    self.add_own(&it.children, own);
                 }
                 Node::Loop(it) => {
                     let inside = self.uses_of(it);
                     let is_private = |it| self.uses.is_private(self, it, &inside);
                     own.extend(inside.containers().filter(|&it| !is_private(it)));
                 }
-                Node::Region(it) => own.extend(self.own(&it.children)),
-                Node::Where(it) => own.extend(self.own(&it.children)),
+                Node::Region(it) => self.add_own(&it.children, own),
+                Node::Where(it) => self.add_own(&it.children, own),
                 Node::If(it) => {
-                    touched.add_expr(&it.condition);
-                    own.extend(self.own(&it.then));
-                    own.extend(self.own(&it.otherwise));
+                    self.add_own(&it.then, own);
+                    self.add_own(&it.otherwise, own);
                 }
-                Node::While(it) => {
-                    touched.add_expr(&it.condition);
-                    own.extend(self.own(&it.body));
-                }
-                Node::Assign(_) => touched.add(std::slice::from_ref(node)),
+                Node::While(it) => self.add_own(&it.body, own),
+                Node::Assign(it) => it.target.walk(&mut |access| {
+                    own.insert(access.container);
+                }),
             }
         }
-        own.extend(touched.containers());
-        own
     }
 }
 
