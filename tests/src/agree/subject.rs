@@ -139,6 +139,12 @@ impl Subject {
     /// and in single precision, and on a domain that its regions may be larger than.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
+        Self::of_seed_with(seed, |it| it)
+    }
+
+    /// The same with features that are not theirs.
+    #[must_use]
+    pub fn of_seed_with(seed: u64, change: impl FnOnce(Features) -> Features) -> Self {
         let (kind, features) = match seed % 4 {
             0 => ("exact", Features::EXACT),
             1 => ("plain", Features::PLAIN),
@@ -147,7 +153,7 @@ impl Subject {
         };
         let precision = if seed % 8 < 6 { 64 } else { 32 };
         let domain = if seed % 5 < 4 { Domain::new(5, 4, 6) } else { Domain::new(4, 6, 3) };
-        let made = generate::stencil(seed, features);
+        let made = generate::stencil(seed, change(features));
         let name = format!("{kind}:{seed}:{precision}");
         Self::of_text("generated", &name, &made.text, &made.stencil, precision, domain)
     }

@@ -1,7 +1,8 @@
 //! Random stencils that are valid: every feature of the language, by a seed.
 //!
 //! A text is made so that nothing in it is undefined and no rule of the language is broken:
-//! every temporary is assigned on all levels before anything else happens, what a block assigns is
+//! every temporary is assigned on all levels before anything else happens (but for those of
+//! [`Features::partial`], whose first value is none), what a block assigns is
 //! not read beside the point inside it, outputs are read only where outputs are assigned, divisors
 //! and arguments of partial functions are kept where they have a meaning. So a refusal is a bug,
 //! of the generator or of the compiler.
@@ -26,17 +27,18 @@ pub struct Features {
     /// Levels that are computed or absolute, other levels as targets, bounds known at run time,
     /// data dimensions, tables and temporaries that are planes.
     pub computed: bool,
+    /// Temporaries that some points and levels do not assign, where they hold what nobody has written.
+    pub partial: bool,
 }
 
 impl Features {
     /// What is decided to the bit by IEEE 754.
     pub const EXACT: Self =
-        Self { transcendental: false, loops: false, level_number: false, computed: false };
+        Self { transcendental: false, loops: false, level_number: false, computed: false, partial: false };
     /// All that the older forms of the language have.
-    pub const PLAIN: Self = Self { transcendental: true, loops: true, level_number: true, computed: false };
+    pub const PLAIN: Self = Self { loops: true, level_number: true, transcendental: true, ..Self::EXACT };
     /// Everything, to the bit.
-    pub const COMPUTED: Self =
-        Self { transcendental: false, loops: true, level_number: true, computed: true };
+    pub const COMPUTED: Self = Self { loops: true, level_number: true, computed: true, ..Self::EXACT };
     /// Everything.
     pub const ALL: Self = Self { transcendental: true, ..Self::COMPUTED };
 }

@@ -63,6 +63,8 @@ pub(super) struct Body<'a> {
     pub lines: Vec<String>,
     /// How many counters there are in the whole stencil.
     pub counters: &'a mut usize,
+    /// The temporaries that only some points assign.
+    pub partial: &'a mut Vec<String>,
 }
 
 impl Body<'_> {
@@ -205,6 +207,9 @@ impl Body<'_> {
         if targets.is_empty() {
             return;
         }
+        if self.features.partial && self.random.chance(30) {
+            return self.partly(&targets, indent);
+        }
         let pad = "    ".repeat(indent);
         match self.random.below(100) {
             0..50 => self.assignment(&targets, indent, false, false),
@@ -238,6 +243,62 @@ impl Body<'_> {
             92.. if self.features.loops => self.repeat(&targets, indent),
             _ => self.assignment(&targets, indent, false, false),
         }
+    }
+
+    /// A temporary that some points assign, and what reads it: where the same conditions hold, or others.
+    fn partly(&mut self, targets: &[&str], indent: usize) {
+        let is_number =
+            |it: &&&str| self.variable(it).kind() == Kind::Float && self.variable(it).elements == 0;
+        let floats: Vec<&str> = targets.iter().filter(is_number).copied().collect();
+        if floats.is_empty() {
+            return self.assignment(targets, indent, false, false);
+        }
+        let name = format!("p{}", self.partial.len());
+        self.partial.push(name.clone());
+        let conditions = [self.condition(targets, false), self.condition(targets, false)];
+        for _ in 0..self.random.between(1, 2) {
+            let value = self.expression(targets, Kind::Float, true, true);
+            self.guarded(&conditions, indent, &format!("{name} = float64({value})"));
+        }
+        for _ in 0..self.random.between(1, 3) {
+            if self.random.chance(40) {
+                self.assignment(targets, indent, true, true);
+            }
+            let target = *self.random.pick(&floats);
+            let value = read_partly(self.random, &name);
+            self.guarded(&conditions, indent, &format!("{target} = {target} + {value}"));
+        }
+    }
+
+    /// A statement under some of the conditions, in a region, in a loop, or as it is.
+    fn guarded(&mut self, conditions: &[String; 2], mut indent: usize, statement: &str) {
+        for _ in 0..self.random.between(0, 2) {
+            let pad = "    ".repeat(indent);
+            let guard = match self.random.below(10) {
+                0..4 => format!("if {}:", conditions[0]),
+                4..7 => format!("if {}:", conditions[1]),
+                7 => {
+                    let then = self.random.pick(conditions).clone();
+                    self.lines.push(format!("{pad}if {then}:"));
+                    self.lines.push(format!("{pad}    {statement}"));
+                    "else:".to_owned()
+                }
+                8 if self.features.loops => {
+                    let counter = format!("n{}", self.counters);
+                    *self.counters += 1;
+                    self.lines.push(format!("{pad}{counter} = 0"));
+                    self.lines.push(format!("{pad}while {counter} < 2:"));
+                    self.lines.push(format!("{pad}    {counter} = {counter} + 1"));
+                    indent += 1;
+                    continue;
+                }
+                // Regions stand in no condition and no loop.
+                _ => continue,
+            };
+            self.lines.push(format!("{pad}{guard}"));
+            indent += 1;
+        }
+        self.lines.push(format!("{}{statement}", "    ".repeat(indent)));
     }
 
     fn block(&mut self, targets: &[&str], indent: usize, in_region: bool) {
@@ -292,6 +353,12 @@ impl Body<'_> {
             self.assignment(targets, indent + 1, true, false);
         }
     }
+}
+
+/// A read of a temporary that some points do not assign, which hands nothing on of what nobody has written.
+pub(super) fn read_partly(random: &mut Random, name: &str) -> String {
+    let limit = random.pick(&["0.5", "0.0", "-1.0", "1.0"]);
+    if random.chance(20) { name.to_owned() } else { format!("({name} if {name} > {limit} else 0.25)") }
 }
 
 /// A region in one of the notations.

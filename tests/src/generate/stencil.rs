@@ -4,7 +4,7 @@ use super::Features;
 use super::expression::{Axes, Kind, Readable};
 use super::function::function;
 use super::random::Random;
-use super::statement::{Body, Order, Role, Variable};
+use super::statement::{Body, Order, Role, Variable, read_partly};
 
 /// A generated text.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
         let names: Vec<&str> = externals.iter().map(|it| it.name.as_str()).collect();
         lines.push(format!("    from __externals__ import {}", names.join(", ")));
     }
-    let mut counters = 0;
+    let (mut counters, mut partial) = (0, Vec::new());
     define_temporaries(random, features, &mut variables, &scalars, &functions, &mut counters, &mut lines);
     if features.computed && random.chance(40) {
         lines.push("    with computation(FORWARD), interval(0, 1):".to_owned());
@@ -98,6 +98,7 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
             &functions,
             &switches,
             &mut counters,
+            &mut partial,
             &mut lines,
         );
     }
@@ -108,6 +109,13 @@ pub fn stencil(seed: u64, features: Features) -> Generated {
         lines.push("    with computation(PARALLEL), interval(...):".to_owned());
         for name in temporaries {
             lines.push(format!("        out = out + {name}"));
+        }
+    }
+
+    if !partial.is_empty() && random.chance(60) {
+        lines.push("    with computation(PARALLEL), interval(...):".to_owned());
+        for name in partial {
+            lines.push(format!("        out = out + {}", read_partly(random, &name)));
         }
     }
 
@@ -220,6 +228,7 @@ fn define_temporaries(
             switches: &[],
             lines: Vec::new(),
             counters,
+            partial: &mut Vec::new(),
         };
         let kind =
             Variable { name: String::new(), dtype, axes: Axes::Ijk, role: Role::Temporary, elements: 0 }
@@ -240,6 +249,7 @@ fn computation(
     functions: &[super::function::Function],
     switches: &[String],
     counters: &mut usize,
+    partial: &mut Vec<String>,
     lines: &mut Vec<String>,
 ) {
     // Bounds and the levels before and after; in the order of execution.
@@ -297,6 +307,7 @@ fn computation(
             switches,
             lines: Vec::new(),
             counters,
+            partial,
         };
         for _ in 0..body.random.between(1, 4) {
             body.statement(indent);
