@@ -44,7 +44,7 @@ const OTHERS: [Target; 3] = [
 /// What differs, with the step and the element; a validator's report; a level that does not read back.
 pub fn hold(seed: u64) -> Result<Held> {
     // Of every third stencil, some points leave temporaries as they are.
-    let subject = Subject::of_seed_with(seed, |it| Features { partial: seed % 3 == 0, ..it });
+    let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     let domain = DOMAINS[usize::try_from(seed / 4).unwrap_or(0) % DOMAINS.len()];
     let compilation = subject.compile();
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));

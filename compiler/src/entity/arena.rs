@@ -57,6 +57,15 @@ impl<T> Arena<T> {
     }
 }
 
+impl<T> IntoIterator for Arena<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter()
+    }
+}
+
 impl<T> Default for Arena<T> {
     fn default() -> Self {
         Self { items: Vec::new() }

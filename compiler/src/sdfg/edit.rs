@@ -202,8 +202,14 @@ impl State {
         loop {
             let is_kept = |it: Handle<Node>, keep: &[bool]| keep[it.index()];
             self.edges.retain(|edge| is_kept(edge.source, &keep) && is_kept(edge.target, &keep));
-            let idle: Vec<Handle<Node>> =
-                self.nodes.handles().filter(|&it| keep[it.index()] && self.is_idle(it, &keep)).collect();
+            let mut has_body = vec![false; keep.len()];
+            for (it, node) in self.nodes.iter() {
+                if let Some(entry) = node.scope.filter(|_| keep[it.index()]) {
+                    has_body[entry.index()] = true;
+                }
+            }
+            let is_idle = |it: Handle<Node>| keep[it.index()] && self.is_idle(it, &keep, &has_body);
+            let idle: Vec<Handle<Node>> = self.nodes.handles().filter(|&it| is_idle(it)).collect();
             let n_edges = self.edges.len();
             self.close_connectors();
             if idle.is_empty() && n_edges == self.edges.len() {
@@ -216,13 +222,10 @@ impl State {
     }
 
     /// Whether a node does nothing: a map without a body, or a container that nothing reads or writes.
-    fn is_idle(&self, node: Handle<Node>, keep: &[bool]) -> bool {
-        let has_body = |entry: Handle<Node>| {
-            self.nodes.iter().any(|(it, node)| keep[it.index()] && node.scope == Some(entry))
-        };
+    fn is_idle(&self, node: Handle<Node>, keep: &[bool], has_body: &[bool]) -> bool {
         match self.nodes[node].kind {
-            NodeKind::MapEntry(_) => !has_body(node),
-            NodeKind::MapExit { entry } => !keep[entry.index()] || !has_body(entry),
+            NodeKind::MapEntry(_) => !has_body[node.index()],
+            NodeKind::MapExit { entry } => !keep[entry.index()] || !has_body[entry.index()],
             NodeKind::Access(_) => {
                 let moves = |edge: &Edge| edge.memlet.is_some();
                 !self.edges_into(node).any(moves) && !self.edges_out_of(node).any(moves)
@@ -255,25 +258,28 @@ impl State {
 
     /// Gives the nodes that stay new handles.
     fn compact(&mut self, keep: &[bool]) {
-        let mut renamed = BTreeMap::new();
-        for (handle, _) in self.nodes.iter().filter(|(it, _)| keep[it.index()]) {
-            renamed.insert(handle, Handle::new(renamed.len()));
-        }
+        let mut n_kept = 0;
+        let renamed: Vec<Handle<Node>> = keep
+            .iter()
+            .map(|&is_kept| {
+                let own = Handle::new(n_kept);
+                n_kept += usize::from(is_kept);
+                own
+            })
+            .collect();
+        let renamed = |it: Handle<Node>| renamed[it.index()];
         let mut nodes = Arena::default();
-        for (handle, node) in std::mem::take(&mut self.nodes).iter() {
-            if !keep[handle.index()] {
-                continue;
-            }
-            let mut node = node.clone();
-            node.scope = node.scope.map(|it| renamed[&it]);
+        for (mut node, _) in std::mem::take(&mut self.nodes).into_iter().zip(keep).filter(|(_, keep)| **keep)
+        {
+            node.scope = node.scope.map(renamed);
             if let NodeKind::MapExit { entry } = &mut node.kind {
-                *entry = renamed[entry];
+                *entry = renamed(*entry);
             }
             nodes.push(node);
         }
         self.nodes = nodes;
         for edge in &mut self.edges {
-            (edge.source, edge.target) = (renamed[&edge.source], renamed[&edge.target]);
+            (edge.source, edge.target) = (renamed(edge.source), renamed(edge.target));
         }
     }
 

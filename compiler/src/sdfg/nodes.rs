@@ -1,6 +1,6 @@
 //! The data of the SDFG.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::edges::Edges;
 use crate::diag::{Origin, ProgramOrder, Span, StmtId};
@@ -479,32 +479,29 @@ impl State {
         rank: impl Fn(Handle<Node>) -> K,
     ) -> Option<Vec<Handle<Node>>> {
         // An edge to or from an inner map ends at its entry or exit, which stand in this scope.
-        let members: Vec<_> = self.nodes.handles().filter(|&it| self.nodes[it].scope == scope).collect();
-        let mut waits_for = vec![0_usize; self.nodes.len()];
-        let mut followers = vec![Vec::new(); self.nodes.len()];
-        let mut depends = |from: Handle<Node>, to: Handle<Node>| {
-            if self.nodes[from].scope == scope && self.nodes[to].scope == scope {
-                waits_for[to.index()] += 1;
-                followers[from.index()].push(to);
-            }
-        };
-        for edge in &self.edges {
-            depends(edge.source, edge.target);
-        }
+        let is_member = |it: Handle<Node>| self.nodes[it].scope == scope;
+        let members: Vec<_> = self.nodes.handles().filter(|&it| is_member(it)).collect();
+        let mut exits = BTreeMap::new();
+        let mut waits_for = Vec::with_capacity(members.len());
         for &node in &members {
+            let mut count = self.edges_into(node).filter(|it| is_member(it.source)).count();
             if let NodeKind::MapExit { entry } = self.nodes[node].kind {
-                depends(entry, node);
+                exits.insert(entry, node);
+                count += 1;
             }
+            waits_for.push(count);
         }
         let ranked = |node: Handle<Node>| (rank(node), node);
-        let mut ready: std::collections::BTreeSet<_> =
-            members.iter().filter(|it| waits_for[it.index()] == 0).map(|&it| ranked(it)).collect();
+        let free = members.iter().zip(&waits_for).filter(|(_, count)| **count == 0);
+        let mut ready: BTreeSet<_> = free.map(|(&it, _)| ranked(it)).collect();
         let mut order = Vec::with_capacity(members.len());
         while let Some((_, node)) = ready.pop_first() {
             order.push(node);
-            for &next in &followers[node.index()] {
-                waits_for[next.index()] -= 1;
-                if waits_for[next.index()] == 0 {
+            let followers = self.edges_out_of(node).map(|it| it.target).filter(|&it| is_member(it));
+            for next in followers.chain(exits.get(&node).copied()) {
+                let Ok(at) = members.binary_search(&next) else { continue };
+                waits_for[at] -= 1;
+                if waits_for[at] == 0 {
                     ready.insert(ranked(next));
                 }
             }
