@@ -195,8 +195,9 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
             && inside.get(&container) == counts.get(&container)
     };
     let mut uses: Vec<BTreeMap<Handle<Container>, Use>> = Vec::new();
-    let mut written = BTreeSet::new();
-    for stage in &found {
+    // The stages that write each container.
+    let mut written: BTreeMap<Handle<Container>, Vec<usize>> = BTreeMap::new();
+    for (at, stage) in found.iter().enumerate() {
         let mut of_stage: BTreeMap<Handle<Container>, Use> = BTreeMap::new();
         for touch in touches(&stage.node.children) {
             let container = touch.access.container;
@@ -214,7 +215,10 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
                 Some(known) => known.zip(along).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))),
             });
             if touch.is_write {
-                written.insert(container);
+                let writers = written.entry(container).or_default();
+                if writers.last() != Some(&at) {
+                    writers.push(at);
+                }
             }
         }
         uses.push(of_stage);
@@ -227,7 +231,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
     let mut shared = Vec::new();
     for (at, of_stage) in uses.iter().enumerate() {
         for (&container, it) in of_stage {
-            if written.contains(&container) && !is_own(container) {
+            if written.contains_key(&container) && !is_own(container) {
                 need[at] = Some((0, 0));
                 shared.push((at, container, *it));
             }
@@ -255,11 +259,9 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
         for reader in (0..found.len()).rev() {
             let Some((lo, hi)) = need[reader] else { continue };
             for (&container, it) in &uses[reader] {
-                let Some(reads) = it.reads.filter(|_| written.contains(&container) && is_own(container))
-                else {
-                    continue;
-                };
-                for writer in 0..found.len() {
+                let Some(writers) = written.get(&container).filter(|_| is_own(container)) else { continue };
+                let Some(reads) = it.reads else { continue };
+                for &writer in writers {
                     let comes_before = writer <= reader || are_in_one_sweep(&found, writer, reader);
                     let Some(writes) = uses[writer].get(&container).and_then(|it| it.writes) else {
                         continue;
@@ -298,16 +300,18 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
             );
         }
     }
-    let sinks = found.iter().enumerate().filter(|(at, _)| shared.iter().any(|(stage, ..)| stage == at));
+    let sinks: BTreeSet<usize> = shared.iter().map(|(stage, ..)| *stage).collect();
     let range = sinks
-        .map(|(_, it)| (it.node.start.clone(), it.node.end.clone()))
+        .into_iter()
+        .map(|at| &found[at])
+        .map(|it| (it.node.start.clone(), it.node.end.clone()))
         .reduce(|a, b| (least(&a.0, &b.0), greatest(&a.1, &b.1)));
     let Some(range) = range else { return Err(Refusal::new("nothing is written that others see")) };
     let stages = found.iter().zip(&need).map(|(it, need)| {
         let (lo, hi) = need.unwrap_or((0, 0));
         Stage { path: it.path.clone(), start: it.node.start.clone(), end: it.node.end.clone(), lo, hi }
     });
-    let private = written.iter().copied().filter(|&it| is_own(it)).collect();
+    let private = written.into_keys().filter(|&it| is_own(it)).collect();
     Ok(Tiling { range, stages: stages.collect(), private })
 }
 
