@@ -7,6 +7,7 @@ use isobar_compiler::pass::{Device, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::schedule::analysis::cost::{Machine, compulsory_bytes, cost};
+use isobar_compiler::schedule::document;
 use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
 use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain};
@@ -153,6 +154,31 @@ fn pins_keep_what_the_passes_would_decide() {
     let nests = |text: &str| text.lines().filter(|it| it.starts_with("threads")).count();
     assert_eq!((nests(&chosen), nests(&apart)), (1, 2), "{apart}");
     assert!(!with("keep whole s5\nauto\n").contains("j_tile"));
+}
+
+#[test]
+fn a_comment_above_a_statement_pins_it() {
+    let chain = chain();
+    let line = chain.lines().filter(|it| it.contains(" = ")).nth(5).expect("it has ten stages");
+    let with = |word: &str| {
+        let text = chain.replace(line, &format!("        # @keep {word}\n{line}"));
+        let found = compile(&text, PassOptions::default());
+        assert_eq!(found.diagnostics, []);
+        let tree = schedule(&found);
+        assert_eq!(document::text(tree, &|_| None).lines().nth(2), Some(&*format!("keep {word} s5")));
+        listing(tree).text
+    };
+    let nests = |text: &str| text.lines().filter(|it| it.starts_with("threads")).count();
+    assert_eq!(nests(&with("apart")), 2);
+    assert!(!with("whole").contains("j_tile"));
+    // Of what is nowhere, nothing can be kept.
+    let found = compile(&format!("# @keep whole\n{chain}"), PassOptions::default());
+    let told: Vec<String> =
+        found.diagnostics.iter().map(|it| format!("{} {}", it.code, it.message)).collect();
+    assert_eq!(
+        told,
+        ["D01 this `@keep` line is ignored: no statement of the schedule comes from the line below"]
+    );
 }
 
 /// Whether a tree does what the stencil means, in orders that must not matter.

@@ -5,6 +5,7 @@
 //! comments mean something else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::{Generator, parse};
 use crate::backend::launch::ScalarInput;
@@ -28,6 +29,8 @@ pub struct Directives {
     pub externals: Vec<ExternalDirective>,
     /// What to show; the first one first.
     pub plots: Vec<Plot>,
+    /// What passes are to leave as it is.
+    pub keeps: Vec<KeepDirective>,
 }
 
 impl Directives {
@@ -77,8 +80,29 @@ pub struct Plot {
     pub span: Span,
 }
 
+/// `# @keep whole`, above the statement that it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepDirective {
+    pub keep: Keep,
+    pub span: Span,
+    /// The line of the statement.
+    pub below: Span,
+}
+
+/// What is to stay as it is at the loops around a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// They do not continue those before them.
+    Apart,
+    /// They are not tiled.
+    Whole,
+    /// Regions in them stay tests.
+    Guarded,
+}
+
 /// The words that a directive can begin with.
-const WORDS: [&str; 8] = ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot"];
+const WORDS: [&str; 9] =
+    ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot", "keep"];
 
 /// Reads all directives of a text, with a warning (D01) for each line that is left out.
 #[must_use]
@@ -91,10 +115,12 @@ pub fn read(text: &str, file: FileId) -> (Directives, Vec<Diagnostic>) {
         start += line.len();
         let Some((word, rest)) = directive_of(line) else { continue };
         let before = line.len() - line.trim_start().len();
-        let position = |at: usize| u32::try_from(here + at).unwrap_or(u32::MAX);
-        let span = Span::new(file, position(before), position(line.trim_end().len()));
+        let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let span = Span::new(file, position(here + before), position(here + line.trim_end().len()));
         if WORDS.contains(&word) {
-            if let Err(why) = directives.take(word, rest, span) {
+            let below =
+                line_below(text, start).map(|it| Span::new(file, position(it.start), position(it.end)));
+            if let Err(why) = directives.take(word, rest, span, below) {
                 warnings.push(say::ignored(word, &why, span));
             }
         } else if let Some(meant) = WORDS.into_iter().find(|it| are_one_slip_apart(it, word)) {
@@ -102,6 +128,18 @@ pub fn read(text: &str, file: FileId) -> (Directives, Vec<Diagnostic>) {
         }
     }
     (directives, warnings)
+}
+
+/// The next line from a place on that is neither empty nor a comment.
+fn line_below(text: &str, mut from: usize) -> Option<Range<usize>> {
+    for line in text[from..].split_inclusive('\n') {
+        let said = line.trim_start();
+        if !said.trim_end().is_empty() && !said.starts_with('#') {
+            return Some(from + line.len() - said.len()..from + line.trim_end().len());
+        }
+        from += line.len();
+    }
+    None
 }
 
 /// The word and the rest of a line `# @word rest`. A commented-out decorator,
@@ -114,8 +152,20 @@ fn directive_of(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Directives {
-    fn take(&mut self, word: &str, rest: &str, span: Span) -> Result<(), String> {
+    /// `below` is the line of text below the directive.
+    fn take(&mut self, word: &str, rest: &str, span: Span, below: Option<Span>) -> Result<(), String> {
         match word {
+            "keep" => {
+                let keep = match rest {
+                    "apart" => Keep::Apart,
+                    "whole" => Keep::Whole,
+                    "guarded" => Keep::Guarded,
+                    _ => return Err("`apart`, `whole` or `guarded` is expected".to_owned()),
+                };
+                let below = below.ok_or("no statement stands below it")?;
+                self.keeps.push(KeepDirective { keep, span, below });
+                Ok(())
+            }
             "title" => once(&mut self.title, text(rest)?),
             "about" => {
                 self.about.push(text(rest)?);
@@ -308,6 +358,22 @@ mod tests {
                 assert!(entry.contains(&format!("{}: FloatField", input.field)), "{}", input.field);
             }
         }
+    }
+
+    #[test]
+    fn what_is_kept_is_told_above_its_statement() {
+        let text = "# @keep whole\n\n    # why\n    a = b  # so\n# @keep guarded\nc = d";
+        let read = directives(text);
+        let below = |it: &KeepDirective| &text[it.below.start as usize..it.below.end as usize];
+        let found: Vec<_> = read.keeps.iter().map(|it| (it.keep, below(it))).collect();
+        assert_eq!(found, [(Keep::Whole, "a = b  # so"), (Keep::Guarded, "c = d")]);
+        assert_eq!(
+            warnings("# @keep calm\na = b\n# @keep whole\n"),
+            [
+                "D01 # @keep calm: this `@keep` line is ignored: `apart`, `whole` or `guarded` is expected",
+                "D01 # @keep whole: this `@keep` line is ignored: no statement stands below it",
+            ]
+        );
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub mod generator;
 pub mod parse;
 
 pub use call::{bytes_for, call_for, fill};
-pub use directive::{Directives, ExternalDirective, InputDirective, Plot, ScalarDirective};
+pub use directive::{
+    Directives, ExternalDirective, InputDirective, Keep, KeepDirective, Plot, ScalarDirective,
+};
 pub use generate::value_at;
 pub use generator::Generator;

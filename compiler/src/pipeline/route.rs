@@ -6,11 +6,11 @@ use super::interface::signature;
 use super::{Compilation, Hook, Stage, Step, StepKind};
 use crate::backend::c;
 use crate::config::Config;
-use crate::diag::catalog::schedule as catalog;
+use crate::diag::catalog::{directive, schedule as catalog};
 use crate::diag::{Diagnostics, Listing, Span};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
-use crate::inputs;
+use crate::inputs::{self, Keep};
 use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
@@ -188,6 +188,7 @@ impl Trip<'_> {
             || schedule::print::listing(&scheduled),
         );
         self.compilation.levels.tree = Some(explicit);
+        self.pins(&mut scheduled);
         let target = Target::of(&config.passes);
         let goes_on = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled),
@@ -218,6 +219,22 @@ impl Trip<'_> {
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);
         Some(())
+    }
+
+    /// Pins what lines `# @keep` of the text want to stay as it is.
+    fn pins(&mut self, tree: &mut schedule::Tree) {
+        for it in &self.compilation.directives.keeps {
+            let pin = match it.keep {
+                Keep::Apart => Pin::Apart,
+                Keep::Whole => Pin::Whole,
+                Keep::Guarded => Pin::Guarded,
+            };
+            let stmts = schedule::document::statements_at(tree, it.below);
+            if stmts.is_empty() {
+                self.found.push(directive::without_statement("keep", it.span, it.below));
+            }
+            tree.pins.extend(stmts.into_iter().map(pin));
+        }
     }
 
     /// Carries out the schedule in a file; answers whether the passes go on from there, and nothing where the

@@ -4,12 +4,13 @@
 //! they would decide otherwise. A document says all that was done to a tree, so applying the one that a
 //! compilation printed gives the same tree.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::nodes::{Node, Tree};
 use super::step::{Step, parse as parse_step};
 use super::transform::Refusal;
-use crate::diag::StmtId;
+use crate::diag::{Span, StmtId};
 
 /// A document, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,11 +161,24 @@ fn has_statement(tree: &Tree, stmt: StmtId) -> bool {
     is_there
 }
 
+/// The statements that are written in a line, or that a call there brings.
+#[must_use]
+pub fn statements_at(tree: &Tree, line: Span) -> BTreeSet<StmtId> {
+    let is_there = |it: &Span| it.file == line.file && (line.start..line.end).contains(&it.start);
+    let mut found = BTreeSet::new();
+    for child in &tree.children {
+        child.walk(&mut |it| {
+            found.extend(it.origin().filter(|it| it.spans().iter().any(is_there)).map(|it| it.stmt));
+        });
+    }
+    found
+}
+
 /// The document that leads from the tree as it was lowered to this one. `said` is what a statement reads like.
 #[must_use]
 pub fn text(tree: &Tree, said: &dyn Fn(StmtId) -> Option<String>) -> String {
     let mut text = format!("# The schedule of {}: each step, in order.\n", tree.name);
-    let mut stmts = std::collections::BTreeSet::new();
+    let mut stmts = BTreeSet::new();
     for child in &tree.children {
         child.walk(&mut |it| {
             if let (Node::Assign(_) | Node::If(_) | Node::While(_) | Node::Region(_), Some(origin)) =

@@ -742,6 +742,7 @@ impl<'a> Place<'a> {
             ("scalar", "@scalar alpha = 0.5"),
             ("external", "@external flag = True"),
             ("plot", "@plot q k=10"),
+            ("keep", "@keep whole"),
             ("stencil", "@stencil name"),
             ("title", "@title a few words"),
             ("about", "@about a sentence"),
@@ -755,6 +756,16 @@ impl<'a> Place<'a> {
         let scopes = &self.analysis.index.scopes;
         if word == "external" {
             self.externals();
+            return;
+        }
+        if word == "keep" {
+            for (what, about) in [
+                ("apart", "the loops around the statement below do not continue those before them"),
+                ("whole", "the loops around the statement below are not tiled"),
+                ("guarded", "regions in the loops around the statement below stay tests"),
+            ] {
+                self.items.push(item(what, ItemKind::Directive, what, about));
+            }
             return;
         }
         let stencils = scopes.scopes.iter().filter(|it| it.file == self.file).filter_map(|it| {

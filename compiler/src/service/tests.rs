@@ -291,6 +291,7 @@ fn comments_offer_directives_and_strings_nothing() {
     assert!(labels("# @$0").contains(&"domain".to_owned()));
     let text = format!("# @input $0\n{}", body(""));
     assert_eq!(labels(&text), ["q", "s", "k"]);
+    assert_eq!(labels("# @keep $0"), ["apart", "whole", "guarded"]);
     assert_eq!(labels("# a$0"), [""; 0]);
     assert_eq!(labels("x = 'a$0'"), [""; 0]);
     assert_eq!(labels("x = 1.$0"), [""; 0]);

@@ -159,8 +159,10 @@ mod tests {
         let lines: Vec<String> =
             codes().filter(|it| it.starts_with("# @")).map(str::to_owned).chain(inputs).collect();
         assert!(lines.len() >= 16);
-        let (_, unread) =
-            isobar_compiler::inputs::directive::read(&lines.join("\n"), isobar_compiler::diag::FileId(0));
+        let (_, unread) = isobar_compiler::inputs::directive::read(
+            &(lines.join("\n") + "\nq = 1.0\n"),
+            isobar_compiler::diag::FileId(0),
+        );
         assert_eq!(unread, []);
     }
 

@@ -17,3 +17,9 @@ pub fn misspelt(word: &str, meant: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(DIRECTIVE, format!("`@{word}` is no directive"), span, "")
         .help(format!("write `@{meant}`"))
 }
+
+/// A line about the statement `below` it, of which the schedule has nothing.
+pub fn without_statement(word: &str, span: Span, below: Span) -> Diagnostic {
+    let why = "no statement of the schedule comes from the line below";
+    ignored(word, why, span).also(below, "nothing of this is left, or it is no statement of a stencil")
+}
