@@ -152,6 +152,17 @@ pub fn is_builtin_module(path: &[String]) -> bool {
     )
 }
 
+/// Whether the module is the one that is installed with Python, whatever files there are with its name: a folder
+/// `numpy` deep in a project is another one.
+#[must_use]
+pub fn is_installed_module(path: &[String]) -> bool {
+    let first = path.first().map(String::as_str);
+    matches!(
+        first,
+        Some("math" | "cmath" | "numpy" | "cupy" | "sys" | "types" | "typing" | "enum" | "dataclasses")
+    )
+}
+
 /// Whether the module, if it is among the files, is the language's own source: it may lie below another folder.
 #[must_use]
 pub fn is_language_module(path: &[String]) -> bool {

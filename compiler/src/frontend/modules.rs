@@ -317,11 +317,13 @@ impl<'p> Names<'p> {
     /// `from module import name`
     fn import(&self, binding: &Binding<'p>, level: u32, module: &[String], name: &str) -> Evaluated {
         let from = binding.scope.file;
-        if let Some(file) = self.find_module(from, level, module)
-            && let Some(found) = self.name_of(file, name)
-        {
-            return found;
-        }
+        let found = self.find_module(from, level, module).and_then(|file| self.name_of(file, name));
+        let opaque = match found {
+            Some(Ok(found)) => return Ok(found),
+            Some(Err(opaque)) => Some(opaque),
+            None => None,
+        };
+        // A package that does not bind the name, or by an import of its own module alone, has a module of that name.
         let mut path = module.to_vec();
         path.push(name.to_owned());
         if let Some(file) = self.find_module(from, level, &path) {
@@ -329,6 +331,9 @@ impl<'p> Names<'p> {
         }
         if let Some(known) = builtins::module_attribute(module, name, self.config) {
             return Ok(known);
+        }
+        if let Some(opaque) = opaque {
+            return Err(opaque);
         }
         if level == 0 && builtins::is_builtin_module(&path) {
             return Ok(Constant::Foreign(Arc::from(path)));
@@ -353,7 +358,7 @@ impl<'p> Names<'p> {
                 wanted = [&source.module[..keep], path].concat();
             }
         }
-        if wanted.is_empty() {
+        if wanted.is_empty() || level == 0 && builtins::is_installed_module(path) {
             return None;
         }
         let must_match_whole = level == 0 && builtins::is_builtin_module(path);

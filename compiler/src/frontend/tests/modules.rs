@@ -165,3 +165,20 @@ fn what_ndsl_computes_is_known_also_where_its_own_files_are_there() {
     let bundle = of("FieldBundleType.register(\"tracers\", (5,))\nit = FieldBundleType.T(\"tracers\")\n");
     assert!(matches!(&bundle, Ok(Constant::Field(it)) if it.data_dims == [5]), "{bundle:?}");
 }
+
+#[test]
+fn the_language_is_known_where_its_own_repository_is_among_the_files() {
+    let package = "from . import gtscript\n";
+    let of = |text: &str| {
+        found(&[
+            ("tests/unit/main.py", text),
+            ("src/gt4py/cartesian/__init__.py", package),
+            ("src/gt4py/cartesian/gtscript.py", "Field = _FieldDescriptorMaker()\n"),
+            ("src/gt4py/cartesian/gtc/numpy/__init__.py", "from .npir import *\n"),
+        ])
+    };
+    let field = value("from gt4py.cartesian.gtscript import Field\nit = Field[float]\n");
+    assert_eq!(of("from gt4py.cartesian import gtscript as gs\nit = gs.Field[float]\n"), Ok(field));
+    let dtype = value("import numpy as np\nit = np.float64\n");
+    assert_eq!(of("import numpy as np\nit = np.float64\n"), Ok(dtype));
+}
