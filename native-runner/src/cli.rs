@@ -138,6 +138,13 @@ pub struct ExplainArgs {
     pub code: String,
 }
 
+/// How much of the course of a compilation is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Log {
+    Steps,
+    Levels,
+}
+
 /// Options of `emit`.
 #[derive(Debug, Args)]
 #[command(after_help = EMIT_EXAMPLES)]
@@ -160,6 +167,10 @@ pub struct EmitArgs {
     /// What each pass of the level changed, as a comparison of lines, instead of the level
     #[arg(long)]
     pub print_changed: bool,
+    /// Tell each step of the compilation and what passes report on stderr: `steps`, or with them each level as it
+    /// changes: `levels`
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "steps")]
+    pub log: Option<Log>,
     /// Make the schedule for this kind of machine
     #[arg(long, value_name = "cpu|gpu", value_parser = clap::builder::PossibleValuesParser::new(["cpu", "gpu"]))]
     pub target: Option<String>,

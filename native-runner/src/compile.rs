@@ -10,7 +10,7 @@ use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::npir::nodes as npir;
 use isobar_compiler::oir::analysis::extents::Extents;
 use isobar_compiler::oir::nodes as oir;
-use isobar_compiler::pass::Timer;
+use isobar_compiler::pass::{Printer, Timer};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::json::{Form, to_json};
@@ -93,6 +93,20 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
     });
     made.unwrap_or_default()
+}
+
+/// The course of a compilation: its steps, what passes report, and the levels as they change, where these are wanted.
+pub(crate) fn course(request: &Request, has_levels: bool) -> String {
+    let told = on_large_stack(|| {
+        let mut text = String::new();
+        let mut printer = Printer::new(|line: &str| text.extend([line, "\n"]));
+        if has_levels {
+            printer = printer.with_levels();
+        }
+        Source::of(request).compile(&mut printer);
+        text
+    });
+    told.unwrap_or_default()
 }
 
 /// Compiles request after request; a file that they share is parsed once.

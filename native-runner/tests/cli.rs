@@ -193,6 +193,26 @@ fn all_stages_are_emitted_at_once() {
 }
 
 #[test]
+fn the_course_of_a_compilation_is_told_beside_the_level() {
+    let plain = isobar(&["emit", &copy(), "--stage", "oir"]);
+    let of = |log: &str| {
+        let told = isobar(&["emit", "--stage", "oir", log, &copy()]);
+        assert_eq!(told.stdout, plain.stdout);
+        text(&told.stderr)
+    };
+    let steps = of("--log");
+    assert!(
+        steps.starts_with("door frontend\ndoor definition\ndoor gtir\ndoor oir\npipeline oir\n  pass oir/"),
+        "{steps}"
+    );
+    assert!(!steps.contains("stencil"), "{steps}");
+    let levels = of("--log=levels");
+    assert!(levels.contains("door gtir\n  stencil copy_scale\n"), "{levels}");
+    let far = isobar(&["emit", &copy(), "--stage", "oir", "--log", "--runner", "http://127.0.0.1:9"]);
+    assert_eq!(far.status.code(), Some(2));
+}
+
+#[test]
 fn a_back_end_that_cannot_run_here_says_what_is_missing() {
     let without = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_isobar"));

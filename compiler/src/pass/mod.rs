@@ -10,6 +10,7 @@ pub mod hook;
 pub mod log;
 pub mod options;
 pub mod pipeline;
+pub mod printer;
 pub mod timer;
 pub mod trace;
 
@@ -20,5 +21,6 @@ pub use hook::{Hook, NoHook, Shown, Step, StepKind};
 pub use log::{LogPoint, LogValue, Logged};
 pub use options::{Device, Limit, PassOptions};
 pub use pipeline::{Level, Pass, Pipeline, Watch};
+pub use printer::Printer;
 pub use timer::{Timed, Timer};
 pub use trace::{Part, Snapshot, Trace, TraceNode, TraceStep};

@@ -8,7 +8,7 @@ use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, check, human, print, print_json, say};
-use crate::cli::{EmitArgs, Form, Format};
+use crate::cli::{EmitArgs, Form, Format, Log};
 use crate::compile;
 use crate::config::Environment;
 use crate::document::{Document, known_pass};
@@ -30,6 +30,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
             return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
     }
+    log(args, request)?;
     let file = graph_file(args, stage, request)?;
     let compiled = check::ask(request, &args.shared, environment)?;
     let is_wanted =
@@ -74,6 +75,20 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         }
     }
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}
+
+/// Tells the course of the compilation, where that is asked for.
+fn log(args: &EmitArgs, request: &Request) -> Result<(), Usage> {
+    match args.log {
+        None => Ok(()),
+        Some(_) if args.shared.runner.is_some() => {
+            Err(Usage::Wrong("--log works here only, without --runner".to_owned()))
+        }
+        Some(what) => {
+            say(compile::course(request, what == Log::Levels).trim_end());
+            Ok(())
+        }
+    }
 }
 
 /// The graph as a file, where that is asked for; empty where it was not reached.
@@ -139,6 +154,7 @@ const ALL: &str = "all";
 fn emit_all(args: &EmitArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let document = read(args)?;
     let request = &document.request;
+    log(args, request)?;
     let mut compiled = check::ask(request, &args.shared, environment)?;
     if compiled.stencil.is_none() && Outcome::of(&compiled.diagnostics) == Outcome::Fine {
         compiled.diagnostics.push(compile::no_stencil(request));

@@ -288,7 +288,8 @@ fn rename_argument(nested: &mut NestedSdfg, from: &str, to: &str) {
 fn peak_memory(sdfg: &Sdfg) -> String {
     let mut terms: BTreeMap<String, usize> = BTreeMap::new();
     for (_, it) in sdfg.containers.iter().filter(|(_, it)| it.is_transient && it.storage == Storage::Heap) {
-        let lengths: Vec<String> = it.shape.iter().map(|it| format!("({it})")).collect();
+        let length = |it: String| if it.contains(' ') { format!("({it})") } else { it };
+        let lengths: Vec<String> = it.shape.iter().map(|it| length(it.to_string())).collect();
         *terms.entry(lengths.join(" * ")).or_default() += it.dtype.size_bytes();
     }
     let terms: Vec<String> = terms.into_iter().map(|(points, bytes)| format!("{bytes} * {points}")).collect();
