@@ -211,3 +211,63 @@ fn true_contribution_along(block: Reach, offset: i32, side: Side) -> Option<Reac
     let hi = upper.into_iter().flatten().map(highest).min()?;
     Some(Reach::new(lo, hi).shifted(offset))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Level::{End, Start};
+
+    /// Farther than any offset.
+    const FAR: i32 = 1000;
+
+    /// The rule of the language, as its reference writes it down.
+    fn by_the_book(block: Reach, d: i32, side: Side) -> Option<Reach> {
+        let (lo, hi) = (block.lo, block.hi);
+        let ds = match side.start {
+            None => 0,
+            Some(Bound { level: Start, offset: p }) => (lo - p).min(0),
+            Some(Bound { level: End, .. }) => -FAR,
+        };
+        let de = match side.end {
+            None => 0,
+            Some(Bound { level: End, offset: q }) => (hi - q).max(0),
+            Some(Bound { level: Start, .. }) => FAR,
+        };
+        let is_below = match (side.start, side.end) {
+            (None, Some(Bound { level: Start, offset: q })) => q <= lo,
+            (Some(Bound { level: Start, offset: p }), Some(Bound { level: Start, offset: q })) => {
+                lo > p && q <= lo
+            }
+            _ => false,
+        };
+        let is_above = match (side.start, side.end) {
+            (Some(Bound { level: End, offset: p }), None) => p > hi,
+            (Some(Bound { level: End, offset: p }), Some(Bound { level: End, offset: q })) => {
+                hi < q && p > hi
+            }
+            _ => false,
+        };
+        let is_outside = is_below || is_above;
+        (!is_outside).then(|| Reach::new((lo - ds + d).min(0), (hi - de + d).max(0)))
+    }
+
+    #[test]
+    fn what_a_region_asks_for_is_what_the_language_says() {
+        let bounds = || {
+            let anchored = |level| (-3..=3).map(move |offset| Some(Bound { level, offset }));
+            anchored(Start).chain(anchored(End)).chain([None])
+        };
+        let blocks = (-2..=0).flat_map(|lo| (0..=2).map(move |hi| Reach::new(lo, hi)));
+        for block in blocks {
+            for start in bounds() {
+                for end in bounds() {
+                    for offset in -3..=3 {
+                        let side = Side { start, end };
+                        let found = contribution_along(block, offset, side);
+                        assert_eq!(found, by_the_book(block, offset, side), "{block} {side:?} {offset}");
+                    }
+                }
+            }
+        }
+    }
+}
