@@ -129,6 +129,20 @@ parallel
 }
 
 #[test]
+fn what_is_written_in_part_keeps_the_rest() {
+    // One element of two, and another level than the one at hand.
+    let of = |field: &str, statement: &str| {
+        let text = format!(
+            "stencil s\nfield a: float64[IJK]\nfield b: {field}\nforward\n  [start, end)\n    x0\n      {statement}\n"
+        );
+        kinds(&text)[1].clone()
+    };
+    assert_eq!(of("float64[IJK][2]", "b.A[0] = a"), "b read-write");
+    assert_eq!(of("float64[IJK]", "b.up(1) = a"), "b read-write");
+    assert_eq!(of("float64[IJK]", "b = a"), "b write");
+}
+
+#[test]
 fn only_fields_written_as_a_whole_before_they_are_read_are_written_only() {
     let text = "
 stencil kinds
