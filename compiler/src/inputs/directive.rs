@@ -5,7 +5,6 @@
 //! comments mean something else.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::{Generator, parse};
 use crate::backend::launch::ScalarInput;
@@ -109,37 +108,43 @@ const WORDS: [&str; 9] =
 pub fn read(text: &str, file: FileId) -> (Directives, Vec<Diagnostic>) {
     let mut directives = Directives::default();
     let mut warnings = Vec::new();
+    // What is to be kept at the next line that is neither empty nor a comment.
+    let mut waiting: Vec<(Keep, Span)> = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let here = start;
         start += line.len();
-        let Some((word, rest)) = directive_of(line) else { continue };
-        let before = line.len() - line.trim_start().len();
         let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let before = line.len() - line.trim_start().len();
         let span = Span::new(file, position(here + before), position(here + line.trim_end().len()));
-        if WORDS.contains(&word) {
-            let below =
-                line_below(text, start).map(|it| Span::new(file, position(it.start), position(it.end)));
-            if let Err(why) = directives.take(word, rest, span, below) {
+        let Some((word, rest)) = directive_of(line) else {
+            let said = line.trim();
+            if !said.is_empty() && !said.starts_with('#') {
+                directives.keeps.extend(waiting.drain(..).map(|(keep, at)| KeepDirective {
+                    keep,
+                    span: at,
+                    below: span,
+                }));
+            }
+            continue;
+        };
+        if word == "keep" {
+            match keep(rest) {
+                Ok(keep) => waiting.push((keep, span)),
+                Err(why) => warnings.push(say::ignored(word, &why, span)),
+            }
+        } else if WORDS.contains(&word) {
+            if let Err(why) = directives.take(word, rest, span) {
                 warnings.push(say::ignored(word, &why, span));
             }
         } else if let Some(meant) = WORDS.into_iter().find(|it| are_one_slip_apart(it, word)) {
             warnings.push(say::misspelt(word, meant, span));
         }
     }
+    let lonely =
+        waiting.into_iter().map(|(_, span)| say::ignored("keep", "no statement stands below it", span));
+    warnings.extend(lonely);
     (directives, warnings)
-}
-
-/// The next line from a place on that is neither empty nor a comment.
-fn line_below(text: &str, mut from: usize) -> Option<Range<usize>> {
-    for line in text[from..].split_inclusive('\n') {
-        let said = line.trim_start();
-        if !said.trim_end().is_empty() && !said.starts_with('#') {
-            return Some(from + line.len() - said.len()..from + line.trim_end().len());
-        }
-        from += line.len();
-    }
-    None
 }
 
 /// The word and the rest of a line `# @word rest`. A commented-out decorator,
@@ -152,20 +157,8 @@ fn directive_of(line: &str) -> Option<(&str, &str)> {
 }
 
 impl Directives {
-    /// `below` is the line of text below the directive.
-    fn take(&mut self, word: &str, rest: &str, span: Span, below: Option<Span>) -> Result<(), String> {
+    fn take(&mut self, word: &str, rest: &str, span: Span) -> Result<(), String> {
         match word {
-            "keep" => {
-                let keep = match rest {
-                    "apart" => Keep::Apart,
-                    "whole" => Keep::Whole,
-                    "guarded" => Keep::Guarded,
-                    _ => return Err("`apart`, `whole` or `guarded` is expected".to_owned()),
-                };
-                let below = below.ok_or("no statement stands below it")?;
-                self.keeps.push(KeepDirective { keep, span, below });
-                Ok(())
-            }
             "title" => once(&mut self.title, text(rest)?),
             "about" => {
                 self.about.push(text(rest)?);
@@ -208,6 +201,15 @@ impl Directives {
                 Ok(())
             }
         }
+    }
+}
+
+fn keep(rest: &str) -> Result<Keep, String> {
+    match rest {
+        "apart" => Ok(Keep::Apart),
+        "whole" => Ok(Keep::Whole),
+        "guarded" => Ok(Keep::Guarded),
+        _ => Err("`apart`, `whole` or `guarded` is expected".to_owned()),
     }
 }
 

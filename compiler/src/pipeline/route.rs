@@ -7,7 +7,7 @@ use super::{Compilation, Hook, Stage, Step, StepKind};
 use crate::backend::c;
 use crate::config::Config;
 use crate::diag::catalog::{directive, schedule as catalog};
-use crate::diag::{Diagnostics, Listing, Span};
+use crate::diag::{Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
@@ -223,17 +223,21 @@ impl Trip<'_> {
 
     /// Pins what lines `# @keep` of the text want to stay as it is.
     fn pins(&mut self, tree: &mut schedule::Tree) {
-        for it in &self.compilation.directives.keeps {
+        let keeps = &self.compilation.directives.keeps;
+        let Some(first) = keeps.first() else { return };
+        let written = schedule::document::statements_in(tree, first.span.file);
+        for it in keeps {
             let pin = match it.keep {
                 Keep::Apart => Pin::Apart,
                 Keep::Whole => Pin::Whole,
                 Keep::Guarded => Pin::Guarded,
             };
-            let stmts = schedule::document::statements_at(tree, it.below);
-            if stmts.is_empty() {
+            let in_line = (it.below.start, StmtId(0))..(it.below.end, StmtId(0));
+            let mut stmts = written.range(in_line).map(|(_, stmt)| *stmt).peekable();
+            if stmts.peek().is_none() {
                 self.found.push(directive::without_statement("keep", it.span, it.below));
             }
-            tree.pins.extend(stmts.into_iter().map(pin));
+            tree.pins.extend(stmts.map(pin));
         }
     }
 

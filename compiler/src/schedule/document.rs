@@ -10,7 +10,7 @@ use std::fmt::Write;
 use super::nodes::{Node, Tree};
 use super::step::{Step, parse as parse_step};
 use super::transform::Refusal;
-use crate::diag::{Span, StmtId};
+use crate::diag::{FileId, StmtId};
 
 /// A document, line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -161,14 +161,15 @@ fn has_statement(tree: &Tree, stmt: StmtId) -> bool {
     is_there
 }
 
-/// The statements that are written in a line, or that a call there brings.
+/// The statements by where in a file they are written, or the calls that bring them.
 #[must_use]
-pub fn statements_at(tree: &Tree, line: Span) -> BTreeSet<StmtId> {
-    let is_there = |it: &Span| it.file == line.file && (line.start..line.end).contains(&it.start);
+pub fn statements_in(tree: &Tree, file: FileId) -> BTreeSet<(u32, StmtId)> {
     let mut found = BTreeSet::new();
     for child in &tree.children {
         child.walk(&mut |it| {
-            found.extend(it.origin().filter(|it| it.spans().iter().any(is_there)).map(|it| it.stmt));
+            let Some(origin) = it.origin() else { return };
+            let here = origin.spans().iter().filter(|it| it.file == file);
+            found.extend(here.map(|it| (it.start, origin.stmt)));
         });
     }
     found

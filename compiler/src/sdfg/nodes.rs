@@ -429,7 +429,11 @@ impl ControlFlowRegion {
     /// The positions of the blocks in the order in which they run, as far as these are one chain.
     pub fn order(&self) -> impl Iterator<Item = usize> {
         let first = (!self.blocks.is_empty()).then_some(0);
-        let next = |at: &usize| self.edges.iter().find(|it| it.source == *at).map(|it| it.target);
+        // Where the edges are in the order of the blocks, each stands at its place.
+        let next = |at: &usize| {
+            let at_its_place = self.edges.get(*at).filter(|it| it.source == *at);
+            at_its_place.or_else(|| self.edges.iter().find(|it| it.source == *at)).map(|it| it.target)
+        };
         std::iter::successors(first, next).take_while(|&at| at < self.blocks.len()).take(self.blocks.len())
     }
 

@@ -270,7 +270,7 @@ impl Body<'_> {
         }
     }
 
-    /// A statement under some of the conditions, in a region, in a loop, or as it is.
+    /// A statement under some of the conditions, in a loop, or as it is.
     fn guarded(&mut self, conditions: &[String; 2], mut indent: usize, statement: &str) {
         for _ in 0..self.random.between(0, 2) {
             let pad = "    ".repeat(indent);
@@ -292,7 +292,6 @@ impl Body<'_> {
                     indent += 1;
                     continue;
                 }
-                // Regions stand in no condition and no loop.
                 _ => continue,
             };
             self.lines.push(format!("{pad}{guard}"));
