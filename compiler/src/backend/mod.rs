@@ -6,6 +6,7 @@
 
 pub mod array;
 pub mod c;
+pub mod code;
 pub mod emit;
 pub mod launch;
 pub mod layout;

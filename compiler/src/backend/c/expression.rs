@@ -29,6 +29,11 @@ pub(super) struct Wording {
 }
 
 impl Wording {
+    /// Remembers what the text of an expression will call.
+    pub(super) fn note<A>(&mut self, expr: &Expr<A>) {
+        self.text(expr, &mut |_, _| (String::new(), ATOM));
+    }
+
     /// `leaf` gives the text of what is read, in the type that it is stored in.
     pub(super) fn text<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
         match &expr.kind {
@@ -240,6 +245,23 @@ static inline int64_t isobar_power_i64(int64_t base, int64_t exponent)
             format!("static inline {int} isobar_{key}({arguments}) {{ return ({int})({value}); }}\n")
         }
     }
+}
+
+/// Whether a word of the standard's mathematical header stands in the text of an expression.
+pub(super) fn says_nan_or_infinity<A>(expr: &Expr<A>) -> bool {
+    let mut says = false;
+    expr.walk(&mut |it| {
+        if let ExprKind::Literal(value) = &it.kind {
+            says |= match value {
+                Value::Float32(it) => !it.is_finite(),
+                Value::Float64(it) => !it.is_finite(),
+                Value::Bool(_) | Value::Int8(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) => {
+                    false
+                }
+            };
+        }
+    });
+    says
 }
 
 /// The C type of a value.

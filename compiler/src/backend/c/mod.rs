@@ -7,11 +7,9 @@
 
 pub mod math;
 
-mod code;
 mod expression;
-mod declare;
-mod from_sdfg;
 mod print;
+mod words;
 
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};

@@ -1,13 +1,20 @@
 //! The text of the generated file.
 
-use super::code::{Branch, Checked, Function, Index, Item, Positions, Side, Target, Trap, Uses, any};
-use super::expression::{c_element_type, c_type, helper_text, size};
-use super::from_sdfg::{self, Array, Program, suffix};
+use super::expression::{
+    ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
+};
+use super::words::Words;
 use super::{COptions, Temporary, math};
+use crate::backend::code::nodes::{
+    Array, Branch, Checked, Function, Index, Item, Positions, Program, Side, Target, Trap, any, suffix,
+};
+use crate::backend::code::uses::Uses;
+use crate::backend::code::{levels, lower};
 use crate::backend::emit::{Namer, paste};
 use crate::diag::{Listing, ListingWriter, Origin};
+use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
-use crate::space::{Affine, Axis, Symbol};
+use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Words that mean something in the generated file.
 const RESERVED: &[&str] = &[
@@ -117,9 +124,12 @@ const RESERVED: &[&str] = &[
 /// The file, the number of its steps, and what a run allocates.
 pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Temporary>) {
     let mut namer = Namer::new(RESERVED);
-    let program = from_sdfg::lower(sdfg, &mut namer);
+    let program = lower(sdfg, &mut namer);
     let steps = program.steps.len() as u64;
-    let mut file = File { sdfg, program: &program, options, writer: ListingWriter::new(), n_listed: 0 };
+    let mut wording = Wording::default();
+    program.each_expr(&mut |expr| wording.note(expr));
+    let writer = ListingWriter::new();
+    let mut file = File { sdfg, program: &program, wording, options, writer, n_listed: 0 };
     file.prologue();
     for function in &program.functions {
         file.function(function);
@@ -127,8 +137,7 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Tempor
     file.entry();
     let listing = file.writer.finish();
     let temporaries = program.arrays.into_iter().filter_map(|it| {
-        let is_own = matches!(it.container.storage, Storage::Heap | Storage::Private);
-        is_own.then_some(Temporary { container: it.container, is_per_thread: it.is_per_thread })
+        it.is_own().then_some(Temporary { container: it.container, is_per_thread: it.is_per_thread })
     });
     (listing, steps, temporaries.collect())
 }
@@ -136,6 +145,8 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Tempor
 struct File<'p> {
     sdfg: &'p Sdfg,
     program: &'p Program,
+    /// The functions that the text calls.
+    wording: Wording,
     options: &'p COptions,
     writer: ListingWriter,
     n_listed: usize,
@@ -144,30 +155,32 @@ struct File<'p> {
 impl File<'_> {
     fn prologue(&mut self) {
         paste(&mut self.writer, include_str!("abi.h"));
-        let used = || self.program.wording.callees.iter().copied();
+        let used = || self.wording.callees.iter().copied();
         for section in math::sections(used()) {
             self.writer.line("");
             paste(&mut self.writer, section);
         }
-        if used().next().is_none() && self.says("NAN") || self.says("INFINITY") {
+        let mut says = false;
+        self.program.each_expr(&mut |expr| says |= says_nan_or_infinity(expr));
+        if used().next().is_none() && says {
             self.writer.line("#include <math.h>");
         }
         if !self.program.steps.is_empty() {
             self.writer.line("");
             self.writer.line("#include <omp.h>");
         }
-        if !self.program.wording.helpers.is_empty() {
+        if !self.wording.helpers.is_empty() {
             self.writer.line("");
             self.writer.line("/* Arithmetic that is defined for all operands. */");
         }
-        for helper in &self.program.wording.helpers {
+        for helper in &self.wording.helpers {
             paste(&mut self.writer, &helper_text(helper));
         }
         if self.has_alternatives() {
             self.writer.line("");
             paste(&mut self.writer, EXTREMA);
         }
-        if self.has_traps() {
+        if self.program.has_traps() {
             self.writer.line("");
             paste(&mut self.writer, RAISE);
         }
@@ -187,37 +200,16 @@ impl File<'_> {
         self.run_type();
     }
 
-    /// Whether a word of the mathematical header stands in a statement.
-    fn says(&self, word: &str) -> bool {
-        fn in_items(items: &[Item], word: &str) -> bool {
-            any(items, &mut |item| match item {
-                Item::Assign(it) => it.value.contains(word),
-                Item::Declare(it) => it.value.as_ref().is_some_and(|(value, _)| value.contains(word)),
-                Item::If(it) => it.branches.iter().any(|it| it.condition.contains(word)),
-                Item::While(it) => it.condition.contains(word),
-                Item::Checked(it) => it.indices.iter().any(|it| it.value.contains(word)),
-                Item::For(_) | Item::Launch(_) => false,
-            })
-        }
-        self.program.functions.iter().any(|it| in_items(&it.body, word))
-    }
-
+    /// Whether a bound is the least or greatest of several.
     fn has_alternatives(&self) -> bool {
-        let in_bounds = |item: &Item| match item {
-            Item::For(it) => it.start.contains('(') || it.end.contains('('),
-            Item::Launch(it) => it.positions.iter().any(|it| it.start.contains('(') || it.end.contains('(')),
-            Item::Checked(it) => it.indices.iter().any(|it| it.size.contains('(')),
-            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => false,
-        };
-        self.program.functions.iter().any(|it| any(&it.body, &mut |item| in_bounds(item)))
-            || self
-                .temporaries()
-                .any(|(_, it)| it.shape.iter().any(|it| !matches!(it, crate::space::Size::Affine(_))))
-    }
-
-    fn has_traps(&self) -> bool {
-        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
-        self.program.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
+        let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
+        let mut is_any = self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
+        for function in &self.program.functions {
+            crate::backend::code::nodes::walk(&function.body, &mut |item| {
+                item.each_size(&mut |size| is_any |= is_one(size));
+            });
+        }
+        is_any
     }
 
     /// What a run allocates.
@@ -228,11 +220,6 @@ impl File<'_> {
 
     fn name(&self, array: usize) -> &str {
         self.program.arrays[array].name.as_deref().unwrap_or_default()
-    }
-
-    /// The dimensions along which a container's stride is not 1 by construction.
-    fn strided(container: &Container) -> std::ops::Range<usize> {
-        usize::from(container.strides == Strides::Packed)..container.shape.len()
     }
 
     /// What the call tells of the levels of a container's array.
@@ -249,19 +236,20 @@ impl File<'_> {
         self.writer.line("int64_t I, J, K;");
         self.writer.line("bool is_unit; /* neighbours along i lie side by side in every field */");
         self.writer.line("int threads;");
-        if self.has_traps() {
+        if self.program.has_traps() {
             self.writer.line("struct isobar_raised *raised;");
         }
-        for Array { name, container: it, is_per_thread } in &self.program.arrays {
+        for array in &self.program.arrays {
+            let Array { name, container: it, is_per_thread } = array;
             let Some(name) = name else { continue };
             let ctype = c_element_type(it.dtype);
-            if it.is_scalar() && it.storage == Storage::Caller {
+            if array.is_scalar_argument() {
                 self.writer.line(format_args!("{} {name};", c_type(it.dtype)));
                 continue;
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             self.writer.line(format_args!("{qualifier}{ctype} *{name};"));
-            let strides = Self::strided(it).map(|dimension| format!("{name}{}", suffix(it, dimension)));
+            let strides = array.strided().map(|dimension| format!("{name}{}", suffix(it, dimension)));
             let sides = Self::sides(it).map(|side| format!("{name}_{}", side.name()));
             let strides: Vec<String> = strides.chain(sides).collect();
             if !strides.is_empty() {
@@ -276,10 +264,14 @@ impl File<'_> {
     }
 
     fn function(&mut self, function: &Function) {
-        let is_step = self.program.steps.iter().find(|it| it.name == function.name);
-        let positions: String = function.positions.iter().map(|it| format!(", const int64_t {it}")).collect();
+        let program = self.program;
+        let is_this = |at: usize| std::ptr::eq(&raw const program.functions[at], function);
+        let is_step = program.steps.iter().find(|it| is_this(it.function));
+        let positions = function.positions.iter().map(|it| format!(", const int64_t {}", self.position(it)));
+        let positions: String = positions.collect();
+        let about = self.about(function, is_step.is_some());
         self.writer.line("");
-        self.writer.line(format_args!("/* {} */", function.about));
+        self.writer.line(format_args!("/* {about} */"));
         // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
         let is_copied = !is_step.is_some_and(|it| it.is_spread);
         let linkage = if is_copied { "static inline __attribute__((always_inline))" } else { "static" };
@@ -289,16 +281,16 @@ impl File<'_> {
         ));
         self.writer.line("{");
         self.writer.indent();
-        let uses = Uses::of_all(&function.body);
+        let uses = Uses::of_all(self.program, &function.body);
         let needs_unit = self.preamble(&uses) || any(&function.body, &mut |it| matches!(it, Item::Launch(_)));
         // Every function has the same parameters, whether or not it needs them all.
         let positions = function.positions.iter().filter(|it| !uses.positions.contains(*it));
-        let mut unused: Vec<&str> = positions.map(String::as_str).collect();
-        if uses.containers.is_empty() && uses.sizes.is_empty() && uses.levels.is_empty() && !needs_unit {
-            unused.push("run");
+        let mut unused: Vec<String> = positions.map(|it| self.position(it)).collect();
+        if uses.arrays.is_empty() && uses.sizes.is_empty() && uses.levels.is_empty() && !needs_unit {
+            unused.push("run".to_owned());
         }
         if !needs_unit {
-            unused.push("is_unit");
+            unused.push("is_unit".to_owned());
         }
         for name in unused {
             self.writer.line(format_args!("(void){name};"));
@@ -319,10 +311,11 @@ impl File<'_> {
             self.writer.line(format_args!("const int64_t {};", sizes.join(", ")));
         }
         let mut needs_unit = false;
-        for &at in &uses.containers {
-            let Array { container: it, is_per_thread, .. } = &self.program.arrays[at];
+        for &at in &uses.arrays {
+            let array = &self.program.arrays[at];
+            let Array { container: it, is_per_thread, .. } = array;
             let name = self.name(at).to_owned();
-            if it.is_scalar() && it.storage == Storage::Caller {
+            if array.is_scalar_argument() {
                 self.writer.line(format_args!("const {} {name} = run->{name};", c_type(it.dtype)));
                 continue;
             }
@@ -334,7 +327,8 @@ impl File<'_> {
                 String::new()
             };
             self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name}{own};"));
-            let strides: Vec<String> = Self::strided(it)
+            let strides: Vec<String> = array
+                .strided()
                 .filter(|dimension| uses.strides.contains(&(at, *dimension)))
                 .map(|dimension| {
                     let stride = format!("{name}{}", suffix(it, dimension));
@@ -369,10 +363,11 @@ impl File<'_> {
             Item::Assign(it) => {
                 self.open("assignment", [&it.origin]);
                 let target = match &it.target {
-                    Target::Element(text) => text.clone(),
+                    Target::Element(element) => self.words().element(element).0,
                     Target::Local(local) => self.program.locals[*local].name.clone(),
                 };
-                self.statement(&format!("{target} = {};", it.value));
+                let value = self.text(&it.value);
+                self.statement(&format!("{target} = {value};"));
                 self.writer.close();
             }
             Item::Declare(it) => {
@@ -382,6 +377,7 @@ impl File<'_> {
                 match &it.value {
                     Some((value, origin)) => {
                         self.open("assignment", [origin]);
+                        let value = self.text(value);
                         self.statement(&format!("{declared} = {value};"));
                         self.writer.close();
                     }
@@ -398,8 +394,7 @@ impl File<'_> {
                 if it.is_simd {
                     self.writer.line("#pragma omp simd");
                 }
-                let (variable, start, end) = (&it.variable, &it.start, &it.end);
-                let next = stepped(variable, it.step);
+                let (variable, start, end, next) = self.bounds(&it.positions);
                 self.writer.line(if it.is_descending {
                     format!("for (int64_t {variable} = {end} - 1; {variable} >= {start}; --{variable}) {{")
                 } else {
@@ -419,14 +414,14 @@ impl File<'_> {
                 self.writer.line(format_args!(
                     "#pragma omp parallel for schedule(static) num_threads(run->threads){collapse}"
                 ));
-                for Positions { variable, start, end, step } in &it.positions {
-                    let next = stepped(variable, *step);
+                for positions in &it.positions {
+                    let (variable, start, end, next) = self.bounds(positions);
                     self.writer
                         .line(format_args!("for (int64_t {variable} = {start}; {variable} < {end}; {next})"));
                 }
                 let all = it.outer.iter().chain(it.positions.iter().map(|it| &it.variable));
-                let arguments: String = all.map(|it| format!(", {it}")).collect();
-                let name = &it.function;
+                let arguments: String = all.map(|it| format!(", {}", self.position(it))).collect();
+                let name = &self.program.functions[it.function].name;
                 self.writer.indent();
                 self.writer.line(format_args!("if (is_unit) {name}(run, true{arguments});"));
                 self.writer.line(format_args!("else {name}(run, false{arguments});"));
@@ -436,6 +431,7 @@ impl File<'_> {
             Item::If(it) => {
                 self.open("branch", it.branches.iter().map(|it| &it.origin));
                 for (at, Branch { condition, body, .. }) in it.branches.iter().enumerate() {
+                    let condition = self.text(condition);
                     let keyword = if at == 0 { "if" } else { "} else if" };
                     self.statement(&format!("{keyword} ({condition}) {{"));
                     self.block(body);
@@ -449,11 +445,13 @@ impl File<'_> {
             }
             Item::While(it) => {
                 self.open("while", [&it.origin]);
-                let (counter, condition, limit) = (&it.counter, &it.condition, self.options.max_turns);
+                let (counter, limit) = (&self.program.integers[it.counter], self.options.max_turns);
+                let condition = self.text(&it.condition);
                 self.statement(&format!("for (uint64_t {counter} = 0; {condition}; ++{counter}) {{"));
                 self.writer.indent();
                 self.writer.line(format_args!("if ({counter} == {limit}u) {{"));
-                self.writer.line(format_args!("  {}", raise(&it.trap)));
+                let raise = self.raise(&it.trap);
+                self.writer.line(format_args!("  {raise}"));
                 self.writer.line("  break;");
                 self.writer.line("}");
                 self.items(&it.body);
@@ -466,14 +464,15 @@ impl File<'_> {
 
     fn checked(&mut self, it: &Checked) {
         self.open("check", [&it.origin]);
-        for Index { name, value, .. } in &it.indices {
+        let mut outside = Vec::new();
+        for Index { integer, value, size } in &it.indices {
+            let (name, value) = (&self.program.integers[*integer], self.text(value));
+            outside.push(format!("{name} < 0 || {name} >= {}", self.words().size(size).0));
             self.statement(&format!("const int64_t {name} = {value};"));
         }
-        let outside =
-            it.indices.iter().map(|Index { name, size, .. }| format!("{name} < 0 || {name} >= {size}"));
-        let outside: Vec<String> = outside.collect();
         self.statement(&format!("if ({}) {{", outside.join(" || ")));
-        self.writer.line(format_args!("  {}", raise(&it.trap)));
+        let raise = self.raise(&it.trap);
+        self.writer.line(format_args!("  {raise}"));
         if it.is_in_while {
             self.writer.line("  break;");
         }
@@ -481,6 +480,81 @@ impl File<'_> {
         self.block(&it.body);
         self.writer.line("}");
         self.writer.close();
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words { program: self.program }
+    }
+
+    fn text(&self, expr: &Expr<crate::backend::code::nodes::Read>) -> String {
+        self.words().expr(expr)
+    }
+
+    fn position(&self, symbol: &Symbol) -> String {
+        self.words().symbol(symbol)
+    }
+
+    /// Variable, start, end, and the step from one iteration to the next.
+    fn bounds(&self, it: &Positions) -> (String, String, String, String) {
+        let variable = self.position(&it.variable);
+        let next = stepped(&variable, it.step);
+        (variable, self.words().size(&it.start).0, self.words().size(&it.end).0, next)
+    }
+
+    /// Reports that the run must end at a cell.
+    fn raise(&self, Trap { statement, sweep, turn, outermost, cell }: &Trap) -> String {
+        let words = self.words();
+        let [i, j, k] = cell.each_ref().map(|it| words.affine(it).0);
+        let turn = words.affine(turn).0;
+        let (outermost, statement) = (outermost.0, statement.0);
+        format!("isobar_raise(run->raised, {sweep}, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
+    }
+
+    /// What a function does, for the comment above it.
+    fn about(&self, function: &Function, is_step: bool) -> String {
+        if !is_step {
+            let n_own = function.positions.len() - self.n_outer(function);
+            let own = &function.positions[function.positions.len() - n_own..];
+            let own: Vec<String> = own.iter().map(|it| self.position(it)).collect();
+            return format!("What step {} does at one position {}.", function.step, own.join(", "));
+        }
+        let describe = |item: &Item| match item {
+            Item::For(it) => {
+                let (variable, start, end, _) = self.bounds(&it.positions);
+                if it.is_descending {
+                    format!("{variable} from {end} down to {start}")
+                } else {
+                    format!("{variable} from {start} to {end}")
+                }
+            }
+            Item::Launch(it) => {
+                let parts = it.positions.iter().map(|it| {
+                    let (variable, start, end, _) = self.bounds(it);
+                    let step = if it.step == 1 { String::new() } else { format!(" in steps of {}", it.step) };
+                    format!("{variable} from {start} to {end}{step}")
+                });
+                format!("{}, shared by the threads", parts.collect::<Vec<_>>().join(", "))
+            }
+            Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {
+                "once".to_owned()
+            }
+        };
+        function.body.last().map(describe).unwrap_or_default()
+    }
+
+    /// How many positions of a function are those of loops around its launch.
+    fn n_outer(&self, function: &Function) -> usize {
+        let mut n_outer = 0;
+        for it in &self.program.functions {
+            crate::backend::code::nodes::walk(&it.body, &mut |item| {
+                if let Item::Launch(launch) = item
+                    && std::ptr::eq(&raw const self.program.functions[launch.function], function)
+                {
+                    n_outer = launch.outer.len();
+                }
+            });
+        }
+        n_outer
     }
 
     fn block(&mut self, items: &[Item]) {
@@ -520,11 +594,11 @@ impl File<'_> {
         self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
         self.writer.line("struct run run = {.I = I, .J = J, .K = K, .is_unit = true};");
         self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
-        if self.has_traps() {
+        if self.program.has_traps() {
             self.writer.line("struct isobar_raised raised = {.is_raised = false};");
             self.writer.line("run.raised = &raised;");
         }
-        if math::needs_table(self.program.wording.callees.iter().copied()) {
+        if math::needs_table(self.wording.callees.iter().copied()) {
             self.writer.line("isobar_math_table = call->math;");
         }
         self.arguments();
@@ -543,7 +617,7 @@ impl File<'_> {
             if matches!(it.kind, ContainerKind::Field { .. }) {
                 self.writer.line(format_args!("run.{name} = call->fields[{n_fields}].data;"));
                 let field = format!("call->fields[{n_fields}]");
-                for dimension in Self::strided(it) {
+                for dimension in self.program.arrays[handle.index()].strided() {
                     let stride = format!("run.{name}{}", suffix(it, dimension));
                     let axis = it.axes.iter().nth(dimension);
                     let given = match axis {
@@ -578,7 +652,7 @@ impl File<'_> {
         self.writer
             .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
         self.writer.line("uint64_t size = 0;");
-        let levels = from_sdfg::levels(self.sdfg);
+        let levels = levels(self.sdfg);
         let arrays = &self.program.arrays;
         let mut spell = |symbol: &Symbol| match levels.get(symbol) {
             Some(&(at, side)) => {
@@ -620,7 +694,7 @@ impl File<'_> {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", suffix(it, dimension));
                     let length = size(&it.shape[dimension - 1], &mut spell);
-                    let factor = super::expression::at_least(length, super::expression::ATOM);
+                    let factor = at_least(length, ATOM);
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
                     self.writer.line(format_args!("{own} = {value};"));
                     stride = Some(own);
@@ -629,7 +703,7 @@ impl File<'_> {
                 if it.storage == Storage::Private {
                     continue;
                 }
-                let text = super::expression::affine(shift, 0, &mut spell).0;
+                let text = affine(shift, 0, &mut spell).0;
                 match &stride {
                     _ if *shift == Affine::constant(0) => {}
                     None => start.push(text),
@@ -647,7 +721,7 @@ impl File<'_> {
         self.writer.line("int32_t status = 0;");
         let total = self.program.steps.len();
         for (at, step) in self.program.steps.iter().enumerate() {
-            let name = &step.name;
+            let name = &self.program.functions[step.function].name;
             self.writer.line(format_args!("/* Step {} of {total} */", at + 1));
             self.writer.line("if (call->cancel != NULL && *call->cancel != 0) {");
             self.writer.line("  status = 3;");
@@ -659,15 +733,11 @@ impl File<'_> {
                 self.writer.line(format_args!("if (run.is_unit) {name}(&run, true);"));
                 self.writer.line(format_args!("else {name}(&run, false);"));
             }
-            if self.has_traps() {
+            if self.program.has_traps() {
                 // A step behind this one may have to end the run in a sweep that stands before in the text.
-                let so_far = self.program.steps[..=at].iter().flat_map(|it| &it.ending).max();
-                let to_come = self.program.steps[at + 1..].iter().flat_map(|it| &it.ending).min();
-                let is_before = match (so_far, to_come) {
-                    (Some(so_far), Some(to_come)) if to_come < so_far => {
-                        format!(" && raised.sweep <= {to_come}")
-                    }
-                    _ => String::new(),
+                let is_before = match self.program.least_sweep_after(at) {
+                    Some(to_come) => format!(" && raised.sweep <= {to_come}"),
+                    None => String::new(),
                 };
                 self.writer.line(format_args!("if (raised.is_raised{is_before}) {{"));
                 self.writer.line("  if (call->trap != NULL) *call->trap = raised.first;");
@@ -692,11 +762,6 @@ impl File<'_> {
 /// What a loop does with its variable from one iteration to the next.
 fn stepped(variable: &str, step: i64) -> String {
     if step == 1 { format!("++{variable}") } else { format!("{variable} += {step}") }
-}
-
-/// Reports that the run must end at a cell.
-fn raise(Trap { statement, sweep, turn, outermost, cell: [i, j, k] }: &Trap) -> String {
-    format!("isobar_raise(run->raised, {sweep}, {turn}, {outermost}, {statement}, {i}, {j}, {k});")
 }
 
 fn is_written(container: &Container) -> bool {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::code::{Assign, Declare, Item, Target, Uses};
+use super::nodes::{Assign, Declare, Item, Read, Target};
+use crate::expr::Expr;
 
 /// Declares each local in the innermost block that holds all its uses.
 pub(super) fn declare_locals(items: &mut Vec<Item>) {
@@ -47,7 +48,10 @@ impl Found {
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
                 *self.n_assignments.entry(*local).or_default() += 1;
             }
-            item.each_head(&mut |uses| uses.locals.iter().for_each(|&local| self.use_at(local, place)));
+            item.each_expr(&mut |expr| each_local(expr, &mut |local| self.use_at(local, place)));
+            if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
+                self.use_at(*local, place);
+            }
             let inside = Block { around: place, depth: this.depth + 1 };
             item.blocks().into_iter().for_each(|inner| self.block(inner, inside));
         }
@@ -90,19 +94,14 @@ impl Declarations {
             for local in self.homes.remove(&(block, at)).unwrap_or_default() {
                 item = match item {
                     // The first assignment gives the value, where it does not read what is not there yet.
-                    Item::Assign(Assign {
-                        target: Target::Local(it),
-                        value,
-                        reads_target: false,
-                        origin,
-                        uses,
-                    }) if it == local => {
+                    Item::Assign(Assign { target: Target::Local(it), value, origin })
+                        if it == local && !reads(&value, local) =>
+                    {
                         let is_const = self.n_assignments.get(&local) == Some(&1);
-                        Item::Declare(Declare { local, value: Some((value, origin)), is_const, uses })
+                        Item::Declare(Declare { local, value: Some((value, origin)), is_const })
                     }
                     item => {
-                        let uses = Uses { locals: [local].into(), ..Uses::default() };
-                        items.push(Item::Declare(Declare { local, value: None, is_const: false, uses }));
+                        items.push(Item::Declare(Declare { local, value: None, is_const: false }));
                         item
                     }
                 };
@@ -110,4 +109,19 @@ impl Declarations {
             items.push(item);
         }
     }
+}
+
+/// Calls `each` for every local that an expression reads.
+fn each_local(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
+    expr.accesses(&mut |read| {
+        if let Read::Local(local) = read {
+            each(*local);
+        }
+    });
+}
+
+fn reads(expr: &Expr<Read>, local: usize) -> bool {
+    let mut is_read = false;
+    each_local(expr, &mut |it| is_read |= it == local);
+    is_read
 }

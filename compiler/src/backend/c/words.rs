@@ -1,0 +1,92 @@
+//! What a program names, as C: symbols, sums, elements.
+
+use super::expression::{self, ATOM, Bound, TERNARY, Wording, at_least};
+use crate::backend::code::nodes::{At, Element, Meaning, Program, Read, suffix};
+use crate::expr::Expr;
+use crate::sdfg::nodes::Strides;
+use crate::space::{Affine, Size, Symbol};
+use crate::types::DType;
+
+/// The names of a program.
+#[derive(Clone, Copy)]
+pub(super) struct Words<'p> {
+    pub(super) program: &'p Program,
+}
+
+impl Words<'_> {
+    pub(super) fn expr(self, expr: &Expr<Read>) -> String {
+        Wording::default().text(expr, &mut |read, dtype| self.read(read, dtype)).0
+    }
+
+    fn read(self, read: &Read, dtype: DType) -> Bound {
+        match read {
+            Read::Local(local) => (self.program.locals[*local].name.clone(), ATOM),
+            Read::Sum(sum) => match dtype {
+                DType::Int64 => self.affine(sum),
+                other => {
+                    let operand = at_least(self.affine(sum), ATOM);
+                    (format!("({}){operand}", expression::c_type(other)), ATOM - 1)
+                }
+            },
+            // Any byte but 0 is true.
+            Read::Element(element) if dtype == DType::Bool => {
+                (format!("({} != 0)", at_least(self.element(element), TERNARY)), ATOM)
+            }
+            Read::Element(element) => self.element(element),
+        }
+    }
+
+    pub(super) fn symbol(self, symbol: &Symbol) -> String {
+        match self.program.symbols.get(symbol) {
+            Some(Meaning::Size(axis)) => axis.name().to_owned(),
+            Some(&Meaning::Levels { array, side }) => {
+                let name = self.program.arrays[array].name.as_deref().unwrap_or_default();
+                format!("{name}_{}", side.name())
+            }
+            Some(Meaning::Position(name)) => name.clone(),
+            None => symbol.name().to_owned(),
+        }
+    }
+
+    pub(super) fn affine(self, sum: &Affine) -> Bound {
+        expression::affine(sum, 0, &mut |symbol| self.symbol(symbol))
+    }
+
+    pub(super) fn size(self, size: &Size) -> Bound {
+        expression::size(size, &mut |symbol| self.symbol(symbol))
+    }
+
+    pub(super) fn element(self, element: &Element) -> Bound {
+        let array = &self.program.arrays[element.array];
+        let name = array.name.clone().unwrap_or_default();
+        if array.container.is_scalar() {
+            return (name, ATOM);
+        }
+        let is_packed = array.container.strides == Strides::Packed;
+        let mut terms = Vec::new();
+        for (dimension, at) in element.index.iter().enumerate() {
+            let position = match at {
+                At::Known(sum) => self.affine(sum),
+                At::Found { integer, shift } => {
+                    let found = self.program.integers[*integer].clone();
+                    if *shift == Affine::default() {
+                        (found, ATOM)
+                    } else {
+                        (format!("{found} - {}", at_least(self.affine(shift), ATOM)), TERNARY)
+                    }
+                }
+            };
+            if position.0 == "0" {
+                continue;
+            }
+            if is_packed && dimension == 0 {
+                terms.push(position.0);
+            } else {
+                let position = at_least(position, ATOM);
+                terms.push(format!("{position} * {name}{}", suffix(&array.container, dimension)));
+            }
+        }
+        let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
+        (format!("{name}[{text}]"), ATOM)
+    }
+}

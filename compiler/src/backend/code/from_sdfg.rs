@@ -1,0 +1,525 @@
+//! SDFG to statements: maps and loop regions become loops, tasklets assignments.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::declare::declare_locals;
+use super::nodes::{
+    Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
+    Positions, Program, Read, Side, Step, Target, Trap, While, any,
+};
+use crate::backend::emit::Namer;
+use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
+use crate::entity::Handle;
+use crate::expr::Expr;
+use crate::sdfg::nodes::{
+    self as nodes, BlockKind, Condition, ConditionalBlock, Container, ControlFlowRegion, Input, LoopOrder,
+    LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State,
+    Storage, Tasklet,
+};
+use crate::space::{Affine, Axis, Size, Symbol, names};
+
+/// Lowers a valid graph. The namer gives names in the target's language.
+#[must_use]
+pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
+    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| Array::new(it, namer, false)).collect();
+    let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), Meaning::Size(axis)));
+    let levels = levels(sdfg).into_iter();
+    let levels = levels.map(|(symbol, (array, side))| (symbol, Meaning::Levels { array, side }));
+    let program = Program {
+        functions: Vec::new(),
+        steps: Vec::new(),
+        locals: Vec::new(),
+        arrays,
+        integers: Vec::new(),
+        symbols: sizes.chain(levels).collect(),
+    };
+    let mut lowering = Lowering {
+        program,
+        namer,
+        scopes: Vec::new(),
+        outermost: None,
+        is_in_while: false,
+        is_spread: false,
+        order: &sdfg.order,
+        ending: BTreeSet::new(),
+    };
+    let mut graph = Graph { sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
+    for (handle, it) in sdfg.containers.iter() {
+        let place = match it.storage {
+            Storage::Register => lowering.local(it),
+            Storage::Caller | Storage::Heap | Storage::Private => Place::Array(handle.index()),
+        };
+        graph.places.insert(handle, place);
+    }
+    for block in sdfg.region.in_sequence() {
+        match &block.kind {
+            BlockKind::State(state) => {
+                for node in state.in_order(None).expect("data flow has no circles") {
+                    let items = lowering.node(&graph, state, node);
+                    lowering.finish_step(items);
+                }
+            }
+            kind => {
+                let items = lowering.block(&graph, kind);
+                lowering.finish_step(items);
+            }
+        }
+    }
+    lowering.program
+}
+
+/// The symbols that tell which levels the array of an argument has, and whose they are.
+#[must_use]
+pub fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
+    let mut levels = BTreeMap::new();
+    for &handle in &sdfg.arguments {
+        let name = &sdfg.containers[handle].name;
+        levels.insert(names::levels_below(name), (handle.index(), Side::Below));
+        levels.insert(names::levels_above(name), (handle.index(), Side::Above));
+    }
+    levels
+}
+
+/// Where a container of a graph is found in the generated code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// One of [`Program::arrays`], by position.
+    Array(usize),
+    Local(usize),
+}
+
+/// A graph, and what its names mean in the generated code.
+struct Graph<'s> {
+    sdfg: &'s Sdfg,
+    places: BTreeMap<Handle<Container>, Place>,
+    /// Symbols that stand for something else outside.
+    mapped: BTreeMap<Symbol, Affine>,
+}
+
+struct Lowering<'n> {
+    program: Program,
+    namer: &'n mut Namer,
+    /// The loops around, from outside in.
+    scopes: Vec<Scope>,
+    /// The statement with control flow that holds all others around.
+    outermost: Option<StmtId>,
+    /// Whether the innermost loop around is a `while`.
+    is_in_while: bool,
+    /// Whether a loop around is spread over the cores already.
+    is_spread: bool,
+    order: &'n ProgramOrder,
+    /// The sweeps of the text that may end the run in this step.
+    ending: BTreeSet<u32>,
+}
+
+/// A loop around.
+struct Scope {
+    axis: Axis,
+    variable: Symbol,
+    order: Option<LoopOrder>,
+}
+
+impl Lowering<'_> {
+    /// Makes a function of what one step does.
+    fn finish_step(&mut self, mut items: Vec<Item>) {
+        if items.is_empty() {
+            return;
+        }
+        declare_locals(&mut items);
+        let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
+        let step = self.program.steps.len() + 1;
+        let name = self.namer.name(&format!("step_{step}"));
+        let ending = std::mem::take(&mut self.ending);
+        self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
+        self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
+    }
+
+    /// What a nested graph has for itself.
+    fn owned(&mut self, container: &Container) -> Place {
+        if container.storage == Storage::Register {
+            return self.local(container);
+        }
+        self.program.arrays.push(Array::new(container, self.namer, self.is_spread));
+        Place::Array(self.program.arrays.len() - 1)
+    }
+
+    fn local(&mut self, container: &Container) -> Place {
+        let name = self.namer.name(&container.name);
+        self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
+        Place::Local(self.program.locals.len() - 1)
+    }
+
+    /// An integer of run time.
+    fn integer(&mut self, wanted: &str) -> usize {
+        self.program.integers.push(self.namer.name(wanted));
+        self.program.integers.len() - 1
+    }
+
+    /// Gives the variable of a loop its name.
+    fn variable(&mut self, symbol: &Symbol) {
+        if self.program.symbols.contains_key(symbol) {
+            return;
+        }
+        // The letters are kept free for the positions.
+        let is_letter = Axis::ALL.iter().any(|it| it.position_name() == symbol.name());
+        let name = if is_letter { symbol.name().to_owned() } else { self.namer.name(symbol.name()) };
+        self.program.symbols.insert(symbol.clone(), Meaning::Position(name));
+    }
+
+    fn region(&mut self, graph: &Graph<'_>, region: &ControlFlowRegion) -> Vec<Item> {
+        region.in_sequence().flat_map(|block| self.block(graph, &block.kind)).collect()
+    }
+
+    fn block(&mut self, graph: &Graph<'_>, block: &BlockKind) -> Vec<Item> {
+        match block {
+            BlockKind::State(state) => self.scope(graph, state, None),
+            BlockKind::Loop(it) => vec![self.loop_region(graph, it)],
+            BlockKind::While(it) => {
+                let condition = self.condition(graph, &it.condition);
+                let trap = self.trap(&it.origin);
+                let counter = self.integer("turn");
+                let is_in_while = std::mem::replace(&mut self.is_in_while, true);
+                let body = self.inside(&it.origin, |this| this.region(graph, &it.body));
+                self.is_in_while = is_in_while;
+                vec![Item::While(While { condition, origin: it.origin.clone(), trap, counter, body })]
+            }
+            BlockKind::Conditional(it) => {
+                let Some(first) = it.branches.first() else { return Vec::new() };
+                self.inside(&first.origin, |this| this.conditional(graph, it))
+            }
+        }
+    }
+
+    /// What stands inside of a statement with control flow.
+    fn inside<T>(&mut self, origin: &Origin, make: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.outermost;
+        self.outermost = outer.or(Some(origin.stmt));
+        let made = make(self);
+        self.outermost = outer;
+        made
+    }
+
+    fn conditional(&mut self, graph: &Graph<'_>, it: &ConditionalBlock) -> Vec<Item> {
+        let branches = it.branches.iter().map(|branch| {
+            let condition = self.condition(graph, &branch.condition);
+            let body = self.region(graph, &branch.body);
+            Branch { condition, origin: branch.origin.clone(), body }
+        });
+        let branches = branches.collect();
+        let otherwise = it.otherwise.as_ref().map(|it| self.region(graph, it)).unwrap_or_default();
+        vec![Item::If(If { branches, otherwise })]
+    }
+
+    /// The report of a statement that must end the run here.
+    fn trap(&mut self, origin: &Origin) -> Trap {
+        let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
+        let at = |it: &Scope| Affine::symbol(&it.variable);
+        let cell = Axis::ALL.map(|axis| innermost(axis).map(at).unwrap_or_default());
+        let by_loop = innermost(Axis::K).and_then(|it| it.order).map_or(Levels::Unordered, |it| match it {
+            LoopOrder::Ascending => Levels::Ascending,
+            LoopOrder::Descending => Levels::Descending,
+        });
+        let as_it_stands =
+            Moment { sweep: 0, levels: by_loop, statement: self.outermost.unwrap_or(origin.stmt) };
+        let Moment { sweep, levels, statement } = self.order.of(origin.stmt).unwrap_or(as_it_stands);
+        let k = &cell[Axis::K.index()];
+        let turn = match levels {
+            Levels::Unordered => Affine::default(),
+            Levels::Ascending => k.clone(),
+            Levels::Descending => &Affine::default() - k,
+        };
+        self.ending.insert(sweep);
+        Trap { statement: origin.stmt, sweep, turn, outermost: statement, cell }
+    }
+
+    fn loop_region(&mut self, graph: &Graph<'_>, it: &LoopRegion) -> Item {
+        let range = Range::new(it.start.clone(), it.end.clone());
+        self.for_loop(graph, (&it.variable, it.axis, &range, it.step), Some(it.order), |this| {
+            this.region(graph, &it.body)
+        })
+    }
+
+    fn for_loop(
+        &mut self,
+        graph: &Graph<'_>,
+        (symbol, axis, range, step): (&Symbol, Axis, &Range, i64),
+        order: Option<LoopOrder>,
+        body: impl FnOnce(&mut Self) -> Vec<Item>,
+    ) -> Item {
+        let positions = self.positions(graph, symbol, range, step);
+        self.scopes.push(Scope { axis, variable: symbol.clone(), order });
+        let is_in_while = std::mem::replace(&mut self.is_in_while, false);
+        let body = body(self);
+        self.is_in_while = is_in_while;
+        self.scopes.pop();
+        let is_descending = order == Some(LoopOrder::Descending);
+        Item::For(For { positions, axis, is_descending, is_simd: false, body })
+    }
+
+    fn positions(&mut self, graph: &Graph<'_>, symbol: &Symbol, range: &Range, step: i64) -> Positions {
+        self.variable(symbol);
+        let (start, end) = (graph.size(&range.start), graph.size(&range.end));
+        Positions { variable: symbol.clone(), start, end, step }
+    }
+
+    /// The nodes of a scope, one after the other.
+    fn scope(&mut self, graph: &Graph<'_>, state: &State, scope: Option<Handle<Node>>) -> Vec<Item> {
+        let order = state.in_order(scope).expect("data flow has no circles");
+        order.into_iter().flat_map(|node| self.node(graph, state, node)).collect()
+    }
+
+    fn node(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>) -> Vec<Item> {
+        match &state.nodes[node].kind {
+            NodeKind::Access(_) | NodeKind::MapExit { .. } => Vec::new(),
+            NodeKind::Tasklet(it) => self.tasklet(graph, state, node, it),
+            NodeKind::MapEntry(map) => self.map(graph, state, node, map),
+            NodeKind::NestedSdfg(it) => self.nested(graph, state, node, it),
+        }
+    }
+
+    fn map(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Vec<Item> {
+        let touches_register = |it: &crate::sdfg::nodes::Edge| {
+            it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], Place::Local(_)))
+        };
+        let exit = state
+            .nodes
+            .handles()
+            .find(|&it| matches!(state.nodes[it].kind, NodeKind::MapExit { entry: of } if of == entry));
+        let is_closed = !state.edges_into(entry).any(touches_register)
+            && !exit.is_some_and(|exit| state.edges_out_of(exit).any(touches_register));
+        if map.schedule == Schedule::Threads && is_closed && !self.is_spread {
+            return vec![self.spread(graph, state, entry, map)];
+        }
+        let is_simd = map.schedule == Schedule::Simd;
+        self.nest(graph, &map.params, is_simd, &mut |this| this.scope(graph, state, Some(entry)))
+    }
+
+    fn nest(
+        &mut self,
+        graph: &Graph<'_>,
+        params: &[MapParam],
+        is_simd: bool,
+        body: &mut dyn FnMut(&mut Self) -> Vec<Item>,
+    ) -> Vec<Item> {
+        let [first, rest @ ..] = params else { return body(self) };
+        let is_innermost = rest.is_empty();
+        let MapParam { symbol, axis, range, step } = first;
+        let item = self.for_loop(graph, (symbol, *axis, range, *step), None, |this| {
+            this.nest(graph, rest, is_simd, body)
+        });
+        match item {
+            // What may have to report a trap is no vector loop.
+            Item::For(it) if is_innermost && is_simd => {
+                let has_trap = any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
+                vec![Item::For(For { is_simd: !has_trap, ..it })]
+            }
+            item => vec![item],
+        }
+    }
+
+    /// A map whose iterations the threads share: its body becomes a function.
+    fn spread(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Item {
+        let outer: Vec<Symbol> = self.scopes.iter().map(|it| it.variable.clone()).collect();
+        let mut positions = Vec::new();
+        for param in &map.params {
+            positions.push(self.positions(graph, &param.symbol, &param.range, param.step));
+            self.scopes.push(Scope { axis: param.axis, variable: param.symbol.clone(), order: None });
+        }
+        self.is_spread = true;
+        let mut body = self.scope(graph, state, Some(entry));
+        self.is_spread = false;
+        declare_locals(&mut body);
+        self.scopes.truncate(self.scopes.len() - map.params.len());
+        let step = self.program.steps.len() + 1;
+        let name = self.namer.name(&format!("step_{step}_at"));
+        let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
+        self.program.functions.push(Function { name, step, positions: all, body });
+        Item::Launch(Launch { positions, function: self.program.functions.len() - 1, outer })
+    }
+
+    fn nested(
+        &mut self,
+        outer: &Graph<'_>,
+        state: &State,
+        node: Handle<Node>,
+        nested: &NestedSdfg,
+    ) -> Vec<Item> {
+        let edge_for = |name: &str| {
+            let into = state.edges_into(node).find(|it| it.target_connector.as_deref() == Some(name));
+            let out_of = || state.edges_out_of(node).find(|it| it.source_connector.as_deref() == Some(name));
+            into.or_else(out_of).and_then(|it| it.memlet.as_ref())
+        };
+        let mut inner = Graph { sdfg: &nested.sdfg, places: BTreeMap::new(), mapped: BTreeMap::new() };
+        for (handle, container) in nested.sdfg.containers.iter() {
+            let place = if container.is_transient {
+                self.owned(container)
+            } else {
+                let memlet = edge_for(&container.name).expect("a nested graph's arguments are connected");
+                outer.places[&memlet.data]
+            };
+            inner.places.insert(handle, place);
+        }
+        for (symbol, value) in &nested.symbol_mapping {
+            let outside = outer.affine(value);
+            if outside != Affine::symbol(symbol) {
+                inner.mapped.insert(symbol.clone(), outside);
+            }
+        }
+        self.region(&inner, &nested.sdfg.region)
+    }
+
+    /// The assignment; inside of checks where indices are found at run time.
+    fn tasklet(
+        &mut self,
+        graph: &Graph<'_>,
+        state: &State,
+        node: Handle<Node>,
+        tasklet: &Tasklet,
+    ) -> Vec<Item> {
+        let found: Vec<usize> = tasklet.found.iter().map(|it| self.integer(&it.name)).collect();
+        let place = TaskletPlace { graph, state, node, tasklet, found: &found };
+        let value = self.code(&place, &tasklet.code);
+        let out =
+            state.edges_out_of(node).find(|it| it.source_connector.as_ref() == Some(&tasklet.output.name));
+        let memlet = out.and_then(|it| it.memlet.as_ref()).expect("an output connector has an edge");
+        let target = match place.moved(memlet, &tasklet.output_at) {
+            Read::Element(element) => Target::Element(element),
+            Read::Local(local) => Target::Local(local),
+            Read::Sum(_) => unreachable!("memory is no sum"),
+        };
+        let origin = tasklet.origin.clone();
+        let mut items = vec![Item::Assign(Assign { target, value, origin })];
+        // From the last to the first, so that those before stand around.
+        let mut at = tasklet.found.len();
+        while at > 0 {
+            // What picks no element needs no check before, and stands beside the others.
+            let first = (0..at).rev().find(|&it| it == 0 || picks(&tasklet.found[it].code)).unwrap_or(0);
+            let indices = (first..at).map(|it| {
+                let nodes::Found { code, size, .. } = &tasklet.found[it];
+                Index { integer: found[it], value: self.code(&place, code), size: graph.size(size) }
+            });
+            let indices = indices.collect();
+            let origin = tasklet.origin.clone();
+            let trap = self.trap(&origin);
+            let is_in_while = self.is_in_while;
+            items = vec![Item::Checked(Checked { indices, trap, is_in_while, origin, body: items })];
+            at = first;
+        }
+        items
+    }
+
+    /// Code of a tasklet, over what its connectors bring.
+    fn code(&mut self, place: &TaskletPlace<'_>, code: &Expr<Input>) -> Expr<Read> {
+        code.map_accesses(&mut |input| {
+            let (connector, at) = match input {
+                Input::Symbolic(sum) => return Read::Sum(place.graph.affine(sum)),
+                Input::Connector(connector) => (*connector, &[][..]),
+                Input::Element { connector, at } => (*connector, at.as_slice()),
+            };
+            let name = &place.tasklet.inputs[connector].name;
+            let edge =
+                place.state.edges_into(place.node).find(|it| it.target_connector.as_ref() == Some(name));
+            let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
+            self.read(place.moved(memlet, at))
+        })
+    }
+
+    fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> Expr<Read> {
+        condition.map_accesses(&mut |operand| match operand {
+            Operand::Element { container, index } => {
+                self.read(graph.element(*container, index.iter().cloned().map(At::Known)))
+            }
+            Operand::Symbolic(sum) => Read::Sum(graph.affine(sum)),
+        })
+    }
+
+    fn read(&mut self, read: Read) -> Read {
+        if let Read::Local(local) = read {
+            self.program.locals[local].is_read = true;
+        }
+        read
+    }
+}
+
+impl Graph<'_> {
+    /// A sum in the symbols of the whole program.
+    fn affine(&self, sum: &Affine) -> Affine {
+        let mapped = self.mapped.iter().filter(|(symbol, _)| sum.factor(symbol) != 0);
+        // Names inside may be names outside that mean something else, so all are replaced at once.
+        let mut whole = Affine::of(
+            sum.terms()
+                .filter(|(symbol, _)| !self.mapped.contains_key(symbol))
+                .map(|(it, n)| (it.clone(), n)),
+            sum.offset(),
+        );
+        for (symbol, value) in mapped {
+            let factor = sum.factor(symbol);
+            for _ in 0..factor.unsigned_abs() {
+                whole = if factor > 0 { &whole + value } else { &whole - value };
+            }
+        }
+        whole
+    }
+
+    fn size(&self, size: &Size) -> Size {
+        let all = |parts: &[Size]| parts.iter().map(|it| self.size(it)).collect();
+        match size {
+            Size::Affine(sum) => Size::Affine(self.affine(sum)),
+            Size::Min(parts) => Size::Min(all(parts)),
+            Size::Max(parts) => Size::Max(all(parts)),
+        }
+    }
+
+    /// The element with these indices into the container's array, as its positions.
+    fn element(&self, data: Handle<Container>, index: impl Iterator<Item = At>) -> Read {
+        let container = &self.sdfg.containers[data];
+        let array = match self.places[&data] {
+            Place::Local(local) => return Read::Local(local),
+            Place::Array(array) => array,
+        };
+        // An iteration's own array is not seen from the start of the domain, which may be far away.
+        let is_own = container.storage == Storage::Private;
+        let index = index.zip(&container.shift).map(|(at, own)| {
+            let none = Affine::default();
+            let own = if is_own { &none } else { own };
+            match at {
+                At::Known(at) => At::Known(self.affine(&(&at - own))),
+                At::Found { integer, .. } => At::Found { integer, shift: self.affine(own) },
+            }
+        });
+        Read::Element(Element { array, index: index.collect() })
+    }
+}
+
+/// A tasklet, and what its names mean in the generated code.
+#[derive(Clone, Copy)]
+struct TaskletPlace<'s> {
+    graph: &'s Graph<'s>,
+    state: &'s State,
+    node: Handle<Node>,
+    tasklet: &'s Tasklet,
+    /// What it finds, by position in [`Program::integers`].
+    found: &'s [usize],
+}
+
+impl TaskletPlace<'_> {
+    /// The element that the tasklet picks of what a memlet moves.
+    fn moved(&self, memlet: &Memlet, picked: &[nodes::At]) -> Read {
+        let index = memlet.subset.iter().enumerate().map(|(dimension, range)| {
+            match picked.iter().find(|it| it.dimension == dimension) {
+                Some(it) => At::Found { integer: self.found[it.found], shift: Affine::default() },
+                None => {
+                    At::Known(range.as_point().expect("a tasklet reads and writes single elements").clone())
+                }
+            }
+        });
+        self.graph.element(memlet.data, index)
+    }
+}
+
+/// Whether code reads an element that has to be checked before.
+fn picks(code: &Expr<Input>) -> bool {
+    let mut is_picked = false;
+    code.accesses(&mut |it| is_picked |= matches!(it, Input::Element { .. }));
+    is_picked
+}

@@ -1,0 +1,383 @@
+//! The data of a program: functions of statements whose names are positions in lists.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::backend::emit::Namer;
+use crate::diag::{Origin, StmtId};
+use crate::expr::Expr;
+use crate::sdfg::nodes::{Container, Storage, Strides};
+use crate::space::{Affine, Axis, Size, Symbol};
+use crate::types::DType;
+
+/// A graph as functions; each step is one of them, called after the other.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Each after those that it launches.
+    pub functions: Vec<Function>,
+    pub steps: Vec<Step>,
+    pub locals: Vec<Local>,
+    /// What code names beside locals: the containers of the outermost graph, by position, and behind them
+    /// those that an iteration of some loop has for itself.
+    pub arrays: Vec<Array>,
+    /// The names of integers that are found at run time, and of counters of turns.
+    pub integers: Vec<String>,
+    pub symbols: BTreeMap<Symbol, Meaning>,
+}
+
+/// What a symbol stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// The size of the compute domain.
+    Size(Axis),
+    /// The levels that an array has beside those of the compute domain.
+    Levels { array: usize, side: Side },
+    /// The position of a loop, under this name.
+    Position(String),
+}
+
+/// A function that runs when the one before it has ended.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// By position in [`Program::functions`].
+    pub function: usize,
+    /// Whether it spreads its work over the cores itself.
+    pub is_spread: bool,
+    /// The sweeps of the text that may end the run here.
+    pub ending: BTreeSet<u32>,
+}
+
+/// A function of the program.
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    /// The step that it belongs to, counted from 1.
+    pub step: usize,
+    /// Positions that it gets.
+    pub positions: Vec<Symbol>,
+    pub body: Vec<Item>,
+}
+
+/// A container in memory.
+#[derive(Clone, Debug)]
+pub struct Array {
+    /// None for what is a local.
+    pub name: Option<String>,
+    pub container: Container,
+    /// Whether each thread has one.
+    pub is_per_thread: bool,
+}
+
+/// A value that lives in a block.
+#[derive(Clone, Debug)]
+pub struct Local {
+    pub name: String,
+    pub dtype: DType,
+    /// Whether a statement or a condition uses its value.
+    pub is_read: bool,
+}
+
+/// What an expression reads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Read {
+    Element(Element),
+    /// By position in [`Program::locals`].
+    Local(usize),
+    /// An integer made of symbols.
+    Sum(Affine),
+}
+
+/// An element in memory; one value, where there are no indices.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Element {
+    /// By position in [`Program::arrays`].
+    pub array: usize,
+    /// Per dimension, counted from the start of the compute domain, or of the array where that is an iteration's own.
+    pub index: Vec<At>,
+}
+
+/// An index into one dimension.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum At {
+    Known(Affine),
+    /// An integer of run time, by position in [`Program::integers`], less the shift.
+    Found {
+        integer: usize,
+        shift: Affine,
+    },
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Item {
+    Assign(Assign),
+    Declare(Declare),
+    Checked(Checked),
+    For(For),
+    Launch(Launch),
+    If(If),
+    While(While),
+}
+
+/// `target = value;`
+#[derive(Clone, Debug)]
+pub struct Assign {
+    pub target: Target,
+    pub value: Expr<Read>,
+    pub origin: Origin,
+}
+
+/// What an assignment writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Element(Element),
+    Local(usize),
+}
+
+/// Indices that are found at run time, and what runs if all of them exist.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub indices: Vec<Index>,
+    pub trap: Trap,
+    /// Whether it stands in the body of a `while`, which must not go on then: what would end it is left out.
+    pub is_in_while: bool,
+    pub origin: Origin,
+    pub body: Vec<Item>,
+}
+
+/// An index under a name, and what it has to be less than.
+#[derive(Clone, Debug)]
+pub struct Index {
+    /// By position in [`Program::integers`].
+    pub integer: usize,
+    pub value: Expr<Read>,
+    pub size: Size,
+}
+
+/// What is reported where the run must end: the statement and the cell, and what puts it in order.
+#[derive(Clone, Debug)]
+pub struct Trap {
+    pub statement: StmtId,
+    /// Which loop over the levels it stands in, in the text.
+    pub sweep: u32,
+    /// The level, in the order in which a sweep comes to it; 0 where levels have no order.
+    pub turn: Affine,
+    /// The outermost statement around, which is finished at all points before the next one starts.
+    pub outermost: StmtId,
+    pub cell: [Affine; 3],
+}
+
+/// A local, declared before its first use, with the value of its first assignment where that stands in the same block.
+#[derive(Clone, Debug)]
+pub struct Declare {
+    pub local: usize,
+    /// The value, and the statement that it is from.
+    pub value: Option<(Expr<Read>, Origin)>,
+    pub is_const: bool,
+}
+
+/// A loop over positions.
+#[derive(Clone, Debug)]
+pub struct For {
+    pub positions: Positions,
+    pub axis: Axis,
+    pub is_descending: bool,
+    /// Whether its iterations are independent, and side by side in memory.
+    pub is_simd: bool,
+    pub body: Vec<Item>,
+}
+
+/// Where a loop starts, ends, and how far it goes each time.
+#[derive(Clone, Debug)]
+pub struct Positions {
+    pub variable: Symbol,
+    pub start: Size,
+    pub end: Size,
+    pub step: i64,
+}
+
+/// Calls a function for positions in parallel; without positions, once.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    pub positions: Vec<Positions>,
+    /// By position in [`Program::functions`].
+    pub function: usize,
+    /// Positions of the loops around, that the function gets before its own.
+    pub outer: Vec<Symbol>,
+}
+
+#[derive(Clone, Debug)]
+pub struct If {
+    pub branches: Vec<Branch>,
+    pub otherwise: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Branch {
+    pub condition: Expr<Read>,
+    pub origin: Origin,
+    pub body: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub struct While {
+    pub condition: Expr<Read>,
+    pub origin: Origin,
+    /// The report of a loop that does not end.
+    pub trap: Trap,
+    /// Of turns, by position in [`Program::integers`].
+    pub counter: usize,
+    pub body: Vec<Item>,
+}
+
+/// Below the compute domain, or above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    Below,
+    Above,
+}
+
+impl Side {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Below => "below",
+            Side::Above => "above",
+        }
+    }
+}
+
+impl Array {
+    /// A container, with its name and those of its strides and levels kept free.
+    pub(super) fn new(container: &Container, namer: &mut Namer, is_per_thread: bool) -> Self {
+        let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
+        let sides = sides.into_iter().filter(|_| container.level_symbols().next().is_some());
+        let own = is_per_thread.then(|| "_each".to_owned());
+        let suffixes: Vec<String> =
+            (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(own).collect();
+        let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
+        let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
+        Self { name, container: container.clone(), is_per_thread }
+    }
+
+    /// Whether a run allocates it.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self.container.storage, Storage::Heap | Storage::Private)
+    }
+
+    /// Whether it is one value that the caller passes.
+    #[must_use]
+    pub fn is_scalar_argument(&self) -> bool {
+        self.container.is_scalar() && self.container.storage == Storage::Caller
+    }
+
+    /// The dimensions along which the stride is not 1 by construction.
+    #[must_use]
+    pub fn strided(&self) -> std::ops::Range<usize> {
+        usize::from(self.container.strides == Strides::Packed)..self.container.shape.len()
+    }
+}
+
+/// What stands behind the name of a container for its stride along a dimension.
+#[must_use]
+pub fn suffix(container: &Container, dimension: usize) -> String {
+    match container.axes.iter().nth(dimension) {
+        Some(axis) => format!("_{}", axis.position_name()),
+        None => format!("_d{}", dimension - container.axes.len()),
+    }
+}
+
+impl Item {
+    /// The blocks inside.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<&[Item]> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&it.body],
+            Item::Checked(it) => vec![&it.body],
+            Item::While(it) => vec![&it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter().map(|it| it.body.as_slice());
+                branches.chain(std::iter::once(it.otherwise.as_slice())).collect()
+            }
+        }
+    }
+
+    pub(super) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&mut it.body],
+            Item::Checked(it) => vec![&mut it.body],
+            Item::While(it) => vec![&mut it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter_mut().map(|it| &mut it.body);
+                branches.chain(std::iter::once(&mut it.otherwise)).collect()
+            }
+        }
+    }
+
+    /// Calls `each` for every expression that is evaluated before the blocks inside are entered; of a branch,
+    /// before its own.
+    pub fn each_expr<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
+        match self {
+            Item::Assign(it) => each(&it.value),
+            Item::Declare(it) => it.value.iter().for_each(|(value, _)| each(value)),
+            Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.value)),
+            Item::While(it) => each(&it.condition),
+            Item::If(it) => it.branches.iter().for_each(|it| each(&it.condition)),
+            Item::For(_) | Item::Launch(_) => {}
+        }
+    }
+
+    /// Calls `each` for the bounds of loops and the sizes of dimensions that are asked for at the item itself.
+    pub fn each_size<'a>(&'a self, each: &mut dyn FnMut(&'a Size)) {
+        let mut of_positions = |it: &'a Positions| {
+            each(&it.start);
+            each(&it.end);
+        };
+        match self {
+            Item::For(it) => of_positions(&it.positions),
+            Item::Launch(it) => it.positions.iter().for_each(of_positions),
+            Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.size)),
+            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => {}
+        }
+    }
+}
+
+/// Calls `each` for every item, at any depth, from outside in.
+pub fn walk<'a>(items: &'a [Item], each: &mut impl FnMut(&'a Item)) {
+    for item in items {
+        each(item);
+        item.blocks().into_iter().for_each(|block| walk(block, each));
+    }
+}
+
+/// Whether something in the items satisfies `is_wanted`, at any depth.
+pub fn any(items: &[Item], is_wanted: &mut impl FnMut(&Item) -> bool) -> bool {
+    items.iter().any(|item| is_wanted(item) || item.blocks().iter().any(|block| any(block, is_wanted)))
+}
+
+impl Program {
+    /// Whether a run may have to end at a cell.
+    #[must_use]
+    pub fn has_traps(&self) -> bool {
+        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
+        self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
+    }
+
+    /// Every expression of the program.
+    pub fn each_expr<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
+        for function in &self.functions {
+            walk(&function.body, &mut |item| item.each_expr(each));
+        }
+    }
+
+    /// What a step does when it has ended with a trap, and others are to come: it goes on if this is the least sweep
+    /// among these and the trap's stands behind it.
+    #[must_use]
+    pub fn least_sweep_after(&self, step: usize) -> Option<u32> {
+        let so_far = self.steps[..=step].iter().flat_map(|it| &it.ending).max()?;
+        let to_come = self.steps[step + 1..].iter().flat_map(|it| &it.ending).min()?;
+        (to_come < so_far).then_some(*to_come)
+    }
+}

@@ -1,0 +1,96 @@
+//! What a piece of code needs from around it.
+
+use std::collections::BTreeSet;
+
+use super::nodes::{At, Element, Item, Meaning, Program, Read, Side, Target};
+use crate::expr::Expr;
+use crate::sdfg::nodes::Strides;
+use crate::space::{Affine, Size, Symbol};
+
+/// What a piece of code needs from around it.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// Arrays and arguments, by position in [`Program::arrays`].
+    pub arrays: BTreeSet<usize>,
+    /// Sizes of the domain, by axis.
+    pub sizes: BTreeSet<usize>,
+    /// An array's strides along a dimension.
+    pub strides: BTreeSet<(usize, usize)>,
+    /// The levels that an array has beside those of the domain.
+    pub levels: BTreeSet<(usize, Side)>,
+    /// Positions of loops.
+    pub positions: BTreeSet<Symbol>,
+}
+
+impl Uses {
+    /// What all the items need together.
+    #[must_use]
+    pub fn of_all(program: &Program, items: &[Item]) -> Self {
+        let mut uses = Self::default();
+        super::nodes::walk(items, &mut |item| uses.add(program, item));
+        uses
+    }
+
+    fn add(&mut self, program: &Program, item: &Item) {
+        item.each_expr(&mut |expr| self.expr(program, expr));
+        item.each_size(&mut |size| self.size(program, size));
+        match item {
+            Item::Assign(it) => {
+                if let Target::Element(element) = &it.target {
+                    self.element(program, element);
+                }
+            }
+            Item::Launch(it) => self.positions.extend(it.outer.iter().cloned()),
+            Item::Checked(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
+            Item::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
+            Item::Declare(_) | Item::For(_) | Item::If(_) => {}
+        }
+    }
+
+    fn expr(&mut self, program: &Program, expr: &Expr<Read>) {
+        expr.accesses(&mut |read| match read {
+            Read::Element(it) => self.element(program, it),
+            Read::Local(_) => {}
+            Read::Sum(sum) => self.affine(program, sum),
+        });
+    }
+
+    fn element(&mut self, program: &Program, element: &Element) {
+        self.arrays.insert(element.array);
+        let is_packed = program.arrays[element.array].container.strides == Strides::Packed;
+        for (dimension, at) in element.index.iter().enumerate() {
+            let sum = match at {
+                At::Known(sum) => sum,
+                At::Found { shift, .. } => shift,
+            };
+            self.affine(program, sum);
+            let is_start = matches!(at, At::Known(sum) if sum.as_constant() == Some(0));
+            if !is_start && !(is_packed && dimension == 0) {
+                self.strides.insert((element.array, dimension));
+            }
+        }
+    }
+
+    fn size(&mut self, program: &Program, size: &Size) {
+        match size {
+            Size::Affine(sum) => self.affine(program, sum),
+            Size::Min(parts) | Size::Max(parts) => parts.iter().for_each(|it| self.size(program, it)),
+        }
+    }
+
+    fn affine(&mut self, program: &Program, sum: &Affine) {
+        for (symbol, _) in sum.terms() {
+            match program.symbols.get(symbol) {
+                Some(Meaning::Size(axis)) => {
+                    self.sizes.insert(axis.index());
+                }
+                Some(&Meaning::Levels { array, side }) => {
+                    self.levels.insert((array, side));
+                }
+                Some(Meaning::Position(_)) | None => {
+                    self.positions.insert(symbol.clone());
+                }
+            }
+        }
+    }
+}
