@@ -2,6 +2,7 @@
 
 pub mod interpreters;
 pub mod openmp;
+pub mod rayon;
 
 pub(crate) mod steps;
 
@@ -23,17 +24,19 @@ use steps::Sink;
 pub enum Backend {
     Debug,
     Numpy,
+    Rayon,
     Openmp,
 }
 
 impl Backend {
-    pub const ALL: [Backend; 3] = [Backend::Debug, Backend::Numpy, Backend::Openmp];
+    pub const ALL: [Backend; 4] = [Backend::Debug, Backend::Numpy, Backend::Rayon, Backend::Openmp];
 
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Backend::Debug => "debug",
             Backend::Numpy => "numpy",
+            Backend::Rayon => "rayon",
             Backend::Openmp => "openmp",
         }
     }
@@ -62,6 +65,9 @@ impl Backend {
             (Backend::Openmp, Err(reason)) => {
                 Err(ApiError::BackendUnavailable { name: self.name().to_owned(), reason: reason.clone() })
             }
+            (Backend::Rayon, _) => rayon::check()
+                .map(|_| ())
+                .map_err(|reason| ApiError::BackendUnavailable { name: self.name().to_owned(), reason }),
             (Backend::Debug | Backend::Numpy | Backend::Openmp, _) => Ok(()),
         }
     }
@@ -72,6 +78,7 @@ impl Backend {
         match self {
             Backend::Debug => Box::new(interpreters::Debug),
             Backend::Numpy => Box::new(interpreters::Numpy),
+            Backend::Rayon => Box::new(rayon::Rayon),
             Backend::Openmp => Box::new(openmp::Openmp),
         }
     }
@@ -84,6 +91,10 @@ pub fn backends(tools: &Tools) -> Vec<isobar_protocol::job::Backend> {
         let (available, detail) = match (it, &tools.cc) {
             (Backend::Debug, _) => (true, "interpreter, defines the meaning".to_owned()),
             (Backend::Numpy, _) => (true, "operations on whole arrays".to_owned()),
+            (Backend::Rayon, _) => match rayon::check() {
+                Ok(processor) => (true, format!("machine code made in process, {processor}")),
+                Err(reason) => (false, reason),
+            },
             (Backend::Openmp, Ok(cc)) => (true, cc.version.clone()),
             (Backend::Openmp, Err(reason)) => (false, reason.clone()),
         };

@@ -363,7 +363,7 @@ fn watch(progress: &AtomicI64, total: u64, is_over: &AtomicBool, sink: Sink<'_>)
 }
 
 /// The address of the element at `start`; `None` where there is no such element.
-fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
+pub(super) fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
     for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
 }
 

@@ -391,7 +391,9 @@ impl File<'_> {
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {
                 self.open("loop", []);
-                if it.is_simd {
+                // What may have to report a trap is no vector loop for a C compiler.
+                let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
+                if it.is_simd && !any(&it.body, &mut |it| is_trap(it)) {
                     self.writer.line("#pragma omp simd");
                 }
                 let (variable, start, end, next) = self.bounds(&it.positions);

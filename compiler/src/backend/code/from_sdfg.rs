@@ -308,11 +308,7 @@ impl Lowering<'_> {
             this.nest(graph, rest, is_simd, body)
         });
         match item {
-            // What may have to report a trap is no vector loop.
-            Item::For(it) if is_innermost && is_simd => {
-                let has_trap = any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
-                vec![Item::For(For { is_simd: !has_trap, ..it })]
-            }
+            Item::For(it) if is_innermost && is_simd => vec![Item::For(For { is_simd, ..it })],
             item => vec![item],
         }
     }

@@ -1,0 +1,256 @@
+//! Expressions as instructions, with exactly the meaning that the interpreter gives them.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I8, I64};
+use cranelift_codegen::ir::{InstBuilder, Value as Clif};
+use isobar_compiler::backend::code::nodes::Read;
+use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
+
+use super::host::Helper;
+use super::lanes::{Operand, chunk_type, scalar_type};
+use super::translate::Translation;
+
+impl Translation<'_, '_> {
+    pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Operand {
+        match &expr.kind {
+            ExprKind::Literal(value) => Operand::Same(self.emit.literal(*value)),
+            ExprKind::Access(read) | ExprKind::Element(read, _) => self.read(read, expr.dtype),
+            ExprKind::Position(_) => unreachable!("a position is a symbol from the Tree IR on"),
+            ExprKind::Unary(op, operand) => self.unary(*op, operand),
+            ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let condition = self.expr(condition);
+                let (then, otherwise) = (self.expr(then), self.expr(otherwise));
+                self.emit.select(expr.dtype, &condition, &then, &otherwise)
+            }
+            ExprKind::Call(function, arguments) => self.call(*function, arguments),
+            ExprKind::Cast(to, operand) => {
+                let value = self.expr(operand);
+                self.cast(operand.dtype, *to, value)
+            }
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &Expr<Read>) -> Operand {
+        let value = self.expr(operand);
+        match op {
+            UnaryOp::Plus => value,
+            UnaryOp::Not => self.emit.not(&value),
+            UnaryOp::Minus if operand.dtype.is_float() => {
+                self.emit.by_chunk(&value, |emit, it| emit.builder.ins().fneg(it))
+            }
+            UnaryOp::Minus => self.emit.by_chunk(&value, |emit, it| emit.builder.ins().ineg(it)),
+        }
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr<Read>, right: &Expr<Read>) -> Operand {
+        let dtype = left.dtype;
+        let (a, b) = (self.expr(left), self.expr(right));
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
+            BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
+            BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
+            BinaryOp::Mod if dtype.is_float() => {
+                self.helper(Helper::float(Function::Mod, dtype), dtype, &[a, b])
+            }
+            BinaryOp::Mod => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
+            BinaryOp::Pow if dtype.is_float() => {
+                let b = self.cast(right.dtype, dtype, b);
+                self.helper(Helper::power(dtype), dtype, &[a, b])
+            }
+            BinaryOp::Pow => self.wide(Helper::IntPower, dtype, a, (right.dtype, b)),
+            BinaryOp::And => self.emit.both(&a, &b),
+            BinaryOp::Or => self.emit.either(&a, &b),
+            BinaryOp::Eq | BinaryOp::Ne if dtype == DType::Bool => {
+                let differ =
+                    self.emit.alike_by_chunk(dtype, &a, &b, |emit, a, b| emit.builder.ins().bxor(a, b));
+                if op == BinaryOp::Ne { differ } else { self.emit.not(&differ) }
+            }
+            BinaryOp::Eq => self.emit.compared(dtype, (FloatCC::Equal, IntCC::Equal), &a, &b),
+            BinaryOp::Ne => self.emit.compared(dtype, (FloatCC::NotEqual, IntCC::NotEqual), &a, &b),
+            BinaryOp::Lt => self.emit.compared(dtype, LESS, &a, &b),
+            BinaryOp::Le => {
+                self.emit.compared(dtype, (FloatCC::LessThanOrEqual, IntCC::SignedLessThanOrEqual), &a, &b)
+            }
+            // The operands swapped: vector units know one direction.
+            BinaryOp::Gt => self.emit.compared(dtype, LESS, &b, &a),
+            BinaryOp::Ge => {
+                self.emit.compared(dtype, (FloatCC::LessThanOrEqual, IntCC::SignedLessThanOrEqual), &b, &a)
+            }
+        }
+    }
+
+    fn arithmetic(&mut self, op: BinaryOp, dtype: DType, a: &Operand, b: &Operand) -> Operand {
+        self.emit.alike_by_chunk(dtype, a, b, |emit, a, b| {
+            let ins = emit.builder.ins();
+            match (op, dtype.is_float()) {
+                (BinaryOp::Add, true) => ins.fadd(a, b),
+                (BinaryOp::Sub, true) => ins.fsub(a, b),
+                (BinaryOp::Mul, true) => ins.fmul(a, b),
+                (_, true) => ins.fdiv(a, b),
+                (BinaryOp::Add, false) => ins.iadd(a, b),
+                (BinaryOp::Sub, false) => ins.isub(a, b),
+                (_, false) => ins.imul(a, b),
+            }
+        })
+    }
+
+    /// A function of the host on integers of 64 bits, its result as wide as the first operand.
+    fn wide(&mut self, helper: Helper, dtype: DType, a: Operand, (of_b, b): (DType, Operand)) -> Operand {
+        let (a, b) = (self.cast(dtype, DType::Int64, a), self.cast(of_b, DType::Int64, b));
+        let value = self.helper(helper, DType::Int64, &[a, b]);
+        self.cast(DType::Int64, dtype, value)
+    }
+
+    /// Calls the host for each lane; operands and result have one type.
+    fn helper(&mut self, helper: Helper, dtype: DType, arguments: &[Operand]) -> Operand {
+        let function = self.imported(helper);
+        let arguments: Vec<(DType, Operand)> = arguments.iter().map(|it| (dtype, it.clone())).collect();
+        self.emit.by_lane(dtype, &arguments, |emit, values| {
+            let call = emit.builder.ins().call(function, values);
+            emit.builder.inst_results(call)[0]
+        })
+    }
+
+    fn call(&mut self, function: Function, arguments: &[Expr<Read>]) -> Operand {
+        let dtype = arguments.first().map_or(DType::Float64, |it| it.dtype);
+        let values: Vec<Operand> = arguments.iter().map(|it| self.expr(it)).collect();
+        let a = values[0].clone();
+        // A function of two arguments has them; one that was given one takes it for both.
+        let b = values.get(1).cloned().unwrap_or_else(|| a.clone());
+        if !dtype.is_float() {
+            return self.call_on_integers(function, dtype, &a, &b);
+        }
+        let emit = &mut self.emit;
+        match function {
+            Function::Abs => emit.by_chunk(&a, |emit, it| emit.builder.ins().fabs(it)),
+            Function::Sqrt => emit.by_chunk(&a, |emit, it| emit.builder.ins().sqrt(it)),
+            Function::Floor => emit.by_chunk(&a, |emit, it| emit.builder.ins().floor(it)),
+            Function::Ceil => emit.by_chunk(&a, |emit, it| emit.builder.ins().ceil(it)),
+            Function::Trunc => emit.by_chunk(&a, |emit, it| emit.builder.ins().trunc(it)),
+            Function::Round => emit.by_chunk(&a, |emit, it| emit.builder.ins().nearest(it)),
+            Function::MinC => self.extremum(dtype, &b, &a, &a, &b),
+            Function::MaxC => self.extremum(dtype, &a, &b, &a, &b),
+            Function::Min | Function::Max => {
+                let one = if function == Function::Min {
+                    self.extremum(dtype, &b, &a, &a, &b)
+                } else {
+                    self.extremum(dtype, &a, &b, &a, &b)
+                };
+                let is_nan = self.emit.compared(dtype, UNORDERED, &b, &b);
+                self.emit.select(dtype, &is_nan, &b, &one)
+            }
+            Function::IsNan => emit.compared(dtype, UNORDERED, &a, &a),
+            Function::IsInf | Function::IsFinite => {
+                let size = emit.by_chunk(&a, |emit, it| emit.builder.ins().fabs(it));
+                let infinity = Value::Float64(f64::INFINITY).cast(dtype);
+                let infinity = Operand::Same(emit.literal(infinity));
+                let how = if function == Function::IsInf { (FloatCC::Equal, IntCC::Equal) } else { LESS };
+                emit.compared(dtype, how, &size, &infinity)
+            }
+            Function::Mod | Function::ModC => self.helper(Helper::float(function, dtype), dtype, &[a, b]),
+            _ => self.helper(Helper::float(function, dtype), dtype, &[a]),
+        }
+    }
+
+    /// `b` if `less < than`, else `a`.
+    fn extremum(
+        &mut self,
+        dtype: DType,
+        less: &Operand,
+        than: &Operand,
+        a: &Operand,
+        b: &Operand,
+    ) -> Operand {
+        let condition = self.emit.compared(dtype, LESS, less, than);
+        self.emit.select(dtype, &condition, b, a)
+    }
+
+    fn call_on_integers(&mut self, function: Function, dtype: DType, a: &Operand, b: &Operand) -> Operand {
+        let truth = |it: bool| Value::Bool(it);
+        match function {
+            Function::Abs => self.emit.by_chunk(a, |emit, it| emit.builder.ins().iabs(it)),
+            Function::Min | Function::MinC => self.extremum(dtype, b, a, a, b),
+            Function::Max | Function::MaxC => self.extremum(dtype, a, b, a, b),
+            Function::Mod => self.wide(Helper::Modulo, dtype, a.clone(), (dtype, b.clone())),
+            Function::ModC => self.wide(Helper::ModuloOfC, dtype, a.clone(), (dtype, b.clone())),
+            Function::IsNan | Function::IsInf => Operand::Same(self.emit.literal(truth(false))),
+            Function::IsFinite => Operand::Same(self.emit.literal(truth(true))),
+            // Rounding leaves an integer what it is.
+            _ => a.clone(),
+        }
+    }
+
+    /// The value converted as an assignment converts it.
+    pub(super) fn cast(&mut self, from: DType, to: DType, value: Operand) -> Operand {
+        use DType::{Bool, Float32, Float64, Int32, Int64};
+        let each = match (from, to, &value) {
+            (_, _, value) if from == to => return value.clone(),
+            (_, Bool, _) => {
+                let zero = Operand::Same(self.emit.literal(Value::zero(from)));
+                let how = (FloatCC::NotEqual, IntCC::NotEqual);
+                return self.emit.compared(from, how, &value, &zero);
+            }
+            (Float32, Float64, Operand::Each(chunks)) => self.emit.promoted(chunks),
+            (Float64, Float32, Operand::Each(chunks)) => self.emit.demoted(chunks),
+            (Int32, Int64, Operand::Each(chunks)) => self.emit.widened(chunks),
+            (Int64, Int32, Operand::Each(chunks)) => {
+                chunks.chunks(2).map(|pair| self.emit.narrowed(pair[0], pair[1])).collect()
+            }
+            (Bool, _, Operand::Each(_)) => {
+                let one = Value::Int64(1).cast(to);
+                let (one, zero) = (self.emit.literal(one), self.emit.literal(Value::zero(to)));
+                return self.emit.select(to, &value, &Operand::Same(one), &Operand::Same(zero));
+            }
+            _ => {
+                return self.emit.by_lane(to, &[(from, value.clone())], |emit, values| {
+                    converted(&mut emit.builder, from, to, values[0])
+                });
+            }
+        };
+        debug_assert!(chunk_type(to).is_some());
+        Operand::Each(each)
+    }
+}
+
+const LESS: (FloatCC, IntCC) = (FloatCC::LessThan, IntCC::SignedLessThan);
+/// Of a number and itself: whether it is none.
+const UNORDERED: (FloatCC, IntCC) = (FloatCC::Unordered, IntCC::NotEqual);
+
+/// One value, converted to another type that is no bool.
+fn converted(
+    builder: &mut cranelift_frontend::FunctionBuilder<'_>,
+    from: DType,
+    to: DType,
+    value: Clif,
+) -> Clif {
+    let target = scalar_type(to);
+    let ins = builder.ins();
+    match (from.is_float(), to.is_float()) {
+        (true, true) if target == F64 => ins.fpromote(F64, value),
+        (true, true) => ins.fdemote(F32, value),
+        // Toward zero; NaN is 0, and what does not fit is the nearest that does.
+        (true, false) => {
+            let whole = ins.fcvt_to_sint_sat(I64, value);
+            if target == I64 { whole } else { builder.ins().ireduce(target, whole) }
+        }
+        (false, true) if from == DType::Bool => ins.fcvt_from_uint(target, value),
+        (false, true) => {
+            let wide = if scalar_type(from) == I64 { value } else { ins.sextend(I64, value) };
+            builder.ins().fcvt_from_sint(target, wide)
+        }
+        (false, false) => {
+            let own = scalar_type(from);
+            if own == target {
+                value
+            } else if own.bits() > target.bits() {
+                ins.ireduce(target, value)
+            } else if own == I8 && from == DType::Bool {
+                ins.uextend(target, value)
+            } else {
+                ins.sextend(target, value)
+            }
+        }
+    }
+}

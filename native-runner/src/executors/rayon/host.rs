@@ -1,0 +1,368 @@
+//! What generated code calls: the pool of threads, the report of a trap, and functions of single numbers.
+
+use std::sync::{Mutex, PoisonError};
+
+use cranelift_codegen::ir::types::{F32, F64, I64};
+use cranelift_codegen::ir::{AbiParam, Signature, Type};
+use isobar_compiler::backend::code::Program;
+use isobar_compiler::diag::StmtId;
+use isobar_compiler::expr::evaluate::{self, Element as _};
+use isobar_compiler::types::math;
+use isobar_compiler::types::{DType, Function, Value};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+
+use super::translate::Spread;
+
+/// Something of the host that generated code calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Import {
+    Helper(Helper),
+    /// Reports that the run must end.
+    Raise,
+    /// Runs a function at all positions, on all threads.
+    Launch,
+}
+
+/// A function of single numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Helper {
+    /// Of one float or two.
+    Float(Function, DType),
+    Power(DType),
+    IntPower,
+    Divide,
+    Modulo,
+    ModuloOfC,
+}
+
+impl Helper {
+    pub(super) fn float(function: Function, dtype: DType) -> Self {
+        Helper::Float(function, dtype)
+    }
+
+    pub(super) fn power(dtype: DType) -> Self {
+        Helper::Power(dtype)
+    }
+}
+
+impl Import {
+    /// Its name in the text of the code.
+    pub(super) fn name(self) -> String {
+        match self {
+            Import::Raise => "isobar_raise".to_owned(),
+            Import::Launch => "isobar_launch".to_owned(),
+            Import::Helper(Helper::Float(function, dtype)) => format!("isobar_{function}_{dtype}"),
+            Import::Helper(Helper::Power(dtype)) => format!("isobar_pow_{dtype}"),
+            Import::Helper(Helper::IntPower) => "isobar_power_i64".to_owned(),
+            Import::Helper(Helper::Divide) => "isobar_div_i64".to_owned(),
+            Import::Helper(Helper::Modulo) => "isobar_mod_i64".to_owned(),
+            Import::Helper(Helper::ModuloOfC) => "isobar_mod_c_i64".to_owned(),
+        }
+    }
+
+    pub(super) fn signature(self, mut signature: Signature) -> Signature {
+        let (arguments, result): (Vec<Type>, Option<Type>) = match self {
+            Import::Raise => (vec![I64; 6], None),
+            Import::Launch => (vec![I64; 3], None),
+            Import::Helper(helper) => {
+                let (n, of) = match helper {
+                    Helper::Float(function, dtype) => {
+                        (if is_binary(function) { 2 } else { 1 }, float_type(dtype))
+                    }
+                    Helper::Power(dtype) => (2, float_type(dtype)),
+                    Helper::IntPower | Helper::Divide | Helper::Modulo | Helper::ModuloOfC => (2, I64),
+                };
+                (vec![of; n], Some(of))
+            }
+        };
+        signature.params.extend(arguments.into_iter().map(AbiParam::new));
+        signature.returns.extend(result.into_iter().map(AbiParam::new));
+        signature
+    }
+
+    /// Where it is in this process.
+    pub(super) fn address(self) -> *const u8 {
+        match self {
+            Import::Raise => raise as *const u8,
+            Import::Launch => launch as *const u8,
+            Import::Helper(helper) => helper.address(),
+        }
+    }
+}
+
+fn is_binary(function: Function) -> bool {
+    matches!(function, Function::Mod | Function::ModC)
+}
+
+fn float_type(dtype: DType) -> Type {
+    if dtype == DType::Float32 { F32 } else { F64 }
+}
+
+/// The addresses of the functions of one argument.
+macro_rules! unary_addresses {
+    ($function:expr, $dtype:expr, $($variant:ident),*) => {
+        match ($function, $dtype) {
+            $(
+                (Function::$variant, DType::Float32) => {
+                    extern "C" fn it(x: f32) -> f32 { math::call_f32(Function::$variant, x) }
+                    it as *const u8
+                }
+                (Function::$variant, _) => {
+                    extern "C" fn it(x: f64) -> f64 { math::call_f64(Function::$variant, x) }
+                    it as *const u8
+                }
+            )*
+        }
+    };
+}
+
+impl Helper {
+    fn address(self) -> *const u8 {
+        extern "C" fn mod_f64(a: f64, b: f64) -> f64 {
+            math::mod_f64(a, b)
+        }
+        extern "C" fn mod_f32(a: f32, b: f32) -> f32 {
+            math::mod_f32(a, b)
+        }
+        extern "C" fn mod_c_f64(a: f64, b: f64) -> f64 {
+            math::mod_c_f64(a, b)
+        }
+        extern "C" fn mod_c_f32(a: f32, b: f32) -> f32 {
+            math::mod_c_f32(a, b)
+        }
+        extern "C" fn pow_f64(a: f64, b: f64) -> f64 {
+            math::pow_f64(a, b)
+        }
+        extern "C" fn pow_f32(a: f32, b: f32) -> f32 {
+            math::pow_f32(a, b)
+        }
+        extern "C" fn power(a: i64, b: i64) -> i64 {
+            evaluate::integer_power(a, b)
+        }
+        extern "C" fn divide(a: i64, b: i64) -> i64 {
+            a.divided_by(b)
+        }
+        extern "C" fn modulo(a: i64, b: i64) -> i64 {
+            a.modulo(b)
+        }
+        extern "C" fn modulo_of_c(a: i64, b: i64) -> i64 {
+            a.modulo_of_c(b)
+        }
+        match self {
+            Helper::Float(Function::Mod, DType::Float32) => mod_f32 as *const u8,
+            Helper::Float(Function::Mod, _) => mod_f64 as *const u8,
+            Helper::Float(Function::ModC, DType::Float32) => mod_c_f32 as *const u8,
+            Helper::Float(Function::ModC, _) => mod_c_f64 as *const u8,
+            Helper::Power(DType::Float32) => pow_f32 as *const u8,
+            Helper::Power(_) => pow_f64 as *const u8,
+            Helper::IntPower => power as *const u8,
+            Helper::Divide => divide as *const u8,
+            Helper::Modulo => modulo as *const u8,
+            Helper::ModuloOfC => modulo_of_c as *const u8,
+            Helper::Float(function, dtype) => unary_addresses!(
+                function,
+                dtype,
+                Abs,
+                Min,
+                Max,
+                Mod,
+                MinC,
+                MaxC,
+                ModC,
+                Sqrt,
+                Exp,
+                Log,
+                Log10,
+                Sin,
+                Cos,
+                Tan,
+                Asin,
+                Acos,
+                Atan,
+                Sinh,
+                Cosh,
+                Tanh,
+                Asinh,
+                Acosh,
+                Atanh,
+                Cbrt,
+                Gamma,
+                Erf,
+                Erfc,
+                Floor,
+                Ceil,
+                Trunc,
+                Round,
+                RoundAwayFromZero,
+                IsNan,
+                IsInf,
+                IsFinite
+            ),
+        }
+    }
+}
+
+/// A statement that may have to end the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    /// Which loop over the levels it stands in, in the text.
+    pub(super) sweep: u32,
+    pub(super) outermost: StmtId,
+    pub(super) statement: StmtId,
+}
+
+/// A cell at which a run must end, in the order in which the text comes to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Raised {
+    pub(super) sweep: u32,
+    pub(super) turn: i64,
+    pub(super) outermost: StmtId,
+    /// k, j, i
+    pub(super) cell: [i64; 3],
+    pub(super) statement: StmtId,
+}
+
+/// A function of generated code: frame, positions, the number of the thread.
+pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
+
+/// One run, as generated code knows it.
+#[derive(Debug)]
+pub(super) struct Host<'a> {
+    pub(super) sites: &'a [Site],
+    pub(super) launches: &'a [Spread],
+    /// By position in the program's functions.
+    pub(super) functions: &'a [Code],
+    pub(super) frame: *const u64,
+    pub(super) threads: usize,
+    pub(super) raised: Mutex<Option<Raised>>,
+}
+
+impl<'a> Host<'a> {
+    pub(super) fn new(
+        sites: &'a [Site],
+        launches: &'a [Spread],
+        functions: &'a [Code],
+        threads: usize,
+    ) -> Self {
+        Self { sites, launches, functions, frame: std::ptr::null(), threads, raised: Mutex::new(None) }
+    }
+
+    /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done.
+    pub(super) fn run(
+        mut self,
+        program: &Program,
+        mut frame: Vec<u64>,
+        progress: impl Fn(usize),
+    ) -> Option<Raised> {
+        self.frame = frame.as_ptr();
+        // The code reads no word while it is written: it is entered below.
+        frame[0] = (&raw const self) as u64;
+        self.frame = frame.as_ptr();
+        let thread = rayon::current_thread_index().unwrap_or(0);
+        for (at, step) in program.steps.iter().enumerate() {
+            Shared(&self).enter(step.function, &[], thread);
+            let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(raised) = raised {
+                // A step behind this one may have to end the run in a sweep that stands before in the text.
+                let is_first = program.least_sweep_after(at).is_none_or(|to_come| raised.sweep <= to_come);
+                if is_first {
+                    return Some(raised);
+                }
+            }
+            progress(at + 1);
+        }
+        let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
+        raised
+    }
+}
+
+#[expect(unsafe_code, reason = "generated code hands the host back to itself")]
+extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64, k: i64) {
+    // SAFETY: code passes on the first word of its frame, which is the host of the run, alive until code returns.
+    let host = unsafe { &*host };
+    let Some(site) = usize::try_from(site).ok().and_then(|it| host.sites.get(it)) else { return };
+    let Site { sweep, outermost, statement } = *site;
+    let now = Raised { sweep, turn, outermost, cell: [k, j, i], statement };
+    let mut raised = host.raised.lock().unwrap_or_else(PoisonError::into_inner);
+    // Of what came at one moment and cell, the first stays.
+    let is_first = raised.is_none_or(|it| {
+        (now.sweep, now.turn, now.outermost, now.cell) < (it.sweep, it.turn, it.outermost, it.cell)
+    });
+    if is_first {
+        *raised = Some(now);
+    }
+}
+
+/// Pieces for each thread, so that one that is late does not hold up the others.
+const PIECES: usize = 4;
+
+/// Where a frame lies, for all threads.
+#[derive(Clone, Copy)]
+struct Shared<'h>(&'h Host<'h>);
+
+// SAFETY: the frame is only read, and what its addresses point to is what the threads share by design: the schedule
+// gives each element that is written to one position of a launch.
+#[expect(unsafe_code, reason = "generated code runs on all threads")]
+unsafe impl Sync for Shared<'_> {}
+// SAFETY: as above.
+#[expect(unsafe_code, reason = "generated code runs on all threads")]
+unsafe impl Send for Shared<'_> {}
+
+impl Shared<'_> {
+    #[expect(unsafe_code, reason = "this is where generated code is entered")]
+    fn enter(self, function: usize, at: &[i64], thread: usize) {
+        // SAFETY: the code was made for this frame, from a valid graph: see `Machine::run`.
+        unsafe { (self.0.functions[function])(self.0.frame, at.as_ptr(), thread as i64) }
+    }
+}
+
+#[expect(unsafe_code, reason = "generated code hands the host back to itself")]
+extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
+    // SAFETY: as for `raise`.
+    let host = unsafe { &*host };
+    let Some(spread) = usize::try_from(which).ok().and_then(|it| host.launches.get(it)) else { return };
+    let n_words = spread.n_outer + 2 * spread.steps.len();
+    // SAFETY: code passes as many words as it pushed the steps of, on its own stack.
+    let words = unsafe { std::slice::from_raw_parts(words, n_words) };
+    let (outer, bounds) = words.split_at(spread.n_outer);
+    let count = |(bound, step): (&[i64], &i64)| {
+        let length = (bound[1] - bound[0]).max(0);
+        usize::try_from((length + step - 1) / step).unwrap_or(0)
+    };
+    let counts: smallvec::SmallVec<[usize; 3]> = bounds.chunks(2).zip(&spread.steps).map(count).collect();
+    let total: usize = counts.iter().product();
+    let shared = Shared(host);
+    let run = |range: std::ops::Range<usize>, thread: usize| {
+        let shared = shared;
+        let mut at: smallvec::SmallVec<[i64; 6]> = outer.into();
+        at.resize(outer.len() + counts.len(), 0);
+        for position in range {
+            let mut rest = position;
+            for dimension in (0..counts.len()).rev() {
+                let here = (rest % counts[dimension]) as i64;
+                at[outer.len() + dimension] = bounds[2 * dimension] + here * spread.steps[dimension];
+                rest /= counts[dimension];
+            }
+            shared.enter(spread.function, &at, thread);
+        }
+    };
+    if host.threads <= 1 || total <= 1 {
+        run(0..total, rayon::current_thread_index().unwrap_or(0));
+        return;
+    }
+    let n_pieces = total.min(host.threads * PIECES);
+    let start_of = |piece: usize| piece * total / n_pieces;
+    (0..n_pieces).into_par_iter().with_max_len(1).for_each(|piece| {
+        run(start_of(piece)..start_of(piece + 1), rayon::current_thread_index().unwrap_or(0));
+    });
+}
+
+/// A value as a word of a frame.
+pub(super) fn word(value: Value) -> u64 {
+    match value {
+        Value::Bool(it) => u64::from(it),
+        Value::Float32(it) => u64::from(it.to_bits()),
+        Value::Float64(it) => it.to_bits(),
+        other => other.as_i64().cast_unsigned(),
+    }
+}

@@ -1,0 +1,237 @@
+//! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
+
+mod expression;
+mod host;
+mod lanes;
+mod machine;
+mod shape;
+mod translate;
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use isobar_compiler::backend::code::lower;
+use isobar_compiler::backend::code::nodes::Program;
+use isobar_compiler::backend::emit::Namer;
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
+use isobar_compiler::space::{Domain, names};
+use isobar_protocol::job::EventKind;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::openmp::start_of;
+use super::steps::{self, Sink, step};
+use super::{Executor, Failure, Work};
+use host::{Host, Raised, word};
+use machine::Machine;
+use shape::{Given, Shape};
+
+pub(crate) struct Rayon;
+
+/// After so many turns at one cell, a `while` loop counts as endless.
+const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
+
+/// Whether machine code can be made here, and for which processor.
+///
+/// # Errors
+///
+/// Why not.
+pub(crate) fn check() -> Result<String, String> {
+    machine::check()
+}
+
+impl Executor for Rayon {
+    fn workspace_bytes(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        threads: u32,
+        arguments: &[Argument],
+    ) -> Option<u64> {
+        let flow = compilation.levels.sdfg.as_ref()?;
+        let program = lower(flow, &mut Namer::new(&[]));
+        let signature = compilation.signature.as_ref()?;
+        let given = |at: usize| given(flow, at, signature, arguments, domain).map(|(_, given)| given);
+        let Domain { i, j, k } = domain;
+        Shape::of(&program, [i, j, k], &given)?.workspace_bytes(&program, threads)
+    }
+
+    fn run(&self, work: Work<'_>) -> Result<(), Failure> {
+        let missing = || Failure::Machine("there is no graph to make code of".to_owned());
+        let flow = work.compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
+        let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
+        if work.launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let mut prepared = Prepared::new(flow);
+        step("code", work.sink, || prepared.make(signature, work.launch))?;
+        let bytes = work.traffic_bytes();
+        let threads = usize::try_from(work.order.threads).unwrap_or(1).max(1);
+        steps::run(bytes, work.sink, || prepared.call(signature, work.launch, threads, work.sink))
+    }
+}
+
+/// The argument that a container of the outermost graph is, by position in the launch, and how it lies in memory.
+fn given(
+    flow: &Sdfg,
+    array: usize,
+    signature: &Signature,
+    arguments: &[Argument],
+    domain: Domain,
+) -> Option<(usize, Given)> {
+    let container = flow.arguments.iter().find(|it| it.index() == array).map(|&it| &flow.containers[it])?;
+    let name = names::of_stencil(&container.name);
+    let position = signature.params.iter().position(|it| it.name == name)?;
+    let (ParamKind::Field { axes, .. }, Some(Argument::Field(field))) =
+        (&signature.params[position].kind, arguments.get(position))
+    else {
+        return Some((position, Given::default()));
+    };
+    let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+    let strides = field.strides(*axes).map(signed);
+    let of_axes = axes.iter().map(|axis| strides[axis.index()]);
+    let of_data = field.data_strides(*axes).iter().map(|&it| signed(it)).collect::<Vec<_>>();
+    let levels = field.levels_beside(*axes, domain);
+    Some((position, Given { strides: of_axes.chain(of_data).collect(), levels }))
+}
+
+/// A program, code for the shape that it was called with last, and the memory of its temporaries.
+struct Prepared<'f> {
+    flow: &'f Sdfg,
+    program: Program,
+    made: Option<(Shape, Machine)>,
+    workspace: Workspace,
+}
+
+/// Memory that starts at a cache line.
+#[derive(Default)]
+struct Workspace {
+    memory: Vec<u64>,
+}
+
+impl Workspace {
+    /// The address of so many bytes; none where there is no such memory. What was there stays.
+    fn reserve(&mut self, bytes: u64) -> Option<*mut u8> {
+        const LINE: usize = shape::ALIGNMENT as usize;
+        let words = usize::try_from(bytes).ok()?.checked_add(LINE)?.div_ceil(8);
+        if self.memory.len() < words {
+            self.memory = Vec::new();
+            let mut memory = Vec::new();
+            memory.try_reserve_exact(words).ok()?;
+            memory.resize(words, 0);
+            self.memory = memory;
+        }
+        let start = self.memory.as_mut_ptr().cast::<u8>();
+        Some(start.wrapping_add(start.align_offset(LINE)))
+    }
+}
+
+impl<'f> Prepared<'f> {
+    fn new(flow: &'f Sdfg) -> Self {
+        let program = lower(flow, &mut Namer::new(&[]));
+        Self { flow, program, made: None, workspace: Workspace::default() }
+    }
+
+    /// Makes code for the launch, where what there is does not fit.
+    fn make(&mut self, signature: &Signature, launch: &Launch) -> Result<(), Failure> {
+        let Domain { i, j, k } = launch.domain;
+        let given =
+            |at: usize| given(self.flow, at, signature, &launch.arguments, launch.domain).map(|(_, it)| it);
+        let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
+        if self.made.as_ref().is_some_and(|(known, _)| *known == shape) {
+            return Ok(());
+        }
+        let machine = Machine::new(&self.program, &shape, MAX_TURNS, false)
+            .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))?;
+        self.made = Some((shape, machine));
+        Ok(())
+    }
+
+    /// The words of a frame, the first of which is the host's.
+    fn frame(
+        &mut self,
+        signature: &Signature,
+        launch: &mut Launch,
+        threads: usize,
+    ) -> Result<Vec<u64>, Failure> {
+        let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
+        let (shape, _) = self.made.as_ref().ok_or_else(missing)?;
+        let n_threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let bytes = shape.workspace_bytes(&self.program, n_threads).ok_or(Failure::OutOfMemory)?;
+        let mut free = self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
+        let mut frame = vec![0_u64; 1 + self.program.arrays.len()];
+        for (at, array) in self.program.arrays.iter().enumerate() {
+            let address = |it: *mut c_void| it as u64;
+            if array.is_own() {
+                let own = &shape.arrays[at];
+                let copies = if array.is_per_thread { threads } else { 1 };
+                let start = own.start * array.container.dtype.size_bytes() as i64;
+                frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
+                free = free.wrapping_add(usize::try_from(own.each_bytes).unwrap_or(0) * copies);
+            } else if let Some((position, _)) =
+                given(self.flow, at, signature, &launch.arguments, launch.domain)
+            {
+                let axes = match &signature.params[position].kind {
+                    ParamKind::Field { axes, .. } => Some(*axes),
+                    ParamKind::Scalar { .. } => None,
+                };
+                frame[1 + at] = match (&mut launch.arguments[position], axes) {
+                    (Argument::Field(field), Some(axes)) if field.array.dtype() == array.container.dtype => {
+                        let start = field.start(axes);
+                        address(start_of(&mut field.array.elements, start).ok_or_else(missing)?)
+                    }
+                    (Argument::Scalar(value), None)
+                        if value.dtype() == array.container.dtype
+                            && array.container.kind == ContainerKind::Scalar =>
+                    {
+                        word(*value)
+                    }
+                    _ => return Err(missing()),
+                };
+            }
+        }
+        Ok(frame)
+    }
+
+    /// One call.
+    fn call(
+        &mut self,
+        signature: &Signature,
+        launch: &mut Launch,
+        threads: usize,
+        sink: Sink<'_>,
+    ) -> Result<(), Failure> {
+        let frame = self.frame(signature, launch, threads)?;
+        let Some((_, Machine { functions, sites, launches, .. })) = &self.made else { return Ok(()) };
+        let program = &self.program;
+        let total = program.steps.len() as u64;
+        let progress = |done: usize| sink(EventKind::Progress { done: done as u64, total });
+        let run = || Host::new(sites, launches, functions, threads).run(program, frame, progress);
+        let raised = if threads > 1 { pool(threads)?.install(run) } else { run() };
+        match raised {
+            None => Ok(()),
+            Some(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {
+                message: "an index that is computed here leaves its field, or a `while` does not end"
+                    .to_owned(),
+                statement,
+                cell: [i, j, k],
+            }),
+        }
+    }
+}
+
+/// The pool with so many threads; made once, since threads are dear.
+fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
+    static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let made = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("isobar-{at}")).build();
+    let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
+    pools.insert(threads, pool.clone());
+    Ok(pool)
+}

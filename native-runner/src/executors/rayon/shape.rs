@@ -1,0 +1,111 @@
+//! What a call fixes before code is made for it: sizes, strides, and where everything lies.
+
+use isobar_compiler::backend::code::nodes::{Array, Meaning, Program, Side};
+use isobar_compiler::sdfg::nodes::Strides;
+use isobar_compiler::space::{Size, Symbol};
+
+/// Temporaries, and the rows of threads, start at a multiple of so many bytes: a cache line.
+pub(super) const ALIGNMENT: i64 = 64;
+
+/// Sizes and strides, which are constants of the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub(super) domain: [i64; 3],
+    /// In the order of the program's arrays.
+    pub(super) arrays: Vec<ArrayShape>,
+}
+
+/// How an array lies in memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ArrayShape {
+    /// Per dimension, in elements.
+    pub(super) strides: Vec<i64>,
+    /// The levels of a caller's array below the compute domain and above it.
+    pub(super) levels: [i64; 2],
+    /// Of what a run allocates: its bytes, one for each thread where threads have their own.
+    pub(super) each_bytes: i64,
+    /// From the start of the allocation to the start of the compute domain, in elements.
+    pub(super) start: i64,
+}
+
+/// An argument as it was passed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Given {
+    /// Per dimension of the container, in elements.
+    pub(super) strides: Vec<i64>,
+    pub(super) levels: [i64; 2],
+}
+
+impl Shape {
+    /// That of a call; `given` tells of an argument of that position in the program's arrays.
+    /// None where an array would be beyond any memory.
+    pub(super) fn of(
+        program: &Program,
+        domain: [i64; 3],
+        given: &dyn Fn(usize) -> Option<Given>,
+    ) -> Option<Self> {
+        let mut shape = Self { domain, arrays: Vec::with_capacity(program.arrays.len()) };
+        for (at, array) in program.arrays.iter().enumerate() {
+            if let Some(Given { strides, levels }) = given(at) {
+                shape.arrays.push(ArrayShape { strides, levels, ..ArrayShape::default() });
+            } else {
+                shape.arrays.push(ArrayShape::default());
+            }
+            let _ = array;
+        }
+        for (at, array) in program.arrays.iter().enumerate() {
+            if array.is_own() {
+                shape.arrays[at] = shape.own(program, array)?;
+            }
+        }
+        Some(shape)
+    }
+
+    /// That of an array which a run allocates.
+    fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
+        debug_assert!(array.container.strides == Strides::Packed);
+        let mut value_of = |symbol: &Symbol| self.value(program, symbol);
+        let (mut strides, mut n, mut start) = (Vec::new(), 1_i64, 0_i64);
+        for (length, shift) in array.container.shape.iter().zip(&array.container.shift) {
+            strides.push(n);
+            if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
+                start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;
+            }
+            n = n.checked_mul(evaluated(length, &mut value_of)?.max(0))?;
+        }
+        let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
+        let bytes = n.checked_mul(size)?.checked_add(ALIGNMENT - 1)?;
+        Some(ArrayShape { strides, levels: [0; 2], each_bytes: bytes - bytes % ALIGNMENT, start })
+    }
+
+    fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {
+        match program.symbols.get(symbol)? {
+            Meaning::Size(axis) => Some(self.domain[axis.index()]),
+            &Meaning::Levels { array, side } => Some(self.levels(array, side)),
+            // An iteration's own array may be as large as a tile is at most; its size has no positions.
+            Meaning::Position(_) => None,
+        }
+    }
+
+    pub(super) fn levels(&self, array: usize, side: Side) -> i64 {
+        let [below, above] = self.arrays[array].levels;
+        match side {
+            Side::Below => below,
+            Side::Above => above,
+        }
+    }
+
+    /// What a run with so many threads allocates; none where that is beyond any memory.
+    pub(super) fn workspace_bytes(&self, program: &Program, threads: u32) -> Option<u64> {
+        let mut total = 0_i64;
+        for (shape, array) in self.arrays.iter().zip(&program.arrays).filter(|(_, it)| it.is_own()) {
+            let copies = if array.is_per_thread { i64::from(threads) } else { 1 };
+            total = total.checked_add(shape.each_bytes.checked_mul(copies)?)?;
+        }
+        u64::try_from(total).ok()
+    }
+}
+
+fn evaluated(size: &Size, value_of: &mut impl FnMut(&Symbol) -> Option<i64>) -> Option<i64> {
+    size.evaluated(value_of)
+}
