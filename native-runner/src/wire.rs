@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::config::{CCompiler, Tools};
+use crate::executors::Setting;
 
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +48,17 @@ impl Order {
             cache: tools.cache.clone(),
             temporary: tools.temporary.clone(),
             cc: tools.cc.clone(),
+        }
+    }
+
+    /// What its back end may use.
+    #[must_use]
+    pub fn setting(&self) -> Setting<'_> {
+        Setting {
+            cc: &self.cc,
+            cache: self.cache.as_deref(),
+            temporary: &self.temporary,
+            threads: self.threads,
         }
     }
 }

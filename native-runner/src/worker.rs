@@ -23,8 +23,8 @@ use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
 use crate::error::count;
-use crate::executors::steps::{Sink, Step, step};
-use crate::executors::{Backend, Failure, Work};
+use crate::executors::steps::{self, Sink, Step, step};
+use crate::executors::{Backend, Failure};
 use crate::plan::{self, Refusal};
 use crate::problems;
 use crate::wire::{self, Order};
@@ -144,8 +144,10 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
         }
     };
 
-    let work = Work { compilation: &compilation, launch: &mut launch, order, sink: &sink };
-    let ran = executor.run(work);
+    let ran = executor.prepare(&compilation, order.setting(), &sink).and_then(|mut prepared| {
+        let bytes = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(launch.domain));
+        steps::run(prepared.as_mut(), &mut launch, bytes, &sink)
+    });
     if let Err(failure) = ran {
         return failed(failure, &compilation, &places, tell);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::diag::Span;
-use crate::space::{Axis, AxisSet, Reach};
+use crate::space::{Axis, AxisSet, Domain, Reach};
 use crate::types::{DType, Value};
 
 /// The interface of a stencil: known once its extents are.
@@ -21,6 +21,22 @@ impl Signature {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|it| it.name == name)
+    }
+
+    /// What a run has to move at least, in bytes: within the compute domain, each field that is read once, and each
+    /// that is written once.
+    #[must_use]
+    pub fn compulsory_bytes(&self, domain: Domain) -> u64 {
+        let of = |param: &Param| match &param.kind {
+            ParamKind::Field { axes, data_dims, dtype, .. } => {
+                let times = u64::from(param.access.is_read()) + u64::from(param.access.is_written());
+                let points = axes.iter().map(|axis| u64::try_from(domain.along(axis)).unwrap_or(0));
+                let points = points.chain(data_dims.iter().map(|&size| u64::from(size)));
+                points.fold(times * dtype.size_bytes() as u64, u64::saturating_mul)
+            }
+            ParamKind::Scalar { .. } => 0,
+        };
+        self.params.iter().map(of).fold(0, u64::saturating_add)
     }
 }
 
@@ -108,5 +124,34 @@ impl fmt::Display for AccessKind {
             AccessKind::Write => "write",
             AccessKind::ReadWrite => "read-write",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_input_and_each_output_counts_once() {
+        let param = |axes: &[Axis], data_dims: &[u32], dtype, access| Param {
+            name: String::new(),
+            kind: ParamKind::Field {
+                axes: AxisSet::of(axes),
+                data_dims: data_dims.to_vec(),
+                dtype,
+                boundary: <[Reach; 3]>::default(),
+                reach: <[Reach; 3]>::default(),
+            },
+            access,
+            is_keyword_only: false,
+            span: Span::default(),
+        };
+        let signature = |params| Signature { name: String::new(), params, min_levels: 0 };
+        let domain = Domain::new(4, 3, 2);
+        let of = |it: Param| signature(vec![it]).compulsory_bytes(domain);
+        assert_eq!(of(param(&Axis::ALL, &[], DType::Float64, AccessKind::Read)), 24 * 8);
+        assert_eq!(of(param(&Axis::ALL, &[], DType::Float32, AccessKind::ReadWrite)), 2 * 24 * 4);
+        assert_eq!(of(param(&[Axis::K], &[5], DType::Int8, AccessKind::Write)), 2 * 5);
+        assert_eq!(of(param(&Axis::ALL, &[], DType::Float64, AccessKind::None)), 0);
     }
 }

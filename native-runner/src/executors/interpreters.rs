@@ -1,39 +1,20 @@
 //! The two that run without generated code: the interpreter, and operations on whole arrays.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{Control, Stop, Trap};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::job::EventKind;
 
-use super::steps::{self, Sink};
-use super::{Executor, Failure, Work};
+use super::steps::Sink;
+use super::{Executor, Failure, Prepared, Progress, Setting};
 use crate::compile;
 
-/// More often than this nobody wants to hear of progress.
-pub(super) const PROGRESS: Duration = Duration::from_millis(50);
-
+/// The interpreter: statement by statement.
 pub(crate) struct Debug;
-
-struct Watch<'a> {
-    sink: Sink<'a>,
-    told: Instant,
-}
-
-impl Control for Watch<'_> {
-    fn progress(&mut self, done: u64, total: u64) -> bool {
-        // The end is told, however short the way was.
-        if self.told.elapsed() >= PROGRESS || done == total {
-            self.told = Instant::now();
-            (self.sink)(EventKind::Progress { done, total });
-        }
-        // To cancel a job is to end its process.
-        true
-    }
-}
 
 impl Executor for Debug {
     fn workspace_bytes(
@@ -47,13 +28,22 @@ impl Executor for Debug {
         bytes_of(stencil.fields.iter().map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn run(&self, mut work: Work<'_>) -> Result<(), Failure> {
-        let (stencil, extents) = compile::oir(work.compilation)
-            .ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
-        watched(&mut work, |launch, watch| debug::run(stencil, extents, launch, watch))
+    fn prepare<'a>(
+        &self,
+        compilation: &'a Compilation,
+        _setting: Setting<'_>,
+        _sink: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+        let (stencil, extents) =
+            compile::oir(compilation).ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
+        let run = move |launch: &mut Launch, control: &mut dyn Control| {
+            debug::run(stencil, extents, launch, control)
+        };
+        Ok(Box::new(Interpreted { run, progress: Arc::default() }))
     }
 }
 
+/// Operations on whole arrays.
 pub(crate) struct Numpy;
 
 impl Executor for Numpy {
@@ -69,10 +59,16 @@ impl Executor for Numpy {
         bytes_of(temporaries.map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn run(&self, mut work: Work<'_>) -> Result<(), Failure> {
-        let stencil = compile::npir(work.compilation)
+    fn prepare<'a>(
+        &self,
+        compilation: &'a Compilation,
+        _setting: Setting<'_>,
+        _sink: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+        let stencil = compile::npir(compilation)
             .ok_or_else(|| Failure::Machine("there is no NPIR to run".to_owned()))?;
-        watched(&mut work, |launch, watch| numpy::run(stencil, launch, watch))
+        let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(stencil, launch, control);
+        Ok(Box::new(Interpreted { run, progress: Arc::default() }))
     }
 }
 
@@ -85,18 +81,39 @@ fn bytes_of<'a>(fields: impl Iterator<Item = &'a [u32]>, domain: Domain) -> Opti
     points.checked_mul(8)?.checked_mul(elements)?.checked_mul(3).map(|it| it / 2)
 }
 
-fn watched(
-    work: &mut Work<'_>,
-    run: impl FnOnce(&mut Launch, &mut dyn Control) -> Result<(), Stop>,
-) -> Result<(), Failure> {
-    let traffic = work.traffic_bytes();
-    let mut watch = Watch { sink: work.sink, told: Instant::now() };
-    let launch = &mut *work.launch;
-    match steps::run(traffic, work.sink, || run(launch, &mut watch)) {
-        Ok(()) => Ok(()),
-        Err(Stop::Cancelled) => Err(Failure::Cancelled),
-        Err(Stop::Trap(Trap { message, origin, cell })) => {
-            Err(Failure::Trap { message, statement: origin.stmt, cell })
+/// A level of the compiler with the function that runs it.
+struct Interpreted<F> {
+    run: F,
+    progress: Arc<Progress>,
+}
+
+impl<F> Prepared for Interpreted<F>
+where
+    F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop>,
+{
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        match (self.run)(launch, &mut Teller(&self.progress)) {
+            Ok(()) => Ok(()),
+            Err(Stop::Cancelled) => Err(Failure::Cancelled),
+            Err(Stop::Trap(Trap { message, origin, cell })) => {
+                Err(Failure::Trap { message, statement: origin.stmt, cell })
+            }
         }
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+}
+
+struct Teller<'a>(&'a Progress);
+
+impl Control for Teller<'_> {
+    fn progress(&mut self, done: u64, total: u64) -> bool {
+        let signed = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
+        self.0.total.store(signed(total), Ordering::Relaxed);
+        self.0.done.store(signed(done), Ordering::Relaxed);
+        // To cancel a job is to end its process.
+        true
     }
 }

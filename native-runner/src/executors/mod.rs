@@ -4,18 +4,20 @@ pub mod interpreters;
 pub mod openmp;
 pub mod rayon;
 
-pub(crate) mod steps;
+pub mod steps;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Request;
 
-use crate::config::Tools;
+use crate::config::{CCompiler, Tools};
 use crate::error::ApiError;
-use crate::wire::Order;
 
 use steps::Sink;
 
@@ -74,7 +76,7 @@ impl Backend {
 
     /// What runs it.
     #[must_use]
-    pub(crate) fn executor(self) -> Box<dyn Executor> {
+    pub fn executor(self) -> Box<dyn Executor> {
         match self {
             Backend::Debug => Box::new(interpreters::Debug),
             Backend::Numpy => Box::new(interpreters::Numpy),
@@ -108,36 +110,22 @@ pub fn backends(tools: &Tools) -> Vec<isobar_protocol::job::Backend> {
     Backend::ALL.into_iter().map(describe).collect()
 }
 
-/// One run.
-pub(crate) struct Work<'a> {
-    pub compilation: &'a Compilation,
-    pub launch: &'a mut Launch,
-    pub order: &'a Order,
-    pub sink: Sink<'a>,
-}
-
-impl Work<'_> {
-    /// What the run has to move at least: within the compute domain, each field that is read once, and
-    /// each that is written once.
-    pub(crate) fn traffic_bytes(&self) -> u64 {
-        let Some(signature) = &self.compilation.signature else { return 0 };
-        let domain = self.launch.domain;
-        let of = |param: &Param| match &param.kind {
-            ParamKind::Field { axes, data_dims, dtype, .. } => {
-                let times = u64::from(param.access.is_read()) + u64::from(param.access.is_written());
-                let points = axes.iter().map(|axis| u64::try_from(domain.along(axis)).unwrap_or(0));
-                let points = points.chain(data_dims.iter().map(|&size| u64::from(size)));
-                points.fold(times * dtype.size_bytes() as u64, u64::saturating_mul)
-            }
-            ParamKind::Scalar { .. } => 0,
-        };
-        signature.params.iter().map(of).fold(0, u64::saturating_add)
-    }
+/// What a back end may use while it gets ready.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'a> {
+    /// The C compiler, or why there is none.
+    pub cc: &'a Result<CCompiler, String>,
+    /// Where compiled code is kept, if anywhere.
+    pub cache: Option<&'a Path>,
+    /// A folder for what is needed in between; for its owner alone.
+    pub temporary: &'a Path,
+    /// Threads of a run.
+    pub threads: u32,
 }
 
 /// Why a run ended before its end.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     Cancelled,
     OutOfMemory,
     Trap {
@@ -151,7 +139,7 @@ pub(crate) enum Failure {
 }
 
 /// The contract with each back end.
-pub(crate) trait Executor {
+pub trait Executor {
     /// What a run with so many threads allocates beside its arguments; `None` where that is beyond any memory.
     /// `arguments` are none where they are not made yet.
     fn workspace_bytes(
@@ -162,6 +150,36 @@ pub(crate) trait Executor {
         arguments: &[Argument],
     ) -> Option<u64>;
 
-    /// Runs; the arrays of the launch are updated in place.
-    fn run(&self, work: Work<'_>) -> Result<(), Failure>;
+    /// Makes a stencil ready to be called: compiles it, or takes it from the cache, and loads it. The steps are told.
+    ///
+    /// # Errors
+    ///
+    /// Where there is nothing to run, or the machine refuses.
+    fn prepare<'a>(
+        &self,
+        compilation: &'a Compilation,
+        setting: Setting<'_>,
+        sink: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, Failure>;
+}
+
+/// A stencil that is ready to be called, as often as one likes.
+pub trait Prepared {
+    /// Calls it once; the arrays of the launch are updated in place. The launch was bound with the signature of the
+    /// same compilation.
+    ///
+    /// # Errors
+    ///
+    /// Where the run ends before its end; what it has written by then stays.
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
+
+    /// How far the call at hand is, for another thread to look at.
+    fn progress(&self) -> Arc<Progress>;
+}
+
+/// How far a call is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    pub done: AtomicI64,
+    pub total: AtomicI64,
 }

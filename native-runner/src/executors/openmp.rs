@@ -6,8 +6,8 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
@@ -23,12 +23,10 @@ use isobar_protocol::job::EventKind;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
-use super::interpreters::PROGRESS;
-use super::steps::{self, Sink, Step, step};
-use super::{Executor, Failure, Work};
+use super::steps::{Sink, Step, step};
+use super::{Executor, Failure, Prepared, Progress, Setting};
 use crate::compile;
 use crate::config::CCompiler;
-use crate::wire::Order;
 
 pub(crate) struct Openmp;
 
@@ -92,24 +90,63 @@ impl Executor for Openmp {
         compile::artifact(compilation)?.workspace_bytes(domain, threads, &levels_beside)
     }
 
-    fn run(&self, work: Work<'_>) -> Result<(), Failure> {
+    fn prepare<'a>(
+        &self,
+        compilation: &'a Compilation,
+        setting: Setting<'_>,
+        sink: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
-        let artifact = compile::artifact(work.compilation).ok_or_else(missing)?;
-        let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
-        let library = library(&artifact.listing.text, work.order, work.sink)?;
-        let entry = step("load", work.sink, || load(&library, &artifact.entry))?;
-        let bytes = work.traffic_bytes();
-        steps::run(bytes, work.sink, || {
-            call(entry, artifact, signature, work.launch, work.order.threads, work.sink)
-        })
+        let artifact = compile::artifact(compilation).ok_or_else(missing)?;
+        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+        let arguments = arguments(artifact, signature)?;
+        let library = library(&artifact.listing.text, setting, sink)?;
+        let entry = step("load", sink, || load(&library, &artifact.entry))?;
+        let progress = Arc::new(Progress::default());
+        progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        Ok(Box::new(Loaded { entry, arguments, threads: setting.threads, progress }))
+    }
+}
+
+/// What the code asks for, each with its place among the parameters.
+fn arguments<'a>(
+    artifact: &'a Artifact,
+    signature: &Signature,
+) -> Result<Vec<(usize, &'a c::Argument)>, Failure> {
+    let place = |it: &'a c::Argument| {
+        let place = signature.params.iter().position(|param| param.name == it.name);
+        place.map(|place| (place, it)).ok_or_else(|| not_passed(it))
+    };
+    artifact.arguments.iter().map(place).collect()
+}
+
+fn not_passed(argument: &c::Argument) -> Failure {
+    Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name))
+}
+
+/// Compiled code in this process.
+struct Loaded<'a> {
+    entry: Code,
+    arguments: Vec<(usize, &'a c::Argument)>,
+    threads: u32,
+    progress: Arc<Progress>,
+}
+
+impl Prepared for Loaded<'_> {
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        call(self.entry, &self.arguments, launch, self.threads, &self.progress)
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
     }
 }
 
 /// The compiled library: from the cache, where it is there and whole, else made.
-fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure> {
-    let cc = order.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
+fn library(text: &str, setting: Setting<'_>, sink: Sink<'_>) -> Result<PathBuf, Failure> {
+    let cc = setting.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
     let step = Step::begin("cc", sink);
-    let cache = order.cache.as_deref().and_then(|cache| match private(cache, &cache.join("c")) {
+    let cache = setting.cache.and_then(|cache| match private(cache, &cache.join("c")) {
         Ok(folder) => Some(folder),
         Err(why) => {
             sink(EventKind::Log { text: format!("compiled code is not kept: {why}") });
@@ -121,7 +158,7 @@ fn library(text: &str, order: &Order, sink: Sink<'_>) -> Result<PathBuf, Failure
         step.end_cached();
         return Ok(entry.library.clone());
     }
-    let made = make(text, cc, &order.temporary)?;
+    let made = make(text, cc, setting.temporary)?;
     let library = match entry {
         Some(entry) => {
             entry.keep(&made).map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
@@ -270,14 +307,13 @@ static MATH: [CFunction; TAIL.len()] = [
     tail::<9>, tail::<10>, tail::<11>, tail::<12>, tail::<13>, tail::<14>, tail::<15>,
 ];
 
-/// Calls the entry with the arrays of the launch and tells the progress meanwhile.
+/// Calls the entry with the arrays of the launch.
 fn call(
     entry: Code,
-    artifact: &Artifact,
-    signature: &Signature,
+    arguments: &[(usize, &c::Argument)],
     launch: &mut Launch,
     threads: u32,
-    sink: Sink<'_>,
+    progress: &Progress,
 ) -> Result<(), Failure> {
     let Domain { i, j, k } = launch.domain;
     if launch.domain.points() == 0 {
@@ -286,10 +322,8 @@ fn call(
     let (mut fields, mut values): (Vec<CField>, Vec<u64>) = (Vec::new(), Vec::new());
     // Each lies where it is until the call is over.
     let mut data_strides: Vec<Box<[i64]>> = Vec::new();
-    for argument in &artifact.arguments {
-        let unknown =
-            || Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name));
-        let position = signature.params.iter().position(|it| it.name == argument.name).ok_or_else(unknown)?;
+    for &(position, argument) in arguments {
+        let unknown = || not_passed(argument);
         match (argument.kind, &mut launch.arguments[position]) {
             (ArgumentKind::Field { axes, .. }, Argument::Field(field))
                 if field.array.dtype() == argument.dtype =>
@@ -311,24 +345,19 @@ fn call(
         }
     }
     let scalars: Vec<*const c_void> = values.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
-    let (progress, never, mut trap) = (AtomicI64::new(0), 0_i32, CTrap::default());
+    let (never, mut trap) = (0_i32, CTrap::default());
+    progress.done.store(0, Ordering::Relaxed);
     let call = CCall {
         domain: [i, j, k],
         fields: fields.as_ptr(),
         scalars: scalars.as_ptr(),
         threads: i32::try_from(threads).unwrap_or(1),
-        progress: progress.as_ptr(),
+        progress: progress.done.as_ptr(),
         cancel: &raw const never,
         trap: &raw mut trap,
         math: &raw const MATH,
     };
-    let is_over = AtomicBool::new(false);
-    let status = std::thread::scope(|scope| {
-        scope.spawn(|| watch(&progress, artifact.steps, &is_over, sink));
-        let status = enter(entry, &call);
-        is_over.store(true, Ordering::SeqCst);
-        status
-    });
+    let status = enter(entry, &call);
     match status {
         0 => Ok(()),
         1 => Err(Failure::Trap {
@@ -339,26 +368,6 @@ fn call(
         2 => Err(Failure::OutOfMemory),
         3 => Err(Failure::Cancelled),
         other => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
-    }
-}
-
-fn watch(progress: &AtomicI64, total: u64, is_over: &AtomicBool, sink: Sink<'_>) {
-    let mut told = 0;
-    let mut next = Instant::now() + PROGRESS;
-    while !is_over.load(Ordering::SeqCst) {
-        // A short nap, so that the end of a short run is not waited for.
-        std::thread::sleep(PROGRESS / 25);
-        let done = u64::try_from(progress.load(Ordering::Relaxed)).unwrap_or(0);
-        if done != told && Instant::now() >= next {
-            told = done;
-            next = Instant::now() + PROGRESS;
-            sink(EventKind::Progress { done, total });
-        }
-    }
-    // The end is told, however short the way was.
-    let done = u64::try_from(progress.load(Ordering::Relaxed)).unwrap_or(0);
-    if done != told {
-        sink(EventKind::Progress { done, total });
     }
 }
 

@@ -1,13 +1,16 @@
 //! The steps of a job, as its readers hear of them: begun, ended, and how long each took.
 
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::{Duration, Instant};
 
+use isobar_compiler::backend::launch::Launch;
 use isobar_protocol::job::{EventKind, StageState};
 
+use super::{Failure, Prepared, Progress};
 use crate::compile::milliseconds;
 
 /// Where events go while a job works, from any thread.
-pub(crate) type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
+pub type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
 
 /// A step that goes on.
 pub(crate) struct Step<'a> {
@@ -24,17 +27,13 @@ impl<'a> Step<'a> {
 
     /// Tells that it is over, and its time.
     pub(crate) fn end(self) {
-        self.over(None);
+        let elapsed = self.begun.elapsed();
+        self.over_after(elapsed, None);
     }
 
-    /// The same, of a step that had to move at least so many bytes.
-    pub(crate) fn end_having_moved(self, bytes: u64) {
-        self.over(Some(bytes));
-    }
-
-    fn over(self, bytes: Option<u64>) {
-        let ms = milliseconds(self.begun.elapsed());
+    fn over_after(self, elapsed: Duration, bytes: Option<u64>) {
         stage(self.name, StageState::Ended, false, self.sink);
+        let ms = milliseconds(elapsed);
         (self.sink)(EventKind::Timing { name: self.name.to_owned(), ms, bytes });
     }
 
@@ -55,17 +54,54 @@ pub(crate) fn step<T>(name: &'static str, sink: Sink<'_>, work: impl FnOnce() ->
     done
 }
 
-/// Runs the stencil as the step `run`.
-pub(crate) fn run<T, E>(bytes: u64, sink: Sink<'_>, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    let step = Step::begin("run", sink);
-    let done = work();
+/// Calls the stencil once, as the step `run`, which has to move at least so many bytes; tells meanwhile how far it is.
+pub(crate) fn run(
+    prepared: &mut dyn Prepared,
+    launch: &mut Launch,
+    bytes: u64,
+    sink: Sink<'_>,
+) -> Result<(), Failure> {
+    let progress = prepared.progress();
+    let is_over = AtomicBool::new(false);
+    let (step, done, elapsed) = std::thread::scope(|scope| {
+        let watching = scope.spawn(|| watch(&progress, &is_over, sink));
+        let step = Step::begin("run", sink);
+        // Neither the start of the other thread nor its end belongs to the time of the call.
+        let begun = Instant::now();
+        let done = prepared.run(launch);
+        let elapsed = begun.elapsed();
+        is_over.store(true, Ordering::SeqCst);
+        watching.thread().unpark();
+        (step, done, elapsed)
+    });
     // Who stopped on the way has moved less.
-    if done.is_ok() {
-        step.end_having_moved(bytes)
-    } else {
-        step.end()
-    }
+    step.over_after(elapsed, done.is_ok().then_some(bytes));
     done
+}
+
+/// More often than this nobody wants to hear of progress.
+const PROGRESS: Duration = Duration::from_millis(50);
+
+fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
+    let mut told = 0;
+    let mut tell = || {
+        let whole = |it: &AtomicI64| u64::try_from(it.load(Ordering::Relaxed)).unwrap_or(0);
+        let (done, total) = (whole(&progress.done), whole(&progress.total));
+        if done != told {
+            told = done;
+            sink(EventKind::Progress { done, total });
+        }
+    };
+    let mut next = Instant::now() + PROGRESS;
+    while !is_over.load(Ordering::SeqCst) {
+        std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+        if Instant::now() >= next {
+            next = Instant::now() + PROGRESS;
+            tell();
+        }
+    }
+    // The end is told, however short the way was.
+    tell();
 }
 
 fn stage(name: &str, state: StageState, cached: bool, sink: Sink<'_>) {
