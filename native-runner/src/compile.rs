@@ -15,6 +15,7 @@ use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::json::{Form, to_json};
 use isobar_compiler::session::Session;
+use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
@@ -22,6 +23,7 @@ use isobar_protocol::request::Request;
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
+use crate::executors::rayon;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -93,6 +95,20 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
         graph.map(|it| format!("{:#}\n", to_json(it, &sources, form))).unwrap_or_default()
     });
     made.unwrap_or_default()
+}
+
+/// The code that `rayon` makes for a domain: that of the request, else that of the file, else an ordinary one.
+pub(crate) fn machine_code(request: &Request) -> Result<String, String> {
+    let made = on_large_stack(|| {
+        let source = Source::of(request);
+        let compilation = source.compile(&mut NoHook);
+        if compilation.has_errors() {
+            return Ok(String::new());
+        }
+        let [i, j, k] = request.domain.or(source.directives.domain).unwrap_or([128, 128, 80]);
+        rayon::listing(&compilation, Domain::new(i, j, k))
+    });
+    made.unwrap_or_else(|_| Err("the compiler crashed".to_owned()))
 }
 
 /// The course of a compilation: its steps, what passes report, and the levels as they change, where these are wanted.

@@ -33,8 +33,6 @@ pub enum ApiError {
     TooLarge { limit: LimitHit },
     #[error("the body must be sent as `{wanted}`")]
     UnsupportedMediaType { wanted: &'static str },
-    #[error("`backend` is missing")]
-    NoBackend { known: Vec<&'static str> },
     #[error("no back end named `{name}` on this runner")]
     UnknownBackend { name: String, known: Vec<&'static str> },
     #[error("the back end `{name}` cannot run here: {reason}")]
@@ -61,9 +59,7 @@ pub enum ApiError {
 impl ApiError {
     fn kind(&self) -> &'static Kind {
         match self {
-            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) | ApiError::NoBackend { .. } => {
-                &problems::INVALID_REQUEST
-            }
+            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) => &problems::INVALID_REQUEST,
             ApiError::Unauthenticated => &problems::UNAUTHENTICATED,
             ApiError::TooManyFailures { .. } => &problems::RATE_LIMITED,
             ApiError::ForeignHost(_) | ApiError::ForeignOrigin(_) => &problems::FORBIDDEN,
@@ -106,7 +102,7 @@ impl ApiError {
                 problem.retry_after_ms = Some(1_000);
                 problem.next = vec!["close connections that are not needed".to_owned()];
             }
-            ApiError::NoBackend { known } | ApiError::UnknownBackend { known, .. } => {
+            ApiError::UnknownBackend { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
             ApiError::CompileTimedOut { limit_ms } => {

@@ -146,6 +146,7 @@ fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
 
     let ran = executor.prepare(&compilation, order.setting(), &sink).and_then(|mut prepared| {
         let bytes = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(launch.domain));
+        step("fit", &sink, || prepared.fit(&launch))?;
         steps::run(prepared.as_mut(), &mut launch, bytes, &sink)
     });
     if let Err(failure) = ran {

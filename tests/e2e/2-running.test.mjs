@@ -57,7 +57,7 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
 
   await t.get("run-runner").click();
   await t.see("progress");
-  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+  await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
   await t.see("connection", { "data-state": "connected" });
   const names = await t.timings();
   assert.ok(names.length >= 2, `timings: ${JSON.stringify(names)}`);

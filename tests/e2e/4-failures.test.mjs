@@ -18,7 +18,7 @@ scenario("a job on the runner can be cancelled", async (t) => {
   await t.shot("cancelled");
   await t.size(16, 16, 16);
   await t.get("run-runner").click();
-  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+  await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
 });
 
 scenario("a run that is stopped leaves what ran before, of both sides", async (t) => {
@@ -74,7 +74,7 @@ scenario("a comparison that is stopped on the runner shows the times of what ran
   const { length } = await t.timings();
   await t.size(24, 24, 40);
   await t.get("compare").click();
-  await t.see("run-result", { "data-state": "working", "data-backend": "openmp" });
+  await t.see("run-result", { "data-state": "working", "data-backend": "rayon" });
   const inTab = (await t.timings()).slice(0, length);
   await t.get("cancel").click();
   await t.ran("cancelled");

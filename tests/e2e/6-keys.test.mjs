@@ -41,7 +41,7 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await t.size(16, 16, 8);
   await t.toEnd();
   await t.page.keyboard.press("Control+Alt+Enter");
-  await t.see("run-result", { "data-state": "done", "data-backend": "openmp" });
+  await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
   await t.page.keyboard.press("Control+Shift+Enter");
   await t.see("compare-result");
   await t.ran("done");

@@ -4,10 +4,14 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::run::NoControl;
+use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
+use isobar_runner::executors::{Backend, Failure, Setting};
+
+/// Fewer threads than rows, as many as this machine may have, and more than that, in no even number.
+pub const THREADS: [u32; 3] = [1, 2, 7];
 
 /// Whether two values are the same; all NaNs are, since which one an operation makes is the machine's choice.
 #[must_use]
@@ -35,6 +39,45 @@ pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch)
         }
         _ => anyhow::bail!("`debug` ends with {expected:?}, `numpy` with {ended:?}"),
     }
+}
+
+/// Runs a back end of the runner, with each number of [`THREADS`], and `debug` on copies of a launch.
+/// Answers whether another statement ended the run, which may be where a level leaves out what nobody needs.
+///
+/// # Errors
+///
+/// Where they leave other bits, or one ends and the other does not.
+pub fn native_gives_the_bits_of_debug(
+    backend: Backend,
+    compilation: &Compilation,
+    launch: &Launch,
+    setting: Setting<'_>,
+) -> Result<bool> {
+    let levels = &compilation.levels;
+    let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
+    let mut meant = launch.clone();
+    let expected = debug::run(oir, extents, &mut meant, &mut NoControl);
+    let executor = backend.executor();
+    let mut is_other_trap = false;
+    for threads in THREADS {
+        let told = || format!("{} with {threads} threads", backend.name());
+        let prepared = executor.prepare(compilation, Setting { threads, ..setting }, &|_| ());
+        let mut prepared = prepared.map_err(|it| anyhow::anyhow!("{it:?}")).with_context(told)?;
+        // What a call leaves behind must not matter to the next.
+        for _ in 0..2 {
+            let mut found = launch.clone();
+            match (&expected, prepared.run(&mut found)) {
+                (Ok(()), Ok(())) => same_fields(compilation, &meant, &found).with_context(told)?,
+                (Err(Stop::Trap(meant)), Err(Failure::Trap { statement, cell, .. })) => {
+                    is_other_trap |= meant.origin.stmt != statement || meant.cell != cell;
+                }
+                (_, ended) => {
+                    anyhow::bail!("`debug` ends with {expected:?}, and {} with {ended:?}", told())
+                }
+            }
+        }
+    }
+    Ok(is_other_trap)
 }
 
 /// Whether both launches hold the same arrays, halos included.

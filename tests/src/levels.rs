@@ -1,5 +1,7 @@
 //! Generated stencils through every level, every pass and every interpreter.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
@@ -10,8 +12,9 @@ use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, oir, schedule};
+use isobar_runner::executors::{Backend, Setting};
 
-use crate::against::numpy_gives_the_bits_of_debug;
+use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
 use crate::agree::prepare::call;
 use crate::agree::subject::Subject;
 use crate::generate::Features;
@@ -63,6 +66,11 @@ pub fn hold(seed: u64) -> Result<Held> {
         let (_, found) = compare(oir, &launch, &[seed, seed + 1]);
         let found = found.filter(|it| !held.is_other_trap(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
+        let nothing = Err(String::new());
+        let setting = Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1 };
+        let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
+            .with_context(in_context)?;
+        held.other_traps += u64::from(is_other);
         if Reference::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
             let npir = compilation.levels.npir().context("a compilation without errors has an NPIR")?;

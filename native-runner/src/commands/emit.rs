@@ -17,13 +17,19 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     if args.stage == ALL {
         return emit_all(args, environment);
     }
-    let Some(stage) = Stage::from_name(&args.stage) else {
+    let is_machine_code = args.stage == CLIF;
+    // Machine code is made of the graph, as C is.
+    let stage = if is_machine_code { Some(Stage::C) } else { Stage::from_name(&args.stage) };
+    let Some(stage) = stage else {
         let known: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
         let known = known.join(", ");
-        return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, and {ALL}", args.stage)));
+        return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, {CLIF}, and {ALL}", args.stage)));
     };
     let document = read(args)?;
     let request = &document.request;
+    if is_machine_code && args.shared.runner.is_some() {
+        return Err(Usage::Wrong(format!("--stage {CLIF} works here only, without --runner")));
+    }
     if let Some(last) = &request.passes.stop_after {
         let level = route::passes().find(|(_, pass)| pass == last).map_or(stage, |(level, _)| level);
         if level < stage {
@@ -47,6 +53,10 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     if let Some(text) = file {
         // Its lines are not those of the listing, so they have no links.
         report.level = StageText { stage: stage.name().to_owned(), text, ..StageText::default() };
+    }
+    if is_machine_code {
+        let text = compile::machine_code(request).map_err(Usage::Wrong)?;
+        report.level = StageText { stage: CLIF.to_owned(), text, ..StageText::default() };
     }
     let is_reached = !report.level.text.is_empty();
     let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
@@ -146,6 +156,9 @@ fn changes(trace: &Trace, stage: Option<Stage>) -> String {
     }
     text
 }
+
+/// What `rayon` makes of the graph, before it is machine code; no level of the compiler's.
+const CLIF: &str = "clif";
 
 /// Instead of a stage.
 const ALL: &str = "all";

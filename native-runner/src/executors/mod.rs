@@ -44,16 +44,14 @@ impl Backend {
         }
     }
 
-    /// The back end that a request names.
+    /// The back end that a request names; machine code made in process where it names none.
     ///
     /// # Errors
     ///
-    /// When it names none, or one that is not known.
+    /// When it names one that is not known.
     pub fn of(request: &Request) -> Result<Self, ApiError> {
+        let Some(name) = &request.backend else { return Ok(Backend::Rayon) };
         let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
-        let Some(name) = &request.backend else {
-            return Err(ApiError::NoBackend { known });
-        };
         let found = Self::ALL.into_iter().find(|it| it.name() == name);
         found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })
     }
@@ -166,6 +164,16 @@ pub trait Executor {
 
 /// A stencil that is ready to be called, as often as one likes.
 pub trait Prepared {
+    /// Does beforehand what depends on the sizes and strides of a launch, so that the call has nothing left to do
+    /// but its work. A call that was not prepared so does it itself.
+    ///
+    /// # Errors
+    ///
+    /// Where the machine refuses.
+    fn fit(&mut self, _launch: &Launch) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Calls it once; the arrays of the launch are updated in place. The launch was bound with the signature of the
     /// same compilation.
     ///

@@ -15,6 +15,7 @@ use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::executors::foreign::Foreign;
+use isobar_runner::executors::{Backend, Prepared, Setting};
 use isobar_tests::root;
 use serde::Serialize;
 
@@ -152,6 +153,14 @@ impl Compiled {
         };
         let (hand, fused) = (by_hand(EXACT)?, by_hand(FUSED)?);
         Ok(Self { kernel, precision, text: path, signature, stages, hand, fused, openmp, compilation })
+    }
+
+    /// Machine code made in process.
+    pub(crate) fn rayon(&self, threads: u32, folder: &Path) -> Result<Box<dyn Prepared + '_>> {
+        let cc = Err(String::new());
+        let setting = Setting { cc: &cc, cache: None, temporary: folder, threads };
+        let prepared = Backend::Rayon.executor().prepare(&self.compilation, setting, &|_| ());
+        prepared.map_err(|failure| anyhow!("{failure:?}"))
     }
 
     /// Holds what is written by hand, and what is generated, against the interpreter that defines the meaning.

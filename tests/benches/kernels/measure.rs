@@ -1,5 +1,6 @@
 //! One kernel at one size: everybody takes turns.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
@@ -9,6 +10,7 @@ use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
 use isobar_compiler::space::Domain;
+use isobar_runner::executors::Prepared;
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
@@ -89,6 +91,8 @@ impl Measured {
 /// Somebody who is called.
 enum Who<'a> {
     Native(&'a Native),
+    /// A back end of the runner, ready to be called.
+    Prepared(RefCell<Box<dyn Prepared + 'a>>),
     Numpy,
     Copy(Copy),
     /// By process and number.
@@ -126,6 +130,7 @@ pub(crate) fn measure(
         Turn::new("by hand", Who::Native(&compiled.hand)),
         Turn::new("by hand, contracted", Who::Native(&compiled.fused)),
         Turn::new("openmp", Who::Native(&compiled.openmp)),
+        Turn::new("rayon", Who::Prepared(RefCell::new(compiled.rayon(setting.threads, setting.folder)?))),
         Turn::new("numpy", Who::Numpy),
     ];
     let mut processes = Vec::new();
@@ -168,6 +173,12 @@ pub(crate) fn measure(
                     .call(signature, &mut fields.launch, setting.threads)
                     .map(|()| begun.elapsed().as_secs_f64())
             }
+            Who::Prepared(prepared) => {
+                let mut prepared = prepared.borrow_mut();
+                let begun = Instant::now();
+                let done = prepared.run(&mut fields.launch);
+                done.map(|()| begun.elapsed().as_secs_f64()).map_err(|failure| format!("{failure:?}"))
+            }
             Who::Numpy => {
                 let npir = compiled.compilation.levels.npir().context("it compiled")?;
                 let begun = Instant::now();
@@ -202,7 +213,7 @@ pub(crate) fn measure(
         }
         let tolerance = match &turn.who {
             Who::Native(it) if std::ptr::eq(*it, &raw const compiled.fused) => OF_PEERS,
-            Who::Native(_) | Who::Numpy => compiled.kernel.tolerance,
+            Who::Native(_) | Who::Prepared(_) | Who::Numpy => compiled.kernel.tolerance,
             Who::Copy(_) | Who::Peer(..) => continue,
         };
         turn.told.said = match fields.compare(&meant, tolerance) {

@@ -47,7 +47,7 @@ impl Connection {
     pub(super) fn new() -> Self {
         Self {
             link: RwSignal::default(),
-            backend: RwSignal::new("openmp".to_owned()),
+            backend: RwSignal::new("rayon".to_owned()),
             token: StoredValue::new(None),
         }
     }
@@ -107,7 +107,7 @@ impl Connection {
             Link::Connected(found) => {
                 found.backends.iter().filter(|it| it.available).map(|it| it.name.clone()).collect()
             }
-            Link::None | Link::Idle | Link::Lost => vec!["openmp".to_owned()],
+            Link::None | Link::Idle | Link::Lost => vec!["rayon".to_owned()],
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use ::rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use isobar_compiler::backend::code::Program;
@@ -9,7 +10,6 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
 use isobar_compiler::types::{DType, Function, Value};
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::translate::Spread;
 
@@ -258,7 +258,7 @@ impl<'a> Host<'a> {
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
         self.frame = frame.as_ptr();
-        let thread = rayon::current_thread_index().unwrap_or(0);
+        let thread = ::rayon::current_thread_index().unwrap_or(0);
         for (at, step) in program.steps.iter().enumerate() {
             Shared(&self).enter(step.function, &[], thread);
             let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
@@ -347,13 +347,13 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
         }
     };
     if host.threads <= 1 || total <= 1 {
-        run(0..total, rayon::current_thread_index().unwrap_or(0));
+        run(0..total, ::rayon::current_thread_index().unwrap_or(0));
         return;
     }
     let n_pieces = total.min(host.threads * PIECES);
     let start_of = |piece: usize| piece * total / n_pieces;
     (0..n_pieces).into_par_iter().with_max_len(1).for_each(|piece| {
-        run(start_of(piece)..start_of(piece + 1), rayon::current_thread_index().unwrap_or(0));
+        run(start_of(piece)..start_of(piece + 1), ::rayon::current_thread_index().unwrap_or(0));
     });
 }
 

@@ -9,8 +9,10 @@ mod translate;
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use ::rayon::{ThreadPool, ThreadPoolBuilder, current_num_threads};
 use isobar_compiler::backend::code::lower;
 use isobar_compiler::backend::code::nodes::Program;
 use isobar_compiler::backend::emit::Namer;
@@ -18,13 +20,11 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
-use isobar_compiler::space::{Domain, names};
-use isobar_protocol::job::EventKind;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use isobar_compiler::space::{Axis, Domain, names};
 
 use super::openmp::start_of;
-use super::steps::{self, Sink, step};
-use super::{Executor, Failure, Work};
+use super::steps::Sink;
+use super::{Executor, Failure, Prepared, Progress, Setting};
 use host::{Host, Raised, word};
 use machine::Machine;
 use shape::{Given, Shape};
@@ -59,19 +59,55 @@ impl Executor for Rayon {
         Shape::of(&program, [i, j, k], &given)?.workspace_bytes(&program, threads)
     }
 
-    fn run(&self, work: Work<'_>) -> Result<(), Failure> {
+    fn prepare<'a>(
+        &self,
+        compilation: &'a Compilation,
+        setting: Setting<'_>,
+        _: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
         let missing = || Failure::Machine("there is no graph to make code of".to_owned());
-        let flow = work.compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
-        let signature = work.compilation.signature.as_ref().ok_or_else(missing)?;
-        if work.launch.domain.points() == 0 {
-            return Ok(());
-        }
-        let mut prepared = Prepared::new(flow);
-        step("code", work.sink, || prepared.make(signature, work.launch))?;
-        let bytes = work.traffic_bytes();
-        let threads = usize::try_from(work.order.threads).unwrap_or(1).max(1);
-        steps::run(bytes, work.sink, || prepared.call(signature, work.launch, threads, work.sink))
+        let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
+        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+        let threads = usize::try_from(setting.threads).unwrap_or(1);
+        let threads = if threads == 0 { current_num_threads() } else { threads };
+        Ok(Box::new(Made::new(flow, signature, threads)))
     }
+}
+
+/// The code for arrays as a run makes them, before it is machine code; instructions tell their statements.
+///
+/// # Errors
+///
+/// Where the stencil does not compile, or no code can be made here.
+pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<String, String> {
+    let missing = || "the stencil does not compile".to_owned();
+    let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
+    let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+    let program = lower(flow, &mut Namer::new(&[]));
+    let given = |at: usize| {
+        let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
+        let name = names::of_stencil(&container.name);
+        let param = signature.params.iter().find(|it| it.name == name)?;
+        let ParamKind::Field { axes, data_dims, .. } = &param.kind else { return Some(Given::default()) };
+        let (mut strides, mut n, mut levels) = (Vec::new(), 1_i64, [0, 0]);
+        for axis in axes.iter() {
+            let (below, above) = param.kind.halo(axis);
+            let [below, above] = [below, above].map(|it| i64::try_from(it).unwrap_or(0));
+            if axis == Axis::K {
+                levels = [below, above];
+            }
+            strides.push(n);
+            n *= below + domain.along(axis) + above;
+        }
+        for &size in data_dims {
+            strides.push(n);
+            n *= i64::from(size);
+        }
+        Some(Given { strides, levels })
+    };
+    let Domain { i, j, k } = domain;
+    let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
+    Ok(Machine::new(&program, &shape, MAX_TURNS, true)?.text.clone())
 }
 
 /// The argument that a container of the outermost graph is, by position in the launch, and how it lies in memory.
@@ -99,11 +135,35 @@ fn given(
 }
 
 /// A program, code for the shape that it was called with last, and the memory of its temporaries.
-struct Prepared<'f> {
+struct Made<'f> {
     flow: &'f Sdfg,
+    signature: &'f Signature,
+    threads: usize,
     program: Program,
-    made: Option<(Shape, Machine)>,
+    code: Option<(Shape, Machine)>,
     workspace: Workspace,
+    progress: Arc<Progress>,
+}
+
+impl Prepared for Made<'_> {
+    fn fit(&mut self, launch: &Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.make(launch)
+    }
+
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.make(launch)?;
+        self.call(launch)
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
 }
 
 /// Memory that starts at a cache line.
@@ -129,36 +189,35 @@ impl Workspace {
     }
 }
 
-impl<'f> Prepared<'f> {
-    fn new(flow: &'f Sdfg) -> Self {
+impl<'f> Made<'f> {
+    fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize) -> Self {
         let program = lower(flow, &mut Namer::new(&[]));
-        Self { flow, program, made: None, workspace: Workspace::default() }
+        let progress = Arc::new(Progress::default());
+        progress.total.store(i64::try_from(program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        Self { flow, signature, threads, program, code: None, workspace: Workspace::default(), progress }
     }
 
     /// Makes code for the launch, where what there is does not fit.
-    fn make(&mut self, signature: &Signature, launch: &Launch) -> Result<(), Failure> {
+    fn make(&mut self, launch: &Launch) -> Result<(), Failure> {
         let Domain { i, j, k } = launch.domain;
-        let given =
-            |at: usize| given(self.flow, at, signature, &launch.arguments, launch.domain).map(|(_, it)| it);
+        let given = |at: usize| {
+            given(self.flow, at, self.signature, &launch.arguments, launch.domain).map(|(_, it)| it)
+        };
         let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
-        if self.made.as_ref().is_some_and(|(known, _)| *known == shape) {
+        if self.code.as_ref().is_some_and(|(known, _)| *known == shape) {
             return Ok(());
         }
         let machine = Machine::new(&self.program, &shape, MAX_TURNS, false)
             .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))?;
-        self.made = Some((shape, machine));
+        self.code = Some((shape, machine));
         Ok(())
     }
 
     /// The words of a frame, the first of which is the host's.
-    fn frame(
-        &mut self,
-        signature: &Signature,
-        launch: &mut Launch,
-        threads: usize,
-    ) -> Result<Vec<u64>, Failure> {
+    fn frame(&mut self, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
+        let (signature, threads) = (self.signature, self.threads);
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
-        let (shape, _) = self.made.as_ref().ok_or_else(missing)?;
+        let (shape, _) = self.code.as_ref().ok_or_else(missing)?;
         let n_threads = u32::try_from(threads).unwrap_or(u32::MAX);
         let bytes = shape.workspace_bytes(&self.program, n_threads).ok_or(Failure::OutOfMemory)?;
         let mut free = self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
@@ -197,18 +256,14 @@ impl<'f> Prepared<'f> {
     }
 
     /// One call.
-    fn call(
-        &mut self,
-        signature: &Signature,
-        launch: &mut Launch,
-        threads: usize,
-        sink: Sink<'_>,
-    ) -> Result<(), Failure> {
-        let frame = self.frame(signature, launch, threads)?;
-        let Some((_, Machine { functions, sites, launches, .. })) = &self.made else { return Ok(()) };
+    fn call(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        let frame = self.frame(launch)?;
+        let Some((_, Machine { functions, sites, launches, .. })) = &self.code else { return Ok(()) };
         let program = &self.program;
-        let total = program.steps.len() as u64;
-        let progress = |done: usize| sink(EventKind::Progress { done: done as u64, total });
+        let threads = self.threads;
+        let progress = |done: usize| {
+            self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
+        };
         let run = || Host::new(sites, launches, functions, threads).run(program, frame, progress);
         let raised = if threads > 1 { pool(threads)?.install(run) } else { run() };
         match raised {

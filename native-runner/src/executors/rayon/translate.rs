@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, BlockArg, FuncRef, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind,
-    Type, Value as Clif,
+    AliasRegion, AliasRegionData, BlockArg, FuncRef, InstBuilder, MemFlagsData, SourceLoc, StackSlotData,
+    StackSlotKind, Type, Value as Clif,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use isobar_compiler::backend::code::nodes::{
@@ -193,6 +193,17 @@ impl Translation<'_, '_> {
     }
 
     fn item(&mut self, item: &Item) {
+        let origin = match item {
+            Item::Assign(it) => Some(&it.origin),
+            Item::Declare(it) => it.value.as_ref().map(|(_, origin)| origin),
+            Item::Checked(it) => Some(&it.origin),
+            Item::While(it) => Some(&it.origin),
+            Item::If(it) => it.branches.first().map(|it| &it.origin),
+            Item::For(_) | Item::Launch(_) => None,
+        };
+        // Which statement an instruction is of; 0 is none.
+        let location = origin.map_or_else(SourceLoc::default, |it| SourceLoc::new(it.stmt.0));
+        self.emit.builder.set_srcloc(location);
         match item {
             Item::Assign(it) => self.assign(it),
             Item::Declare(it) => self.declare(it),

@@ -1,0 +1,76 @@
+//! Machine code made in process gives the bits of the interpreter, with any number of threads and any strides.
+
+use std::path::Path;
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_runner::executors::{Backend, Setting};
+use isobar_tests::against::native_gives_the_bits_of_debug;
+use isobar_tests::conformance::{self, blocks};
+use isobar_tests::{GALLERY, compiled, launch, root};
+
+fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
+    let nothing = Err(String::new());
+    let setting = Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1 };
+    let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, launch, setting);
+    done.map(|_| ()).map_err(|it| format!("{it:#}"))
+}
+
+/// The same arrays with neighbours along the last dimension side by side.
+fn in_c_order(launch: &Launch) -> Launch {
+    let mut other = launch.clone();
+    for argument in &mut other.arguments {
+        let Argument::Field(field) = argument else { continue };
+        let old = field.array.clone();
+        let elements = Elements::zeros(old.dtype(), old.elements.len());
+        field.array = Array::from_c_order(elements, &old.shape).expect("as many as the shape says");
+        for index in old.indices() {
+            field.array.set(&index, old.get(&index));
+        }
+    }
+    other
+}
+
+#[test]
+fn the_gallery_gives_the_bits_of_debug() {
+    for name in GALLERY {
+        for precision in [64, 32] {
+            let compilation = compiled(name, precision);
+            // Fewer columns than lanes, some more than that, and more rows than a tile has.
+            for domain in [Domain::new(1, 1, 4), Domain::new(3, 2, 5), Domain::new(13, 9, 6), Domain::new(6, 70, 4)] {
+                let given = launch(&compilation, domain);
+                for given in [&given, &in_c_order(&given)] {
+                    let done = check(&compilation, given);
+                    assert_eq!(done, Ok(()), "{name} in {precision} bits on {domain}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
+    let (mut wrong, mut count) = (String::new(), 0);
+    for entry in std::fs::read_dir(root().join("tests/conformance")).expect("the pages are there") {
+        let path = entry.expect("it is a page").path();
+        if path.extension().is_none_or(|it| it != "md") {
+            continue;
+        }
+        for block in blocks(&std::fs::read_to_string(&path).expect("it is text")) {
+            let Ok(compilation) = conformance::compile(&block) else { continue };
+            let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else { continue };
+            let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
+            let Ok(given) = compilation.bind(call) else { continue };
+            count += 1;
+            for given in [&given, &in_c_order(&given)] {
+                if let Err(found) = check(&compilation, given) {
+                    wrong.push_str(&format!("{}: {found}\n", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(count > 100, "{count} stencils of the pages were run");
+}
