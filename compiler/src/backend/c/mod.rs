@@ -9,6 +9,7 @@ pub mod math;
 
 mod code;
 mod expression;
+mod formula;
 mod declare;
 mod from_sdfg;
 mod print;

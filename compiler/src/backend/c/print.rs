@@ -147,7 +147,7 @@ impl File<'_> {
         let used = || self.program.wording.callees.iter().copied();
         for section in math::sections(used()) {
             self.writer.line("");
-            paste(&mut self.writer, section);
+            paste(&mut self.writer, &section);
         }
         if used().next().is_none() && self.says("NAN") || self.says("INFINITY") {
             self.writer.line("#include <math.h>");
