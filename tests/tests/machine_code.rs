@@ -39,7 +39,9 @@ fn the_gallery_gives_the_bits_of_debug() {
         for precision in [64, 32] {
             let compilation = compiled(name, precision);
             // Fewer columns than lanes, some more than that, and more rows than a tile has.
-            for domain in [Domain::new(1, 1, 4), Domain::new(3, 2, 5), Domain::new(13, 9, 6), Domain::new(6, 70, 4)] {
+            for domain in
+                [Domain::new(1, 1, 4), Domain::new(3, 2, 5), Domain::new(13, 9, 6), Domain::new(6, 70, 4)]
+            {
                 let given = launch(&compilation, domain);
                 for given in [&given, &in_c_order(&given)] {
                     let done = check(&compilation, given);
@@ -60,7 +62,9 @@ fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
         }
         for block in blocks(&std::fs::read_to_string(&path).expect("it is text")) {
             let Ok(compilation) = conformance::compile(&block) else { continue };
-            let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else { continue };
+            let (false, Some(signature)) = (compilation.has_errors(), &compilation.signature) else {
+                continue;
+            };
             let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
             let Ok(given) = compilation.bind(call) else { continue };
             count += 1;

@@ -1,11 +1,15 @@
 //! The mathematics that generated C carries: which functions it calls, and their text.
 //!
-//! The headers in `math/` mirror [`crate::types::math`] operation by operation; generated code
-//! contains those that it needs, so that it is one file without dependencies.
+//! The transcendental functions are printed from their definitions in [`crate::types::math`], the
+//! others are pasted from the headers in `math/`; generated code contains those that it needs, so
+//! that it is one file without dependencies.
 
 use std::collections::BTreeSet;
 
-use crate::types::{DType, Function};
+use super::formula;
+use crate::types::math::real::Table;
+use crate::types::math::record::Definition;
+use crate::types::{DType, Function, math};
 
 /// Flags that the bits and the speed of the headers rest on.
 ///
@@ -61,68 +65,57 @@ pub fn name(callee: Callee, dtype: DType) -> Option<String> {
     Some(if dtype == DType::Float32 { format!("{exact}f") } else { exact.to_owned() })
 }
 
-/// The headers that define the functions used, each once, every one after those that it needs.
+/// What defines the functions used, each once, every one after what it needs.
 #[must_use]
-pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<&'static str> {
-    let mut sections = BTreeSet::new();
-    for (callee, dtype) in used {
-        sections.insert(Section::Bits);
-        sections.extend(Section::defining(callee, dtype));
+pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> {
+    let used: BTreeSet<(Callee, DType)> = used.into_iter().collect();
+    let mut sections = Vec::new();
+    let mut paste = |is_used: bool, text: &str| {
+        if is_used {
+            sections.push(text.to_owned());
+        }
+    };
+    paste(!used.is_empty(), include_str!("math/bits.h"));
+    paste(used.iter().any(|(_, dtype)| !dtype.is_float()), include_str!("math/int.h"));
+    paste(used.iter().any(|it| is_selecting(*it)), include_str!("math/select.h"));
+    paste(needs_table(used.iter().copied()), include_str!("math/tail.h"));
+
+    let functions: Vec<_> = used
+        .iter()
+        .filter_map(|&(callee, dtype)| Some((definition(callee, dtype)?, name(callee, dtype)?)))
+        .collect();
+    let mut tables: Vec<&Table> = Vec::new();
+    for table in functions.iter().flat_map(|(definition, _)| definition.tables()) {
+        if !tables.iter().any(|it| it.name == table.name) {
+            tables.push(table);
+        }
     }
-    sections.into_iter().map(Section::text).collect()
+    sections.extend(tables.into_iter().map(formula::table));
+    sections.extend(functions.into_iter().map(|(definition, name)| formula::function(definition, &name)));
+    sections
+}
+
+/// How a transcendental function of floats is computed; none for any other.
+fn definition(callee: Callee, dtype: DType) -> Option<&'static Definition> {
+    match callee {
+        Callee::Function(function) => math::definition(function, dtype),
+        Callee::Pow => math::power_definition(dtype),
+    }
+}
+
+/// Whether it is one of the functions of floats that pick or round.
+fn is_selecting((callee, dtype): (Callee, DType)) -> bool {
+    use Function::{Max, MaxC, Min, MinC, Mod, ModC, Round, RoundAwayFromZero};
+    let Callee::Function(function) = callee else { return false };
+    dtype.is_float() && matches!(function, Min | Max | Mod | MinC | MaxC | ModC | Round | RoundAwayFromZero)
 }
 
 /// Whether the functions used call through `isobar_math_table`, which must then be set first.
 #[must_use]
 pub fn needs_table(used: impl IntoIterator<Item = (Callee, DType)>) -> bool {
-    used.into_iter().any(|(callee, dtype)| Section::defining(callee, dtype).contains(&Section::Tail))
-}
-
-/// A header. The order is one in which they can be pasted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Section {
-    Bits,
-    Int,
-    Select,
-    DoubleDouble,
-    Exp,
-    Log,
-    Pow,
-    Tail,
-}
-
-impl Section {
-    /// The section that defines what is called, after those that it needs, [`Section::Bits`] apart.
-    fn defining(callee: Callee, dtype: DType) -> &'static [Section] {
-        use Function::{
-            Abs, Ceil, Exp, Floor, IsFinite, IsInf, IsNan, Log, Log10, Max, MaxC, Min, MinC, Mod, ModC,
-            Round, RoundAwayFromZero, Sqrt, Trunc,
-        };
-        match callee {
-            _ if !dtype.is_float() => &[Section::Int],
-            Callee::Pow => &[Section::DoubleDouble, Section::Exp, Section::Log, Section::Pow],
-            Callee::Function(Exp) => &[Section::DoubleDouble, Section::Exp],
-            Callee::Function(Log | Log10) => &[Section::DoubleDouble, Section::Log],
-            Callee::Function(Min | Max | Mod | MinC | MaxC | ModC | Round | RoundAwayFromZero) => {
-                &[Section::Select]
-            }
-            Callee::Function(Abs | Sqrt | Floor | Ceil | Trunc | IsNan | IsInf | IsFinite) => &[],
-            Callee::Function(_) => &[Section::Tail],
-        }
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Section::Bits => include_str!("math/bits.h"),
-            Section::Int => include_str!("math/int.h"),
-            Section::Select => include_str!("math/select.h"),
-            Section::DoubleDouble => include_str!("math/double_double.h"),
-            Section::Exp => include_str!("math/exp.h"),
-            Section::Log => include_str!("math/log.h"),
-            Section::Pow => include_str!("math/pow.h"),
-            Section::Tail => include_str!("math/tail.h"),
-        }
-    }
+    used.into_iter().any(|(callee, dtype)| {
+        dtype.is_float() && matches!(callee, Callee::Function(it) if math::TAIL.contains(&it))
+    })
 }
 
 #[cfg(test)]
@@ -150,16 +143,18 @@ mod tests {
     fn sections_come_once_and_after_what_they_need() {
         let f64 = DType::Float64;
         let used = [(Callee::Pow, f64), (Callee::Function(Function::Exp), f64), (Callee::Pow, DType::Int32)];
-        let order: Vec<_> = sections(used).iter().filter_map(|it| it.lines().next()).collect();
-        assert_eq!(order.len(), 6);
-        assert!(order[0].contains("Mathematics of Isobar"), "{order:?}");
-        assert!(order[5].starts_with("/* Powers"), "{order:?}");
+        let order: Vec<_> =
+            sections(used).iter().filter_map(|it| it.lines().nth(1).map(str::to_owned)).collect();
+        assert_eq!(order.len(), 7, "{order:?}");
+        assert!(order[2].starts_with("static const double isobar_inverses[128]"), "{order:?}");
+        assert!(order[5].contains("isobar_exp_f64(double x)"), "{order:?}");
+        assert!(order[6].contains("isobar_pow_f64(double x, double y)"), "{order:?}");
         assert!(sections([]).is_empty());
     }
 
     #[test]
     fn the_table_has_the_order_of_the_tail() {
-        let text = Section::Tail.text();
+        let text = include_str!("math/tail.h");
         let entries: Vec<_> = text
             .lines()
             .filter_map(|it| it.trim().strip_prefix("double (*"))
@@ -167,26 +162,5 @@ mod tests {
             .collect();
         let expected: Vec<_> = TAIL.iter().map(|it| it.name()).collect();
         assert_eq!(entries, expected);
-    }
-
-    #[test]
-    fn the_headers_hold_the_coefficients_of_the_compiler() {
-        let ours = [include_str!("../../types/math/exp.rs"), include_str!("../../types/math/log.rs")];
-        let headers = [Section::Exp.text(), Section::Log.text()];
-        for (ours, header) in ours.iter().zip(headers) {
-            let in_header: Vec<u64> = header
-                .split(|it: char| !(it.is_ascii_alphanumeric() || it == '.' || it == '-'))
-                .filter_map(|it| it.parse().ok())
-                .map(f64::to_bits)
-                .collect();
-            let coefficients: Vec<f64> = ours
-                .lines()
-                .filter_map(|it| it.trim().strip_suffix(',')?.replace('_', "").parse().ok())
-                .collect();
-            assert!(coefficients.len() >= 18);
-            for it in coefficients {
-                assert!(in_header.contains(&it.to_bits()), "{it:?}");
-            }
-        }
     }
 }

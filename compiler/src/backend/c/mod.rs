@@ -8,6 +8,7 @@
 pub mod math;
 
 mod expression;
+mod formula;
 mod print;
 mod words;
 

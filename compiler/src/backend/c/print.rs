@@ -158,7 +158,7 @@ impl File<'_> {
         let used = || self.wording.callees.iter().copied();
         for section in math::sections(used()) {
             self.writer.line("");
-            paste(&mut self.writer, section);
+            paste(&mut self.writer, &section);
         }
         let mut says = false;
         self.program.each_expr(&mut |expr| says |= says_nan_or_infinity(expr));

@@ -1,59 +1,32 @@
 //! The exponential function.
 //!
-//! x = k ln 2 + r with |r| <= ln(2) / 2 (W. J. Cody and W. Waite, "Software Manual for the Elementary
-//! Functions", 1980, chapter 6: ln 2 in two parts), then exp(r) = 1 + r + r^2 P(r). The sum is formed
-//! from the large end, keeping what each step rounds off (P.-T. P. Tang, "Table-driven
-//! implementation of the exponential function in IEEE floating-point arithmetic", ACM TOMS 15
-//! (1989), section 2, here without a table: a gather costs more than the longer polynomial).
+//! x = k ln(2) + r with |r| <= ln(2)/2 (W. J. Cody and W. Waite, "Software Manual for the Elementary
+//! Functions", 1980, chapter 6: ln(2) in two parts), and exp(x) = 2^k (1 + r + r^2 P(r)), where the
+//! sum is formed from its small end. There is no table: looking up costs a vector more than the
+//! longer polynomial does.
 
-use super::double_double::quick_two_sum;
-use super::{LN_2_HIGH, LN_2_LOW, SHIFT, narrow};
+use super::real::{Bits, Real, polynomial};
+use super::{LN_2_HIGH, LN_2_LOW, SHIFT};
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 
-/// Below, `exp` rounds to zero; above, to infinity. Both are well past the borders.
-const LOWEST: f64 = -746.0;
-const HIGHEST: f64 = 710.0;
-
-/// `exp(x)`; the largest error is stated in the module.
-#[must_use]
+/// `exp(x)`
 #[inline]
-pub fn exp_f64(x: f64) -> f64 {
-    let y = exp_of_sum(x, 0.0);
-    if x.is_nan() { f64::NAN } else { y }
+pub(super) fn exp<T: Real>(x: T) -> T {
+    exp_of_sum(x, None).or_nan_of(x)
 }
 
 /// `exp(high + low)`, where `low` is at most a rounding error of `high`.
 #[inline]
-#[expect(clippy::float_cmp, reason = "asks whether the clamp changed a bit")]
-pub(super) fn exp_of_sum(high: f64, low: f64) -> f64 {
-    let clamped = if high < LOWEST { LOWEST } else { high };
-    let clamped = if clamped > HIGHEST { HIGHEST } else { clamped };
-    let low = if clamped == high { low } else { 0.0 };
+pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
+    let shifted = (high * LOG2_E + SHIFT).named("shifted");
+    let k = (shifted - SHIFT).named("k");
+    let r_high = (high - k * LN_2_HIGH).named("r_high");
+    let rest = k * -LN_2_LOW;
+    let r_low = low.map_or(rest, |low| low + rest).named("r_low");
+    let r = (r_high + r_low).named("r");
 
-    let k = (clamped * LOG2_E + SHIFT) - SHIFT;
-    let r = quick_two_sum(clamped - k * LN_2_HIGH, low - k * LN_2_LOW);
-
-    let sum = quick_two_sum(1.0, r.high);
-    let tail = (r.low + r.low * r.high) + (r.high * r.high) * exp_tail_f64(r.high);
-    let y = sum.high + (sum.low + tail);
-
-    // 2^k in two factors, as k may be beyond both ends of the exponent range; the first product is
-    // exact, so a subnormal result is rounded once.
-    let half = k * 0.5 + SHIFT;
-    let rest = (k - (half - SHIFT)) + SHIFT;
-    (y * power_of_two(half)) * power_of_two(rest)
-}
-
-/// 2^n, given n + [`SHIFT`]: the low bits are n, and all but twelve of them are shifted out.
-#[inline]
-fn power_of_two(shifted: f64) -> f64 {
-    f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
-}
-
-/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2; the error is 2^-61 of exp(r).
-#[inline]
-fn exp_tail_f64(r: f64) -> f64 {
+    // (exp(r) - 1 - r) / r^2; the error is 2^-61 of exp(r).
     const C: [f64; 11] = [
         0.5,
         0.166_666_666_666_666_7,
@@ -67,34 +40,33 @@ fn exp_tail_f64(r: f64) -> f64 {
         2.510_520_637_395_710_7e-8,
         2.091_467_937_658_400_5e-9,
     ];
-    let s = r * r;
-    let even = C[0] + s * (C[2] + s * (C[4] + s * (C[6] + s * (C[8] + s * C[10]))));
-    let odd = C[1] + s * (C[3] + s * (C[5] + s * (C[7] + s * C[9])));
-    even + r * odd
+    let y = (r_high + (r_low + (r * r) * polynomial(r, C))) + 1.0;
+
+    // 2^k, beyond the range of normal numbers on either side, is made in two steps; the first is
+    // exact, so a subnormal result is rounded once.
+    let is_tiny = high.below(-600.0);
+    let before = T::choose_bits(is_tiny, 128, 0_u64.wrapping_sub(1), high);
+    let after = T::choose(is_tiny, high.constant(TWO_TO_MINUS_128), high.constant(2.0));
+    let y = times_power_of_two(y.named("y"), shifted.bits().plus(before)) * after;
+    y.but(high.above(710.0), f64::INFINITY).but(high.below(-746.0), 0.0)
 }
 
-/// `exp(x)` in single precision: in double precision, to 2^-37, and rounded once.
-#[must_use]
+const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
+
+/// `x 2^n` for a normal result, given an integer with n in its low twelve bits.
 #[inline]
-pub fn exp_f32(x: f32) -> f32 {
-    let y = exp_to_single(f64::from(x));
-    if x.is_nan() { f32::NAN } else { narrow(y) }
+fn times_power_of_two<T: Real>(x: T, n: T::Bits) -> T {
+    T::of_bits(x.bits().plus(n << 52))
 }
 
 /// `exp(x)` to 2^-37, with a range somewhat beyond that of a single.
 #[inline]
-pub(super) fn exp_to_single(x: f64) -> f64 {
-    let clamped = if x < -110.0 { -110.0 } else { x };
-    let clamped = if clamped > 90.0 { 90.0 } else { clamped };
-    let shifted = clamped * LOG2_E + SHIFT;
-    let r = clamped - (shifted - SHIFT) * std::f64::consts::LN_2;
-    let y = 1.0 + (r + (r * r) * exp_tail_f32(r));
-    y * power_of_two(shifted)
-}
-
-/// (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2; the error is 2^-37 of exp(r).
-#[inline]
-fn exp_tail_f32(r: f64) -> f64 {
+pub(super) fn exp_to_single<T: Real>(x: T) -> T {
+    let x = x.but(x.below(-110.0), -110.0);
+    let x = x.but(x.above(90.0), 90.0).named("bounded");
+    let shifted = (x * LOG2_E + SHIFT).named("shifted");
+    let r = (x - (shifted - SHIFT) * std::f64::consts::LN_2).named("r");
+    // (exp(r) - 1 - r) / r^2; the error is 2^-37 of exp(r).
     const C: [f64; 7] = [
         0.5,
         0.166_666_667_189_975_08,
@@ -104,15 +76,19 @@ fn exp_tail_f32(r: f64) -> f64 {
         0.000_198_992_739_589_466_5,
         2.485_957_822_262_54e-5,
     ];
-    let s = r * r;
-    let even = C[0] + s * (C[2] + s * (C[4] + s * C[6]));
-    let odd = C[1] + s * (C[3] + s * C[5]);
-    even + r * odd
+    let y = (r + (r * r) * polynomial(r, C)) + 1.0;
+    times_power_of_two(y.named("y"), shifted.bits())
+}
+
+/// `exp(x)` of a single, before it is rounded.
+#[inline]
+pub(super) fn exp_single<T: Real>(x: T) -> T {
+    exp_to_single(x).or_nan_of(x)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::{exp_f32, exp_f64};
 
     #[test]
     fn the_ends_of_the_range_are_exact() {

@@ -1,194 +1,174 @@
 //! Natural and decimal logarithms.
 //!
-//! x = 2^e m with m in [sqrt(1/2), sqrt(2)), s = (m - 1) / (m + 1), and log(m) = 2 atanh(s), an odd
-//! series in s (J. F. Hart et al., "Computer Approximations", 1968, section 6.3; the same reduction
-//! as in P.-T. P. Tang, "Table-driven implementation of the logarithm function in IEEE
-//! floating-point arithmetic", ACM TOMS 16 (1990), equation 3, without the table).
+//! x = 2^k m with m in [0.708, 1.417). The logarithm of m is 2 atanh(s) with s = (m - 1) / (m + 1),
+//! an odd series (J. F. Hart et al., "Computer Approximations", 1968, section 6.3), added to the
+//! others as in the library FDLIBM of Sun Microsystems, 1993.
+//!
+//! Where more digits are needed there is a number c near m with a known logarithm: log(m) = log(c) +
+//! log(1 + r) with r = m/c - 1 and |r| <= 2^-8 (P.-T. P. Tang, "Table-driven implementation of the
+//! logarithm function in IEEE floating-point arithmetic", ACM TOMS 16 (1990)). Around 1 there is c =
+//! 1, so that the logarithm of a number near 1 has as many digits as any. The quotient m/c is found
+//! as a product with 1/c, and what that rounds off is kept.
 
-use super::double_double::{Double, product, quick_two_sum, two_product, two_sum};
-use super::{LN_2_HIGH, LN_2_LOW, narrow};
+use super::double_double::{Double, product, quick_two_sum, two_product};
+use super::real::{Bits, Real, polynomial};
+use super::tables::{INVERSES, LOGARITHMS, LOGARITHMS_REST};
+use super::{LN_2_HIGH, LN_2_LOW};
 
-/// The bits of sqrt(1/2), where the binade of `m` begins.
-const SQRT_HALF_BITS: u64 = 0x3fe6_a09e_667f_3bcd;
+/// The bits of the lower end of m, from which on 2^45 bits make an interval of the tables; 1 is in
+/// the middle of one.
+const LOWEST_BITS: u64 = 0x3fe6_aaaa_aaaa_aaab;
 const ONE_BITS: u64 = 0x3ff0_0000_0000_0000;
 const MANTISSA: u64 = 0x000f_ffff_ffff_ffff;
-/// What of a double to keep for its upper 26 bits, whose square is exact.
-const UPPER_26_BITS: u64 = 0xffff_ffff_f800_0000;
 /// 2^52: its low bits, set to an integer, make that integer plus 2^52.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
 const TWO_52_BITS: u64 = 0x4330_0000_0000_0000;
 
-/// `log(x)`; the largest error is stated in the module.
-#[must_use]
+/// `log(x)`
 #[inline]
-pub fn log_f64(x: f64) -> f64 {
-    let (e, m) = decompose(x);
-    let f = m - 1.0;
-    let s = f / (2.0 + f);
-    let z = s * s;
-    let tail = 2.0 * z * atanh_tail_f64(z);
-    // log(1 + f) = f - f^2/2 + s (f^2/2 + tail). The large parts f and f^2/2 (of the upper 26 bits
-    // of f) are exact, and so is what adding them to e ln 2 rounds off.
-    let f_high = f64::from_bits(f.to_bits() & UPPER_26_BITS);
-    let square_high = 0.5 * f_high * f_high;
-    let square_low = 0.5 * (f - f_high) * (f + f_high);
-    let first = quick_two_sum(e * LN_2_HIGH, f);
-    let sum = quick_two_sum(first.high, -square_high);
-    let low = (sum.low + (first.low + e * LN_2_LOW)) + (s * (square_high + square_low + tail) - square_low);
-    at_the_ends(x, sum.high + low)
+pub(super) fn log<T: Real>(x: T) -> T {
+    let (scaled, bias) = normal(x);
+    let (k, m) = split(scaled.bits().plus_constant(ONE_BITS - LOWEST_BITS), bias);
+    let f = (m - 1.0).named("f");
+    let s = (f / (f + 2.0)).named("s");
+    let z = (s * s).named("z");
+    // 2/3 + 2 z/5 + 2 z^2/7 + ...; the error is 2^-57 of 2/z.
+    const C: [f64; 7] = [
+        0.666_666_666_666_667,
+        0.399_999_999_998_933_3,
+        0.285_714_286_287_614_64,
+        0.222_222_106_822_446_5,
+        0.181_829_219_359_193_2,
+        0.153_306_363_176_416_3,
+        0.146_297_986_864_600_4,
+    ];
+    // log(1 + f) = f - f^2/2 + s (f^2/2 + z C(z)).
+    let half = ((f * 0.5) * f).named("half");
+    let series = s * (half + z * polynomial(z, C));
+    let y = k * LN_2_HIGH - ((half - (series + k * LN_2_LOW)) - f);
+    at_the_ends(x, y)
 }
 
-/// `log10(x)`; the largest error is stated in the module. Powers of ten give integers.
-#[must_use]
+/// `log10(x)`; powers of ten give integers.
 #[inline]
-pub fn log10_f64(x: f64) -> f64 {
-    const LOG10_E: Double = Double { high: std::f64::consts::LOG10_E, low: 1.098_319_650_216_765e-17 };
-    let y = product(log_double(x), LOG10_E);
+pub(super) fn log10<T: Real>(x: T) -> T {
+    let log10_e =
+        Double { high: x.constant(std::f64::consts::LOG10_E), low: x.constant(1.098_319_650_216_765e-17) };
+    let y = product(log_double(x), log10_e);
     at_the_ends(x, y.high + y.low)
-}
-
-/// `log(x)` in single precision: in double precision, to 2^-43, and rounded once.
-#[must_use]
-#[inline]
-pub fn log_f32(x: f32) -> f32 {
-    let x = f64::from(x);
-    narrow(at_the_ends(x, log_to_single(x)))
-}
-
-/// `log10(x)` in single precision: in double precision, to 2^-43, and rounded once.
-#[must_use]
-#[inline]
-pub fn log10_f32(x: f32) -> f32 {
-    let x = f64::from(x);
-    narrow(at_the_ends(x, log_to_single(x) * std::f64::consts::LOG10_E))
-}
-
-/// `log(x)` to 2^-43 for a positive x that came from a single: never subnormal here.
-#[inline]
-pub(super) fn log_to_single(x: f64) -> f64 {
-    let (e, m) = decompose_normal(x, TWO_52 + 1023.0);
-    let f = m - 1.0;
-    let s = f / (2.0 + f);
-    let z = s * s;
-    e * std::f64::consts::LN_2 + (2.0 * s + (2.0 * s) * (z * atanh_tail_f32(z)))
 }
 
 /// `log(x)` for a positive, finite x to about 2^-68.
 #[inline]
-pub(super) fn log_double(x: f64) -> Double {
-    const THIRD: Double = Double { high: 0.333_333_333_333_333_3, low: 1.850_371_707_708_594e-17 };
-    const FIFTH: Double = Double { high: 0.2, low: -1.110_223_024_625_156_6e-17 };
+pub(super) fn log_double<T: Real>(x: T) -> Double<T> {
+    let parts = decompose(x);
+    let (k, r, rest) = (parts.k, parts.r, parts.rest);
+    // Exactly: both are multiples of 2^-42.
+    let head = k * LN_2_HIGH + T::pick(&LOGARITHMS, parts.interval);
+    let head_low = k * LN_2_LOW + T::pick(&LOGARITHMS_REST, parts.interval);
 
-    let (e, m) = decompose(x);
-    // s = f / d with d = m + 1 in two parts: a rounded quotient and what is missing.
-    let f = m - 1.0;
-    let d = two_sum(m, 1.0);
-    let reciprocal = 1.0 / d.high;
-    let quotient = f * reciprocal;
-    let p = two_product(quotient, d.high);
-    let missing = ((f - p.high) - p.low) - quotient * d.low;
-    let s = quick_two_sum(quotient, missing * reciprocal);
+    // log(1 + r + rest) = r - r^2/2 + rest (1 - r) + t^3 (1/3 - ...); the first two exactly.
+    let square = two_product(r * -0.5, r);
+    let first = quick_two_sum(head.named("head"), r);
+    let second = quick_two_sum(first.high.named("first"), square.high.named("square"));
 
-    // w = z/3 + z^2/5 + z^3 (1/7 + ...), the first two terms with both parts.
-    let z = two_product(s.high, s.high);
-    let z = Double { high: z.high, low: z.low + 2.0 * s.high * s.low };
-    let inner = quick_two_sum(FIFTH.high, z.high * atanh_tail_double(z.high));
-    let inner = product(z, Double { high: inner.high, low: inner.low + FIFTH.low });
-    let inner_sum = quick_two_sum(THIRD.high, inner.high);
-    let inner = Double { high: inner_sum.high, low: inner_sum.low + (inner.low + THIRD.low) };
-    let w = product(z, inner);
-
-    let twice = Double { high: 2.0 * s.high, low: 2.0 * s.low };
-    let cubic = product(twice, w);
-    let log_m = quick_two_sum(twice.high, cubic.high);
-    let low = log_m.low + (cubic.low + twice.low);
-
-    let sum = quick_two_sum(e * LN_2_HIGH, log_m.high);
-    quick_two_sum(sum.high, sum.low + (e * LN_2_LOW + low))
+    // (log(1 + t) - t + t^2/2) / t^3; the error is 2^-70 of 1/t^2.
+    const C: [f64; 6] = [
+        0.333_333_333_333_333_37,
+        -0.25,
+        0.199_999_999_985_777_86,
+        -0.166_666_666_653_866_73,
+        0.142_859_657_020_256_16,
+        -0.125_002_262_747_383_8,
+    ];
+    let t = (r + rest).named("t");
+    let cubic = ((t * t) * t) * polynomial(t, C);
+    let small = (head_low + square.low) + (first.low + second.low);
+    let low = (small + (rest - r * rest)) + cubic;
+    quick_two_sum(second.high.named("second"), low.named("low"))
 }
 
-/// The exponent and the mantissa in [sqrt(1/2), sqrt(2)) of a positive, finite number.
+/// `log(x)` of a single, before it is rounded.
 #[inline]
-fn decompose(x: f64) -> (f64, f64) {
+pub(super) fn log_single<T: Real>(x: T) -> T {
+    at_the_ends(x, log_to_single(x))
+}
+
+/// `log10(x)` of a single, before it is rounded.
+#[inline]
+pub(super) fn log10_single<T: Real>(x: T) -> T {
+    at_the_ends(x, log_to_single(x) * std::f64::consts::LOG10_E)
+}
+
+/// `log(x)` to 2^-43 for a positive x that came from a single: never subnormal here.
+#[inline]
+pub(super) fn log_to_single<T: Real>(x: T) -> T {
+    let (k, m) = split(x.bits().plus_constant(ONE_BITS - LOWEST_BITS), x.constant(TWO_52 + 1023.0));
+    let f = m - 1.0;
+    let s = (f / (f + 2.0)).named("s");
+    let z = (s * s).named("z");
+    // 2/3 + 2 z/5 + 2 z^2/7 + ...; the error is 2^-43 of 2/z.
+    const C: [f64; 5] = [
+        0.666_666_666_674_110_7,
+        0.399_999_987_485_584_74,
+        0.285_717_644_465_809_94,
+        0.221_907_746_819_884_87,
+        0.193_747_601_497_716_5,
+    ];
+    k * std::f64::consts::LN_2 + (s * 2.0 + s * (z * polynomial(z, C)))
+}
+
+/// 2^k c (1 + r + rest), with c from the tables.
+struct Parts<T: Real> {
+    k: T,
+    interval: T::Bits,
+    r: T,
+    rest: T,
+}
+
+/// The parts of a positive, finite number.
+#[inline]
+fn decompose<T: Real>(x: T) -> Parts<T> {
+    let (scaled, bias) = normal(x);
+    let shifted = scaled.bits().plus_constant(ONE_BITS - LOWEST_BITS);
+    let (k, m) = split(shifted, bias);
+    let interval = (shifted >> 45) & 127;
+    let quotient = two_product(m, T::pick(&INVERSES, interval).named("inverse"));
+    let r = quotient.high.named("quotient") - 1.0;
+    Parts { k, interval, r: r.named("r"), rest: quotient.low.named("rest") }
+}
+
+/// A normal number, 2^54 times as large where `x` is subnormal, and what its exponent is too large
+/// by, plus 2^52.
+#[inline]
+fn normal<T: Real>(x: T) -> (T, T) {
     // 2^54
     const SCALE: f64 = 18_014_398_509_481_984.0;
-    let is_subnormal = x < f64::MIN_POSITIVE;
-    let scaled = if is_subnormal { x * SCALE } else { x };
-    decompose_normal(scaled, if is_subnormal { TWO_52 + 1077.0 } else { TWO_52 + 1023.0 })
+    let is_subnormal = x.below(f64::MIN_POSITIVE);
+    let scaled = T::choose(is_subnormal, x * SCALE, x).named("scaled");
+    let bias = T::choose(is_subnormal, x.constant(TWO_52 + 1077.0), x.constant(TWO_52 + 1023.0));
+    (scaled, bias)
 }
 
+/// Exponent and mantissa, given the bits of a number plus those of 1 minus the lowest.
 #[inline]
-fn decompose_normal(x: f64, bias: f64) -> (f64, f64) {
-    let shifted = x.to_bits().wrapping_add(ONE_BITS - SQRT_HALF_BITS);
-    let e = f64::from_bits((shifted >> 52) | TWO_52_BITS) - bias;
-    let m = f64::from_bits((shifted & MANTISSA).wrapping_add(SQRT_HALF_BITS));
-    (e, m)
+fn split<T: Real>(shifted: T::Bits, bias: T) -> (T, T) {
+    let k = T::of_bits((shifted >> 52) | TWO_52_BITS) - bias;
+    let m = T::of_bits((shifted & MANTISSA).plus_constant(LOWEST_BITS));
+    (k.named("k"), m.named("m"))
 }
 
 /// The logarithm where it isn't one of a positive, finite number.
 #[inline]
-fn at_the_ends(x: f64, y: f64) -> f64 {
-    let y = if x == f64::INFINITY { x } else { y };
-    let y = if x == 0.0 { f64::NEG_INFINITY } else { y };
-    if x >= 0.0 { y } else { f64::NAN }
-}
-
-/// 1/3 + z/5 + z^2/7 + ... for z up to 0.0295; the error is 2^-57 of 1/z.
-#[inline]
-fn atanh_tail_f64(z: f64) -> f64 {
-    const C: [f64; 7] = [
-        0.333_333_333_333_333_5,
-        0.199_999_999_999_497_52,
-        0.142_857_143_129_877_43,
-        0.111_111_055_673_975_4,
-        0.090_914_445_626_308_63,
-        0.076_658_608_002_779_71,
-        0.073_082_248_425_223_2,
-    ];
-    let q = z * z;
-    let even = C[0] + q * (C[2] + q * (C[4] + q * C[6]));
-    let odd = C[1] + q * (C[3] + q * C[5]);
-    even + z * odd
-}
-
-/// 1/3 + z/5 + z^2/7 + ... for z up to 0.0295; the error is 2^-43 of 1/z.
-#[inline]
-fn atanh_tail_f32(z: f64) -> f64 {
-    const C: [f64; 5] = [
-        0.333_333_333_336_875_4,
-        0.199_999_993_986_687_94,
-        0.142_858_772_679_572_45,
-        0.110_957_004_151_542_24,
-        0.096_813_268_571_015_63,
-    ];
-    let q = z * z;
-    let even = C[0] + q * (C[2] + q * C[4]);
-    let odd = C[1] + q * C[3];
-    even + z * odd
-}
-
-/// 1/7 + z/9 + z^2/11 + ... for z up to 0.0295; the error is 2^-72 of 1/z^3.
-#[inline]
-fn atanh_tail_double(z: f64) -> f64 {
-    const C: [f64; 8] = [
-        0.142_857_142_857_142_85,
-        0.111_111_111_111_114_74,
-        0.090_909_090_906_504_92,
-        0.076_923_077_624_383_62,
-        0.066_666_573_401_150_24,
-        0.058_830_249_342_569_335,
-        0.052_364_532_828_523_55,
-        0.053_085_138_630_481_137,
-    ];
-    let q = z * z;
-    let even = C[0] + q * (C[2] + q * (C[4] + q * C[6]));
-    let odd = C[1] + q * (C[3] + q * (C[5] + q * C[7]));
-    even + z * odd
+fn at_the_ends<T: Real>(x: T, y: T) -> T {
+    let y = T::choose(x.below(f64::INFINITY), y, x);
+    let y = T::choose(x.above(0.0), y, x.constant(f64::NAN));
+    y.but(x.is(0.0), f64::NEG_INFINITY)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::{log_f32, log_f64, log10_f32, log10_f64};
 
     #[test]
     fn the_ends_of_the_range_are_exact() {

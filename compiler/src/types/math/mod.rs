@@ -1,50 +1,85 @@
 //! The one definition of the functions whose bits std leaves to the platform.
 //!
-//! Every back end computes these bits: the interpreter and constant folding call this module, the
-//! C back end pastes its mirror (`backend/c/math/*.h`), which holds the same operations in the same
-//! order. Only `+ - * /`, comparisons, selects and bit casts are used, each of them exact or
-//! correctly rounded everywhere; no fused operation, no table, no call of the platform's library.
+//! Every back end computes these bits. A transcendental function is one generic function over
+//! [`real::Real`]: with `f64` it computes, for the interpreter and for constant folding; with a
+//! [`record::Recorder`] it becomes a straight-line program that code generators translate
+//! ([`definition`], [`power_definition`]). Only `+ - * /`, square roots, rounding to integers,
+//! comparisons, selects, bit casts and small tables are used, each exact or correctly rounded
+//! everywhere; nothing is fused but where that cannot be seen, and the platform's library is never
+//! called. There are no branches, so that a compiler can vectorise whatever calls them.
 //!
-//! There are three kinds of functions:
+//! In single precision a function is computed in double precision and rounded once.
+//! Beside the transcendental functions there are the **exact** ones, whose result IEEE 754 or this
+//! module prescribes to the bit: `abs`, `sqrt`, `floor`, `ceil`, `trunc`, `round`, `min`, `max`,
+//! `mod` and C's three.
 //!
-//! - **ours**: `exp`, `log`, `log10` and `pow`, branch-free, so that a compiler can vectorise them;
-//! - **exact**: `abs`, `sqrt`, `floor`, `ceil`, `trunc`, `round`, `min`, `max`, `mod` and C's three, whose result
-//!   IEEE 754 or this module prescribes to the bit;
-//! - **the tail**: `sin` to `erfc`, from the crate `libm` in its portable form, in double
-//!   precision; single precision converts, calls and rounds. See [`TAIL`].
+//! What each errs by is in `docs/math.md`, and held by `tests/tests/math_accuracy.rs`.
 //!
-//! Largest errors seen, in units in the last place, each in some 10^7 random points of every range
-//! (the hardest of them are among the exact values in `tests/golden/math_reference.txt`):
-//!
-//! | function | `f64` | `f32` |
-//! |---|---|---|
-//! | `exp` | 0.66 (0.78 where the result is subnormal) | 0.5001 |
-//! | `log` | 0.68 | 0.5001 |
-//! | `log10` | 0.501 | 0.5001 |
-//! | `pow` | 0.70 (0.77 where the result is subnormal) | 0.5001 |
-//!
-//! A NaN result of `exp`, `log`, `log10`, `pow`, `mod` and of the tail is always the positive quiet
-//! NaN without payload: which NaN a machine makes of an operation is its own choice.
+//! A NaN result of a transcendental function and of `mod` is always the positive quiet NaN without
+//! payload: which NaN a machine makes of an operation is its own choice.
 
+pub mod real;
+pub mod record;
 mod double_double;
+mod tables;
 mod exp;
-mod int;
 mod log;
 mod pow;
 mod select;
+mod int;
 mod tail;
+mod definitions;
 
 use super::Function;
 
-pub use exp::{exp_f32, exp_f64};
+pub use definitions::{definition, power_definition};
 pub use int::{abs_int, max_int, min_int, mod_c_int, mod_int, pow_int};
-pub use log::{log_f32, log_f64, log10_f32, log10_f64};
-pub use pow::{pow_f32, pow_f64};
 pub use select::{
     max_c_f32, max_c_f64, max_f32, max_f64, min_c_f32, min_c_f64, min_f32, min_f64, mod_c_f32, mod_c_f64,
     mod_f32, mod_f64, round_away_from_zero_f32, round_away_from_zero_f64, round_f32, round_f64,
 };
 pub use tail::{TAIL, tail_f64};
+
+/// The functions in both precisions, from their definitions.
+macro_rules! computed {
+    ($($double:ident, $single:ident: $in_double:path, $in_single:path;)*) => {
+        $(
+            #[doc = concat!("[`", stringify!($in_double), "`] in double precision.")]
+            #[must_use]
+            #[inline]
+            pub fn $double(x: f64) -> f64 {
+                $in_double(x)
+            }
+
+            #[doc = concat!("[`", stringify!($in_single), "`] in single precision, rounded once.")]
+            #[must_use]
+            #[inline]
+            pub fn $single(x: f32) -> f32 {
+                narrow($in_single(f64::from(x)))
+            }
+        )*
+    };
+}
+
+computed! {
+    exp_f64, exp_f32: exp::exp, exp::exp_single;
+    log_f64, log_f32: log::log, log::log_single;
+    log10_f64, log10_f32: log::log10, log::log10_single;
+}
+
+/// `x ** y` in double precision.
+#[must_use]
+#[inline]
+pub fn pow_f64(x: f64, y: f64) -> f64 {
+    pow::pow(x, y)
+}
+
+/// `x ** y` in single precision, rounded once.
+#[must_use]
+#[inline]
+pub fn pow_f32(x: f32, y: f32) -> f32 {
+    narrow(pow::pow_single(f64::from(x), f64::from(y)))
+}
 
 /// `function` of one argument in double precision.
 ///

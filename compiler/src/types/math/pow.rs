@@ -8,56 +8,58 @@
 use super::double_double::two_product;
 use super::exp::{exp_of_sum, exp_to_single};
 use super::log::{log_double, log_to_single};
-use super::narrow;
+use super::real::Real;
 
-/// `x ** y`; the largest error is stated in the module.
-#[must_use]
+/// `x ** y`
 #[inline]
-pub fn pow_f64(x: f64, y: f64) -> f64 {
-    // Beyond 1e21 in size, y takes every base but 1 to zero or infinity, and the product with the
-    // logarithm stays far from overflow.
-    const LARGE: f64 = 1e21;
-    let bounded = if y > LARGE { LARGE } else { y };
-    let bounded = if bounded < -LARGE { -LARGE } else { bounded };
-
-    let log = log_double(x.abs());
-    let exponent = two_product(bounded, log.high);
-    let power = exp_of_sum(exponent.high, exponent.low + bounded * log.low);
-    special_cases(x, y, power)
+pub(super) fn pow<T: Real>(x: T, y: T) -> T {
+    let size = x.abs().named("size");
+    let log = log_double(size);
+    let high = at_the_ends(size, log.high.named("log_high"));
+    // A product beyond the range of `product_error` decides alone.
+    let exponent = two_product(y, high);
+    let low = exponent.low + y * log.low;
+    let power = exp_of_sum(exponent.high.named("exponent"), Some(low.named("exponent_low")));
+    special_cases(x, y, size, power)
 }
 
-/// `x ** y` in single precision: in double precision, to 2^-36, and rounded once.
-#[must_use]
+/// `x ** y` of singles, before it is rounded.
 #[inline]
-pub fn pow_f32(x: f32, y: f32) -> f32 {
-    let (x, y) = (f64::from(x), f64::from(y));
-    let power = exp_to_single(y * log_to_single(x.abs()));
-    narrow(special_cases(x, y, power))
+pub(super) fn pow_single<T: Real>(x: T, y: T) -> T {
+    let size = x.abs().named("size");
+    let power = exp_to_single(y * at_the_ends(size, log_to_single(size)));
+    special_cases(x, y, size, power)
 }
 
-/// `x ** y`, given `|x| ** y` for a finite |x| above zero.
-#[inline]
-#[expect(clippy::float_cmp, reason = "asks for exact values")]
-fn special_cases(x: f64, y: f64, power: f64) -> f64 {
-    let size = x.abs();
-    let power = if size == 0.0 { if y < 0.0 { f64::INFINITY } else { 0.0 } } else { power };
-    let power = if size == f64::INFINITY { if y < 0.0 { 0.0 } else { f64::INFINITY } } else { power };
+const TWO_53: f64 = 9_007_199_254_740_992.0;
 
-    // From 2^53 on, floats are even integers, and so are the infinities here.
-    let is_integer = y.floor() == y;
+/// The logarithm of 0 and of infinity.
+#[inline]
+fn at_the_ends<T: Real>(size: T, log: T) -> T {
+    let log = T::choose(size.below(f64::INFINITY), log, size);
+    log.but(size.is(0.0), f64::NEG_INFINITY).named("log")
+}
+
+/// `x ** y`, given `|x| ** y` where that is a number.
+#[inline]
+fn special_cases<T: Real>(x: T, y: T, size: T, power: T) -> T {
+    // Of an odd y, and no other, the half is an integer and a half. From 2^53 on, floats are even
+    // integers, and so are the infinities here.
     let half = y * 0.5;
-    let is_odd = is_integer & (half.floor() != half);
-    let sign = if is_odd { x.to_bits() & (1 << 63) } else { 0 };
-    let power = f64::from_bits(power.to_bits() | sign);
+    let is_odd = (half - half.floor()).is(0.5);
+    let is_integer = y.floor().equals(y);
+    let one = x.constant(1.0);
+    let power = power * T::choose(is_odd, one.signed_as(x), one);
 
-    let is_nan = x.is_nan() | y.is_nan() | ((x < 0.0) & (size != f64::INFINITY) & !is_integer);
-    let power = if is_nan { f64::NAN } else { power };
-    if (x == 1.0) | (y == 0.0) { 1.0 } else { power }
+    let is_nan = x.is_nan() | y.is_nan() | (x.below(0.0) & size.below(f64::INFINITY) & !is_integer);
+    // So is -1 to a power that is surely even, infinite ones too.
+    let is_one = x.is(1.0) | y.is(0.0) | (x.is(-1.0) & y.abs().above(TWO_53));
+    power.but(is_nan, f64::NAN).but(is_one, 1.0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::{narrow, pow_f32, pow_f64};
 
     const INF: f64 = f64::INFINITY;
     const NAN: f64 = f64::NAN;

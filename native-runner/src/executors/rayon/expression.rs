@@ -5,6 +5,7 @@ use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value as Clif};
 use isobar_compiler::backend::code::nodes::Read;
 use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::types::math::{definition, power_definition};
 use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 use super::host::Helper;
@@ -52,12 +53,15 @@ impl Translation<'_, '_> {
             BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
             BinaryOp::Mod if dtype.is_float() => {
-                self.helper(Helper::float(Function::Mod, dtype), dtype, &[a, b])
+                self.helper(Helper::Float(Function::Mod, dtype), dtype, &[a, b])
             }
             BinaryOp::Mod => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
             BinaryOp::Pow if dtype.is_float() => {
                 let b = self.cast(right.dtype, dtype, b);
-                self.helper(Helper::power(dtype), dtype, &[a, b])
+                match power_definition(dtype) {
+                    Some(definition) => self.formula(definition, &[a, b]),
+                    None => self.helper(Helper::Power(dtype), dtype, &[a, b]),
+                }
             }
             BinaryOp::Pow => self.wide(Helper::IntPower, dtype, a, (right.dtype, b)),
             BinaryOp::And => self.emit.both(&a, &b),
@@ -149,8 +153,11 @@ impl Translation<'_, '_> {
                 let how = if function == Function::IsInf { (FloatCC::Equal, IntCC::Equal) } else { LESS };
                 emit.compared(dtype, how, &size, &infinity)
             }
-            Function::Mod | Function::ModC => self.helper(Helper::float(function, dtype), dtype, &[a, b]),
-            _ => self.helper(Helper::float(function, dtype), dtype, &[a]),
+            Function::Mod | Function::ModC => self.helper(Helper::Float(function, dtype), dtype, &[a, b]),
+            _ => match definition(function, dtype) {
+                Some(definition) => self.formula(definition, &[a]),
+                None => self.helper(Helper::Float(function, dtype), dtype, &[a]),
+            },
         }
     }
 

@@ -35,16 +35,6 @@ pub(super) enum Helper {
     ModuloOfC,
 }
 
-impl Helper {
-    pub(super) fn float(function: Function, dtype: DType) -> Self {
-        Helper::Float(function, dtype)
-    }
-
-    pub(super) fn power(dtype: DType) -> Self {
-        Helper::Power(dtype)
-    }
-}
-
 impl Import {
     /// Its name in the text of the code.
     pub(super) fn name(self) -> String {

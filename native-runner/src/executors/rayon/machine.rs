@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{AbiParam, FuncRef};
+use cranelift_codegen::ir::{AbiParam, FuncRef, Function, GlobalValue};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module};
+use cranelift_module::{DataId, FuncId, Linkage, Module};
 use isobar_compiler::backend::code::Program;
+use isobar_compiler::types::math::real::Table;
+use isobar_compiler::types::math::record::Definition;
 
 use super::host::{Code, Import, Site};
 use super::shape::Shape;
-use super::translate::{Shared, Spread, translate};
+use super::translate::{Links, Shared, Spread, definitions, translate};
 
 /// Machine code for one program and one shape.
 pub(super) struct Machine {
@@ -75,18 +77,32 @@ impl Machine {
         keeps_text: bool,
     ) -> Result<Self, String> {
         let isa = processor()?;
+        // Of 64-bit processors, those of Intel's kind alone may lack it.
+        let is_x86 = isa.triple().architecture.to_string() == "x86_64";
+        let has_fused =
+            !is_x86 || isa.isa_flags().iter().any(|it| it.name == "has_fma" && it.as_bool() == Some(true));
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|_| None));
         let all = imports(program);
         for &import in &all {
             builder.symbol(import.name(), import.address());
         }
+        let tables = program.functions.iter().flat_map(|it| definitions(&it.body));
+        let tables: BTreeMap<&str, &'static Table> =
+            tables.flat_map(Definition::tables).map(|it| (it.name, it)).collect();
+        for (name, table) in &tables {
+            builder.symbol(*name, table.values.as_ptr().cast());
+        }
         let mut module = JITModule::new(builder);
-        let mut imported: BTreeMap<Import, FuncId> = BTreeMap::new();
+        let mut links = Joined { has_fused, ..Joined::default() };
         for import in all {
             let signature = import.signature(module.make_signature());
             let declared = module.declare_function(&import.name(), Linkage::Import, &signature);
-            imported.insert(import, declared.map_err(|it| it.to_string())?);
+            links.functions.insert(import, declared.map_err(|it| it.to_string())?);
+        }
+        for name in tables.into_keys() {
+            let declared = module.declare_data(name, Linkage::Import, false, false);
+            links.tables.insert(name, declared.map_err(|it| it.to_string())?);
         }
         let mut signature = module.make_signature();
         signature.params.extend([AbiParam::new(I64); 3]);
@@ -100,10 +116,8 @@ impl Machine {
             let id = declared.map_err(|it| it.to_string())?;
             context.func.signature = signature.clone();
             let builder = FunctionBuilder::new(&mut context.func, &mut buffers);
-            let mut import = |builder: &mut FunctionBuilder<'_>, import: Import| -> FuncRef {
-                module.declare_func_in_func(imported[&import], builder.func)
-            };
-            translate(builder, &mut shared, &mut import, function, config);
+            let mut linking = Linking { module: &mut module, joined: &links };
+            translate(builder, &mut shared, &mut linking, function, config);
             if keeps_text {
                 text.push_str(&format!("; {}\n{}\n", function.name, context.func.display()));
             }
@@ -115,6 +129,33 @@ impl Machine {
         let functions = ids.into_iter().map(|id| code(module.get_finalized_function(id))).collect();
         let Shared { sites, launches, .. } = shared;
         Ok(Self { module: Some(module), functions, sites, launches, text })
+    }
+}
+
+/// What a module knows of the host.
+#[derive(Default)]
+struct Joined {
+    functions: BTreeMap<Import, FuncId>,
+    tables: BTreeMap<&'static str, DataId>,
+    has_fused: bool,
+}
+
+struct Linking<'m> {
+    module: &'m mut JITModule,
+    joined: &'m Joined,
+}
+
+impl Links for Linking<'_> {
+    fn function(&mut self, of: &mut Function, import: Import) -> FuncRef {
+        self.module.declare_func_in_func(self.joined.functions[&import], of)
+    }
+
+    fn table(&mut self, of: &mut Function, table: &'static Table) -> GlobalValue {
+        self.module.declare_data_in_func(self.joined.tables[table.name], of)
+    }
+
+    fn has_fused(&self) -> bool {
+        self.joined.has_fused
     }
 }
 

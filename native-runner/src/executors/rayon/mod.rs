@@ -1,6 +1,7 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
 mod expression;
+mod formula;
 mod host;
 mod lanes;
 mod machine;

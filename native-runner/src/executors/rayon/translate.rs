@@ -9,17 +9,20 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{
-    AliasRegion, AliasRegionData, BlockArg, FuncRef, InstBuilder, MemFlagsData, SourceLoc, StackSlotData,
-    StackSlotKind, Type, Value as Clif,
+    AliasRegion, AliasRegionData, BlockArg, FuncRef, GlobalValue, InstBuilder, MemFlagsData, SourceLoc,
+    StackSlotData, StackSlotKind, Type, Value as Clif,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Checked, Declare, Element, For, Function, If, Item, Launch, Meaning, Program, Read, Target,
     Trap, While, walk,
 };
-use isobar_compiler::expr::Expr;
+use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::space::{Affine, Size, Symbol};
-use isobar_compiler::types::{DType, Value};
+use isobar_compiler::types::math::real::Table;
+use isobar_compiler::types::math::record::Definition;
+use isobar_compiler::types::math::{definition, power_definition};
+use isobar_compiler::types::{BinaryOp, DType, Value};
 
 use super::host::{Helper, Import, Site};
 use super::lanes::{Chunks, Emitter, Operand, REGISTER, chunk_type, scalar_type};
@@ -53,9 +56,11 @@ pub(super) struct Spread {
 pub(super) struct Translation<'t, 'p> {
     pub(super) emit: Emitter<'t>,
     shared: &'t mut Shared<'p>,
-    /// Functions of the host, by name.
-    import: &'t mut dyn FnMut(&mut FunctionBuilder<'_>, Import) -> FuncRef,
+    links: &'t mut dyn Links,
+    /// Whether the processor multiplies and adds in one operation.
+    pub(super) has_fused: bool,
     imported: BTreeMap<Import, FuncRef>,
+    tables: BTreeMap<&'static str, Clif>,
     frame: Clif,
     thread: Clif,
     positions: BTreeMap<Symbol, Clif>,
@@ -80,13 +85,40 @@ enum Place {
     Variables { variables: Vec<Variable>, is_each: bool },
 }
 
+/// What code is joined with: functions of the host, tables.
+pub(super) trait Links {
+    fn function(&mut self, of: &mut cranelift_codegen::ir::Function, import: Import) -> FuncRef;
+    fn table(&mut self, of: &mut cranelift_codegen::ir::Function, table: &'static Table) -> GlobalValue;
+    /// Whether the processor multiplies and adds in one operation.
+    fn has_fused(&self) -> bool;
+}
+
+/// The definitions of the elementary functions that items call, one for each call.
+pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
+    let mut found = Vec::new();
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.walk(&mut |it| {
+                found.extend(match &it.kind {
+                    ExprKind::Call(function, arguments) => {
+                        arguments.first().and_then(|it| definition(*function, it.dtype))
+                    }
+                    ExprKind::Binary(BinaryOp::Pow, left, _) => power_definition(left.dtype),
+                    _ => None,
+                });
+            });
+        });
+    });
+    found
+}
+
 /// Names of memory that no array shares.
 const FRAME: u32 = u32::MAX;
 
 pub(super) fn translate<'t, 'p>(
     builder: FunctionBuilder<'t>,
     shared: &'t mut Shared<'p>,
-    import: &'t mut dyn FnMut(&mut FunctionBuilder<'_>, Import) -> FuncRef,
+    links: &'t mut dyn Links,
     function: &Function,
     config: cranelift_codegen::isa::TargetFrontendConfig,
 ) {
@@ -99,8 +131,10 @@ pub(super) fn translate<'t, 'p>(
     let mut this = Translation {
         emit: Emitter { builder, lanes: 1 },
         shared,
-        import,
+        has_fused: links.has_fused(),
+        links,
         imported: BTreeMap::new(),
+        tables: BTreeMap::new(),
         frame,
         thread,
         positions: BTreeMap::new(),
@@ -117,6 +151,7 @@ pub(super) fn translate<'t, 'p>(
         this.positions.insert(symbol.clone(), value);
     }
     this.find_bases(&function.body);
+    this.find_tables(&function.body);
     this.items(&function.body);
     this.emit.builder.ins().return_(&[]);
     this.emit.builder.finalize(config);
@@ -183,9 +218,26 @@ impl Translation<'_, '_> {
         if let Some(&known) = self.imported.get(&import) {
             return known;
         }
-        let function = (self.import)(&mut self.emit.builder, import);
+        let function = self.links.function(self.emit.builder.func, import);
         self.imported.insert(import, function);
         function
+    }
+
+    /// Where a table is, loaded where the function starts.
+    pub(super) fn table(&mut self, table: &'static Table) -> Clif {
+        self.tables[table.name]
+    }
+
+    fn find_tables(&mut self, body: &[Item]) {
+        for definition in definitions(body) {
+            for table in definition.tables() {
+                if !self.tables.contains_key(table.name) {
+                    let global = self.links.table(self.emit.builder.func, table);
+                    let address = self.emit.builder.ins().symbol_value(I64, global);
+                    self.tables.insert(table.name, address);
+                }
+            }
+        }
     }
 
     fn items(&mut self, items: &[Item]) {

@@ -1,0 +1,150 @@
+//! The definitions of the transcendental functions as C.
+
+use std::fmt::Write as _;
+
+use crate::backend::emit::formula::{Dialect, Term, broken, formula};
+use crate::types::DType;
+use crate::types::math::real::Table;
+use crate::types::math::record::{Definition, Kind, Op};
+
+const TERNARY: u8 = 1;
+const BITWISE: u8 = 2;
+const RELATION: u8 = 3;
+const SUM: u8 = 4;
+const PRODUCT: u8 = 5;
+const PREFIX: u8 = 6;
+const ATOM: u8 = 7;
+
+/// How wide a line is, where it can be broken.
+const WIDTH: usize = 100;
+
+struct C;
+
+impl Dialect for C {
+    const ATOM: u8 = ATOM;
+    const RESERVED: &'static [&'static str] = &[
+        "double", "float", "int", "return", "fabs", "sqrt", "floor", "rint", "exp", "log", "log10", "pow",
+        "sin", "cos", "tan", "if", "else", "for",
+    ];
+
+    fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term {
+        let call = |name: &str| {
+            let arguments: Vec<_> = operands.iter().map(|it| it.text.as_str()).collect();
+            Term::new(format!("{name}({})", arguments.join(", ")), ATOM)
+        };
+        let infix = |op: &str, binding: u8| {
+            let (left, right) = (operands[0].within(binding), operands[1].within(binding + 1));
+            Term::new(format!("{left} {op} {right}"), binding)
+        };
+        // gcc wants parentheses around whatever else is inside these.
+        let bitwise = |op: &str, right: String| {
+            Term::new(format!("{} {op} {right}", operands[0].within(PREFIX)), BITWISE)
+        };
+        let relation = |op: &str| {
+            let (left, right) = (operands[0].within(SUM), operands[1].within(SUM));
+            Term::new(format!("{left} {op} {right}"), RELATION)
+        };
+        match *op {
+            Op::Param(position) => Term::new(definition.params[position], ATOM),
+            Op::SingleParam(position) => {
+                Term::new(format!("(double){}", definition.params[position]), PREFIX)
+            }
+            Op::Constant(value) => number(value),
+            Op::Neg(_) => Term::new(format!("-{}", operands[0].within(ATOM)), PREFIX),
+            Op::Abs(_) => call("fabs"),
+            Op::Sqrt(_) => call("sqrt"),
+            Op::Floor(_) => call("floor"),
+            Op::Nearest(_) => call("rint"),
+            Op::Add(..) | Op::Plus(..) => infix("+", SUM),
+            Op::Sub(..) => infix("-", SUM),
+            Op::Mul(..) => infix("*", PRODUCT),
+            Op::Div(..) => infix("/", PRODUCT),
+            Op::ProductError(..) => call("isobar_product_error"),
+            Op::Less(..) => relation("<"),
+            Op::Equal(..) => relation("=="),
+            Op::And(..) => bitwise("&", operands[1].within(PREFIX)),
+            Op::Or(..) | Op::BitOr(..) => bitwise("|", operands[1].within(PREFIX)),
+            Op::Not(_) => match operands[0].text.split_once(" == ") {
+                Some((left, right)) if operands[0].binding == RELATION => {
+                    Term::new(format!("{left} != {right}"), RELATION)
+                }
+                _ => Term::new(format!("!{}", operands[0].within(PREFIX)), PREFIX),
+            },
+            Op::Choose(..) => {
+                let (condition, yes) = (operands[0].within(BITWISE), operands[1].within(BITWISE));
+                Term::new(format!("{condition} ? {yes} : {}", operands[2].text), TERNARY)
+            }
+            Op::ChooseBits(_, yes, no) => {
+                Term::new(format!("{} ? {} : {}", operands[0].within(BITWISE), hex(yes), hex(no)), TERNARY)
+            }
+            Op::BitsOf(_) => call("isobar_bits"),
+            Op::OfBits(_) => call("isobar_from_bits"),
+            Op::BitsConstant(bits) => Term::new(hex(bits), ATOM),
+            Op::BitAnd(_, mask) => bitwise("&", hex(mask)),
+            Op::ShiftLeft(_, by) => bitwise("<<", by.to_string()),
+            Op::ShiftRight(_, by) => bitwise(">>", by.to_string()),
+            Op::Pick(table, _) => Term::new(format!("{}[{}]", table_name(table), operands[0].text), ATOM),
+            Op::Narrow(_) => Term::new(format!("(float){}", operands[0].within(PREFIX)), PREFIX),
+        }
+    }
+}
+
+fn number(value: f64) -> Term {
+    let (size, sign) = (value.abs(), if value.is_sign_negative() { "-" } else { "" });
+    let binding = if value.is_sign_negative() { PREFIX } else { ATOM };
+    if value.is_nan() {
+        Term::new("(double)NAN", PREFIX)
+    } else if value.is_infinite() {
+        Term::new(format!("{sign}(double)INFINITY"), PREFIX)
+    } else {
+        Term::new(format!("{sign}{size:?}"), binding)
+    }
+}
+
+fn hex(bits: u64) -> String {
+    if bits < 1024 { format!("{bits}u") } else { format!("{bits:#x}u") }
+}
+
+fn table_name(table: &Table) -> String {
+    format!("isobar_{}", table.name.to_lowercase())
+}
+
+/// The C function, with how it computes in front.
+pub(super) fn function(definition: &Definition, name: &str) -> String {
+    let of = if definition.dtype == DType::Float32 { "float" } else { "double" };
+    let params: Vec<_> = definition.params.iter().map(|it| format!("{of} {it}")).collect();
+    let (lines, result) = formula(definition, &C);
+    let mut text = format!("/* {}. */\n", definition.method);
+    let mut write = |line: std::fmt::Arguments<'_>| {
+        text.write_fmt(line).expect("a string takes everything");
+    };
+    write(format_args!("ISOBAR_INLINE {of} {name}({})\n{{\n", params.join(", ")));
+    for line in lines {
+        let of = match line.kind {
+            Kind::Double => "double",
+            Kind::Single => "float",
+            Kind::Bits => "uint64_t",
+            Kind::Truth => "int",
+        };
+        for part in broken(&format!("{of} {} = {};", line.name, line.text), 4, WIDTH) {
+            write(format_args!("{part}\n"));
+        }
+    }
+    for part in broken(&format!("return {result};"), 4, WIDTH) {
+        write(format_args!("{part}\n"));
+    }
+    write(format_args!("}}\n"));
+    text
+}
+
+/// The table as an array.
+pub(super) fn table(table: &Table) -> String {
+    let mut text = format!("/* {}. */\n", table.about);
+    text.push_str(&format!("static const double {}[{}] = {{\n", table_name(table), table.values.len()));
+    for row in table.values.chunks(4) {
+        let row: Vec<_> = row.iter().map(|it| number(*it).text).collect();
+        text.push_str(&format!("    {},\n", row.join(", ")));
+    }
+    text.push_str("};\n");
+    text
+}
