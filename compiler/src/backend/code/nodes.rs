@@ -181,7 +181,9 @@ pub struct For {
     pub positions: Positions,
     pub axis: Axis,
     pub is_descending: bool,
-    /// Whether its iterations are independent, and side by side in memory.
+    /// Whether its iterations do not depend on each other.
+    pub is_parallel: bool,
+    /// Whether the schedule gives them to vector lanes.
     pub is_simd: bool,
     pub body: Vec<Item>,
 }

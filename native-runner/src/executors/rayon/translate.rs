@@ -15,10 +15,10 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, Variable};
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Checked, Declare, Element, For, Function, If, Item, Launch, Meaning, Program, Read, Target,
-    Trap, While, walk,
+    Trap, While, any, walk,
 };
 use isobar_compiler::expr::{Expr, ExprKind};
-use isobar_compiler::space::{Affine, Size, Symbol};
+use isobar_compiler::space::{Affine, Axis, Size, Symbol};
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 use isobar_compiler::types::math::{definition, power_definition};
@@ -670,7 +670,10 @@ impl Translation<'_, '_> {
 
     /// Whether iterations of a loop can be lanes.
     fn may_be_vector(&self, it: &For) -> bool {
-        if !it.is_simd || it.is_descending || it.positions.step != 1 || self.emit.lanes > 1 {
+        // Lanes that are done wait for the others of a `while`, which C knows no way to say.
+        let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
+        let is_meant = it.is_simd || it.is_parallel && it.axis == Axis::I && has_while;
+        if !is_meant || it.is_descending || it.positions.step != 1 || self.emit.lanes > 1 {
             return false;
         }
         let symbol = &it.positions.variable;
