@@ -116,7 +116,7 @@ pub(super) fn atan<T: Real>(x: T) -> T {
     y.signed_as(x).or_nan_of(x)
 }
 
-const TWO_100: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
+const TWO_100: f64 = 1.267_650_600_228_229_4e30;
 /// tan(pi/8) and tan(3 pi/8), nearly.
 const TAN_PI_8: f64 = 0.414_213_562_373_095_1;
 const TAN_3_PI_8: f64 = 2.414_213_562_373_095;

@@ -1,8 +1,8 @@
 //! The inverses of the hyperbolic functions.
 //!
-//! All three are an area tangent: asinh(x) is that of x / sqrt(x^2 + 1), acosh(x) that of sqrt(x^2 -
-//! 1) / x. Of a small argument it is a polynomial, and else a logarithm, both of numbers in two
-//! parts.
+//! All three are an area tangent: asinh(x) is that of x / sqrt(x^2 + 1), and acosh(x) that of
+//! sqrt(x^2 - 1) / x. Of a small argument it is a polynomial, and else a logarithm, both of numbers
+//! in two parts.
 
 use super::double_double::{Double, quick_two_sum, quotient, root, two_product, two_sum};
 use super::log::log_double;

@@ -73,11 +73,6 @@ impl<T: Real> Double<T> {
         self.high + self.low
     }
 
-    #[inline]
-    pub(super) fn times(self, factor: T) -> Self {
-        product(self, Self { high: factor, low: factor.constant(0.0) })
-    }
-
     /// `yes` where the condition holds, else `no`.
     #[inline]
     pub(super) fn choose(condition: T::Truth, yes: Self, no: Self) -> Self {

@@ -99,10 +99,9 @@ fn complement<T: Real>(size: T) -> (Double<T>, T) {
     ];
     // Beyond, the result is zero.
     let a = size.but(size.above(30.0), 30.0).named("a");
-    let (upper, lower) = (a - 4.0, a + 4.0);
-    let t = (upper / lower).named("t");
-    let p = two_product(t, lower);
-    let t_low = ((upper - p.high) - p.low) / lower;
+    let four = a.constant(4.0);
+    let t = quotient(two_sum(a, -four), two_sum(a, four));
+    let (t, t_low) = (t.high.named("t"), t.low);
     let sum = quick_two_sum(middle.high, (t * polynomial(t, C)).named("steep"));
     let f = Double { high: sum.high, low: sum.low + (middle.low + t_low * polynomial(t, SLOPE)) };
 

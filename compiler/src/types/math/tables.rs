@@ -412,6 +412,7 @@ pub(super) static LOGARITHMS_REST: Table = Table {
 };
 
 /// The fractions of 2^(32 j) 2/pi for j from 0 to 30, each as a sum of four doubles.
+#[expect(clippy::approx_constant, reason = "the first entry is 2/pi itself")]
 pub(super) static TWO_OVER_PI: Table = Table {
     name: "TWO_OVER_PI",
     about: "the fractions of 2^(32 j) 2/pi for j from 0 to 30, each as a sum of four",
