@@ -18,7 +18,6 @@ use isobar_compiler::for_elements;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
-use isobar_compiler::types::math::{TAIL, tail_f64};
 use isobar_protocol::job::EventKind;
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
@@ -283,8 +282,6 @@ struct CTrap {
     k: i64,
 }
 
-type CFunction = extern "C" fn(f64) -> f64;
-
 #[repr(C)]
 struct CCall {
     domain: [i64; 3],
@@ -294,18 +291,7 @@ struct CCall {
     progress: *mut i64,
     cancel: *const i32,
     trap: *mut CTrap,
-    math: *const [CFunction; TAIL.len()],
 }
-
-extern "C" fn tail<const N: usize>(x: f64) -> f64 {
-    tail_f64(TAIL[N], x)
-}
-
-/// `struct isobar_math`.
-static MATH: [CFunction; TAIL.len()] = [
-    tail::<0>, tail::<1>, tail::<2>, tail::<3>, tail::<4>, tail::<5>, tail::<6>, tail::<7>, tail::<8>,
-    tail::<9>, tail::<10>, tail::<11>, tail::<12>, tail::<13>, tail::<14>, tail::<15>,
-];
 
 /// Calls the entry with the arrays of the launch.
 fn call(
@@ -355,7 +341,6 @@ fn call(
         progress: progress.done.as_ptr(),
         cancel: &raw const never,
         trap: &raw mut trap,
-        math: &raw const MATH,
     };
     let status = enter(entry, &call);
     match status {

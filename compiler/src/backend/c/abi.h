@@ -17,8 +17,6 @@ typedef struct {
   int64_t i, j, k;
 } isobar_trap;
 
-struct isobar_math;
-
 typedef struct isobar_call {
   int64_t domain[3];
   const isobar_field *fields;  /* one for each field, in the order of the artifact's arguments */
@@ -27,7 +25,6 @@ typedef struct isobar_call {
   volatile int64_t *progress;  /* steps finished so far; may be NULL */
   const volatile int32_t *cancel; /* asked between steps; may be NULL */
   isobar_trap *trap;
-  const struct isobar_math *math;
 } isobar_call;
 
 /* 0 done, 1 trap, 2 out of memory, 3 cancelled */

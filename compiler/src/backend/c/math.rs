@@ -78,7 +78,6 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
     paste(!used.is_empty(), include_str!("math/bits.h"));
     paste(used.iter().any(|(_, dtype)| !dtype.is_float()), include_str!("math/int.h"));
     paste(used.iter().any(|it| is_selecting(*it)), include_str!("math/select.h"));
-    paste(needs_table(used.iter().copied()), include_str!("math/tail.h"));
 
     let functions: Vec<_> = used
         .iter()
@@ -110,18 +109,9 @@ fn is_selecting((callee, dtype): (Callee, DType)) -> bool {
     dtype.is_float() && matches!(function, Min | Max | Mod | MinC | MaxC | ModC | Round | RoundAwayFromZero)
 }
 
-/// Whether the functions used call through `isobar_math_table`, which must then be set first.
-#[must_use]
-pub fn needs_table(used: impl IntoIterator<Item = (Callee, DType)>) -> bool {
-    used.into_iter().any(|(callee, dtype)| {
-        dtype.is_float() && matches!(callee, Callee::Function(it) if math::TAIL.contains(&it))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::math::TAIL;
 
     #[test]
     fn every_float_function_has_a_name_that_its_sections_define() {
@@ -131,10 +121,8 @@ mod tests {
                 let name = name(callee, dtype).expect("all functions take floats");
                 let text = sections([(callee, dtype)]).concat();
                 let stem = name.trim_end_matches("f32").trim_end_matches("f64");
-                let is_tail = TAIL.contains(&function) && text.contains(&format!("ISOBAR_TAIL({function})"));
                 let is_ours = name.starts_with("isobar_");
-                assert!(!is_ours || is_tail || text.contains(stem), "{name}");
-                assert_eq!(needs_table([(callee, dtype)]), TAIL.contains(&function));
+                assert!(!is_ours || text.contains(stem), "{name}");
             }
         }
     }
@@ -150,17 +138,5 @@ mod tests {
         assert!(order[5].contains("isobar_exp_f64(double x)"), "{order:?}");
         assert!(order[6].contains("isobar_pow_f64(double x, double y)"), "{order:?}");
         assert!(sections([]).is_empty());
-    }
-
-    #[test]
-    fn the_table_has_the_order_of_the_tail() {
-        let text = include_str!("math/tail.h");
-        let entries: Vec<_> = text
-            .lines()
-            .filter_map(|it| it.trim().strip_prefix("double (*"))
-            .filter_map(|it| it.strip_suffix("_f64)(double);"))
-            .collect();
-        let expected: Vec<_> = TAIL.iter().map(|it| it.name()).collect();
-        assert_eq!(entries, expected);
     }
 }

@@ -600,9 +600,6 @@ impl File<'_> {
             self.writer.line("struct isobar_raised raised = {.is_raised = false};");
             self.writer.line("run.raised = &raised;");
         }
-        if math::needs_table(self.wording.callees.iter().copied()) {
-            self.writer.line("isobar_math_table = call->math;");
-        }
         self.arguments();
         self.temporaries_at_entry();
         self.steps();

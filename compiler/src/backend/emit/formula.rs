@@ -95,7 +95,7 @@ fn word(op: &Op) -> &'static str {
         Op::Narrow(_) => "single",
         op => match op.kind() {
             Kind::Truth => "holds",
-            Kind::Bits => "bits",
+            Kind::Bits => "word",
             _ => "sum",
         },
     }
@@ -105,7 +105,8 @@ fn word(op: &Op) -> &'static str {
 /// operator. The first line follows `indent` spaces, the others four more.
 #[must_use]
 pub fn broken(text: &str, indent: usize, width: usize) -> Vec<String> {
-    const OPERATORS: [&str; 13] = ["+", "-", "*", "/", "?", ":", "|", "&", "<", "==", "!=", "if", "else"];
+    const OPERATORS: [&str; 15] =
+        ["+", "-", "*", "/", "?", ":", "|", "&", "<", "==", "!=", "if", "else", "and", "or"];
     let mut lines: Vec<String> = Vec::new();
     let mut line = " ".repeat(indent);
     let mut part = String::new();

@@ -1,17 +1,13 @@
 //! What texts in Python have in common: how tightly operators bind, numbers, and words that are taken.
 
+pub mod formula;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
 use super::Namer;
 use crate::space::{Bound, Level};
 use crate::types::{BinaryOp, DType, Value};
-
-/// Sums and products of two numbers, of whatever has `+` and `*`: a number, or an array of them.
-pub const DOUBLE_DOUBLE: &str = include_str!("python/double_double.py");
-
-/// The logarithms of whatever has `+`, `*` and `/`, behind `decompose`, `at_the_ends` and `head`.
-pub const LOG: &str = include_str!("python/log.py");
 
 /// How tightly operators bind.
 pub const TERNARY: u8 = 1;

@@ -32,3 +32,50 @@ pub(super) fn product<T: Real>(a: Double<T>, b: Double<T>) -> Double<T> {
     let p = two_product(a.high, b.high);
     Double { high: p.high, low: p.low + (a.high * b.low + a.low * b.high) }
 }
+
+/// `a + b` exactly, whichever is larger.
+#[inline]
+pub(super) fn two_sum<T: Real>(a: T, b: T) -> Double<T> {
+    let high = a + b;
+    let b_part = high - a;
+    Double { high, low: (a - (high - b_part)) + (b - b_part) }
+}
+
+/// `a / b` to about 104 bits, not normalised.
+#[inline]
+pub(super) fn quotient<T: Real>(a: Double<T>, b: Double<T>) -> Double<T> {
+    let high = (a.high / b.high).named("quotient");
+    let p = two_product(high, b.high);
+    let missing = ((a.high - p.high) - p.low) + (a.low - high * b.low);
+    Double { high, low: missing / b.high }
+}
+
+/// The square root to about 104 bits, not normalised; of zero, zero.
+#[inline]
+pub(super) fn root<T: Real>(a: Double<T>) -> Double<T> {
+    let high = a.high.sqrt().named("root");
+    let square = two_product(high, high);
+    let missing = ((a.high - square.high) - square.low) + a.low;
+    let twice = high * 2.0;
+    Double { high, low: missing / twice.but(high.is(0.0), 1.0) }
+}
+
+impl<T: Real> Double<T> {
+    /// A constant.
+    #[inline]
+    pub(super) fn constant(beside: T, high: f64, low: f64) -> Self {
+        Self { high: beside.constant(high), low: beside.constant(low) }
+    }
+
+    /// The nearest double.
+    #[inline]
+    pub(super) fn rounded(self) -> T {
+        self.high + self.low
+    }
+
+    /// `yes` where the condition holds, else `no`.
+    #[inline]
+    pub(super) fn choose(condition: T::Truth, yes: Self, no: Self) -> Self {
+        Self { high: T::choose(condition, yes.high, no.high), low: T::choose(condition, yes.low, no.low) }
+    }
+}

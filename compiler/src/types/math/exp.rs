@@ -5,6 +5,7 @@
 //! sum is formed from its small end. There is no table: looking up costs a vector more than the
 //! longer polynomial does.
 
+use super::double_double::{Double, quick_two_sum};
 use super::real::{Bits, Real, polynomial};
 use super::{LN_2_HIGH, LN_2_LOW, SHIFT};
 
@@ -19,6 +20,36 @@ pub(super) fn exp<T: Real>(x: T) -> T {
 /// `exp(high + low)`, where `low` is at most a rounding error of `high`.
 #[inline]
 pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
+    let parts = reduce(high, low);
+    let y = (parts.r_high + parts.tail) + 1.0;
+
+    // 2^k, beyond the range of normal numbers on either side, is made in two steps; the first is
+    // exact, so a subnormal result is rounded once.
+    let is_tiny = high.below(-600.0);
+    let before = T::choose_bits(is_tiny, 128, 0_u64.wrapping_sub(1), high);
+    let after = T::choose(is_tiny, high.constant(TWO_TO_MINUS_128), high.constant(2.0));
+    let y = times_power_of_two(y.named("y"), parts.shifted.bits().plus(before)) * after;
+    y.but(high.above(710.0), f64::INFINITY).but(high.below(-746.0), 0.0)
+}
+
+/// `exp(x)` over 2^k to some 57 bits, and k.
+#[inline]
+pub(super) fn exp_double<T: Real>(x: Double<T>) -> (Double<T>, T) {
+    let parts = reduce(x.high, Some(x.low));
+    let sum = quick_two_sum(x.high.constant(1.0), parts.r_high);
+    (quick_two_sum(sum.high, sum.low + parts.tail), parts.shifted - SHIFT)
+}
+
+/// k ln(2) + r, where exp(r) = 1 + r_high + tail.
+struct Reduced<T> {
+    /// k plus [`SHIFT`].
+    shifted: T,
+    r_high: T,
+    tail: T,
+}
+
+#[inline]
+fn reduce<T: Real>(high: T, low: Option<T>) -> Reduced<T> {
     let shifted = (high * LOG2_E + SHIFT).named("shifted");
     let k = (shifted - SHIFT).named("k");
     let r_high = (high - k * LN_2_HIGH).named("r_high");
@@ -40,15 +71,7 @@ pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
         2.510_520_637_395_710_7e-8,
         2.091_467_937_658_400_5e-9,
     ];
-    let y = (r_high + (r_low + (r * r) * polynomial(r, C))) + 1.0;
-
-    // 2^k, beyond the range of normal numbers on either side, is made in two steps; the first is
-    // exact, so a subnormal result is rounded once.
-    let is_tiny = high.below(-600.0);
-    let before = T::choose_bits(is_tiny, 128, 0_u64.wrapping_sub(1), high);
-    let after = T::choose(is_tiny, high.constant(TWO_TO_MINUS_128), high.constant(2.0));
-    let y = times_power_of_two(y.named("y"), shifted.bits().plus(before)) * after;
-    y.but(high.above(710.0), f64::INFINITY).but(high.below(-746.0), 0.0)
+    Reduced { shifted, r_high, tail: r_low + (r * r) * polynomial(r, C) }
 }
 
 const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
@@ -57,6 +80,12 @@ const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
 #[inline]
 fn times_power_of_two<T: Real>(x: T, n: T::Bits) -> T {
     T::of_bits(x.bits().plus(n << 52))
+}
+
+/// 2^n for an integer between -1023 and 1024.
+#[inline]
+pub(super) fn power_of_two<T: Real>(n: T) -> T {
+    T::of_bits(((n + SHIFT).bits() << 52).plus_constant(1023 << 52))
 }
 
 /// `exp(x)` to 2^-37, with a range somewhat beyond that of a single.

@@ -25,9 +25,15 @@ mod tables;
 mod exp;
 mod log;
 mod pow;
+mod trigonometric;
+mod arc;
+mod hyperbolic;
+mod area;
+mod cbrt;
+mod erf;
+mod gamma;
 mod select;
 mod int;
-mod tail;
 mod definitions;
 
 use super::Function;
@@ -38,7 +44,6 @@ pub use select::{
     max_c_f32, max_c_f64, max_f32, max_f64, min_c_f32, min_c_f64, min_f32, min_f64, mod_c_f32, mod_c_f64,
     mod_f32, mod_f64, round_away_from_zero_f32, round_away_from_zero_f64, round_f32, round_f64,
 };
-pub use tail::{TAIL, tail_f64};
 
 /// The functions in both precisions, from their definitions.
 macro_rules! computed {
@@ -104,22 +109,22 @@ pub fn call_f64(function: Function, x: f64) -> f64 {
         Function::IsNan => f64::from(u8::from(x.is_nan())),
         Function::IsInf => f64::from(u8::from(x.is_infinite())),
         Function::IsFinite => f64::from(u8::from(x.is_finite())),
-        Function::Sin
-        | Function::Cos
-        | Function::Tan
-        | Function::Asin
-        | Function::Acos
-        | Function::Atan
-        | Function::Sinh
-        | Function::Cosh
-        | Function::Tanh
-        | Function::Asinh
-        | Function::Acosh
-        | Function::Atanh
-        | Function::Cbrt
-        | Function::Gamma
-        | Function::Erf
-        | Function::Erfc => tail_f64(function, x),
+        Function::Sin => trigonometric::sin(x),
+        Function::Cos => trigonometric::cos(x),
+        Function::Tan => trigonometric::tan(x),
+        Function::Asin => arc::asin(x),
+        Function::Acos => arc::acos(x),
+        Function::Atan => arc::atan(x),
+        Function::Sinh => hyperbolic::sinh(x),
+        Function::Cosh => hyperbolic::cosh(x),
+        Function::Tanh => hyperbolic::tanh(x),
+        Function::Asinh => area::asinh(x),
+        Function::Acosh => area::acosh(x),
+        Function::Atanh => area::atanh(x),
+        Function::Cbrt => cbrt::cbrt(x),
+        Function::Gamma => gamma::gamma(x),
+        Function::Erf => erf::erf(x),
+        Function::Erfc => erf::erfc(x),
     }
 }
 
@@ -212,5 +217,92 @@ mod tests {
         assert_eq!(call_f64(F::IsNan, f64::NAN).to_bits(), 1.0_f64.to_bits());
         assert_eq!(call_f64(F::IsInf, f64::NEG_INFINITY).to_bits(), 1.0_f64.to_bits());
         assert_eq!(call_f32(F::IsFinite, f32::INFINITY).to_bits(), 0.0_f32.to_bits());
+    }
+
+    /// C99, annex F.9, and what is representable.
+    #[test]
+    fn special_values_are_those_of_c99() {
+        const INF: f64 = f64::INFINITY;
+        const NAN: f64 = f64::NAN;
+        use std::f64::consts::{FRAC_PI_2, PI};
+        let odd = [
+            (F::Sin, 0.0, 0.0),
+            (F::Tan, 0.0, 0.0),
+            (F::Asin, 0.0, 0.0),
+            (F::Asin, 1.0, FRAC_PI_2),
+            (F::Atan, 0.0, 0.0),
+            (F::Atan, INF, FRAC_PI_2),
+            (F::Sinh, 0.0, 0.0),
+            (F::Sinh, INF, INF),
+            (F::Sinh, 711.0, INF),
+            (F::Tanh, 0.0, 0.0),
+            (F::Tanh, INF, 1.0),
+            (F::Tanh, 20.0, 1.0),
+            (F::Asinh, 0.0, 0.0),
+            (F::Asinh, INF, INF),
+            (F::Atanh, 0.0, 0.0),
+            (F::Atanh, 1.0, INF),
+            (F::Cbrt, 0.0, 0.0),
+            (F::Cbrt, 27.0, 3.0),
+            (F::Cbrt, 1e-300, 1e-100),
+            (F::Cbrt, INF, INF),
+            (F::Erf, 0.0, 0.0),
+            (F::Erf, INF, 1.0),
+            (F::Erf, 7.0, 1.0),
+        ];
+        let others = [
+            (F::Sin, INF, NAN),
+            (F::Sin, -INF, NAN),
+            (F::Cos, INF, NAN),
+            (F::Tan, INF, NAN),
+            (F::Cos, 0.0, 1.0),
+            (F::Cos, -0.0, 1.0),
+            (F::Asin, 1.000_000_000_000_000_2, NAN),
+            (F::Asin, INF, NAN),
+            (F::Acos, 1.0, 0.0),
+            (F::Acos, -1.0, PI),
+            (F::Acos, 0.0, FRAC_PI_2),
+            (F::Acos, -1.000_000_000_000_000_2, NAN),
+            (F::Cosh, 0.0, 1.0),
+            (F::Cosh, INF, INF),
+            (F::Cosh, -INF, INF),
+            (F::Cosh, -711.0, INF),
+            (F::Acosh, 1.0, 0.0),
+            (F::Acosh, 0.999_999_999_999_999_9, NAN),
+            (F::Acosh, -INF, NAN),
+            (F::Acosh, INF, INF),
+            (F::Atanh, 1.000_000_000_000_000_2, NAN),
+            (F::Atanh, -INF, NAN),
+            (F::Gamma, 0.0, INF),
+            (F::Gamma, -0.0, -INF),
+            (F::Gamma, 1.0, 1.0),
+            (F::Gamma, 2.0, 1.0),
+            (F::Gamma, 5.0, 24.0),
+            (F::Gamma, 19.0, 6_402_373_705_728_000.0),
+            (F::Gamma, -1.0, NAN),
+            (F::Gamma, -1e300, NAN),
+            (F::Gamma, -INF, NAN),
+            (F::Gamma, INF, INF),
+            (F::Gamma, 172.0, INF),
+            (F::Gamma, -184.5, -0.0),
+            (F::Gamma, -185.5, 0.0),
+            (F::Gamma, 5e-324, INF),
+            (F::Erfc, 0.0, 1.0),
+            (F::Erfc, INF, 0.0),
+            (F::Erfc, -INF, 2.0),
+            (F::Erfc, 28.0, 0.0),
+            (F::Erfc, -7.0, 2.0),
+        ];
+        let mirrored = odd.iter().flat_map(|&(f, x, y)| [(f, x, y), (f, -x, -y)]);
+        for (function, x, expected) in mirrored.chain(others) {
+            let y = call_f64(function, x);
+            assert_eq!(y.to_bits(), expected.to_bits(), "{function}({x}) = {y}");
+        }
+        for function in F::ALL.into_iter().filter(|it| it.is_transcendental()) {
+            for nan in [f64::NAN, -f64::NAN, f64::from_bits(0xfff0_0000_0000_0001)] {
+                assert_eq!(call_f64(function, nan).to_bits(), f64::NAN.to_bits(), "{function}");
+                assert_eq!(call_f32(function, narrow(nan)).to_bits(), 0x7fc0_0000, "{function}");
+            }
+        }
     }
 }

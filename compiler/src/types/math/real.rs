@@ -145,11 +145,11 @@ pub trait Real:
         self.but(x.is_nan(), f64::NAN)
     }
 
-    /// With the sign of another number, given a number without one.
+    /// Times the sign of another number.
     #[inline]
     #[must_use]
     fn signed_as(self, other: Self) -> Self {
-        Self::of_bits(self.bits() | (other.bits() & SIGN_BIT))
+        Self::of_bits(self.bits().plus(other.bits() & SIGN_BIT))
     }
 }
 

@@ -155,7 +155,7 @@ impl Expressions<'_> {
             let [base, exponent] = [base, exponent].map(|it| self.expr(it).text);
             return Text::atom(format_args!("integer_pow({base}, {exponent})"));
         }
-        self.helpers.insert(Helper::Pow);
+        self.helpers.insert(Helper::Pow(dtype));
         let base = self.expr(base).text;
         let exponent = match exponent.kind {
             ExprKind::Literal(value) => literal(value.cast(dtype)).text,
@@ -187,14 +187,7 @@ impl Expressions<'_> {
             F::Sqrt | F::Floor | F::Ceil | F::Trunc | F::RoundAwayFromZero => {
                 (Some(Helper::Float), function.name().to_owned())
             }
-            F::Exp => (Some(Helper::Exp), format!("exp{}", suffix(dtype))),
-            F::Log | F::Log10 => (Some(Helper::Log), format!("{function}{}", suffix(dtype))),
-            tail => {
-                self.helpers.insert(Helper::Platform);
-                let argument = self.expr(first).text;
-                let text = Text::atom(format_args!("platform(math.{tail}, {argument})"));
-                return if dtype == DType::Float32 { self.within(dtype, text) } else { text };
-            }
+            function => (Some(Helper::Function(function, dtype)), format!("{function}{}", suffix(dtype))),
         };
         self.helpers.extend(helper);
         let all: Vec<String> = arguments.iter().map(|it| self.expr(it).text).collect();

@@ -1,10 +1,12 @@
 //! The functions that the text defines for itself: those that it needs, each after what it needs itself.
 //!
-//! They mirror [`crate::types::math`] operation by operation, so that the bits are the same.
+//! The transcendental ones are printed from their definitions in [`crate::types::math`], so that the bits are the same.
 
 use std::collections::BTreeSet;
 
-use crate::backend::emit::python;
+use crate::backend::emit::python::formula::{Style, function, name, table as table_text};
+use crate::types::math::record::{Definition, Op};
+use crate::types::{DType, Function, math};
 
 /// A part of the text. The order is one in which they can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,35 +14,46 @@ pub(super) enum Helper {
     Float,
     Float32,
     Integer,
-    DoubleDouble,
-    Exp,
-    Log,
-    Pow,
-    Platform,
+    Bits,
+    /// A transcendental function of floats of a type.
+    Function(Function, DType),
+    /// `**` of floats of a type.
+    Pow(DType),
 }
 
 impl Helper {
-    fn texts(self) -> &'static [&'static str] {
+    fn definition(self) -> Option<&'static Definition> {
         match self {
-            Helper::Float => &[include_str!("helpers/float.py")],
-            Helper::Float32 => &[include_str!("helpers/float32.py")],
-            Helper::Integer => &[include_str!("helpers/integer.py")],
-            Helper::DoubleDouble => &[include_str!("helpers/double_double.py"), python::DOUBLE_DOUBLE],
-            Helper::Exp => &[include_str!("helpers/exp.py")],
-            Helper::Log => &[include_str!("helpers/log.py"), python::LOG],
-            Helper::Pow => &[include_str!("helpers/pow.py")],
-            Helper::Platform => &[include_str!("helpers/platform.py")],
+            Helper::Function(function, dtype) => math::definition(function, dtype),
+            Helper::Pow(dtype) => math::power_definition(dtype),
+            _ => None,
         }
     }
 
-    fn needs(self) -> &'static [Helper] {
+    fn text(self) -> String {
         match self {
-            Helper::Float | Helper::Float32 | Helper::Integer | Helper::DoubleDouble | Helper::Platform => {
-                &[]
-            }
-            Helper::Exp | Helper::Log => &[Helper::DoubleDouble, Helper::Float32],
-            Helper::Pow => &[Helper::DoubleDouble, Helper::Float32, Helper::Float, Helper::Exp, Helper::Log],
+            Helper::Float => include_str!("helpers/float.py").to_owned(),
+            Helper::Float32 => include_str!("helpers/float32.py").to_owned(),
+            Helper::Integer => include_str!("helpers/integer.py").to_owned(),
+            Helper::Bits => include_str!("helpers/bits.py").to_owned(),
+            Helper::Function(..) | Helper::Pow(_) => self
+                .definition()
+                .map(|it| function(it, &name(it.name, it.dtype), Style::Plain))
+                .unwrap_or_default(),
         }
+    }
+
+    fn needs(self) -> Vec<Helper> {
+        let Some(definition) = self.definition() else { return Vec::new() };
+        let mut needs = vec![Helper::Bits];
+        for (_, step) in definition.steps.iter() {
+            match step.op {
+                Op::Div(..) | Op::Sqrt(_) | Op::Floor(_) | Op::Nearest(_) => needs.push(Helper::Float),
+                Op::Narrow(_) => needs.push(Helper::Float32),
+                _ => {}
+            }
+        }
+        needs
     }
 }
 
@@ -108,11 +121,8 @@ pub(super) const NAMES: &[&str] = &[
     "integer_mod",
     "integer_mod_c",
     "integer_pow",
-    "SHIFT",
-    "LN_2_HIGH",
-    "LN_2_LOW",
+    "WRAP",
     "bits",
-    "head",
     "of_bits",
     "exp",
     "exp_float32",
@@ -122,12 +132,58 @@ pub(super) const NAMES: &[&str] = &[
     "log10_float32",
     "pow",
     "pow_float32",
-    "platform",
+    "sin",
+    "sin_float32",
+    "cos",
+    "cos_float32",
+    "tan",
+    "tan_float32",
+    "asin",
+    "asin_float32",
+    "acos",
+    "acos_float32",
+    "atan",
+    "atan_float32",
+    "sinh",
+    "sinh_float32",
+    "cosh",
+    "cosh_float32",
+    "tanh",
+    "tanh_float32",
+    "asinh",
+    "asinh_float32",
+    "acosh",
+    "acosh_float32",
+    "atanh",
+    "atanh_float32",
+    "cbrt",
+    "cbrt_float32",
+    "gamma",
+    "gamma_float32",
+    "erf",
+    "erf_float32",
+    "erfc",
+    "erfc_float32",
+    "product_error",
+    "INVERSES",
+    "LOGARITHMS",
+    "LOGARITHMS_REST",
+    "TWO_OVER_PI",
 ];
 
-/// The texts of these and of what they need.
-pub(super) fn texts(used: &BTreeSet<Helper>) -> impl Iterator<Item = &'static str> {
-    let needed = used.iter().flat_map(|it| it.needs());
-    let all: BTreeSet<Helper> = used.iter().chain(needed).copied().collect();
-    all.into_iter().flat_map(Helper::texts).copied()
+/// The texts of these and of what they need, tables in front of the functions that look something up.
+pub(super) fn texts(used: &BTreeSet<Helper>) -> Vec<String> {
+    let mut all = used.clone();
+    all.extend(used.iter().flat_map(|it| it.needs()));
+    let mut tables = Vec::new();
+    for table in all.iter().filter_map(|it| it.definition()).flat_map(Definition::tables) {
+        let text = table_text(table, Style::Plain);
+        if !tables.contains(&text) {
+            tables.push(text);
+        }
+    }
+    let (functions, others): (Vec<Helper>, Vec<Helper>) =
+        all.into_iter().partition(|it| it.definition().is_some());
+    let others = others.into_iter().map(Helper::text);
+    others.chain(tables).chain(functions.into_iter().map(Helper::text)).collect()
 }

@@ -68,10 +68,10 @@ impl<'a> Printer<'a> {
         ));
         self.out.line("");
         IMPORTS.iter().for_each(|it| self.out.line(it));
-        for text in std::iter::once(FIELDS).chain(helpers::texts(used)) {
+        for text in std::iter::once(FIELDS.to_owned()).chain(helpers::texts(used)) {
             self.out.line("");
             self.out.line("");
-            paste(&mut self.out, text);
+            paste(&mut self.out, &text);
         }
         self.out.line("");
         self.out.line("");

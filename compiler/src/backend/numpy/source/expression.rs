@@ -179,7 +179,7 @@ impl Expressions<'_> {
             let [base, exponent] = [base, exponent].map(|it| self.typed(it).text);
             return Text::atom(format_args!("integer_pow({base}, {exponent})"));
         }
-        self.helpers.insert(Helper::Pow);
+        self.helpers.insert(Helper::Pow(dtype));
         let base = self.typed(base).text;
         let exponent = match exponent.kind {
             ExprKind::Literal(value) => literal(value.cast(dtype)).text,
@@ -215,18 +215,8 @@ impl Expressions<'_> {
             F::IsNan => "np.isnan".to_owned(),
             F::IsInf => "np.isinf".to_owned(),
             F::IsFinite => "np.isfinite".to_owned(),
-            F::Exp => self.helper(Helper::Exp, &format!("exp{}", suffix(dtype))),
-            F::Log => self.helper(Helper::Log, &format!("log{}", suffix(dtype))),
-            F::Log10 => self.helper(Helper::Log, &format!("log10{}", suffix(dtype))),
-            F::Gamma | F::Erf | F::Erfc => {
-                let argument = self.typed(first).text;
-                let name = self.helper(Helper::Platform, "platform");
-                return Text::atom(format_args!("{name}(pointwise(math.{function}), {argument})"));
-            }
-            tail => {
-                let argument = self.typed(first).text;
-                let name = self.helper(Helper::Platform, "platform");
-                return Text::atom(format_args!("{name}(np.{}, {argument})", of_numpy(tail)));
+            function => {
+                self.helper(Helper::Function(function, dtype), &format!("{function}{}", suffix(dtype)))
             }
         };
         let arguments: Vec<String> = arguments.iter().map(|it| self.typed(it).text).collect();
@@ -280,16 +270,4 @@ pub(super) fn type_name(dtype: DType) -> &'static str {
 
 fn suffix(dtype: DType) -> &'static str {
     if dtype == DType::Float32 { "_float32" } else { "" }
-}
-
-fn of_numpy(function: Function) -> &'static str {
-    match function {
-        Function::Asin => "arcsin",
-        Function::Acos => "arccos",
-        Function::Atan => "arctan",
-        Function::Asinh => "arcsinh",
-        Function::Acosh => "arccosh",
-        Function::Atanh => "arctanh",
-        it => it.name(),
-    }
 }

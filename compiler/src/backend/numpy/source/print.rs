@@ -93,15 +93,11 @@ impl<'a> Printer<'a> {
             self.function
         ));
         self.out.line("");
-        if used.contains(&Helper::Platform) {
-            self.out.line("import math");
-            self.out.line("");
-        }
         self.out.line("import numpy as np");
-        for text in std::iter::once(FIELDS).chain(helpers::texts(used)) {
+        for text in std::iter::once(FIELDS.to_owned()).chain(helpers::texts(used)) {
             self.out.line("");
             self.out.line("");
-            paste(&mut self.out, text);
+            paste(&mut self.out, &text);
         }
         self.out.line("");
         self.out.line("");

@@ -1,0 +1,15 @@
+def bits(x):
+    """The bits of numbers, as integers."""
+    return np.asarray(x, np.float64).view(np.uint64)
+
+
+def of_bits(n):
+    return np.asarray(n, np.uint64).view(np.float64)
+
+
+def product_error(a, b, product):
+    """What a * b has beyond the rounded product, exactly (T. J. Dekker, 1971)."""
+    a_scaled, b_scaled = 134217729.0 * a, 134217729.0 * b
+    a_high, b_high = a_scaled - (a_scaled - a), b_scaled - (b_scaled - b)
+    a_low, b_low = a - a_high, b - b_high
+    return ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
