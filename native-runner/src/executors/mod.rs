@@ -13,7 +13,7 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Mode, Request};
 
 use crate::config::{CCompiler, Tools};
 use crate::error::ApiError;
@@ -46,12 +46,41 @@ impl Backend {
     ///
     /// When it names none, or one that is not known.
     pub fn of(request: &Request) -> Result<Self, ApiError> {
-        let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
-        let Some(name) = &request.backend else {
-            return Err(ApiError::NoBackend { known });
-        };
+        match &request.backend {
+            Some(name) => Self::named(name),
+            None => Err(ApiError::NoBackend { known: Self::names() }),
+        }
+    }
+
+    /// The back ends that a request measures, or the one that it runs.
+    ///
+    /// # Errors
+    ///
+    /// When it names none, or one that is not known.
+    pub fn all_of(request: &Request) -> Result<Vec<Self>, ApiError> {
+        match &request.bench {
+            Some(bench) if bench.backends.is_empty() => Err(ApiError::NoBackend { known: Self::names() }),
+            Some(bench) => {
+                let mut found = Vec::new();
+                for name in &bench.backends {
+                    let it = Self::named(name)?;
+                    if !found.contains(&it) {
+                        found.push(it);
+                    }
+                }
+                Ok(found)
+            }
+            None => Self::of(request).map(|it| vec![it]),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, ApiError> {
         let found = Self::ALL.into_iter().find(|it| it.name() == name);
-        found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })
+        found.ok_or_else(|| ApiError::UnknownBackend { name: name.to_owned(), known: Self::names() })
+    }
+
+    fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|it| it.name()).collect()
     }
 
     /// Whether it can run here.
@@ -110,6 +139,7 @@ pub struct Setting<'a> {
     pub temporary: &'a Path,
     /// Threads of a run.
     pub threads: u32,
+    pub mode: Mode,
 }
 
 /// Why a run ended before its end.
@@ -129,8 +159,8 @@ pub enum Failure {
 
 /// The contract with each back end.
 pub trait Executor {
-    /// What a run with so many threads allocates beside its arguments; `None` where that is beyond any memory.
-    /// `arguments` are none where they are not made yet.
+    /// What a run with so many threads allocates beside its arguments, and with none what all threads share; `None`
+    /// where that is beyond any memory. `arguments` are none where they are not made yet.
     fn workspace_bytes(
         &self,
         compilation: &Compilation,
