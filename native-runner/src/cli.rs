@@ -28,12 +28,16 @@ enum Command {
     Emit(EmitArgs),
     /// Run a stencil: inputs in, written fields out
     Run(RunArgs),
+    /// Measure back ends against each other and against copying
+    Bench(BenchArgs),
     /// Compare every level and pass of the compiler with what the stencil means
     Compare(CompareArgs),
     /// Find the pass of the compiler that changes what a stencil gives
     Bisect(BisectArgs),
     /// Print what can run here, and why the rest cannot
     Backends(BackendsArgs),
+    /// Print what compiled code is kept, remove it, or say why a run does not find its own
+    Cache(CacheArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
     /// Speak the language server protocol with an editor, on standard input and output
@@ -73,6 +77,15 @@ Examples:
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
 each input once and each output once, whatever the code moves.
 Equal hashes are equal bits: all back ends give the same.";
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  isobar bench diffusion.py --backends numpy,openmp --domain 128,128,80
+  isobar bench diffusion.py --backends openmp --mode fast --threads 1 --repeats 101 --format json
+
+In each round every back end is called once, and as much memory is copied as a call has to move at least: each
+input once, each output once. Each call goes on from the fields that the one before left. Nothing is taken from
+the cache of compiled code. Prints medians, and between which times each lies with 95 % confidence.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -207,6 +220,70 @@ pub struct RunArgs {
     pub shared: Shared,
 }
 
+/// Options of `bench`.
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub struct BenchArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    /// Which back ends, as `debug,numpy,openmp`; see `isobar backends`
+    #[arg(long, value_name = "B,..", value_delimiter = ',', required_unless_present = "request")]
+    pub backends: Vec<String>,
+    /// Rounds, in each of which every back end is called once; 31 without
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeats: Option<u32>,
+    /// Threads of the back ends and of copying; all cores without
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
+    /// given is made in any case
+    #[arg(long, value_name = "NAME=GENERATOR")]
+    pub init: Vec<String>,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
+/// Options of `cache`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct CacheArgs {
+    #[command(subcommand)]
+    pub command: Option<CacheCommand>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// What is done with the cache; without a word, its entries are printed.
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Print the entries, the one that was used last first
+    List {
+        /// How to print
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Remove all compiled code, and what was measured of this machine
+    Clear {
+        /// How to print
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Say whether a run on `openmp` finds its code, and if not, what differs from the nearest
+    Explain(Box<ExplainMissArgs>),
+}
+
+/// Options of `cache explain`.
+#[derive(Debug, Args)]
+pub struct ExplainMissArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
 /// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
@@ -329,6 +406,13 @@ pub struct Shared {
     /// --stage schedule --steps` prints what that is
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
+    /// What the schedule is made for: a file like `machine` in `isobar backends --format json`, or `here` for this
+    /// machine. Without, runs are scheduled for the machine that they run on, and what is printed for a common one
+    #[arg(long, value_name = "FILE.json|here")]
+    pub machine: Option<PathBuf>,
+    /// `reproducible`, the bits of `debug`, or `fast`, where `openmp` may compute other last bits
+    #[arg(long, value_name = "MODE", value_parser = clap::builder::PossibleValuesParser::new(["reproducible", "fast"]))]
+    pub mode: Option<String>,
     /// Leave this pass out, as `oir/prune-regions`; no result changes. Repeatable
     #[arg(long, value_name = "PASS")]
     pub skip: Vec<String>,
@@ -380,6 +464,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Check(args) => commands::check::check(&args, environment),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Emit(args) => commands::emit::emit(&args, environment),
+        Command::Bench(args) => commands::bench::bench(&args, environment),
+        Command::Cache(args) => commands::cache::cache(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Bisect(args) => commands::compare::bisect(&args),

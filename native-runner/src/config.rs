@@ -1,9 +1,14 @@
 //! What the runner found around it: read once by `main`, handed down from there.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use isobar_protocol::request::Machine;
+
 use serde::{Deserialize, Serialize};
+
+use crate::machine::Found;
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +39,10 @@ pub struct Tools {
     /// The C compiler, or why there is none.
     pub cc: Result<CCompiler, String>,
     pub cores: u32,
+    /// What schedules of runs are made for.
+    pub machine: Machine,
+    /// Where each value of it is from.
+    pub machine_from: BTreeMap<String, String>,
 }
 
 /// A C compiler of the system.
@@ -48,14 +57,16 @@ impl Tools {
     /// Looks for what jobs need.
     #[must_use]
     pub fn find(environment: &Environment) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let Found { machine, from } = Found::here();
         Self {
             worker: environment.program.clone(),
             path: environment.path.clone(),
             temporary: environment.temporary.clone(),
             cache: environment.cache.clone(),
             cc: crate::executors::openmp::find_compiler(environment.cc.as_deref(), &environment.path),
-            cores: u32::try_from(cores).unwrap_or(1),
+            cores: machine.cores,
+            machine,
+            machine_from: from,
         }
     }
 }

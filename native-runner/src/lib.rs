@@ -13,6 +13,9 @@ pub mod error;
 pub mod limits;
 pub mod npz;
 pub mod problems;
+pub mod machine;
+mod cache;
+mod copying;
 mod random;
 
 // The door of the compiler.

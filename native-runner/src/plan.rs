@@ -13,6 +13,7 @@ use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
 use crate::compile::Source;
@@ -36,33 +37,67 @@ impl From<Diagnostic> for Refusal {
     }
 }
 
-/// The launch of a request; `npz` holds its fields where they are not part of it. The run may have `allowed`
-/// bytes, and has so many threads.
+/// What runs with a launch, and what it may take.
+pub(crate) struct Room<'a> {
+    /// Each has arguments of its own.
+    pub executors: &'a [Box<dyn Executor>],
+    pub threads: u32,
+    pub allowed_bytes: u64,
+    /// Whether there are arrays beside them to be copied, together as large as what a call moves at least.
+    pub has_copies: bool,
+}
+
+impl Room<'_> {
+    /// What a run needs whose arguments have so many bytes; they may not be made yet.
+    fn needed(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        arguments: u64,
+        made: &[Argument],
+    ) -> Result<Memory, Refusal> {
+        let of_all = |threads: u32| {
+            let each = self.executors.iter().map(|it| it.workspace_bytes(compilation, domain, threads, made));
+            // One of them works at a time.
+            each.map(|it| it.unwrap_or(u64::MAX)).max().unwrap_or(0)
+        };
+        let (workspace_bytes, together) = (of_all(0), of_all(self.threads));
+        let copies = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(domain));
+        let fields = arguments.saturating_mul(self.executors.len() as u64);
+        let needed = Memory {
+            fields_bytes: fields.saturating_add(if self.has_copies { copies } else { 0 }),
+            workspace_bytes,
+            scratch_bytes: together.saturating_sub(workspace_bytes),
+            threads: self.threads,
+            allowed_bytes: self.allowed_bytes,
+        };
+        self.admit(needed.asked_bytes()).map(|()| needed)
+    }
+
+    fn admit(&self, asked: u64) -> Result<(), Refusal> {
+        let allowed = self.allowed_bytes;
+        if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }
+    }
+}
+
+/// The launch of a request, and what it needs; `npz` holds its fields where they are not part of it.
 pub(crate) fn launch(
     request: &Request,
     source: &Source,
     compilation: &Compilation,
-    npz: Option<&[u8]>,
-    executor: &dyn Executor,
-    allowed: u64,
-    threads: u32,
-) -> Result<Launch, Refusal> {
+    npz: Option<Vec<u8>>,
+    room: &Room<'_>,
+) -> Result<(Launch, Memory), Refusal> {
     let Some(signature) = &compilation.signature else { return Err(Refusal::Call(Vec::new())) };
-    let fields = given_fields(request, npz, allowed)?;
+    let fields = given_fields(request, npz, room)?;
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
     let mut call = Call { fields, scalars, domain: request.domain, origin: request.origin.clone() };
     let given: u64 = call.fields.values().map(bytes).sum();
-    let admit = |domain: Domain, arguments: u64, made: &[Argument]| {
-        let workspace = executor.workspace_bytes(compilation, domain, threads, made).unwrap_or(u64::MAX);
-        // A written field exists twice when it is sent.
-        let asked = arguments.saturating_mul(2).saturating_add(workspace);
-        if asked > allowed { Err(Refusal::Memory { asked, allowed }) } else { Ok(()) }
-    };
     if let Some(generators) = &request.init {
         let directives = with_overrides(&source.directives, generators, signature, &call)?;
         let domain = domain_for(request, &directives, signature, &call)?;
         let made = inputs::bytes_for(signature, domain);
-        admit(domain, given.saturating_add(made), &[])?;
+        room.needed(compilation, domain, given.saturating_add(made), &[])?;
         fill_in(&mut call, inputs::call_for(signature, &directives, domain));
     }
     let launch = compilation.bind(call).map_err(Refusal::Call)?;
@@ -70,8 +105,9 @@ pub(crate) fn launch(
         Argument::Field(field) => bytes(&field.array),
         Argument::Scalar(_) | Argument::Unused => 0,
     };
-    admit(launch.domain, launch.arguments.iter().map(bytes_of).sum(), &launch.arguments)?;
-    Ok(launch)
+    let arguments = launch.arguments.iter().map(bytes_of).sum();
+    let needed = room.needed(compilation, launch.domain, arguments, &launch.arguments)?;
+    Ok((launch, needed))
 }
 
 fn bytes(array: &Array) -> u64 {
@@ -151,15 +187,19 @@ fn domain_for(
 /// The arrays of the request, or of the file that came with it.
 fn given_fields(
     request: &Request,
-    npz: Option<&[u8]>,
-    allowed: u64,
+    npz: Option<Vec<u8>>,
+    room: &Room<'_>,
 ) -> Result<BTreeMap<String, Array>, Refusal> {
     let mut fields = BTreeMap::new();
     if let Some(npz) = npz {
-        // They are counted twice below, so more than half can never be admitted.
-        fields = npz::read(npz, allowed / 2).map_err(|why| match why {
+        // The file and what is read from it are there at the same time.
+        let (of_file, allowed) = (npz.len() as u64, room.allowed_bytes);
+        room.admit(of_file)?;
+        fields = npz::read(&npz, allowed - of_file).map_err(|why| match why {
             Unread::Damaged(why) => Refusal::from(call::cannot_read("the input fields", &why)),
-            Unread::TooLarge { asked, .. } => Refusal::Memory { asked: asked.saturating_mul(2), allowed },
+            Unread::TooLarge { asked, .. } => {
+                Refusal::Memory { asked: asked.saturating_add(of_file), allowed }
+            }
         })?;
     }
     if let Some(FieldsInput::Inline(inline)) = &request.fields {

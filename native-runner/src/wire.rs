@@ -34,10 +34,13 @@ pub struct Order {
 }
 
 impl Order {
-    /// An order for `request` within `limits`.
+    /// An order for `request` within `limits`. What runs here is scheduled for this machine, unless it names another.
     #[must_use]
-    pub fn new(request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
+    pub fn new(mut request: Request, has_fields: bool, limits: &Limits, tools: &Tools) -> Self {
         let threads = request.options.threads.unwrap_or(tools.cores).clamp(1, MOST_THREADS);
+        if request.passes.machine.is_none() {
+            request.passes.machine = Some(tools.machine.clone());
+        }
         let seconds = limits.run_ms.div_ceil(1000).saturating_add(5);
         Self {
             request,
@@ -59,6 +62,7 @@ impl Order {
             cache: self.cache.as_deref(),
             temporary: &self.temporary,
             threads: self.threads,
+            mode: self.request.options.mode,
         }
     }
 }

@@ -1,31 +1,32 @@
 //! `isobar worker` — the process of one job: takes an order on standard input, tells what happens on
 //! standard output, and dies with the runner that started it.
 
+mod bench;
+mod send;
+
 use std::io::{Read, Write};
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
-use isobar_protocol::field::{FieldInfo, Statistics};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
 use rustix::thread::set_no_new_privs;
-use serde::Serialize;
 
 use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::copying;
 use crate::error::count;
 use crate::executors::steps::{self, Sink, Step, step};
-use crate::executors::{Backend, Failure};
-use crate::plan::{self, Refusal};
+use crate::executors::{Backend, Executor, Failure};
+use crate::plan::{self, Refusal, Room};
 use crate::problems;
 use crate::wire::{self, Order};
 
@@ -50,9 +51,9 @@ pub fn main() -> ExitCode {
         let _ = kill_current_process_group(Signal::KILL);
     });
     let out = Mutex::new(std::io::stdout());
-    let tell = |event: EventKind, bytes: &[u8]| write(&out, &event, bytes);
+    let tell = |event: EventKind, field: Option<&Array>| write(&out, &event, field);
     let begun = Instant::now();
-    let ended = compile::on_large_stack(|| work(&order, &npz, &tell)).unwrap_or_else(|panic| {
+    let ended = compile::on_large_stack(|| work(&order, npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
         // The runner writes it to its log, under this name.
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
@@ -60,8 +61,11 @@ pub fn main() -> ExitCode {
         problem.report_id = Some(report);
         End(EndReason::Error, Some(problem))
     });
-    tell(EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()), bytes: None }, &[]);
-    tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, &[]);
+    tell(
+        EventKind::Timing { name: "total".to_owned(), ms: milliseconds(begun.elapsed()), bytes: None },
+        None,
+    );
+    tell(EventKind::Ended { reason: ended.0, problem: ended.1 }, None);
     ExitCode::SUCCESS
 }
 
@@ -83,77 +87,139 @@ fn confine(order: &Order) {
     }
 }
 
-fn write<T: Serialize>(out: &Mutex<std::io::Stdout>, event: &T, bytes: &[u8]) {
+fn write(out: &Mutex<std::io::Stdout>, event: &EventKind, field: Option<&Array>) {
     let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    let written = match field {
+        None => wire::write(&mut *out, event, &[]),
+        Some(array) => {
+            let head = wire::head(event, send::bytes(array)).and_then(|it| out.write_all(&it));
+            let mut parts = send::parts(array);
+            head.and_then(|()| parts.try_for_each(|it| out.write_all(&it))).and_then(|()| out.flush())
+        }
+    };
     // Where nobody listens any more, nobody needs the work either.
-    if wire::write(&mut *out, event, bytes).is_err() {
+    if written.is_err() {
         let _ = kill_current_process_group(Signal::KILL);
     }
 }
 
-type Tell<'a> = &'a (dyn Fn(EventKind, &[u8]) + Sync);
+/// Tells the runner; of a field, with its array.
+type Tell<'a> = &'a (dyn Fn(EventKind, Option<&Array>) + Sync);
 
 struct End(EndReason, Option<Problem>);
 
-fn work(order: &Order, npz: &[u8], tell: Tell<'_>) -> End {
+fn work(order: &Order, npz: Vec<u8>, tell: Tell<'_>) -> End {
+    let npz = order.has_fields.then_some(npz);
+    let done = compiled(order, tell).and_then(|compiled| match &order.request.bench {
+        Some(bench) => bench::measure(order, bench, &compiled, npz, tell),
+        None => run(order, &compiled, npz, tell),
+    });
+    match done {
+        Ok(()) => End(EndReason::Ok, None),
+        Err(end) => end,
+    }
+}
+
+/// A stencil without errors.
+struct Compiled {
+    source: Source,
+    compilation: Arc<Compilation>,
+}
+
+/// Compiles the stencil of the request, and tells what is to be said of it.
+fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
     let request = &order.request;
-    let Ok(backend) = Backend::of(request) else {
-        return End(
-            EndReason::Error,
-            Some(problems::BACKEND_UNAVAILABLE.problem("the back end is not known")),
-        );
-    };
     let source = Source::of(request);
-    let sink = |event: EventKind| tell(event, &[]);
+    let sink = |event: EventKind| tell(event, None);
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
     levels.close();
     let places = Places::new(compilation.sources());
     for diagnostic in &compilation.diagnostics {
-        tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
+        sink(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) });
     }
     if compilation.has_errors() {
         let errors = compilation.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
         let problem = problems::COMPILE_FAILED
             .problem(format!("the stencil does not compile: {}", count(errors, "error")));
-        return End(EndReason::Error, Some(problem));
+        return Err(End(EndReason::Error, Some(problem)));
     }
-
     if compilation.stencil.is_none() {
-        tell(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) }, &[]);
-        return End(EndReason::Error, Some(problems::COMPILE_FAILED.problem("there is no stencil to run")));
+        sink(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) });
+        let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
+        return Err(End(EndReason::Error, Some(problem)));
     }
+    Ok(Compiled { source, compilation })
+}
 
-    let executor = backend.executor();
-    let prepared = step("inputs", &sink, || {
-        let npz = order.has_fields.then_some(npz);
-        let (bytes, threads) = (order.memory_bytes, order.threads);
-        plan::launch(request, &source, &compilation, npz, executor.as_ref(), bytes, threads)
-    });
-    let mut launch = match prepared {
-        Ok(launch) => launch,
+/// Makes or reads the inputs, and tells what the run needs.
+fn inputs(
+    order: &Order,
+    compiled: &Compiled,
+    npz: Option<Vec<u8>>,
+    executors: &[Box<dyn Executor>],
+    tell: Tell<'_>,
+) -> Result<Launch, End> {
+    let sink = |event: EventKind| tell(event, None);
+    let Compiled { source, compilation } = compiled;
+    let room = Room {
+        executors,
+        threads: order.threads,
+        allowed_bytes: order.memory_bytes,
+        has_copies: order.request.bench.is_some(),
+    };
+    let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
+    match planned {
+        Ok((launch, memory)) => {
+            sink(EventKind::Memory { memory });
+            Ok(launch)
+        }
         Err(Refusal::Call(found)) => {
+            let places = Places::new(compilation.sources());
             for diagnostic in &found {
-                tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, &[]);
+                sink(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) });
             }
             let problem = problems::CALL_REFUSED.problem("the arguments do not fit the stencil");
-            return End(EndReason::Error, Some(problem));
+            Err(End(EndReason::Error, Some(problem)))
         }
-        Err(Refusal::Memory { asked, allowed }) => {
-            return End(EndReason::Limit, Some(too_much(asked, allowed)));
-        }
-    };
+        Err(Refusal::Memory { asked, allowed }) => Err(End(EndReason::Limit, Some(too_much(asked, allowed)))),
+    }
+}
 
-    let ran = executor.prepare(&compilation, order.setting(), &sink).and_then(|mut prepared| {
-        let bytes = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(launch.domain));
-        step("fit", &sink, || prepared.fit(&launch))?;
+fn unknown_backend() -> End {
+    End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem("the back end is not known")))
+}
+
+fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
+    let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
+    let executors = [backend.executor()];
+    let mut launch = inputs(order, compiled, npz, &executors, tell)?;
+    let sink = |event: EventKind| tell(event, None);
+    let compilation = &compiled.compilation;
+    let Some(signature) = &compilation.signature else { return Ok(()) };
+    let bytes = signature.compulsory_bytes(launch.domain);
+    let [executor] = executors;
+    let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
+        prepared.fit(&launch, &sink)?;
         steps::run(prepared.as_mut(), &mut launch, bytes, &sink)
     });
-    if let Err(failure) = ran {
-        return failed(failure, &compilation, &places, tell);
+    ran.map_err(|failure| failed(failure, compilation, tell))?;
+    step("fields", &sink, || send::fields(signature, &launch, tell));
+    drop(launch);
+    // An interpreter is never near it.
+    if backend != Backend::Debug && bytes > 0 {
+        tell_copy_rate(order, &sink);
     }
-    step("fields", &sink, || send_fields(&compilation, &launch, tell));
-    End(EndReason::Ok, None)
+    Ok(())
+}
+
+/// Tells how fast this machine copies; where it has to be measured, that is a step.
+fn tell_copy_rate(order: &Order, sink: Sink<'_>) {
+    let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
+    let measure = |bytes| step("copy", sink, || copying::measured(bytes, order.threads));
+    if let Some(copy) = copying::rate(cache, machine, order.threads, measure) {
+        sink(EventKind::Copy { copy });
+    }
 }
 
 /// Tells the levels of a compilation as steps; passes count to their level.
@@ -186,7 +252,8 @@ fn too_much(asked: u64, allowed: u64) -> Problem {
         .with_limit(LimitHit::new("memory", allowed, asked, "bytes"))
 }
 
-fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell: Tell<'_>) -> End {
+fn failed(failure: Failure, compilation: &Compilation, tell: Tell<'_>) -> End {
+    let places = Places::new(compilation.sources());
     match failure {
         Failure::Cancelled => {
             End(EndReason::Cancelled, Some(problems::CANCELLED.problem("the run was cancelled")))
@@ -205,124 +272,16 @@ fn failed(failure: Failure, compilation: &Compilation, places: &Places<'_>, tell
                 diagnostic.label = "stopped here".to_owned();
             }
             let cell = Some([i, j, k]);
-            tell(EventKind::Trap { message: detail.clone(), diagnostic: Some(diagnostic), cell }, &[]);
+            tell(EventKind::Trap { message: detail.clone(), diagnostic: Some(diagnostic), cell }, None);
             End(EndReason::Trap, Some(problems::RUN_TRAPPED.problem(detail)))
         }
         Failure::Code(said) => {
             let said: String = said.chars().take(4000).collect();
-            tell(EventKind::Log { text: said }, &[]);
+            tell(EventKind::Log { text: said }, None);
             let problem =
                 problems::CODE_GENERATION_FAILED.problem("the C compiler refused the generated code");
             End(EndReason::Error, Some(problem))
         }
         Failure::Machine(what) => End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(what))),
-    }
-}
-
-fn send_fields(compilation: &Compilation, launch: &Launch, tell: Tell<'_>) {
-    let Some(signature) = &compilation.signature else { return };
-    for field in written(signature, launch) {
-        let (info, array) = field;
-        tell(EventKind::Field { field: info }, &c_order(array).to_le_bytes());
-    }
-}
-
-/// The fields that the stencil may write, described.
-fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<Item = (FieldInfo, &'a Array)> {
-    signature.params.iter().zip(&launch.arguments).filter_map(|(param, argument)| {
-        let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else {
-            return None;
-        };
-        if !param.access.is_written() {
-            return None;
-        }
-        let whole = |it: i64| u64::try_from(it).unwrap_or(0);
-        let data = field.array.shape.iter().skip(axes.len()).map(|&size| size as u64);
-        let origin = axes.iter().map(|axis| whole(field.origin[axis.index()]));
-        let origin: Vec<u64> = origin.chain(data.clone().map(|_| 0)).collect();
-        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).chain(data).collect();
-        let info = FieldInfo {
-            name: param.name.clone(),
-            dtype: field.array.dtype().to_string(),
-            axes: axes.to_string(),
-            shape: field.array.shape.iter().map(|&it| it as u64).collect(),
-            statistics: statistics(&field.array, &origin, &domain),
-            origin,
-            domain,
-        };
-        Some((info, &field.array))
-    })
-}
-
-/// Of the compute domain; the mean is summed in C order, so that it is the same everywhere.
-fn statistics(array: &Array, origin: &[u64], domain: &[u64]) -> Statistics {
-    let mut found = Statistics::default();
-    let (mut sum, mut n) = (0.0, 0_u32);
-    let index = |it: &u64| usize::try_from(*it).unwrap_or(0);
-    let start: usize = origin.iter().zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
-    let sizes: Vec<usize> = domain.iter().map(index).collect();
-    each(start, &sizes, &array.strides, &mut |position| {
-        let value = array.elements.get(position).as_f64();
-        if value.is_nan() {
-            found.nan += 1;
-        } else if value.is_infinite() {
-            found.inf += 1;
-        } else {
-            found.min = Some(found.min.map_or(value, |it| it.min(value)));
-            found.max = Some(found.max.map_or(value, |it| it.max(value)));
-            sum += value;
-            n = n.saturating_add(1);
-        }
-    });
-    found.mean = (n > 0).then(|| sum / f64::from(n));
-    found
-}
-
-/// Visits positions in C order.
-fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut(usize)) {
-    match (sizes, strides) {
-        ([], _) | (_, []) => visit(start),
-        (&[size], &[stride]) => (0..size).for_each(|at| visit(start + at * stride)),
-        (&[size, ref sizes @ ..], &[stride, ref strides @ ..]) => {
-            (0..size).for_each(|at| each(start + at * stride, sizes, strides, visit));
-        }
-    }
-}
-
-/// The elements in C order.
-fn c_order(array: &Array) -> Elements {
-    fn gather<T: Copy>(from: &[T], array: &Array) -> Vec<T> {
-        let mut out = Vec::with_capacity(array.shape.iter().product());
-        each(0, &array.shape, &array.strides, &mut |position| out.push(from[position]));
-        out
-    }
-    match &array.elements {
-        Elements::Bool(it) => Elements::Bool(gather(it, array)),
-        Elements::Int8(it) => Elements::Int8(gather(it, array)),
-        Elements::Int16(it) => Elements::Int16(gather(it, array)),
-        Elements::Int32(it) => Elements::Int32(gather(it, array)),
-        Elements::Int64(it) => Elements::Int64(gather(it, array)),
-        Elements::Float32(it) => Elements::Float32(gather(it, array)),
-        Elements::Float64(it) => Elements::Float64(gather(it, array)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use isobar_compiler::types::{DType, Value};
-
-    #[test]
-    fn c_order_and_statistics_follow_the_strides() {
-        let mut array = Array::zeros(DType::Float64, &[2, 3]);
-        for (n, index) in array.indices().enumerate() {
-            let position = array.position(&index);
-            array.elements.set(position, Value::Float64(n as f64));
-        }
-        array.elements.set(array.position(&[1, 1]), Value::Float64(f64::NAN));
-        assert_eq!(c_order(&array).to_le_bytes(), array.to_c_order_le_bytes());
-        let found = statistics(&array, &[0, 1], &[2, 2]);
-        assert_eq!((found.min, found.max, found.nan, found.inf), (Some(1.0), Some(5.0), 1, 0));
-        assert_eq!(found.mean, Some((1.0 + 2.0 + 5.0) / 3.0));
     }
 }

@@ -133,8 +133,8 @@ fn a_document_that_is_wrong_is_told_with_entry_line_and_column() {
         (b"{\"filez\": {}}", &[":1:8:", "`filez`", "`files`"]),
         (b"{\"path\": \"x.py\", \"domain\": [1, 2]}", &["`domain`", "length 2"]),
         (
-            b"{\"path\": \"x.py\", \"options\": {\"mode\": \"fast\"}}",
-            &["`options.mode`", "`fast`", "`reproducible`"],
+            b"{\"path\": \"x.py\", \"options\": {\"mode\": \"rash\"}}",
+            &["`options.mode`", "`rash`", "`reproducible`", "`fast`"],
         ),
         (b"{\"main\": \"a.py\"}", &["`a.py`"]),
         (b"", &["EOF"]),

@@ -10,6 +10,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
+use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::executors::{Backend, Failure, Setting};
 
@@ -48,6 +49,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         cache: Some(&cache.path().join("kept")),
         temporary: temporary.path(),
         threads: 2,
+        mode: Mode::Reproducible,
     };
     for backend in Backend::ALL {
         if backend.check(&tools).is_err() {
@@ -83,7 +85,13 @@ fn without_a_c_compiler_nothing_gets_ready() {
     let tools =
         Tools::find(&Environment { path: OsStr::new("/nowhere").to_owned(), ..Environment::default() });
     let temporary = tempfile::tempdir().unwrap();
-    let setting = Setting { cc: &tools.cc, cache: None, temporary: temporary.path(), threads: 1 };
+    let setting = Setting {
+        cc: &tools.cc,
+        cache: None,
+        temporary: temporary.path(),
+        threads: 1,
+        mode: Mode::Reproducible,
+    };
     let ready = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
 }

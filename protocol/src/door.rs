@@ -11,7 +11,7 @@ use isobar_compiler::pass::{self, Limit, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Arithmetic, Constants, Contiguous, Device, PassLimit, Request, Tile};
+use crate::request::{Arithmetic, Constants, Contiguous, Device, Machine, PassLimit, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -51,6 +51,7 @@ impl Request {
                     None | Some(Device::Cpu) => pass::Device::Cpu,
                     Some(Device::Gpu) => pass::Device::Gpu,
                 },
+                machine: self.passes.machine.as_ref().map(machine),
                 contiguous: match self.passes.contiguous {
                     None | Some(Contiguous::I) => Axis::I,
                     Some(Contiguous::J) => Axis::J,
@@ -77,6 +78,15 @@ impl Request {
             }
         }
         if wrong.is_empty() { Ok(inputs) } else { Err(wrong) }
+    }
+}
+
+fn machine(it: &Machine) -> pass::MachineModel {
+    pass::MachineModel {
+        cores: it.cores,
+        caches: it.caches.iter().map(|it| pass::Cache { bytes: it.bytes, cores: it.cores }).collect(),
+        line_bytes: it.line_bytes,
+        vector_bytes: it.vector_bytes,
     }
 }
 

@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::{Benchmark, CopyRate, Memory};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::problem::Problem;
+use crate::request::Machine;
 
 /// What this runner is and can do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -14,6 +16,9 @@ pub struct Capabilities {
     pub backends: Vec<Backend>,
     pub stages: Vec<String>,
     pub cores: u32,
+    /// What schedules of its runs are made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// How jobs are confined, in words.
     pub sandbox: String,
     pub limits: crate::limits::Limits,
@@ -86,6 +91,18 @@ pub enum EventKind {
         /// What a `run` has to move at least: each input read once, each output written once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
+    },
+    /// What the job needs at a time at most, before it is called.
+    Memory {
+        memory: Memory,
+    },
+    /// What the rate of a `run` is held against.
+    Copy {
+        copy: CopyRate,
+    },
+    /// What was measured, where the request asked for that.
+    Benchmark {
+        benchmark: Box<Benchmark>,
     },
     /// A written field is ready to be fetched.
     Field {

@@ -10,6 +10,7 @@ pub mod diagnostic;
 pub mod compile;
 pub mod passes;
 pub mod field;
+pub mod bench;
 pub mod job;
 pub mod problem;
 pub mod report;

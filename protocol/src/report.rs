@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bench::{Benchmark, CopyRate, Memory};
 use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::job::{Backend, EndReason};
+use crate::request::{Machine, Mode};
 
 /// `isobar check`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,8 +68,30 @@ pub struct RunReport {
     pub hashes: BTreeMap<String, String>,
     /// Of each step of the work.
     pub timings: Vec<MeasuredStep>,
+    /// `fast` where the bits may differ from those of `debug`.
+    #[serde(default)]
+    pub mode: Mode,
+    /// What the run needed at a time at most; nothing where it was refused before that was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// What the rate of `run` is held against.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<CopyRate>,
     /// The file that holds the fields, where one was asked for.
     pub out: Option<String>,
+}
+
+/// `isobar bench`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BenchReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub reason: EndReason,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// Nothing where the stencil or the run failed.
+    pub benchmark: Option<Benchmark>,
+    /// The compiler's levels, which all back ends share, and the other steps of the job.
+    pub timings: Vec<MeasuredStep>,
 }
 
 /// `isobar compare --passes` and `isobar bisect`
@@ -111,4 +135,50 @@ pub struct MeasuredStep {
 pub struct BackendsReport {
     pub diagnostics: Vec<Diagnostic>,
     pub backends: Vec<Backend>,
+    /// What schedules of runs are made for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
+    /// Where each value of it is from.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub machine_from: BTreeMap<String, String>,
+}
+
+/// `isobar cache`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CacheReport {
+    pub diagnostics: Vec<Diagnostic>,
+    /// The folder; nothing where there is none.
+    pub folder: Option<String>,
+    /// The one that was used last comes first.
+    pub entries: Vec<CacheEntry>,
+    /// How many entries were removed, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
+    /// Of `explain`: whether a run finds its code, and if not, why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
+}
+
+/// Compiled code that is kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheEntry {
+    /// The hash of all that decides the code.
+    pub key: String,
+    pub stencil: String,
+    pub bytes: u64,
+    /// Whether it is as it was written.
+    pub is_whole: bool,
+}
+
+/// Whether compiled code is found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    pub key: String,
+    pub is_hit: bool,
+    /// The entry that is most like it, where it is not found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<String>,
+    /// What differs from that one: `text`, `flags`, `compiler`, `processor`, `version`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
 }

@@ -74,6 +74,25 @@ pub struct Request {
     pub options: Options,
     #[serde(skip_serializing_if = "Passes::is_default")]
     pub passes: Passes,
+    /// Measures instead of running once; no field is answered. Its back ends stand in the place of `backend`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bench: Option<Bench>,
+}
+
+/// What is measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bench {
+    pub backends: Vec<String>,
+    /// How often each of them is called; 31 where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u32>,
+}
+
+impl Bench {
+    /// As often each is called where nobody says how often.
+    pub const ROUNDS: u32 = 31;
+    pub const MOST_ROUNDS: u32 = 10_000;
 }
 
 /// Which passes of the compiler run, and what is kept of them. Nothing here changes a result.
@@ -95,6 +114,10 @@ pub struct Passes {
     /// What the schedule is made for: `cpu` where it is left out, or `gpu`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
+    /// The machine that the schedule is made for. A run is scheduled for the machine that it runs on where this is
+    /// left out; what is only printed, for a common one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Machine>,
     /// Along which axis neighbours lie side by side in memory: `i` where it is left out, `j` or `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous: Option<Contiguous>,
@@ -104,6 +127,29 @@ pub struct Passes {
     /// Whether the answer holds every level before and after each pass.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub trace: bool,
+}
+
+/// What of a machine decides a schedule. Equal machines give equal schedules, wherever they are made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// As many threads as can work at the same time.
+    pub cores: u32,
+    /// For data, the one next to the core first.
+    pub caches: Vec<Cache>,
+    /// What moves between caches at a time.
+    pub line_bytes: u32,
+    /// The widest vector of the processor.
+    pub vector_bytes: u32,
+}
+
+/// A cache of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    pub bytes: u64,
+    /// How many cores share it.
+    pub cores: u32,
 }
 
 /// A kind of machine.
@@ -210,4 +256,18 @@ pub enum Mode {
     /// The bits of the `debug` back end.
     #[default]
     Reproducible,
+    /// Products and sums may become one operation and change places: the last bits may differ, and with them
+    /// whatever depends on them.
+    Fast,
+}
+
+impl Mode {
+    /// As documents spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Reproducible => "reproducible",
+            Mode::Fast => "fast",
+        }
+    }
 }

@@ -195,7 +195,7 @@ macro_rules! runner {
     };
 }
 
-const OTHERS: [Room; 22] = [
+const OTHERS: [Room; 23] = [
     room("protocol", "", &["*"], NODES),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["*"], NODES),
@@ -226,7 +226,8 @@ const OTHERS: [Room; 22] = [
         &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]
     ),
     runner!("auth", [], &["isobar_compiler"]),
-    runner!("config", ["executors"], &["axum"]),
+    runner!("config", ["executors", "machine"], &["axum"]),
+    runner!("machine", [], &["isobar_compiler"]),
     runner!("limits", [], &["isobar_compiler"]),
     runner!("telemetry", [], &["isobar_compiler"]),
     runner!("", ["*"], &[]),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::machine::MachineModel;
 use crate::space::Axis;
 
 /// Which passes run, and how much of them.
@@ -17,6 +18,8 @@ pub struct PassOptions {
     pub schedule: Option<String>,
     /// What the schedule is made for.
     pub device: Device,
+    /// The machine that it is made for, where it is known.
+    pub machine: Option<MachineModel>,
     /// Along which axis neighbours lie side by side in memory.
     pub contiguous: Axis,
     /// Whether the steps are kept that led to the schedule.
@@ -48,6 +51,7 @@ impl Default for PassOptions {
             limit: None,
             schedule: None,
             device: Device::default(),
+            machine: None,
             contiguous: Axis::I,
             steps: false,
             trace: false,

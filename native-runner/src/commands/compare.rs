@@ -17,7 +17,7 @@ use crate::compile::{self, Source};
 use crate::document::Document;
 use crate::error::count;
 use crate::executors::Backend;
-use crate::plan::{self, Refusal};
+use crate::plan::{self, Refusal, Room};
 
 /// How many orders are tried where none was asked for.
 const SEEDS: u64 = 3;
@@ -128,8 +128,13 @@ fn launches(
     compilation: &Compilation,
 ) -> Vec<(bool, Result<Launch, Refusal>)> {
     let launch = |request: &Request| {
-        let executor = Backend::Debug.executor();
-        plan::launch(request, source, compilation, None, &*executor, MEMORY, 1)
+        let room = Room {
+            executors: &[Backend::Debug.executor()],
+            threads: 1,
+            allowed_bytes: MEMORY,
+            has_copies: false,
+        };
+        plan::launch(request, source, compilation, None, &room).map(|it| it.0)
     };
     let asked = launch(request);
     let levels = asked.as_ref().map_or(1, |it| it.domain.k);

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
+use isobar_protocol::bench::{CopyRate, Memory, gigabytes_per_second};
 use isobar_protocol::compile::{Remark, bytes};
 use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
+use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 
 /// Diagnostics with the lines they are about, as the compiler shows them.
@@ -116,6 +118,57 @@ pub(crate) fn fields(fields: &[FieldInfo], hashes: &BTreeMap<String, String>) ->
         ]);
     }
     table(&rows)
+}
+
+/// What a run needs, in a line.
+pub(crate) fn memory(it: &Memory) -> String {
+    let mut text = format!("memory: {} of fields", short(it.fields_bytes));
+    if it.workspace_bytes > 0 {
+        text += &format!(" + {} of temporaries", short(it.workspace_bytes));
+    }
+    if it.scratch_bytes > 0 {
+        let threads = if it.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", it.threads) };
+        text += &format!(" + {} of {threads}", short(it.scratch_bytes));
+    }
+    format!("{text} = {}, of {} allowed", short(it.asked_bytes()), short(it.allowed_bytes))
+}
+
+/// Bytes with three digits that count.
+fn short(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let (mut value, mut unit) = (bytes as f64, 0);
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1024.0, unit + 1);
+    }
+    let digits = if unit == 0 || value >= 100.0 { 0 } else { 1 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}
+
+/// How long each step took; a run against copying, where that was measured.
+pub(crate) fn steps(all: &[MeasuredStep], copy: Option<CopyRate>) -> String {
+    let mut rows = vec![["step", "ms", "GB/s", "of copy"].map(str::to_owned)];
+    rows.extend(all.iter().map(|it| {
+        let rate = it.bytes.and_then(|bytes| gigabytes_per_second(bytes, it.ms));
+        let part = it.bytes.zip(copy).and_then(|(bytes, copy)| copy.part(bytes, it.ms));
+        [
+            it.step.clone(),
+            format!("{:.3}", it.ms),
+            rate.map(|it| format!("{it:.2}")).unwrap_or_default(),
+            part.map(percent).unwrap_or_default(),
+        ]
+    }));
+    let mut text = table(&rows);
+    if let Some(copy) = copy {
+        let threads =
+            if copy.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", copy.threads) };
+        text += &format!("\nthis machine copies {:.1} GB/s with {threads}\n", copy.bytes_per_s / 1e9);
+    }
+    text
+}
+
+/// `97 %`
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
 }
 
 /// Six digits that count.

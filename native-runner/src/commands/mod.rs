@@ -1,6 +1,8 @@
 //! The commands, one file each, and how they print.
 
 pub mod backends;
+pub mod bench;
+pub mod cache;
 pub mod check;
 pub mod check_folder;
 pub mod client;
@@ -8,6 +10,7 @@ pub mod compare;
 pub mod emit;
 pub mod explain;
 pub mod human;
+mod job;
 pub mod lsp;
 pub mod run;
 pub mod serve;

@@ -10,6 +10,7 @@ use isobar_protocol::request::{FieldsInput, Request};
 use serde::de::DeserializeOwned;
 
 use crate::cli::Shared;
+use crate::machine::Found;
 
 /// The command line cannot be followed. Exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -110,6 +111,15 @@ impl Document {
             let name = shown(path);
             request.files.insert(name.clone(), text(path)?);
             request.passes.schedule = Some(name);
+        }
+        if let Some(path) = &shared.machine {
+            request.passes.machine = Some(match path.to_str() {
+                Some("here") => Found::here().machine,
+                _ => json(path)?,
+            });
+        }
+        if let Some(mode) = &shared.mode {
+            request.options.mode = serde_json::from_value(mode.as_str().into()).unwrap_or_default();
         }
         for pass in &shared.skip {
             request.passes.skip.push(known_pass(pass)?);

@@ -15,7 +15,7 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::request::Request;
+use isobar_protocol::request::{Mode, Request};
 
 use crate::config::{CCompiler, Tools};
 use crate::error::ApiError;
@@ -50,10 +50,37 @@ impl Backend {
     ///
     /// When it names one that is not known.
     pub fn of(request: &Request) -> Result<Self, ApiError> {
-        let Some(name) = &request.backend else { return Ok(Backend::Rayon) };
-        let known: Vec<&'static str> = Self::ALL.iter().map(|it| it.name()).collect();
+        request.backend.as_deref().map_or(Ok(Backend::Rayon), Self::named)
+    }
+
+    /// The back ends that a request measures, or the one that it runs.
+    ///
+    /// # Errors
+    ///
+    /// When it names one that is not known.
+    pub fn all_of(request: &Request) -> Result<Vec<Self>, ApiError> {
+        match &request.bench {
+            Some(bench) if !bench.backends.is_empty() => {
+                let mut found = Vec::new();
+                for name in &bench.backends {
+                    let it = Self::named(name)?;
+                    if !found.contains(&it) {
+                        found.push(it);
+                    }
+                }
+                Ok(found)
+            }
+            _ => Self::of(request).map(|it| vec![it]),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, ApiError> {
         let found = Self::ALL.into_iter().find(|it| it.name() == name);
-        found.ok_or_else(|| ApiError::UnknownBackend { name: name.clone(), known })
+        found.ok_or_else(|| ApiError::UnknownBackend { name: name.to_owned(), known: Self::names() })
+    }
+
+    fn names() -> Vec<&'static str> {
+        Self::ALL.iter().map(|it| it.name()).collect()
     }
 
     /// Whether it can run here.
@@ -120,6 +147,7 @@ pub struct Setting<'a> {
     pub temporary: &'a Path,
     /// Threads of a run.
     pub threads: u32,
+    pub mode: Mode,
 }
 
 /// Why a run ended before its end.
@@ -139,8 +167,8 @@ pub enum Failure {
 
 /// The contract with each back end.
 pub trait Executor {
-    /// What a run with so many threads allocates beside its arguments; `None` where that is beyond any memory.
-    /// `arguments` are none where they are not made yet.
+    /// What a run with so many threads allocates beside its arguments, and with none what all threads share; `None`
+    /// where that is beyond any memory. `arguments` are none where they are not made yet.
     fn workspace_bytes(
         &self,
         compilation: &Compilation,
@@ -165,12 +193,12 @@ pub trait Executor {
 /// A stencil that is ready to be called, as often as one likes.
 pub trait Prepared {
     /// Does beforehand what depends on the sizes and strides of a launch, so that the call has nothing left to do
-    /// but its work. A call that was not prepared so does it itself.
+    /// but its work; tells that as a step. A call that was not prepared so does it itself.
     ///
     /// # Errors
     ///
     /// Where the machine refuses.
-    fn fit(&mut self, _launch: &Launch) -> Result<(), Failure> {
+    fn fit(&mut self, _launch: &Launch, _sink: Sink<'_>) -> Result<(), Failure> {
         Ok(())
     }
 

@@ -2,8 +2,7 @@
 
 use std::ffi::{OsStr, c_void};
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -19,11 +18,11 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::Value;
 use isobar_protocol::job::EventKind;
-use rustix::process::geteuid;
-use sha2::{Digest, Sha256};
+use isobar_protocol::request::Mode;
 
 use super::steps::{Sink, Step, step};
 use super::{Executor, Failure, Prepared, Progress, Setting};
+use crate::cache::{self, Entry};
 use crate::compile;
 use crate::config::CCompiler;
 
@@ -99,7 +98,7 @@ impl Executor for Openmp {
         let artifact = compile::artifact(compilation).ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let arguments = arguments(artifact, signature)?;
-        let library = library(&artifact.listing.text, setting, sink)?;
+        let library = library(&signature.name, artifact, setting, sink)?;
         let entry = step("load", sink, || load(&library, &artifact.entry))?;
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
@@ -142,26 +141,36 @@ impl Prepared for Loaded<'_> {
 }
 
 /// The compiled library: from the cache, where it is there and whole, else made.
-fn library(text: &str, setting: Setting<'_>, sink: Sink<'_>) -> Result<PathBuf, Failure> {
+fn library(
+    stencil: &str,
+    artifact: &Artifact,
+    setting: Setting<'_>,
+    sink: Sink<'_>,
+) -> Result<PathBuf, Failure> {
     let cc = setting.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
     let step = Step::begin("cc", sink);
-    let cache = setting.cache.and_then(|cache| match private(cache, &cache.join("c")) {
+    let cache = setting.cache.and_then(|root| match cache::private(root, cache::OF_C) {
         Ok(folder) => Some(folder),
         Err(why) => {
             sink(EventKind::Log { text: format!("compiled code is not kept: {why}") });
             None
         }
     });
-    let entry = cache.map(|folder| Entry::of(folder, &key(text, cc)));
-    if let Some(entry) = entry.as_ref().filter(|it| it.is_whole()) {
+    let kept = cache.map(|folder| {
+        let parts = parts(artifact, setting.mode, cc);
+        (Entry::of(folder, parts.key()), parts)
+    });
+    if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
+        entry.touch();
         step.end_cached();
-        return Ok(entry.library.clone());
+        return Ok(entry.library());
     }
-    let made = make(text, cc, setting.temporary)?;
-    let library = match entry {
-        Some(entry) => {
-            entry.keep(&made).map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
-            entry.library
+    let made = make(&artifact.listing.text, &flags(artifact, setting.mode), cc, setting.temporary)?;
+    let library = match kept {
+        Some((entry, parts)) => {
+            let done = entry.keep(&made, stencil, &parts);
+            done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+            entry.library()
         }
         None => made,
     };
@@ -169,67 +178,14 @@ fn library(text: &str, setting: Setting<'_>, sink: Sink<'_>) -> Result<PathBuf, 
     Ok(library)
 }
 
-/// A folder below `root` in which nobody else can put code; made where it is missing.
-fn private(root: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let shown = folder.display();
-    let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    create.map_err(|error| format!("{shown} cannot be made: {error}"))?;
-    for path in [root, folder] {
-        // Of a link itself, not of what it leads to.
-        let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
-        let shown = path.display();
-        if !found.is_dir() {
-            return Err(format!("{shown} is no folder, or a link to one; remove it"));
-        }
-        if found.uid() != geteuid().as_raw() {
-            return Err(format!("{shown} belongs to somebody else"));
-        }
-        if found.mode() & 0o022 != 0 {
-            return Err(format!("others can write to {shown}; run `chmod 700 {shown}`, or remove it"));
-        }
-    }
-    Ok(folder.to_owned())
-}
-
-/// A library in the cache, and the hash that proves that it is whole.
-struct Entry {
-    folder: PathBuf,
-    library: PathBuf,
-    proof: PathBuf,
-}
-
-impl Entry {
-    fn of(folder: PathBuf, key: &str) -> Self {
-        let (library, proof) = (folder.join(format!("{key}.so")), folder.join(format!("{key}.sha256")));
-        Self { folder, library, proof }
-    }
-
-    fn is_whole(&self) -> bool {
-        let Ok(code) = fs::read(&self.library) else { return false };
-        fs::read_to_string(&self.proof).is_ok_and(|proof| proof == hash(&[&code]))
-    }
-
-    /// Each file comes whole or not at all: others may read the same entry at this moment.
-    fn keep(&self, made: &Path) -> std::io::Result<()> {
-        let code = fs::read(made)?;
-        for (bytes, path) in [(&code[..], &self.library), (hash(&[&code]).as_bytes(), &self.proof)] {
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            file.write_all(bytes)?;
-            file.persist(path).map_err(|it| it.error)?;
-        }
-        Ok(())
-    }
-}
-
 /// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
-fn make(text: &str, cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
+fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
     const SOURCE: &str = "stencil.c";
     const LIBRARY: &str = "stencil.so";
     let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
     fs::write(folder.join(SOURCE), text).map_err(machine)?;
     let said = Command::new(&cc.program)
-        .args(c::FLAGS)
-        .args(MACHINE_FLAGS)
+        .args(flags)
         .args(["-o", LIBRARY, SOURCE, "-lm"])
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -241,27 +197,16 @@ fn make(text: &str, cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
     Ok(folder.join(LIBRARY))
 }
 
-/// All that decides the code.
-fn key(text: &str, cc: &CCompiler) -> String {
-    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let processor: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
-        .into_iter()
-        .filter_map(|key| processor.lines().find(|line| line.starts_with(key)))
-        .collect();
-    let flags = c::FLAGS.iter().chain(&MACHINE_FLAGS).copied().collect::<Vec<_>>().join(" ");
-    let program = cc.program.to_string_lossy();
-    let parts = [text, &flags, &program, &cc.version, &processor.join("\n"), env!("CARGO_PKG_VERSION")];
-    hash(&parts.map(str::as_bytes))
+/// All that decides the code of an artifact here.
+pub(crate) fn parts(artifact: &Artifact, mode: Mode, cc: &CCompiler) -> cache::Parts {
+    let flags = flags(artifact, mode).join(" ");
+    cache::Parts::of(&artifact.listing.text, flags, format!("{}\n{}", cc.program.display(), cc.version))
 }
 
-/// The hash of the parts and of where each ends.
-fn hash(parts: &[&[u8]]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+fn flags(artifact: &Artifact, mode: Mode) -> Vec<&'static str> {
+    let mut flags = artifact.flags(mode == Mode::Fast);
+    flags.extend(MACHINE_FLAGS);
+    flags
 }
 
 #[repr(C)]
@@ -403,38 +348,4 @@ fn enter(entry: Code, call: &CCall) -> i32 {
     // reach, from the start of the domain with these strides; run-time indices are guarded by the
     // code. Arrays are distinct, and nothing else touches them until the call returns.
     unsafe { entry(call) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cache_that_others_can_write_to_is_not_used() {
-        let home = tempfile::tempdir().expect("a folder");
-        let (root, folder) = (home.path().join("isobar"), home.path().join("isobar/c"));
-        assert_eq!(private(&root, &folder), Ok(folder.clone()));
-        assert_eq!(folder.metadata().expect("it was made").mode() & 0o777, 0o700);
-        for open in [&root, &folder] {
-            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("it is ours");
-            assert!(private(&root, &folder).is_err_and(|it| it.contains("others can write")));
-            fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("it is ours");
-        }
-        fs::rename(&folder, home.path().join("elsewhere")).expect("it is ours");
-        std::os::unix::fs::symlink(home.path().join("elsewhere"), &folder).expect("a link");
-        assert!(private(&root, &folder).is_err());
-    }
-
-    #[test]
-    fn an_entry_is_whole_or_not_there() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let made = folder.path().join("made");
-        fs::write(&made, b"code").expect("it is ours");
-        let entry = Entry::of(folder.path().to_owned(), "key");
-        assert!(!entry.is_whole());
-        entry.keep(&made).expect("it is ours");
-        assert!(entry.is_whole());
-        fs::write(&entry.library, b"other code").expect("it is ours");
-        assert!(!entry.is_whole());
-    }
 }

@@ -80,7 +80,7 @@ pub(crate) fn run(
 }
 
 /// More often than this nobody wants to hear of progress.
-const PROGRESS: Duration = Duration::from_millis(50);
+pub(crate) const PROGRESS: Duration = Duration::from_millis(50);
 
 fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
     let mut told = 0;

@@ -15,6 +15,7 @@ pub(crate) async fn capabilities(State(state): State<AppState>) -> Json<Capabili
         backends: state.backends.clone(),
         stages: Stage::ALL.iter().map(ToString::to_string).collect(),
         cores: state.tools.cores,
+        machine: Some(state.tools.machine.clone()),
         sandbox: crate::limits::SANDBOX.to_owned(),
         limits: state.limits,
         jobs_waiting: state.jobs.waiting(),

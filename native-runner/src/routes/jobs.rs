@@ -25,8 +25,9 @@ pub(crate) async fn submit(
 ) -> Result<Response, ApiError> {
     let mut request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
-    let backend = Backend::of(&request)?;
-    backend.check(&state.tools)?;
+    for backend in Backend::all_of(&request)? {
+        backend.check(&state.tools)?;
+    }
     let fields = match request.fields.take() {
         Some(FieldsInput::Name(id)) => {
             let upload = state.uploads.get(&id);

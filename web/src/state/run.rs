@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use isobar_protocol::bench::{CopyRate, Memory, gigabytes_per_second};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::job::{EndReason, EventKind, StageState};
@@ -61,6 +62,33 @@ pub struct Progress {
 pub struct Timing {
     pub name: String,
     pub ms: f64,
+    /// What it had to move at least, where that is known.
+    pub bytes: Option<u64>,
+}
+
+/// What was measured of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// Step by step.
+    pub timings: Vec<Timing>,
+    /// What it needed at a time at most.
+    pub memory: Option<Memory>,
+    /// What its rate is held against.
+    pub copy: Option<CopyRate>,
+}
+
+impl Measures {
+    /// How fast a step moved what it had to, in words.
+    #[must_use]
+    pub fn rate(&self, step: &Timing) -> Option<String> {
+        let bytes = step.bytes?;
+        let rate = format!("{:.1} GB/s", gigabytes_per_second(bytes, step.ms)?);
+        let part = self.copy.and_then(|it| it.part(bytes, step.ms));
+        Some(match part {
+            Some(part) => format!("{rate}, {:.0} % of copying", 100.0 * part),
+            None => rate,
+        })
+    }
 }
 
 /// Why a run ended without a result.
@@ -98,7 +126,7 @@ pub const HERE: [&str; 2] = ["numpy", "debug"];
 pub struct Run {
     pub phase: RwSignal<Phase>,
     pub progress: RwSignal<Option<Progress>>,
-    pub timings: RwSignal<Vec<Timing>>,
+    pub measures: RwSignal<Measures>,
     pub failure: RwSignal<Option<Failure>>,
     /// What goes on or ended last, in a line.
     pub status: RwSignal<String>,
@@ -119,8 +147,8 @@ pub struct Run {
     job: StoredValue<Option<String>>,
     /// Counts the runs, so that a late end is dropped.
     begun: StoredValue<u64>,
-    /// The times of the result that is shown, until the present run has one.
-    timings_before: StoredValue<Vec<Timing>>,
+    /// Those of the result that is shown, until the present run has one.
+    measures_before: StoredValue<Measures>,
 }
 
 impl Run {
@@ -128,7 +156,7 @@ impl Run {
         Self {
             phase: RwSignal::default(),
             progress: RwSignal::default(),
-            timings: RwSignal::default(),
+            measures: RwSignal::default(),
             failure: RwSignal::default(),
             status: RwSignal::default(),
             a: RwSignal::default(),
@@ -142,7 +170,7 @@ impl Run {
             keeper: StoredValue::new_local(None),
             job: StoredValue::new(None),
             begun: StoredValue::new(0),
-            timings_before: StoredValue::new(Vec::new()),
+            measures_before: StoredValue::new(Measures::default()),
         }
     }
 
@@ -191,15 +219,15 @@ impl Run {
         self.a.set(None);
         self.b.set(None);
         self.differences.set(None);
-        self.timings_before.set_value(Vec::new());
+        self.measures_before.set_value(Measures::default());
         self.generation.update(|it| *it += 1);
     }
 
     /// The number of the run that begins.
     fn begin(self, backend: &str) -> u64 {
         self.failure.set(None);
-        self.timings_before.set_value(self.timings.get_untracked());
-        self.timings.set(Vec::new());
+        self.measures_before.set_value(self.measures.get_untracked());
+        self.measures.set(Measures::default());
         self.is_stopping.set(false);
         self.progress.set(Some(Progress { text: format!("{backend}: begins"), steps: None }));
         self.phase.set(Phase::Working(backend.to_owned()));
@@ -212,8 +240,8 @@ impl Run {
         self.progress.set(Some(Progress { text: text.into(), steps: None }));
     }
 
-    fn time(self, name: impl Into<String>, ms: f64) {
-        self.timings.update(|it| it.push(Timing { name: name.into(), ms }));
+    fn time(self, name: impl Into<String>, ms: f64, bytes: Option<u64>) {
+        self.measures.update(|it| it.timings.push(Timing { name: name.into(), ms, bytes }));
     }
 
     fn end(self, result: Result<String, Ended>) {
@@ -226,7 +254,7 @@ impl Run {
             Err(Ended::Cancelled) => {
                 self.work("stopped");
                 // What is still shown is what ran before.
-                self.timings.set(self.timings_before.get_value());
+                self.measures.set(self.measures_before.get_value());
                 self.say("Stopped.");
                 self.phase.set(Phase::Cancelled);
             }
@@ -265,7 +293,7 @@ impl App {
         self.run.phase.set(Phase::Empty);
         self.run.progress.set(None);
         self.run.failure.set(None);
-        self.run.timings.set(Vec::new());
+        self.run.measures.set(Measures::default());
     }
 
     /// Runs the chosen back end in this tab.
@@ -397,7 +425,7 @@ impl App {
         match said {
             Said::Ran { fields, timings } => {
                 for step in timings {
-                    self.run.time(step.step, step.ms);
+                    self.run.time(step.step, step.ms, None);
                 }
                 self.run.say(format!("{backend} ran in {:.0} ms.", page::now_ms() - since));
                 let (backend, machine) = (backend.to_owned(), "this tab".to_owned());
@@ -438,7 +466,7 @@ impl App {
         }
         self.look_at_result(which, &outcome.fields);
         slot.set(Some(Arc::new(outcome)));
-        self.run.timings_before.set_value(self.run.timings.get_untracked());
+        self.run.measures_before.set_value(self.run.measures.get_untracked());
         self.seen().await;
         if slot.with_untracked(Option::is_none) {
             let message = "the worker of this tab fell over when the result was to be drawn".to_owned();
@@ -462,7 +490,7 @@ impl App {
         let Ended::Failed(failure) = self.lost_worker(gone, "choose a smaller domain") else { return };
         // A run that goes on has a result of its own to show.
         if !self.run.is_busy() {
-            self.run.timings.set(Vec::new());
+            self.run.measures.set(Measures::default());
             self.run.progress.set(None);
             self.run.say("The results are lost.");
             self.run.failure.set(Some(*failure));
@@ -574,7 +602,9 @@ impl App {
                 self.run.work(format!("waits for its turn: {position} of {of}"));
             }
             EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
-            EventKind::Timing { name, ms, .. } => self.run.time(name, ms),
+            EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
+            EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
+            EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
             EventKind::Progress { done, total } => {
                 let text = "the runner works".to_owned();
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
@@ -583,6 +613,7 @@ impl App {
             EventKind::Accepted { .. }
             | EventKind::Stage { .. }
             | EventKind::Field { .. }
+            | EventKind::Benchmark { .. }
             | EventKind::Trap { .. }
             | EventKind::Diagnostic { .. }
             | EventKind::Ended { .. } => {}
@@ -657,4 +688,21 @@ fn explained(mut failure: Failure, reason: EndReason, problem: Option<Problem>) 
         .to_owned();
     }
     failure
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_told_where_bytes_and_time_are_known() {
+        let step = |ms, bytes| Timing { name: "run".to_owned(), ms, bytes };
+        let mut measures = Measures::default();
+        assert_eq!(measures.rate(&step(2.0, None)), None);
+        assert_eq!(measures.rate(&step(0.0, Some(1))), None);
+        assert_eq!(measures.rate(&step(2.0, Some(8_000_000))).as_deref(), Some("4.0 GB/s"));
+        measures.copy = Some(CopyRate { bytes_per_s: 8e9, threads: 2 });
+        let rate = measures.rate(&step(2.0, Some(8_000_000)));
+        assert_eq!(rate.as_deref(), Some("4.0 GB/s, 50 % of copying"));
+    }
 }

@@ -33,6 +33,14 @@ pub const FLAGS: [&str; 8] = [
     "-fstrict-aliasing",
 ];
 
+/// Behind [`FLAGS`], where a run may differ from the interpreter in the last bits: products and sums become one
+/// operation.
+pub const FAST_FLAGS: [&str; 2] = ["-ffp-contract=fast", "-fno-signed-zeros"];
+
+/// Behind these, where the text calls no function of mathematics: sums and products in another order. Our functions
+/// are computed in parts of which the order is the point.
+pub const REORDERING_FLAGS: [&str; 1] = ["-fassociative-math"];
+
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
@@ -85,6 +93,19 @@ pub enum ArgumentKind {
 }
 
 impl Artifact {
+    /// What the compiler must be told besides the target machine; `is_fast` allows it other bits than the interpreter's.
+    #[must_use]
+    pub fn flags(&self, is_fast: bool) -> Vec<&'static str> {
+        let mut flags = FLAGS.to_vec();
+        if is_fast {
+            flags.extend(FAST_FLAGS);
+            if !self.listing.text.contains("isobar_from_bits") {
+                flags.extend(REORDERING_FLAGS);
+            }
+        }
+        flags
+    }
+
     /// What a run with so many threads allocates on this domain; `None` where that is beyond any memory.
     /// `levels_beside` tells how many levels the array of a field has below the domain and above it.
     #[must_use]
@@ -431,6 +452,24 @@ threads j in [0, J) parallel:
         assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), 2, &none), None);
         let without = generate(&lower(&samples::copy_scale()), &COptions::default());
         assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(0));
+    }
+
+    #[test]
+    fn no_flag_reorders_a_function_of_mathematics() {
+        let plain = generate(&lower(&samples::copy_scale()), &COptions::default());
+        assert_eq!(plain.flags(false), FLAGS);
+        assert!(REORDERING_FLAGS.iter().all(|it| plain.flags(true).contains(it)));
+        let exponential = "\
+schedule exponential
+field q: float64[I, J, K] shift [0, 0, 0] read-write
+threads k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      q[i, j, k] = exp(q[i, j, k])
+";
+        let artifact = generate(&lower(&samples::parsed(exponential)), &COptions::default());
+        assert!(FAST_FLAGS.iter().all(|it| artifact.flags(true).contains(it)));
+        assert!(REORDERING_FLAGS.iter().all(|it| !artifact.flags(true).contains(it)));
     }
 
     #[test]

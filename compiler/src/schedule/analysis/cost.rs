@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
+use crate::pass::MachineModel;
 use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
 use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -38,6 +39,21 @@ impl Machine {
         operations_per_ns: 6.0,
         domain: [128, 128, 80],
     };
+
+    /// The machine of a model: where it says nothing, as [`Machine::CPU`].
+    #[must_use]
+    pub fn of(model: &MachineModel) -> Self {
+        // The rest is for what nobody counts: code, the stack, other programs.
+        let cache_bytes = model.core_cache_bytes().map_or(Self::CPU.cache_bytes, |it| 0.75 * it as f64);
+        // C compilers do not use wider vectors unless they are told to.
+        let lanes = f64::from(model.vector_bytes.clamp(16, 32)) / 32.0;
+        Self {
+            cores: i64::from(model.cores.max(1)),
+            cache_bytes: cache_bytes.max(16.0 * 1024.0),
+            operations_per_ns: Self::CPU.operations_per_ns * lanes,
+            ..Self::CPU
+        }
+    }
 }
 
 /// What something costs.
@@ -382,5 +398,21 @@ mod tests {
             "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      t[i, j, k] = a[i, j, k]\n      b[i, j, k] = t[i, j, k] * a[i + 1, j, k]\n",
         );
         assert_eq!(together, Cost { bytes: 8.0 * (1100.0 + 1000.0 + 1000.0), operations: 1000.0 });
+    }
+
+    #[test]
+    fn a_model_decides_what_it_tells_and_no_more() {
+        use crate::pass::Cache;
+        let model = |caches: &[u64], vector_bytes| MachineModel {
+            cores: 4,
+            caches: caches.iter().map(|&bytes| Cache { bytes, cores: 2 }).collect(),
+            line_bytes: 64,
+            vector_bytes,
+        };
+        let own = Machine::of(&model(&[32 << 10, 2 << 20, 64 << 20], 64));
+        assert_eq!(own, Machine { cores: 4, ..Machine::CPU });
+        assert_eq!(Machine::of(&model(&[], 32)), Machine { cores: 4, ..Machine::CPU });
+        let small = Machine::of(&model(&[64 << 10], 16));
+        assert_eq!((small.cache_bytes, small.operations_per_ns), (0.75 * 32.0 * 1024.0, 3.0));
     }
 }

@@ -67,6 +67,7 @@ impl Target {
         };
         // Tiles of rows are for rows that lie side by side.
         let machine = target.machine.clone().filter(|_| options.contiguous == Axis::I);
+        let machine = machine.map(|it| options.machine.as_ref().map_or(it, Machine::of));
         Self { contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
     }
 }

@@ -24,7 +24,7 @@ use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
 
 use super::openmp::start_of;
-use super::steps::Sink;
+use super::steps::{Sink, step};
 use super::{Executor, Failure, Prepared, Progress, Setting};
 use host::{Host, Raised, word};
 use machine::Machine;
@@ -147,11 +147,11 @@ struct Made<'f> {
 }
 
 impl Prepared for Made<'_> {
-    fn fit(&mut self, launch: &Launch) -> Result<(), Failure> {
+    fn fit(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        self.make(launch)
+        step("machine code", sink, || self.make(launch))
     }
 
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {

@@ -1,0 +1,40 @@
+//! The machine that schedules are made for: what is told of it, by whoever knows.
+
+/// What of a machine decides how loops are tiled.
+///
+/// Equal models give equal schedules, on whatever machine they are made. Without one, that of
+/// [`Machine::CPU`](crate::schedule::analysis::cost::Machine::CPU) is taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineModel {
+    /// As many threads as can work at the same time.
+    pub cores: u32,
+    /// For data, the one next to the core first.
+    pub caches: Vec<Cache>,
+    /// What moves between caches at a time.
+    pub line_bytes: u32,
+    /// The widest vector of the processor.
+    pub vector_bytes: u32,
+}
+
+/// A cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cache {
+    pub bytes: u64,
+    /// How many cores share it.
+    pub cores: u32,
+}
+
+impl MachineModel {
+    /// What a core has for itself of the second cache, or of the first where there is no other.
+    #[must_use]
+    pub fn core_cache_bytes(&self) -> Option<u64> {
+        let cache = self.caches.get(1).or(self.caches.first())?;
+        Some(cache.bytes / u64::from(cache.cores.max(1)))
+    }
+
+    /// The cache that lies before memory.
+    #[must_use]
+    pub fn last_cache_bytes(&self) -> u64 {
+        self.caches.last().map_or(0, |it| it.bytes)
+    }
+}

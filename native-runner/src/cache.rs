@@ -1,0 +1,312 @@
+//! Compiled code that is kept, and how fast this machine copies: in a folder where nobody else can put anything.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use isobar_protocol::report::{CacheEntry, Explanation};
+use rustix::process::geteuid;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Below the cache folder: libraries that were C.
+pub(crate) const OF_C: &str = "c";
+/// Below the cache folder: what was measured of this machine.
+pub(crate) const OF_MACHINE: &str = "machine";
+
+/// A folder below `root` in which nobody else can put anything; made where it is missing.
+pub(crate) fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
+    let folder = root.join(name);
+    let shown = folder.display();
+    let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    create.map_err(|error| format!("{shown} cannot be made: {error}"))?;
+    for path in [root, &folder] {
+        // Of a link itself, not of what it leads to.
+        let found = path.symlink_metadata().map_err(|error| format!("{}: {error}", path.display()))?;
+        let shown = path.display();
+        if !found.is_dir() {
+            return Err(format!("{shown} is no folder, or a link to one; remove it"));
+        }
+        if found.uid() != geteuid().as_raw() {
+            return Err(format!("{shown} belongs to somebody else"));
+        }
+        if found.mode() & 0o022 != 0 {
+            return Err(format!("others can write to {shown}; run `chmod 700 {shown}`, or remove it"));
+        }
+    }
+    Ok(folder)
+}
+
+/// All that decides the code, each part by itself, so that a miss can be explained.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Parts {
+    /// The hash of the text that is compiled.
+    pub text: String,
+    pub flags: String,
+    /// Where the compiler is, and what it says of itself.
+    pub compiler: String,
+    /// The hash of what the processor says of itself.
+    pub processor: String,
+    /// Of this program.
+    pub version: String,
+}
+
+impl Parts {
+    pub(crate) fn of(text: &str, flags: String, compiler: String) -> Self {
+        let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let processor: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
+            .into_iter()
+            .filter_map(|key| processor.lines().find(|line| line.starts_with(key)))
+            .collect();
+        Self {
+            text: hash(&[text.as_bytes()]),
+            flags,
+            compiler,
+            processor: hash(&[processor.join("\n").as_bytes()]),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    fn named(&self) -> [(&'static str, &str); 5] {
+        [
+            ("text", &self.text),
+            ("flags", &self.flags),
+            ("compiler", &self.compiler),
+            ("processor", &self.processor),
+            ("version", &self.version),
+        ]
+    }
+
+    pub(crate) fn key(&self) -> String {
+        hash(&self.named().map(|(_, it)| it.as_bytes()))
+    }
+
+    fn differing(&self, other: &Self) -> Vec<&'static str> {
+        let both = self.named().into_iter().zip(other.named());
+        both.filter(|(one, other)| one.1 != other.1).map(|(it, _)| it.0).collect()
+    }
+}
+
+/// What stands beside a library.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Description {
+    stencil: String,
+    parts: Parts,
+}
+
+/// A library in the cache, and the hash that proves that it is whole.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    folder: PathBuf,
+    key: String,
+}
+
+/// The files of an entry.
+const LIBRARY: &str = "so";
+const PROOF: &str = "sha256";
+const DESCRIPTION: &str = "json";
+
+impl Entry {
+    pub(crate) fn of(folder: PathBuf, key: String) -> Self {
+        Self { folder, key }
+    }
+
+    fn file(&self, kind: &str) -> PathBuf {
+        self.folder.join(format!("{}.{kind}", self.key))
+    }
+
+    pub(crate) fn library(&self) -> PathBuf {
+        self.file(LIBRARY)
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        let Ok(code) = fs::read(self.library()) else { return false };
+        fs::read_to_string(self.file(PROOF)).is_ok_and(|proof| proof == hash(&[&code]))
+    }
+
+    /// Notes that it was used. That it cannot be noted is no harm.
+    pub(crate) fn touch(&self) {
+        let proof = File::options().append(true).open(self.file(PROOF));
+        let _ = proof.and_then(|it| it.set_modified(SystemTime::now()));
+    }
+
+    /// Each file comes whole or not at all: others may read the same entry at this moment.
+    pub(crate) fn keep(&self, made: &Path, stencil: &str, parts: &Parts) -> std::io::Result<()> {
+        let code = fs::read(made)?;
+        let description = Description { stencil: stencil.to_owned(), parts: parts.clone() };
+        let description = serde_json::to_vec(&description)?;
+        put(&self.folder, &self.library(), &code)?;
+        put(&self.folder, &self.file(PROOF), hash(&[&code]).as_bytes())?;
+        put(&self.folder, &self.file(DESCRIPTION), &description)
+    }
+
+    fn description(&self) -> Description {
+        // One of an earlier version has none, or another one.
+        let text = fs::read(self.file(DESCRIPTION)).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+}
+
+/// Writes a file that is whole or not there.
+pub(crate) fn put(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|it| it.error)
+}
+
+/// The entries of a cache, the one that was used last first.
+pub(crate) fn list(root: &Path) -> Vec<CacheEntry> {
+    let mut found: Vec<(SystemTime, CacheEntry)> = Vec::new();
+    for entry in entries(root) {
+        let Ok(file) = entry.library().metadata() else { continue };
+        let used = entry.file(PROOF).metadata().and_then(|it| it.modified());
+        let described = CacheEntry {
+            stencil: entry.description().stencil,
+            bytes: file.len(),
+            is_whole: entry.is_whole(),
+            key: entry.key,
+        };
+        found.push((used.unwrap_or(SystemTime::UNIX_EPOCH), described));
+    }
+    found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.key.cmp(&other.1.key)));
+    found.into_iter().map(|it| it.1).collect()
+}
+
+fn entries(root: &Path) -> Vec<Entry> {
+    let folder = root.join(OF_C);
+    let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
+    let key = |it: fs::DirEntry| {
+        let name = it.file_name().into_string().ok()?;
+        let key = name.strip_suffix(&format!(".{LIBRARY}"))?;
+        key.bytes().all(|it| it.is_ascii_hexdigit()).then(|| key.to_owned())
+    };
+    let mut keys: Vec<String> = files.flatten().filter_map(key).collect();
+    keys.sort();
+    keys.into_iter().map(|key| Entry::of(folder.clone(), key)).collect()
+}
+
+/// Removes all entries, and what was measured of the machine; answers how many entries there were.
+pub(crate) fn clear(root: &Path) -> std::io::Result<usize> {
+    let entries = entries(root);
+    for entry in &entries {
+        for kind in [PROOF, DESCRIPTION, LIBRARY] {
+            absent(fs::remove_file(entry.file(kind)))?;
+        }
+    }
+    absent(fs::remove_dir_all(root.join(OF_MACHINE)))?;
+    Ok(entries.len())
+}
+
+/// That something is gone already is as well.
+fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether the code of these parts is there; if not, what differs from the entry that is most like it.
+pub(crate) fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation {
+    let key = parts.key();
+    let wanted = Entry::of(root.join(OF_C), key.clone());
+    if wanted.is_whole() {
+        return Explanation { key, is_hit: true, ..Explanation::default() };
+    }
+    let others = entries(root).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
+    let others = others.map(|(it, key)| (it.stencil != stencil, it.parts.differing(parts), key));
+    // Another text of the same stencil is nearer than the same compiler.
+    match others.min_by_key(|(is_other, differs, key)| (*is_other, differs.len(), key.clone())) {
+        Some((_, differs, nearest)) => Explanation {
+            key,
+            is_hit: false,
+            nearest: Some(nearest),
+            differs: differs.into_iter().map(str::to_owned).collect(),
+        },
+        None => Explanation { key, ..Explanation::default() },
+    }
+}
+
+/// The hash of the parts and of where each ends.
+pub(crate) fn hash(parts: &[&[u8]]) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_cache_that_others_can_write_to_is_not_used() {
+        let home = tempfile::tempdir().expect("a folder");
+        let (root, folder) = (home.path().join("isobar"), home.path().join("isobar/c"));
+        assert_eq!(private(&root, OF_C), Ok(folder.clone()));
+        assert_eq!(folder.metadata().expect("it was made").mode() & 0o777, 0o700);
+        for open in [&root, &folder] {
+            fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+            assert!(private(&root, OF_C).is_err_and(|it| it.contains("others can write")));
+            fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("it is ours");
+        }
+        fs::rename(&folder, home.path().join("elsewhere")).expect("it is ours");
+        std::os::unix::fs::symlink(home.path().join("elsewhere"), &folder).expect("a link");
+        assert!(private(&root, OF_C).is_err());
+    }
+
+    /// A cache with one entry, and the parts of that.
+    fn cache() -> (tempfile::TempDir, Entry, Parts) {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = private(root.path(), OF_C).expect("it is ours");
+        let parts = Parts::of("int x;", "-O3".to_owned(), "cc".to_owned());
+        let entry = Entry::of(folder, parts.key());
+        let made = root.path().join("made");
+        fs::write(&made, b"code").expect("it is ours");
+        entry.keep(&made, "copy", &parts).expect("it is ours");
+        (root, entry, parts)
+    }
+
+    #[test]
+    fn an_entry_is_whole_or_not_there() {
+        let (root, entry, parts) = cache();
+        assert!(entry.is_whole());
+        assert!(explain(root.path(), "copy", &parts).is_hit);
+        fs::write(entry.library(), b"other code").expect("it is ours");
+        assert!(!entry.is_whole());
+        assert!(!explain(root.path(), "copy", &parts).is_hit);
+        assert!(!list(root.path())[0].is_whole);
+    }
+
+    #[test]
+    fn a_miss_is_explained_by_the_nearest_entry() {
+        let (root, entry, parts) = cache();
+        let other = Parts { flags: "-O2".to_owned(), text: "another".to_owned(), ..parts.clone() };
+        let found = explain(root.path(), "copy", &other);
+        assert_eq!(
+            (found.is_hit, found.nearest, found.differs),
+            (false, Some(entry.key), vec!["text".to_owned(), "flags".to_owned()])
+        );
+        assert_eq!(clear(root.path()).expect("it is ours"), 1);
+        assert_eq!(list(root.path()), []);
+        let nothing = explain(root.path(), "copy", &parts);
+        assert_eq!((nothing.is_hit, nothing.nearest), (false, None));
+    }
+
+    #[test]
+    fn every_part_decides_the_key_and_where_one_ends() {
+        let parts = |text: &str, flags: &str| Parts::of(text, flags.to_owned(), "cc".to_owned());
+        let keys =
+            [parts("a", "b").key(), parts("b", "a").key(), parts("", "ab").key(), parts("ab", "").key()];
+        for (at, key) in keys.iter().enumerate() {
+            assert!(!keys[..at].contains(key));
+        }
+        assert_ne!(hash(&[b"a", b"b"]), hash(&[b"ab", b""]));
+    }
+}

@@ -1,0 +1,103 @@
+//! `isobar bench` — back ends against each other and against copying, in turn, round after round.
+
+use isobar_protocol::bench::{Benchmark, Measured, Samples};
+use isobar_protocol::job::EndReason;
+use isobar_protocol::report::{BenchReport, MeasuredStep};
+use isobar_protocol::request::Mode;
+
+use super::{Outcome, Usage, human, job, print, print_json, run, say};
+use crate::cli::{BenchArgs, Format};
+use crate::config::Environment;
+use crate::document::Document;
+
+pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let request = &mut document.request;
+    if !args.backends.is_empty() || request.bench.is_none() {
+        request.bench.get_or_insert_default().backends.clone_from(&args.backends);
+    }
+    if let Some(bench) = &mut request.bench
+        && args.repeats.is_some()
+    {
+        bench.rounds = args.repeats;
+    }
+    if args.threads.is_some() {
+        request.options.threads = args.threads;
+    }
+    // What is not given is made.
+    request.init.get_or_insert_default();
+    run::add_generators(request, &args.init)?;
+    document.out = None;
+
+    let (reason, seen) = job::done(&mut document, &args.shared, environment)?;
+    let report = BenchReport {
+        diagnostics: seen.diagnostics,
+        reason,
+        memory: seen.memory,
+        benchmark: seen.benchmark,
+        timings: seen.timings,
+    };
+    match args.shared.format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            let found = human::diagnostics(&report.diagnostics, &document.request);
+            if !found.is_empty() {
+                say(found.trim_end());
+            }
+            if let Some(benchmark) = &report.benchmark {
+                print(&told(benchmark, &report.timings));
+            }
+        }
+    }
+    Ok(if report.reason == EndReason::Ok { Outcome::Fine } else { Outcome::Failed })
+}
+
+fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
+    let [i, j, k] = it.domain;
+    let threads = if it.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", it.threads) };
+    let mut text = format!(
+        "{} on {i}x{j}x{k} points, {threads}, {}, {} rounds; a call moves {:.2} MB at least\n\n",
+        it.stencil,
+        it.mode.name(),
+        it.rounds,
+        it.bytes as f64 / 1e6,
+    );
+    let head = ["", "median ms", "95 % from", "to", "GB/s", "of copy", "first ms"];
+    let mut rows = vec![head.map(str::to_owned)];
+    rows.extend(it.backends.iter().map(row));
+    let copy = isobar_protocol::bench::gigabytes_per_second(it.bytes, it.copy.median_ms);
+    let [median, low, high] = times(&it.copy);
+    let rate = copy.map(|it| format!("{it:.2}")).unwrap_or_default();
+    rows.push(["copy".to_owned(), median, low, high, rate, String::new(), String::new()]);
+    text += &human::table(&rows);
+
+    let mut rows = vec![["to get ready", "ms"].map(str::to_owned)];
+    let is_level = |it: &&MeasuredStep| !["inputs", "total"].contains(&it.step.as_str());
+    rows.extend(timings.iter().filter(is_level).map(|it| [it.step.clone(), format!("{:.3}", it.ms)]));
+    for backend in &it.backends {
+        let step = |it: &MeasuredStep| [format!("{} {}", backend.backend, it.step), format!("{:.3}", it.ms)];
+        rows.extend(backend.ready.iter().map(step));
+    }
+    text += "\n";
+    text += &human::table(&rows);
+    if it.backends.len() > 1 {
+        let word = match (it.agree, it.mode) {
+            (true, _) => "all back ends wrote the same bits",
+            (false, Mode::Fast) => "the back ends did not write the same bits, as `fast` allows",
+            (false, Mode::Reproducible) => "the back ends did NOT write the same bits",
+        };
+        text += &format!("\n{word}\n");
+    }
+    text
+}
+
+fn row(it: &Measured) -> [String; 7] {
+    let [median, low, high] = times(&it.calls);
+    let rate = it.gb_per_s.map(|it| format!("{it:.2}")).unwrap_or_default();
+    let part = it.of_copy.map(human::percent).unwrap_or_default();
+    [it.backend.clone(), median, low, high, rate, part, format!("{:.3}", it.first_ms)]
+}
+
+fn times(it: &Samples) -> [String; 3] {
+    [it.median_ms, it.low_ms, it.high_ms].map(|it| format!("{it:.3}"))
+}

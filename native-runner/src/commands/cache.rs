@@ -1,0 +1,128 @@
+//! `isobar cache` — what compiled code is kept, its end, and why a run does not find its own.
+
+use isobar_compiler::pipeline::NoHook;
+use isobar_protocol::compile::Compiled;
+use isobar_protocol::report::{CacheReport, Explanation};
+use isobar_protocol::request::Request;
+
+use super::{Outcome, Usage, human, print, print_json, say};
+use crate::cache;
+use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
+use crate::compile::{self, Source};
+use crate::config::{Environment, Tools};
+use crate::document::{Document, Usage as Wrong, shown};
+use crate::executors::openmp;
+
+pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    let root = environment
+        .cache
+        .as_deref()
+        .ok_or_else(|| Usage::Wrong("there is no cache folder: set XDG_CACHE_HOME or HOME".to_owned()))?;
+    let mut report = CacheReport { folder: Some(shown(root)), ..CacheReport::default() };
+    let mut request = Request::default();
+    let format = match &args.command {
+        Some(CacheCommand::Clear { format }) => {
+            let unwritable = |error| Wrong::Unwritable { path: shown(root), error };
+            report.removed = Some(cache::clear(root).map_err(unwritable)?);
+            *format
+        }
+        Some(CacheCommand::Explain(args)) => {
+            request = explain(args, environment, &mut report)?;
+            args.shared.format
+        }
+        Some(CacheCommand::List { format }) => {
+            report.entries = cache::list(root);
+            *format
+        }
+        None => {
+            report.entries = cache::list(root);
+            args.format
+        }
+    };
+    match format {
+        Format::Json => print_json(&report),
+        Format::Human => {
+            let found = human::diagnostics(&report.diagnostics, &request);
+            if !found.is_empty() {
+                say(found.trim_end());
+            }
+            print(&told(&report));
+        }
+    }
+    Ok(Outcome::of(&report.diagnostics))
+}
+
+/// Looks for the code that a run of this request would take.
+fn explain(
+    args: &ExplainMissArgs,
+    environment: &Environment,
+    report: &mut CacheReport,
+) -> Result<Request, Usage> {
+    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let tools = Tools::find(environment);
+    let root = tools.cache.as_deref().unwrap_or(std::path::Path::new(""));
+    let cc = tools.cc.as_ref().map_err(|reason| Usage::Wrong(reason.clone()))?;
+    // As a run has it.
+    let machine = &mut document.request.passes.machine;
+    if machine.is_none() {
+        *machine = Some(tools.machine.clone());
+    }
+    let request = document.request;
+    let made = compile::on_large_stack(|| {
+        let compilation = Source::of(&request).compile(&mut NoHook);
+        let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
+            let stencil = compilation.stencil.as_deref().unwrap_or_default();
+            cache::explain(root, stencil, &openmp::parts(artifact, request.options.mode, cc))
+        });
+        (Compiled::new(&compilation, Vec::new()).diagnostics, found)
+    });
+    match made {
+        Ok((diagnostics, found)) => {
+            (report.diagnostics, report.explanation) = (diagnostics, found);
+            if report.explanation.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
+                report.diagnostics.push(compile::no_stencil(&request));
+            }
+        }
+        Err(panic) => report.diagnostics.push(compile::crash(&panic)),
+    }
+    Ok(request)
+}
+
+fn told(report: &CacheReport) -> String {
+    let folder = report.folder.as_deref().unwrap_or_default();
+    if let Some(removed) = report.removed {
+        let entries = crate::error::count(removed, "entry").replace("entrys", "entries");
+        return format!("{entries} removed from {folder}\n");
+    }
+    if let Some(it) = &report.explanation {
+        return explained(it);
+    }
+    if !report.diagnostics.is_empty() {
+        return String::new();
+    }
+    let mut rows = vec![["key", "stencil", "bytes", ""].map(str::to_owned)];
+    rows.extend(report.entries.iter().map(|it| {
+        let state = if it.is_whole { "" } else { "damaged, made anew when needed" };
+        [head(&it.key).to_owned(), it.stencil.clone(), it.bytes.to_string(), state.to_owned()]
+    }));
+    format!("{folder}\n{}", human::table(&rows))
+}
+
+fn explained(it: &Explanation) -> String {
+    let key = head(&it.key);
+    if it.is_hit {
+        return format!("the code is there: {key}\n");
+    }
+    match &it.nearest {
+        None => format!("there is no code {key}, nor any other\n"),
+        Some(nearest) => {
+            let differs = it.differs.join(", ");
+            format!("there is no code {key}; of {} differs: {differs}\n", head(nearest))
+        }
+    }
+}
+
+/// Enough of a key to tell it from others.
+fn head(key: &str) -> &str {
+    key.get(..12).unwrap_or(key)
+}

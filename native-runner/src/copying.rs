@@ -1,0 +1,206 @@
+//! Copying, which every run is held against: nothing that reads and writes memory is faster.
+
+use std::hint::{black_box, spin_loop};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use isobar_protocol::bench::{CopyRate, Samples};
+use isobar_protocol::request::Machine;
+use serde::{Deserialize, Serialize};
+
+use crate::cache;
+use crate::compile::milliseconds;
+
+/// Threads that copy at the same time, each between two arrays of its own.
+#[derive(Debug)]
+pub(crate) struct Copiers {
+    own: Part,
+    shared: Arc<Shared>,
+    others: Vec<JoinHandle<()>>,
+    calls: usize,
+}
+
+#[derive(Debug)]
+struct Part {
+    from: Vec<u64>,
+    to: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    threads: usize,
+    /// Who waits here takes no time of others.
+    wake: Barrier,
+    /// Who is awake, and who is done, of all calls so far.
+    awake: AtomicUsize,
+    done: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl Part {
+    /// Written by the thread that works on it, so that its memory is near.
+    fn new(words: usize) -> Self {
+        let mut part = Self { from: vec![1; words], to: vec![0; words] };
+        part.copy();
+        part
+    }
+
+    fn copy(&mut self) {
+        self.to.copy_from_slice(black_box(&self.from));
+        black_box(&mut self.to);
+    }
+}
+
+impl Shared {
+    /// Waits until all have come so often.
+    fn meet(&self, counter: &AtomicUsize, calls: usize) {
+        counter.fetch_add(1, Ordering::SeqCst);
+        for turn in 0_u32.. {
+            if counter.load(Ordering::SeqCst) >= calls * self.threads {
+                break;
+            }
+            // Where there are more threads than cores, those that are late need one.
+            if turn % 64 == 63 { std::thread::yield_now() } else { spin_loop() }
+        }
+    }
+}
+
+impl Copiers {
+    /// Arrays which together have so many bytes.
+    pub(crate) fn new(bytes: u64, threads: u32) -> Self {
+        let threads = usize::try_from(threads).unwrap_or(1).max(1);
+        let words = usize::try_from(bytes / 16).unwrap_or(usize::MAX).div_ceil(threads).max(1);
+        let shared = Arc::new(Shared {
+            threads,
+            wake: Barrier::new(threads),
+            awake: AtomicUsize::new(0),
+            done: AtomicUsize::new(0),
+            is_over: AtomicBool::new(false),
+        });
+        let others = (1..threads).map(|_| {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || {
+                let mut part = Part::new(words);
+                for calls in 1.. {
+                    shared.wake.wait();
+                    if shared.is_over.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    shared.meet(&shared.awake, calls);
+                    part.copy();
+                    shared.done.fetch_add(1, Ordering::SeqCst);
+                }
+            })
+        });
+        let others = others.collect();
+        Self { own: Part::new(words), shared, others, calls: 0 }
+    }
+
+    /// Copies once, and tells how long it took.
+    pub(crate) fn copy(&mut self) -> Duration {
+        self.calls += 1;
+        self.shared.wake.wait();
+        self.shared.meet(&self.shared.awake, self.calls);
+        let begun = Instant::now();
+        self.own.copy();
+        self.shared.meet(&self.shared.done, self.calls);
+        begun.elapsed()
+    }
+}
+
+impl Drop for Copiers {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.shared.wake.wait();
+        for other in self.others.drain(..) {
+            // A thread that panicked has told so.
+            let _ = other.join();
+        }
+    }
+}
+
+/// What was measured of this machine.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    /// Another machine is measured anew.
+    machine: String,
+    rates: Vec<CopyRate>,
+}
+
+/// The arrays are larger than the caches by so much.
+const BEYOND_CACHE: u64 = 8;
+const LEAST_BYTES: u64 = 128 << 20;
+const MOST_BYTES: u64 = 512 << 20;
+const TIMES: usize = 5;
+
+/// How fast this machine copies: as it was measured before, or by `measure`, which is given a number of bytes, and
+/// kept below `root`. None where it cannot be kept: nobody waits for it at every run.
+pub(crate) fn rate(
+    root: &Path,
+    machine: &Machine,
+    threads: u32,
+    measure: impl FnOnce(u64) -> Option<CopyRate>,
+) -> Option<CopyRate> {
+    let folder = cache::private(root, cache::OF_MACHINE).ok()?;
+    let file = folder.join("copy.json");
+    let processor = cache::Parts::of("", String::new(), String::new()).processor;
+    let name = cache::hash(&[processor.as_bytes(), format!("{machine:?}").as_bytes()]);
+    let kept = std::fs::read(&file).ok().and_then(|it| serde_json::from_slice::<Kept>(&it).ok());
+    let mut kept = kept.filter(|it| it.machine == name).unwrap_or(Kept { machine: name, rates: Vec::new() });
+    if let Some(known) = kept.rates.iter().find(|it| it.threads == threads) {
+        return Some(*known);
+    }
+    let last = machine.caches.iter().map(|it| it.bytes).max().unwrap_or(0);
+    let measured = measure(last.saturating_mul(BEYOND_CACHE).clamp(LEAST_BYTES, MOST_BYTES))?;
+    kept.rates.push(measured);
+    let text = serde_json::to_vec(&kept).ok()?;
+    // Where it cannot be written, the next run measures it again.
+    let _ = cache::put(&folder, &file, &text);
+    Some(measured)
+}
+
+/// Copies between arrays which together have so many bytes.
+#[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
+pub(crate) fn measured(bytes: u64, threads: u32) -> Option<CopyRate> {
+    let mut copiers = Copiers::new(bytes, threads);
+    let times = (0..TIMES).map(|_| milliseconds(copiers.copy())).collect();
+    let ms = Samples::of(times)?.median_ms;
+    (ms > 0.0).then(|| CopyRate { bytes_per_s: bytes as f64 / (ms * 1e-3), threads })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_threads_copy_their_part_each_time() {
+        for threads in [1, 2, 5] {
+            let mut copiers = Copiers::new(1 << 20, threads);
+            for _ in 0..3 {
+                copiers.own.to.fill(0);
+                assert!(copiers.copy() > Duration::ZERO);
+                assert_eq!(copiers.own.from, copiers.own.to);
+            }
+            assert_eq!(copiers.shared.done.load(Ordering::SeqCst), 3 * threads as usize);
+            let words = copiers.own.to.len() as u64;
+            assert!(words * 16 * u64::from(threads) >= 1 << 20, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_rate_is_measured_once_on_each_machine() {
+        let root = tempfile::tempdir().expect("a folder");
+        let machine = |cores| Machine { cores, caches: Vec::new(), line_bytes: 64, vector_bytes: 16 };
+        let of = |bytes_per_s| move |_| Some(CopyRate { bytes_per_s, threads: 1 });
+        let rate =
+            |cores, rate| super::rate(root.path(), &machine(cores), 1, of(rate)).map(|it| it.bytes_per_s);
+        assert_eq!(rate(2, 1e9), Some(1e9));
+        assert_eq!(rate(2, 2e9), Some(1e9));
+        assert_eq!(rate(4, 3e9), Some(3e9));
+        assert_eq!(rate(2, 4e9), Some(4e9));
+        assert!(measured(1 << 20, 2).is_some_and(|it| it.bytes_per_s > 0.0 && it.threads == 2));
+    }
+}

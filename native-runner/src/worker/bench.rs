@@ -1,0 +1,160 @@
+//! Measures: all back ends in turn, round after round, beside copying as much memory.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::space::Domain;
+use isobar_protocol::bench::{Benchmark, Measured, Samples, gigabytes_per_second};
+use isobar_protocol::job::EventKind;
+use isobar_protocol::report::MeasuredStep;
+use isobar_protocol::request::Bench;
+
+use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
+use crate::compile::milliseconds;
+use crate::copying::Copiers;
+use crate::executors::steps::PROGRESS;
+use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::wire::Order;
+
+/// A back end with all that it needs to be called.
+struct Contestant<'a> {
+    backend: Backend,
+    ready: Vec<MeasuredStep>,
+    prepared: Box<dyn Prepared + 'a>,
+    launch: Launch,
+    first_ms: f64,
+    ms: Vec<f64>,
+}
+
+impl Contestant<'_> {
+    /// Calls it once, and tells how long it took.
+    fn call(&mut self) -> Result<f64, Failure> {
+        let begun = Instant::now();
+        self.prepared.run(&mut self.launch)?;
+        Ok(milliseconds(begun.elapsed()))
+    }
+}
+
+pub(super) fn measure(
+    order: &Order,
+    bench: &Bench,
+    compiled: &Compiled,
+    npz: Option<Vec<u8>>,
+    tell: Tell<'_>,
+) -> Result<(), End> {
+    let backends = Backend::all_of(&order.request).map_err(|_| unknown_backend())?;
+    let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
+    let launch = inputs(order, compiled, npz, &executors, tell)?;
+    let compilation = &compiled.compilation;
+    let Some(signature) = &compilation.signature else { return Ok(()) };
+    let (domain, bytes) = (launch.domain, signature.compulsory_bytes(launch.domain));
+
+    let mut contestants = Vec::with_capacity(backends.len());
+    for (&backend, executor) in backends.iter().zip(&executors) {
+        let steps = Mutex::new(Vec::new());
+        let sink = |event: EventKind| match event {
+            EventKind::Timing { name, ms, bytes } => {
+                let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
+                steps.push(MeasuredStep { step: name, ms, bytes });
+            }
+            other => tell(other, None),
+        };
+        // What it takes to compile is measured too, so that nothing comes from the cache.
+        let setting = Setting { cache: None, ..order.setting() };
+        let prepared = executor.prepare(compilation, setting, &sink).and_then(|mut prepared| {
+            prepared.fit(&launch, &sink)?;
+            Ok(prepared)
+        });
+        let prepared = prepared.map_err(|failure| failed(failure, compilation, tell))?;
+        let ready = steps.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (launch, ms) = (launch.clone(), Vec::new());
+        contestants.push(Contestant { backend, ready, prepared, launch, first_ms: 0.0, ms });
+    }
+    drop(launch);
+
+    let rounds = bench.rounds.unwrap_or(Bench::ROUNDS).clamp(1, Bench::MOST_ROUNDS);
+    let mut copiers = Copiers::new(bytes, order.threads);
+    let copies = called(&mut contestants, &mut copiers, rounds, tell)
+        .map_err(|failure| failed(failure, compilation, tell))?;
+    drop(copiers);
+    let agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
+    let copy = Samples::of(copies).unwrap_or_default();
+    let measured = contestants.into_iter().map(|it| {
+        let calls = Samples::of(it.ms).unwrap_or_default();
+        Measured {
+            backend: it.backend.name().to_owned(),
+            ready: it.ready,
+            first_ms: it.first_ms,
+            gb_per_s: gigabytes_per_second(bytes, calls.median_ms),
+            of_copy: (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms),
+            calls,
+        }
+    });
+    let Domain { i, j, k } = domain;
+    let benchmark = Benchmark {
+        stencil: signature.name.clone(),
+        domain: [i, j, k],
+        threads: order.threads,
+        mode: order.request.options.mode,
+        rounds,
+        bytes,
+        backends: measured.collect(),
+        copy,
+        agree,
+    };
+    tell(EventKind::Benchmark { benchmark: Box::new(benchmark) }, None);
+    Ok(())
+}
+
+/// Calls all of them once, and then in turn; answers how long each copy took.
+fn called(
+    contestants: &mut [Contestant<'_>],
+    copiers: &mut Copiers,
+    rounds: u32,
+    tell: Tell<'_>,
+) -> Result<Vec<f64>, Failure> {
+    for it in contestants.iter_mut() {
+        it.first_ms = it.call()?;
+    }
+    let mut copies = Vec::new();
+    let mut told = Instant::now();
+    for round in 1..=rounds {
+        // Each comes first in some rounds, and behind each of the others.
+        contestants.rotate_left(1);
+        for it in contestants.iter_mut() {
+            let ms = it.call()?;
+            it.ms.push(ms);
+        }
+        copies.push(milliseconds(copiers.copy()));
+        if round == rounds || told.elapsed() >= PROGRESS {
+            told = Instant::now();
+            tell(EventKind::Progress { done: round.into(), total: rounds.into() }, None);
+        }
+    }
+    contestants.rotate_right(rounds as usize % contestants.len().max(1));
+    Ok(copies)
+}
+
+fn same_bits(one: &Launch, other: &Launch) -> bool {
+    one.arguments.iter().zip(&other.arguments).all(|both| match both {
+        (Argument::Field(one), Argument::Field(other)) => same_elements(&one.array, &other.array),
+        _ => true,
+    })
+}
+
+fn same_elements(one: &Array, other: &Array) -> bool {
+    match (&one.elements, &other.elements) {
+        // One NaN is as good as another.
+        (Elements::Float32(one), Elements::Float32(other)) => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()),
+        (Elements::Float64(one), Elements::Float64(other)) => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()),
+        (one, other) => one == other,
+    }
+}

@@ -1,0 +1,157 @@
+//! The written fields: described, and handed over part by part, so that none is there twice.
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::Signature;
+use isobar_protocol::field::{FieldInfo, Statistics};
+use isobar_protocol::job::EventKind;
+
+use super::Tell;
+use crate::plan;
+
+/// Tells every field that the stencil may write, each with its elements.
+pub(super) fn fields(signature: &Signature, launch: &Launch, tell: Tell<'_>) {
+    for (info, array) in written(signature, launch) {
+        tell(EventKind::Field { field: info }, Some(array));
+    }
+}
+
+/// How many bytes all parts of an array have together.
+pub(super) fn bytes(array: &Array) -> u64 {
+    let n: usize = array.shape.iter().product();
+    (n as u64).saturating_mul(array.dtype().size_bytes() as u64)
+}
+
+/// As many elements are handed over at a time, or those of one position along the first dimension.
+const PART: usize = 64 * 1024;
+
+/// The elements of an array in C order, little-endian, in parts.
+pub(super) fn parts(array: &Array) -> impl Iterator<Item = Vec<u8>> {
+    let (first, rest) = array.shape.split_first().map_or((1, &[][..]), |(&first, rest)| (first, rest));
+    let of_rest: usize = rest.iter().product();
+    let at_once = (PART / of_rest.max(1)).max(1);
+    let stride = array.strides.first().copied().unwrap_or(0);
+    (0..first).step_by(at_once).map(move |from| {
+        let mut shape = array.shape.clone();
+        if let Some(first) = shape.first_mut() {
+            *first = at_once.min(*first - from);
+        }
+        c_order(array, from * stride, &shape).to_le_bytes()
+    })
+}
+
+/// The fields that the stencil may write, described.
+fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<Item = (FieldInfo, &'a Array)> {
+    signature.params.iter().zip(&launch.arguments).filter_map(|(param, argument)| {
+        let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else {
+            return None;
+        };
+        if !param.access.is_written() {
+            return None;
+        }
+        let whole = |it: i64| u64::try_from(it).unwrap_or(0);
+        let data = field.array.shape.iter().skip(axes.len()).map(|&size| size as u64);
+        let origin = axes.iter().map(|axis| whole(field.origin[axis.index()]));
+        let origin: Vec<u64> = origin.chain(data.clone().map(|_| 0)).collect();
+        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).chain(data).collect();
+        let info = FieldInfo {
+            name: param.name.clone(),
+            dtype: field.array.dtype().to_string(),
+            axes: axes.to_string(),
+            shape: field.array.shape.iter().map(|&it| it as u64).collect(),
+            statistics: statistics(&field.array, &origin, &domain),
+            origin,
+            domain,
+        };
+        Some((info, &field.array))
+    })
+}
+
+/// Of the compute domain; the mean is summed in C order, so that it is the same everywhere.
+fn statistics(array: &Array, origin: &[u64], domain: &[u64]) -> Statistics {
+    let mut found = Statistics::default();
+    let (mut sum, mut n) = (0.0, 0_u32);
+    let index = |it: &u64| usize::try_from(*it).unwrap_or(0);
+    let start: usize = origin.iter().zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
+    let sizes: Vec<usize> = domain.iter().map(index).collect();
+    each(start, &sizes, &array.strides, &mut |position| {
+        let value = array.elements.get(position).as_f64();
+        if value.is_nan() {
+            found.nan += 1;
+        } else if value.is_infinite() {
+            found.inf += 1;
+        } else {
+            found.min = Some(found.min.map_or(value, |it| it.min(value)));
+            found.max = Some(found.max.map_or(value, |it| it.max(value)));
+            sum += value;
+            n = n.saturating_add(1);
+        }
+    });
+    found.mean = (n > 0).then(|| sum / f64::from(n));
+    found
+}
+
+/// Visits positions in C order.
+fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut(usize)) {
+    match (sizes, strides) {
+        ([], _) | (_, []) => visit(start),
+        (&[size], &[stride]) => (0..size).for_each(|at| visit(start + at * stride)),
+        (&[size, ref sizes @ ..], &[stride, ref strides @ ..]) => {
+            (0..size).for_each(|at| each(start + at * stride, sizes, strides, visit));
+        }
+    }
+}
+
+/// The elements of a box in C order; it starts at a position of the array and has its strides.
+fn c_order(array: &Array, start: usize, shape: &[usize]) -> Elements {
+    fn gather<T: Copy>(from: &[T], array: &Array, start: usize, shape: &[usize]) -> Vec<T> {
+        let mut out = Vec::with_capacity(shape.iter().product());
+        each(start, shape, &array.strides, &mut |position| out.push(from[position]));
+        out
+    }
+    match &array.elements {
+        Elements::Bool(it) => Elements::Bool(gather(it, array, start, shape)),
+        Elements::Int8(it) => Elements::Int8(gather(it, array, start, shape)),
+        Elements::Int16(it) => Elements::Int16(gather(it, array, start, shape)),
+        Elements::Int32(it) => Elements::Int32(gather(it, array, start, shape)),
+        Elements::Int64(it) => Elements::Int64(gather(it, array, start, shape)),
+        Elements::Float32(it) => Elements::Float32(gather(it, array, start, shape)),
+        Elements::Float64(it) => Elements::Float64(gather(it, array, start, shape)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::types::{DType, Value};
+
+    #[test]
+    fn c_order_and_statistics_follow_the_strides() {
+        let mut array = Array::zeros(DType::Float64, &[2, 3]);
+        for (n, index) in array.indices().enumerate() {
+            let position = array.position(&index);
+            array.elements.set(position, Value::Float64(n as f64));
+        }
+        array.elements.set(array.position(&[1, 1]), Value::Float64(f64::NAN));
+        assert_eq!(parts(&array).collect::<Vec<_>>().concat(), array.to_c_order_le_bytes());
+        assert_eq!(bytes(&array), 6 * 8);
+        let found = statistics(&array, &[0, 1], &[2, 2]);
+        assert_eq!((found.min, found.max, found.nan, found.inf), (Some(1.0), Some(5.0), 1, 0));
+        assert_eq!(found.mean, Some((1.0 + 2.0 + 5.0) / 3.0));
+    }
+
+    #[test]
+    fn parts_are_bounded_and_lose_nothing() {
+        for shape in [vec![], vec![0, 3], vec![7, 40_000], vec![200_000], vec![3, 2, 70_000]] {
+            let mut array = Array::zeros(DType::Int32, &shape);
+            for (n, index) in (0..).zip(array.indices()) {
+                let position = array.position(&index);
+                array.elements.set(position, Value::Int32(n));
+            }
+            let all: Vec<_> = parts(&array).collect();
+            assert_eq!(all.concat(), array.to_c_order_le_bytes(), "{shape:?}");
+            let of_one = shape.iter().skip(1).product::<usize>();
+            assert!(all.iter().all(|it| it.len() <= 4 * PART.max(of_one)), "{shape:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What is measured: how often a stencil was called, how long that took, and what it is held against.
+
+use serde::{Deserialize, Serialize};
+
+use crate::request::Mode;
+
+/// What a job needs at a time at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// Inputs and outputs, halo included.
+    pub fields_bytes: u64,
+    /// Temporaries that all threads share.
+    pub workspace_bytes: u64,
+    /// Temporaries that each thread has for itself, of all threads together.
+    pub scratch_bytes: u64,
+    pub threads: u32,
+    /// What the job may have.
+    pub allowed_bytes: u64,
+}
+
+impl Memory {
+    #[must_use]
+    pub fn asked_bytes(&self) -> u64 {
+        self.fields_bytes.saturating_add(self.workspace_bytes).saturating_add(self.scratch_bytes)
+    }
+}
+
+/// How fast a machine copies between two arrays that are larger than its caches.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CopyRate {
+    /// Read and written, together.
+    pub bytes_per_s: f64,
+    pub threads: u32,
+}
+
+impl CopyRate {
+    /// What part of it a call reaches that has to move so many bytes in so many milliseconds.
+    #[must_use]
+    pub fn part(&self, bytes: u64, ms: f64) -> Option<f64> {
+        let part = gigabytes_per_second(bytes, ms)? * 1e9 / self.bytes_per_s;
+        part.is_finite().then_some(part)
+    }
+}
+
+/// Nothing where no time passed or nothing was moved.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
+pub fn gigabytes_per_second(bytes: u64, ms: f64) -> Option<f64> {
+    (ms > 0.0 && bytes > 0).then(|| bytes as f64 / (ms * 1e6))
+}
+
+/// What `isobar bench` found on one domain.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Benchmark {
+    pub stencil: String,
+    pub domain: [i64; 3],
+    pub threads: u32,
+    pub mode: Mode,
+    /// Every round calls each back end once, and copies once.
+    pub rounds: u32,
+    /// What a call has to move at least: each input read once, each output written once.
+    pub bytes: u64,
+    /// Copying, with as many threads, between two arrays which together have as many bytes.
+    pub copy: Samples,
+    pub backends: Vec<Measured>,
+    /// Whether all back ends wrote the same bits, after as many calls.
+    pub agree: bool,
+}
+
+/// What was measured of a back end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    pub backend: String,
+    /// What it takes to get ready, apart from the compiler's levels: nothing of it comes from the cache.
+    pub ready: Vec<crate::report::MeasuredStep>,
+    /// The call before the rounds, for which nothing was warm.
+    pub first_ms: f64,
+    pub calls: Samples,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gb_per_s: Option<f64>,
+    /// The time of copying as a part of the time of a call: 1 is as fast as copying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_copy: Option<f64>,
+}
+
+/// Times of the same work.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Samples {
+    pub median_ms: f64,
+    /// The median lies between these with 95 % confidence, whatever the distribution; the least and the greatest
+    /// time where there are fewer than six.
+    pub low_ms: f64,
+    pub high_ms: f64,
+    /// In the order of the rounds.
+    pub ms: Vec<f64>,
+}
+
+impl Samples {
+    /// None where there is no time.
+    #[must_use]
+    pub fn of(ms: Vec<f64>) -> Option<Self> {
+        let mut sorted = ms.clone();
+        sorted.sort_by(f64::total_cmp);
+        let n = sorted.len();
+        let (&last, half) = (sorted.last()?, n / 2);
+        let median_ms = if n % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) };
+        let at = rank(n);
+        Some(Self {
+            median_ms,
+            low_ms: sorted[at],
+            high_ms: sorted.get(n - 1 - at).copied().unwrap_or(last),
+            ms,
+        })
+    }
+}
+
+/// So many samples may be left out on each side of an interval that holds the median with 95 % confidence: fewer
+/// than that lie below the median with a probability of 2.5 % at most, as the binomial distribution has it.
+#[expect(clippy::cast_precision_loss, reason = "a few thousand samples")]
+fn rank(n: usize) -> usize {
+    // log C(n, k) / 2^n, which does not underflow.
+    let mut log = -(n as f64) * std::f64::consts::LN_2;
+    let mut below = 0.0;
+    for k in 0..n / 2 {
+        below += log.exp();
+        if below > 0.025 {
+            return k.saturating_sub(1);
+        }
+        log += ((n - k) as f64 / (k + 1) as f64).ln();
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_leaves_out_as_many_as_tables_of_the_binomial_distribution_say() {
+        // Ranks from 1 on: 6 and 1, 10 and 2, 31 and 10, 101 and 41.
+        for (n, leaves_out) in [(1, 0), (5, 0), (6, 0), (9, 1), (10, 1), (31, 9), (101, 40)] {
+            assert_eq!(rank(n), leaves_out, "{n}");
+        }
+    }
+
+    #[test]
+    fn samples_have_a_median_and_an_interval_whatever_their_number() {
+        assert_eq!(Samples::of(Vec::new()), None);
+        let one = Samples::of(vec![3.0]).expect("there is one");
+        assert_eq!((one.low_ms, one.median_ms, one.high_ms), (3.0, 3.0, 3.0));
+        let two = Samples::of(vec![4.0, 3.0]).expect("there are two");
+        assert_eq!((two.low_ms, two.median_ms, two.high_ms, two.ms), (3.0, 3.5, 4.0, vec![4.0, 3.0]));
+        let many = Samples::of((1..=31).rev().map(f64::from).collect()).expect("there are many");
+        assert_eq!((many.low_ms, many.median_ms, many.high_ms), (10.0, 16.0, 22.0));
+    }
+
+    #[test]
+    fn a_rate_needs_time_and_bytes() {
+        assert_eq!(gigabytes_per_second(8_000_000, 2.0), Some(4.0));
+        assert_eq!((gigabytes_per_second(0, 2.0), gigabytes_per_second(8, 0.0)), (None, None));
+        let copy = CopyRate { bytes_per_s: 8e9, threads: 2 };
+        assert_eq!(copy.part(8_000_000, 2.0), Some(0.5));
+    }
+}
