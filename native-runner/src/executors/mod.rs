@@ -1,5 +1,6 @@
 //! What runs an artifact with its inputs. This happens in a job's process only.
 
+pub mod foreign;
 pub mod interpreters;
 pub mod openmp;
 
