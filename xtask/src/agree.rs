@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::process::{cargo, program, root, run, target_dir};
 
 /// What is installed; another version may have other bugs.
-const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
+pub(crate) const PACKAGES: [&str; 2] = ["gt4py==1.1.12", "numpy==2.4.6"];
 
 /// What generated texts need.
 const NUMPY: [&str; 1] = [PACKAGES[1]];
@@ -35,7 +35,7 @@ pub(crate) fn agree(generated: u32, keep: bool, paths: &[PathBuf]) -> Result<()>
 }
 
 /// A Python that has these packages.
-fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
+pub(crate) fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     let venv = folder.join("venv");
     let python = venv.join("bin/python");
     let stamp = folder.join("installed");

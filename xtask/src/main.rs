@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
 mod agree;
+mod bench;
 mod dace;
 mod fuzz;
 mod install;
@@ -51,11 +52,16 @@ enum Chore {
     Tidy,
     /// Measure the page: sizes of its files and the time to load it; writes docs/benchmarks/size.md
     Size,
-    /// Run the benchmarks
+    /// Run the benchmarks: `bench kernels --help` tells of those against C by hand, NumPy and gt4py
     Bench {
-        /// Passed on to `cargo bench`
+        /// `kernels` and its options, or what is passed on to `cargo bench`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
+    },
+    /// Build a Python environment with gt4py, for `bench kernels --gt4py`
+    BenchEnv {
+        /// The folder to make it in
+        folder: std::path::PathBuf,
     },
     /// Compile every stencil below folders through every level, and run each on small random fields
     Corpus {
@@ -119,7 +125,8 @@ fn main() -> ExitCode {
         Chore::Manual => manual(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
-        Chore::Bench { args } => bench(&args),
+        Chore::Bench { args } => bench::bench(&args),
+        Chore::BenchEnv { folder } => bench::environment(&folder),
         Chore::Corpus { paths, with, passes } => corpus(&paths, &with, passes),
         Chore::Equivalence { generated, first } => equivalence(first, generated),
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
@@ -134,12 +141,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn bench(args: &[String]) -> anyhow::Result<()> {
-    let mut command = process::cargo();
-    command.args(["bench", "--package", "isobar-tests"]).args(args);
-    process::run(&mut command, "measure what the benchmarks measure")
 }
 
 fn manual() -> anyhow::Result<()> {

@@ -1,0 +1,66 @@
+//! What is measured: the kernels, and how each is compiled by hand.
+
+/// A kernel: its text, and the same by hand.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub(crate) name: &'static str,
+    /// From the root of the repository.
+    pub(crate) text: &'static str,
+    /// What the hand-written version is compiled with beside [`FLAGS`].
+    pub(crate) flags: &'static [&'static str],
+    /// How far it may be from what the stencil means.
+    pub(crate) tolerance: Tolerance,
+    /// Additions, multiplications and divisions for each point, as the hand-written version does them;
+    /// comparisons and choices are none, an elementary function is ten.
+    pub(crate) operations: f64,
+    /// Back ends of gt4py beside the usual ones.
+    pub(crate) peers: &'static [&'static str],
+}
+
+/// What a result is compared by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tolerance {
+    /// Bit by bit.
+    Bits,
+    /// The system's mathematics has other last bits, a step of Newton's method more or less follows from those, and
+    /// so does a threshold that is reached or not: of a thousand points one may differ by anything, all others by so
+    /// much of the largest value of the field, for 64 and for 32 bits.
+    Close([f64; 2]),
+}
+
+/// What every hand-written version is compiled with. `hand.h` needs the interface of generated code.
+pub(crate) const FLAGS: [&str; 8] = [
+    "-std=gnu11",
+    "-O3",
+    "-march=native",
+    "-fopenmp",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-shared",
+    "-fPIC",
+];
+
+/// The same arithmetic as the stencil's; the other is measured too, as it is what the compiler does unasked.
+pub(crate) const EXACT: &str = "-ffp-contract=off";
+pub(crate) const FUSED: &str = "-ffp-contract=fast";
+
+const fn exact(name: &'static str, text: &'static str, operations: f64) -> Kernel {
+    Kernel { name, text, flags: &[], tolerance: Tolerance::Bits, operations, peers: &[] }
+}
+
+pub(crate) const KERNELS: [Kernel; 9] = [
+    exact("copy", "tests/kernels/copy.py", 0.0),
+    exact("lap5", "tests/kernels/lap5.py", 5.0),
+    exact("lap7", "tests/kernels/lap7.py", 9.0),
+    exact("hdiff", "static/gallery/horizontal_diffusion.py", 20.0),
+    exact("vadv", "static/gallery/vertical_advection.py", 27.0),
+    exact("tridiagonal", "tests/kernels/tridiagonal.py", 8.0),
+    exact("ppm", "static/gallery/ppm_transport.py", 19.0),
+    Kernel { peers: &["gt:cpu_ifirst unmerged"], ..exact("chain", "tests/kernels/chain.py", 76.0) },
+    Kernel {
+        // Without it gcc does not call the system's vector mathematics.
+        flags: &["-ffast-math"],
+        tolerance: Tolerance::Close([1e-9, 1e-4]),
+        ..exact("physics", "static/gallery/column_physics.py", 220.0)
+    },
+];

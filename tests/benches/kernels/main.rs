@@ -1,0 +1,138 @@
+//! The kernels against C that is written by hand, the machine's own speed, and what others make of the same texts:
+//! `cargo xtask bench kernels`.
+//!
+//! All who are measured take turns: in each round every one is called once, in an order that moves on with the rounds.
+//! So what else the machine does meets all of them, and ratios mean more than times. Those of this process share their
+//! fields; each call that is timed follows one that is not, with the same arguments. What is written by hand is held
+//! against the interpreter before anything is timed.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to its user")]
+
+mod baseline;
+mod compiled;
+mod fields;
+mod kernels;
+mod measure;
+mod peers;
+mod picture;
+mod report;
+mod statistics;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use isobar_compiler::space::Domain;
+
+use baseline::Baseline;
+use compiled::Compiled;
+use kernels::{KERNELS, Kernel};
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench kernels")]
+struct Options {
+    /// Which of copy, lap5, lap7, hdiff, vadv, tridiagonal, ppm, chain, physics
+    #[arg(long, value_delimiter = ',')]
+    kernel: Vec<String>,
+    /// Points along I, J and K
+    #[arg(long, value_delimiter = ',', value_parser = domain, default_value = "128x128x80")]
+    size: Vec<Domain>,
+    /// f64, f32
+    #[arg(long, value_delimiter = ',', value_parser = precision, default_value = "f64")]
+    dtype: Vec<u32>,
+    #[arg(long, value_delimiter = ',', default_value = "1")]
+    threads: Vec<u32>,
+    /// Calls of each contestant; of one that takes long, fewer
+    #[arg(long, default_value_t = 31)]
+    repeats: usize,
+    /// Write everything to this file
+    #[arg(long)]
+    json: Option<PathBuf>,
+    /// Write the roofline to this file
+    #[arg(long)]
+    svg: Option<PathBuf>,
+    /// A Python environment with gt4py, as `cargo xtask bench-env` makes
+    #[arg(long)]
+    gt4py: Option<PathBuf>,
+    /// A Python with NumPy, to run the text of the stage `numpy`
+    #[arg(long)]
+    numpy: Option<PathBuf>,
+    /// What to call this day in the report
+    #[arg(long)]
+    date: Option<String>,
+    /// `cargo bench` says so
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn domain(text: &str) -> Result<Domain, String> {
+    let sizes: Option<Vec<i64>> = text.split('x').map(|it| it.parse().ok().filter(|it| *it > 0)).collect();
+    match sizes.as_deref() {
+        Some(&[i, j, k]) => Ok(Domain::new(i, j, k)),
+        _ => Err("a size is three numbers, as 128x128x80".to_owned()),
+    }
+}
+
+fn precision(text: &str) -> Result<u32, String> {
+    match text {
+        "f64" => Ok(64),
+        "f32" => Ok(32),
+        _ => Err("a type is f64 or f32".to_owned()),
+    }
+}
+
+fn main() -> Result<()> {
+    let options = Options::parse();
+    let wanted = wanted(&options.kernel)?;
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels");
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let mut report = report::Report::new(options.date.clone(), options.repeats);
+    for &precision in &options.dtype {
+        // Also where `copy` is not wanted itself, it is what the machine's speed is measured with.
+        let copy = Compiled::new(&KERNELS[0], precision, &folder)?;
+        let baseline = Baseline::new(&copy, &folder)?;
+        for &threads in &options.threads {
+            report.peaks.push(report::Peak { precision, threads, gflop_s: baseline.peak(threads)? });
+        }
+        for kernel in &wanted {
+            let compiled = Compiled::new(kernel, precision, &folder)?;
+            let agreement = compiled.check()?;
+            eprintln!("{} f{precision}: by hand as `debug`, {}", kernel.name, agreement.told());
+            report.compiled(&compiled);
+            for &domain in &options.size {
+                let given = isobar_tests::launch(&compiled.compilation, domain);
+                for &threads in &options.threads {
+                    let setting = measure::Setting {
+                        domain,
+                        threads,
+                        repeats: options.repeats,
+                        gt4py: options.gt4py.as_deref(),
+                        numpy: options.numpy.as_deref(),
+                        folder: &folder,
+                    };
+                    let measured = measure::measure(&compiled, &baseline, &given, &setting)?;
+                    eprintln!("{}", report::line(&measured));
+                    report.measured.push(measured);
+                }
+            }
+        }
+    }
+    print!("{}", report.text());
+    if let Some(path) = &options.json {
+        let text = serde_json::to_string_pretty(&report)? + "\n";
+        fs::write(path, text).with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = &options.svg {
+        fs::write(path, picture::roofline(&report)).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// The kernels of these names, all where none is named.
+fn wanted(names: &[String]) -> Result<Vec<&'static Kernel>> {
+    if let Some(name) = names.iter().find(|name| KERNELS.iter().all(|it| it.name != **name)) {
+        let known: Vec<_> = KERNELS.iter().map(|it| it.name).collect();
+        bail!("there is no kernel `{name}`; there are {}", known.join(", "));
+    }
+    Ok(KERNELS.iter().filter(|it| names.is_empty() || names.iter().any(|name| name == it.name)).collect())
+}

@@ -1,0 +1,263 @@
+//! One kernel at one size: everybody takes turns.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::backend::numpy;
+use isobar_compiler::backend::run::NoControl;
+use isobar_compiler::space::Domain;
+use serde::Serialize;
+
+use crate::baseline::{Baseline, Copy};
+use crate::compiled::{Compiled, Native};
+use crate::fields::{Fields, compare};
+use crate::kernels::Tolerance;
+use crate::peers::{self, Job, Peers};
+use crate::statistics::Summary;
+
+/// Back ends of gt4py that run here.
+const GT4PY: [&str; 4] = ["numpy", "gt:cpu_ifirst", "gt:cpu_kfirst", "dace:cpu"];
+
+/// The text that this compiler makes for NumPy.
+const NUMPY_TEXT: &str = "numpy text";
+
+/// Who takes longer than this for all calls takes fewer turns, in seconds.
+const PATIENCE: f64 = 12.0;
+
+/// Others contract and have other mathematics.
+const OF_PEERS: Tolerance = Tolerance::Close([1e-9, 2e-4]);
+
+/// Where and how often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) domain: Domain,
+    pub(crate) threads: u32,
+    pub(crate) repeats: usize,
+    pub(crate) gt4py: Option<&'a Path>,
+    pub(crate) numpy: Option<&'a Path>,
+    pub(crate) folder: &'a Path,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) kernel: &'static str,
+    pub(crate) domain: [i64; 3],
+    pub(crate) dtype: String,
+    pub(crate) threads: u32,
+    /// What has to be moved, and what has to be computed.
+    pub(crate) bytes: u64,
+    pub(crate) operations: f64,
+    pub(crate) contestants: Vec<Contestant>,
+}
+
+/// What came of one of them.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Contestant {
+    pub(crate) name: String,
+    pub(crate) ms: Option<Summary>,
+    /// How its result agrees with that of the back end `openmp`, or why it has none.
+    pub(crate) said: String,
+    /// Where others built it, the seconds that took; much less where they had kept it.
+    pub(crate) built_s: Option<f64>,
+}
+
+impl Measured {
+    pub(crate) fn median(&self, name: &str) -> Option<f64> {
+        self.contestants.iter().find(|it| it.name == name)?.ms.as_ref().map(|it| it.median)
+    }
+
+    /// The best of gt4py with its default options.
+    pub(crate) fn best_of_gt4py(&self) -> Option<(&str, f64)> {
+        let of_gt4py = self.contestants.iter().filter_map(|it| {
+            let name = it.name.strip_prefix("gt4py ").filter(|it| !it.contains(' '))?;
+            Some((name, it.ms.as_ref()?.median))
+        });
+        of_gt4py.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The faster of the two copies.
+    pub(crate) fn copy(&self) -> Option<f64> {
+        let both = ["copy, cached", "copy, streamed"].iter().filter_map(|it| self.median(it));
+        both.min_by(f64::total_cmp)
+    }
+}
+
+/// Somebody who is called.
+enum Who<'a> {
+    Native(&'a Native),
+    Numpy,
+    Copy(Copy),
+    /// By process and number.
+    Peer(usize, usize),
+}
+
+struct Turn<'a> {
+    who: Who<'a>,
+    /// It takes part in every so many rounds.
+    every: usize,
+    times: Vec<f64>,
+    told: Contestant,
+}
+
+impl<'a> Turn<'a> {
+    fn new(name: &str, who: Who<'a>) -> Self {
+        let told = Contestant { name: name.to_owned(), ms: None, said: String::new(), built_s: None };
+        Self { who, every: 1, times: Vec::new(), told }
+    }
+}
+
+pub(crate) fn measure(
+    compiled: &Compiled,
+    baseline: &Baseline,
+    given: &Launch,
+    setting: &Setting<'_>,
+) -> Result<Measured> {
+    let bytes = compiled.traffic_bytes(setting.domain);
+    let signature = &compiled.signature;
+    let mut fields = Fields::aligned(given, signature);
+    let mut arrays = baseline.to_copy(bytes);
+    let mut turns = vec![
+        Turn::new("copy, cached", Who::Copy(Copy::Plain)),
+        Turn::new("copy, streamed", Who::Copy(Copy::Streamed)),
+        Turn::new("by hand", Who::Native(&compiled.hand)),
+        Turn::new("by hand, contracted", Who::Native(&compiled.fused)),
+        Turn::new("openmp", Who::Native(&compiled.openmp)),
+        Turn::new("numpy", Who::Numpy),
+    ];
+    let mut processes = Vec::new();
+    for (python, names, prefix) in [
+        (setting.numpy.map(Path::to_owned), vec![NUMPY_TEXT.to_owned()], ""),
+        (setting.gt4py.map(|it| it.join("bin/python")), gt4py(compiled), "gt4py "),
+    ] {
+        let Some(python) = python else { continue };
+        let folder = setting.folder.join(format!("peers-{}", prefix.trim()));
+        let job = Job {
+            text: &compiled.text,
+            compilation: &compiled.compilation,
+            launch: given,
+            precision: compiled.precision,
+            threads: setting.threads,
+            contestants: names,
+        };
+        let process = Peers::start(&python, &folder, &setting.folder.join("gt4py"), &job)?;
+        for (number, (name, built)) in process.built.iter().enumerate() {
+            let mut turn = Turn::new(&format!("{prefix}{name}"), Who::Peer(processes.len(), number));
+            match built {
+                Ok(seconds) => {
+                    turn.told.built_s = Some(*seconds);
+                    turn.told.said = agreement(compiled, given, &folder, number)?;
+                }
+                Err(why) => turn.told.said.clone_from(why),
+            }
+            turns.push(turn);
+        }
+        processes.push(process);
+    }
+
+    // What `openmp` gives is the interpreter's result, which was seen at a smaller size.
+    let mut meant: Vec<(usize, Elements)> = Vec::new();
+    let mut call = |who: &Who<'_>, fields: &mut Fields| -> Result<f64> {
+        let done = match who {
+            Who::Native(native) => {
+                let begun = Instant::now();
+                native
+                    .call(signature, &mut fields.launch, setting.threads)
+                    .map(|()| begun.elapsed().as_secs_f64())
+            }
+            Who::Numpy => {
+                let npir = compiled.compilation.levels.npir().context("it compiled")?;
+                let begun = Instant::now();
+                let done = numpy::run(npir, &mut fields.launch, &mut NoControl);
+                done.map(|()| begun.elapsed().as_secs_f64()).map_err(|stop| stop.to_string())
+            }
+            Who::Copy(how) => baseline.copy(*how, &mut arrays, setting.threads),
+            Who::Peer(process, number) => return processes[*process].call(*number),
+        };
+        done.map_err(|why| anyhow::anyhow!(why))
+    };
+    fields.spoil();
+    call(&Who::Native(&compiled.openmp), &mut fields)?;
+    meant.extend(fields.written().map(|(at, it)| (at, it.clone())));
+    for turn in &mut turns {
+        if matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
+            continue;
+        }
+        fields.spoil();
+        let begun = Instant::now();
+        call(&turn.who, &mut fields)?;
+        let took = begun.elapsed().as_secs_f64() * 2.0;
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "they are few"
+        )]
+        {
+            turn.every = ((took * setting.repeats as f64 / PATIENCE).ceil() as usize)
+                .clamp(1, setting.repeats.div_ceil(5));
+        }
+        let tolerance = match &turn.who {
+            Who::Native(it) if std::ptr::eq(*it, &raw const compiled.fused) => OF_PEERS,
+            Who::Native(_) | Who::Numpy => compiled.kernel.tolerance,
+            Who::Copy(_) | Who::Peer(..) => continue,
+        };
+        turn.told.said = match fields.compare(&meant, tolerance) {
+            Ok(it) => it.told().to_owned(),
+            Err(why) => why,
+        };
+    }
+    for round in 0..setting.repeats {
+        for at in 0..turns.len() {
+            let n = turns.len();
+            let turn = &mut turns[(at + round) % n];
+            if round % turn.every != 0 || matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
+                continue;
+            }
+            // A process of Python does both calls itself.
+            if !matches!(turn.who, Who::Peer(..)) {
+                fields.restore();
+                call(&turn.who, &mut fields)?;
+                fields.restore();
+            }
+            turn.times.push(call(&turn.who, &mut fields)? * 1e3);
+        }
+    }
+    let contestants = turns.into_iter().map(|turn| Contestant { ms: Summary::of(&turn.times), ..turn.told });
+    let Domain { i, j, k } = setting.domain;
+    #[expect(clippy::cast_precision_loss, reason = "no domain has so many points")]
+    let operations = setting.domain.points() as f64 * compiled.kernel.operations;
+    Ok(Measured {
+        kernel: compiled.kernel.name,
+        domain: [i, j, k],
+        dtype: format!("f{}", compiled.precision),
+        threads: setting.threads,
+        bytes,
+        operations,
+        contestants: contestants.collect(),
+    })
+}
+
+fn gt4py(compiled: &Compiled) -> Vec<String> {
+    GT4PY.iter().chain(compiled.kernel.peers).map(|&it| it.to_owned()).collect()
+}
+
+/// What a process of Python computed, against `openmp`.
+fn agreement(compiled: &Compiled, given: &Launch, folder: &Path, number: usize) -> Result<String> {
+    let mut launch = given.clone();
+    compiled.openmp.call(&compiled.signature, &mut launch, 1).map_err(|why| anyhow::anyhow!(why))?;
+    let meant = Fields::of(launch, &compiled.signature);
+    let found = peers::results(folder, number, &compiled.compilation, given)?;
+    let mut told = "same bits".to_owned();
+    for (found, (_, meant)) in found.iter().zip(meant.written()) {
+        match compare(found, meant, OF_PEERS) {
+            Ok(it) if it.told() == "same bits" => {}
+            Ok(it) => it.told().clone_into(&mut told),
+            Err(why) => return Ok(why),
+        }
+    }
+    Ok(told)
+}

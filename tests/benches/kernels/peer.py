@@ -1,0 +1,148 @@
+"""Runs a stencil with gt4py's back ends, or as the NumPy text that Isobar makes of it, a call at a time.
+
+    python tests/benches/kernels/peer.py FOLDER
+
+`FOLDER/job.json` tells the stencil, its fields and who is to run it. Each of them is built and called once, and
+answers with a line of JSON; then each line on standard input, the number of one of them, is answered with the seconds
+that one call took. Fields are raw bytes in Fortran order.
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+
+class Text:
+    """The text of the stage `numpy`."""
+
+    def __init__(self, job, folder, fields):
+        spec = importlib.util.spec_from_file_location("text", folder / "text.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        self.function = getattr(module, job["stencil"])
+        self.arguments = [fields[it["name"]] if it["kind"] == "field" else it["value"] for it in job["arguments"]]
+        self.where = {"domain": tuple(job["domain"]), "origin": job["origin"]}
+
+    def __call__(self):
+        self.function(*self.arguments, **self.where)
+
+
+class Gt4py:
+    """One back end of gt4py, with its own arrays laid out and aligned as it wants them."""
+
+    def __init__(self, job, name, given):
+        sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "golden"))
+        import oracle
+        from gt4py import storage
+        from gt4py.cartesian import gtscript
+        from gt4py.cartesian.gtc.passes.oir_pipeline import DefaultPipeline
+
+        backend, _, variant = name.partition(" ")
+        precision = job["precision"]
+        names = oracle.typing_names(precision)
+        definition = getattr(oracle.load(pathlib.Path(job["source"]), precision), job["stencil"])
+        options = {}
+        if variant == "unmerged":
+            from gt4py.cartesian.gtc.passes.oir_optimizations.horizontal_execution_merging import OnTheFlyMerging
+
+            options["oir_pipeline"] = DefaultPipeline(skip=[OnTheFlyMerging])
+        externals = {key: self.external(gtscript, it) for key, it in job["externals"].items()}
+        stencil = gtscript.stencil(
+            backend=backend,
+            definition=definition,
+            name=f"{job['stencil']}_{precision}_{variant or 'plain'}",
+            externals=externals,
+            dtypes={float: names["Float"], int: names["Int"]},
+            literal_float_precision=precision,
+            literal_int_precision=precision,
+            format_source=False,
+            **options,
+        )
+        self.fields, self.scalars, origin = {}, {}, {}
+        for it in job["arguments"]:
+            if it["kind"] == "scalar":
+                self.scalars[it["name"]] = np.dtype(it["dtype"]).type(it["value"])
+                continue
+            at = tuple(it["origin"])
+            array = given[it["name"]]
+            made = storage.from_array(
+                np.ascontiguousarray(array), it["dtype"], backend=backend, aligned_index=at, dimensions=tuple(it["axes"])
+            )
+            self.fields[it["name"]] = made
+            origin[it["name"]] = at
+        # What checks its arguments once.
+        self.stencil = stencil.freeze(origin=origin, domain=tuple(job["domain"]))
+
+    @staticmethod
+    def external(gtscript, value):
+        if isinstance(value, dict):
+            return getattr(gtscript, value["axis"])[value["index"]] + value["offset"]
+        return value
+
+    def __call__(self):
+        self.stencil(**self.fields, **self.scalars)
+
+
+class Contestant:
+    def __init__(self, job, folder, number, name):
+        given = {}
+        for it in job["arguments"]:
+            if it["kind"] == "field":
+                flat = np.fromfile(folder / f"in_{it['name']}.bin", it["dtype"])
+                given[it["name"]] = flat.reshape(it["shape"], order="F")
+        begun = time.perf_counter()
+        if name == "numpy text":
+            self.run = Text(job, folder, given)
+            self.fields = given
+        else:
+            self.run = Gt4py(job, name, given)
+            self.fields = self.run.fields
+        self.built = time.perf_counter() - begun
+        # Fields that a call changes and reads start every call as they were.
+        self.before = {it["name"]: self.fields[it["name"]].copy() for it in job["arguments"] if it.get("is_changed")}
+        self.restore()
+        self.run()
+        for it in job["arguments"]:
+            if it.get("is_written"):
+                array = np.asarray(self.fields[it["name"]])
+                array.astype(it["dtype"], copy=False).ravel(order="F").tofile(folder / f"out_{number}_{it['name']}.bin")
+
+    def restore(self):
+        for name, array in self.before.items():
+            self.fields[name][...] = array
+
+    def timed(self):
+        # Once without a clock, so that what others left in the caches is gone for everybody.
+        self.restore()
+        self.run()
+        self.restore()
+        begun = time.perf_counter()
+        self.run()
+        return time.perf_counter() - begun
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    # Back ends talk; answers go where standard output was.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    job = json.loads((folder / "job.json").read_text())
+    contestants = []
+    for number, name in enumerate(job["contestants"]):
+        try:
+            contestants.append(Contestant(job, folder, number, name))
+            print(json.dumps({"built_s": contestants[-1].built}), file=answers)
+        except BaseException as error:  # noqa: BLE001 - whatever it raises is its answer
+            contestants.append(None)
+            why = f"{type(error).__name__}: {error}".splitlines()
+            print(json.dumps({"why": " ".join(why)[:400]}), file=answers)
+    for line in sys.stdin:
+        print(repr(contestants[int(line)].timed()), file=answers)
+
+
+main()

@@ -1,0 +1,272 @@
+//! What is told: tables to read, and all of it as JSON.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use isobar_compiler::backend::c;
+use serde::Serialize;
+
+use crate::compiled::{Compiled, StageTime, cc_version};
+use crate::kernels::{EXACT, FLAGS, FUSED};
+use crate::measure::Measured;
+
+/// The numbers of a run, and where they come from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    date: Option<String>,
+    machine: Machine,
+    cc: String,
+    flags_by_hand: Vec<String>,
+    flags_contracted: &'static str,
+    flags_generated: Vec<String>,
+    repeats: usize,
+    pub(crate) peaks: Vec<Peak>,
+    compiled: Vec<Stages>,
+    pub(crate) measured: Vec<Measured>,
+}
+
+#[derive(Debug, Serialize)]
+struct Machine {
+    processor: String,
+    processors: usize,
+    caches: Vec<String>,
+    /// Whether large arrays lie in large pages, which is asked of the C library from outside.
+    tunables: String,
+}
+
+/// How fast the machine computes: billions of operations per second, without and with contraction.
+#[derive(Debug, Serialize)]
+pub(crate) struct Peak {
+    pub(crate) precision: u32,
+    pub(crate) threads: u32,
+    pub(crate) gflop_s: [f64; 2],
+}
+
+#[derive(Debug, Serialize)]
+struct Stages {
+    kernel: &'static str,
+    dtype: String,
+    stages: Vec<StageTime>,
+}
+
+impl Machine {
+    fn of_here() -> Self {
+        let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let caches = (0..8).filter_map(|index| {
+            let read = |what: &str| {
+                fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index{index}/{what}"))
+            };
+            let (level, kind, size) = (read("level").ok()?, read("type").ok()?, read("size").ok()?);
+            Some(format!("L{} {} {}", level.trim(), kind.trim().to_lowercase(), size.trim()))
+        });
+        Self {
+            processor: model.map_or("unknown", |it| it.1).to_owned(),
+            processors: std::thread::available_parallelism().map_or(1, Into::into),
+            caches: caches.collect(),
+            tunables: std::env::var("GLIBC_TUNABLES").unwrap_or_default(),
+        }
+    }
+}
+
+impl Report {
+    pub(crate) fn new(date: Option<String>, repeats: usize) -> Self {
+        let owned = |flags: &[&str]| flags.iter().map(|&it| it.to_owned()).collect();
+        let mut by_hand: Vec<String> = owned(&FLAGS);
+        by_hand.push(EXACT.to_owned());
+        Self {
+            date,
+            machine: Machine::of_here(),
+            cc: cc_version(),
+            flags_by_hand: by_hand,
+            flags_contracted: FUSED,
+            flags_generated: owned(&c::FLAGS),
+            repeats,
+            peaks: Vec::new(),
+            compiled: Vec::new(),
+            measured: Vec::new(),
+        }
+    }
+
+    pub(crate) fn compiled(&mut self, it: &Compiled) {
+        let dtype = format!("f{}", it.precision);
+        self.compiled.push(Stages { kernel: it.kernel.name, dtype, stages: it.stages.clone() });
+    }
+
+    /// Billions of operations per second that the machine does without contraction.
+    pub(crate) fn peak(&self, measured: &Measured) -> Option<f64> {
+        let is_it =
+            |it: &&Peak| format!("f{}", it.precision) == measured.dtype && it.threads == measured.threads;
+        self.peaks.iter().find(is_it).map(|it| it.gflop_s[0])
+    }
+
+    /// All tables.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        let Machine { processor, processors, caches, tunables } = &self.machine;
+        let date = self.date.as_deref().unwrap_or("today");
+        let _ = writeln!(
+            text,
+            "{date}, {processor}, {processors} processors, {}; {}",
+            caches.join(", "),
+            self.cc
+        );
+        let _ = writeln!(text, "{} rounds, GLIBC_TUNABLES={tunables}", self.repeats);
+        for it in &self.peaks {
+            let [exact, fused] = it.gflop_s;
+            let _ = writeln!(
+                text,
+                "f{}, {}: {exact:.0} GFLOP/s, contracted {fused:.0}",
+                it.precision,
+                threads(it.threads)
+            );
+        }
+        let mut settings: Vec<_> = self.measured.iter().map(setting).collect();
+        settings.dedup();
+        settings.sort();
+        settings.dedup();
+        for at in &settings {
+            let here: Vec<&Measured> = self.measured.iter().filter(|it| setting(it) == *at).collect();
+            let Some(first) = here.first() else { continue };
+            let [i, j, k] = first.domain;
+            let _ = writeln!(text, "\n## {}, {i}x{j}x{k}, {}\n", first.dtype, threads(first.threads));
+            table(&mut text, &here);
+            self.roofline(&mut text, &here);
+        }
+        self.stages(&mut text);
+        text
+    }
+
+    fn roofline(&self, text: &mut String, here: &[&Measured]) {
+        let _ = writeln!(text, "\n| kernel | FLOP/B | roof GFLOP/s | by hand | of roof | openmp | of roof |");
+        let _ = writeln!(text, "|---|---:|---:|---:|---:|---:|---:|");
+        for it in here.iter().filter(|it| it.operations > 0.0) {
+            let (Some(peak), Some(copy)) = (self.peak(it), it.copy()) else { continue };
+            let roof = peak.min(it.operations / copy / 1e6);
+            let reached = |name| it.median(name).map(|ms| it.operations / ms / 1e6);
+            let _ = write!(text, "| {} | {:.2} | {roof:.1} ", it.kernel, it.intensity());
+            for name in ["by hand", "openmp"] {
+                let _ = match reached(name) {
+                    Some(speed) => write!(text, "| {speed:.1} | {:.2} ", speed / roof),
+                    None => write!(text, "| | "),
+                };
+            }
+            let _ = writeln!(text, "|");
+        }
+    }
+
+    fn stages(&self, text: &mut String) {
+        let Some(first) = self.compiled.first() else { return };
+        let names: Vec<&str> = first.stages.iter().map(|it| it.stage.as_str()).collect();
+        let _ = writeln!(text, "\n## Compile time in ms, cold\n");
+        let _ = writeln!(text, "| kernel | {} | sum |", names.join(" | "));
+        let _ = writeln!(text, "|---|{}---:|", "---:|".repeat(names.len()));
+        for it in &self.compiled {
+            let _ = write!(text, "| {} {} |", it.kernel, it.dtype);
+            for name in &names {
+                let ms: f64 = it.stages.iter().filter(|it| it.stage == *name).map(|it| it.ms).sum();
+                let _ = write!(text, " {ms:.2} |");
+            }
+            let sum: f64 = it.stages.iter().map(|it| it.ms).sum();
+            let _ = writeln!(text, " {sum:.0} |");
+        }
+    }
+}
+
+impl Measured {
+    /// Operations for each byte that must be moved.
+    pub(crate) fn intensity(&self) -> f64 {
+        self.operations / to_float(self.bytes)
+    }
+}
+
+fn to_float(n: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+    let float = n as f64;
+    float
+}
+
+/// By type, size and threads.
+fn setting(it: &Measured) -> (String, [i64; 3], u32) {
+    (it.dtype.clone(), it.domain, it.threads)
+}
+
+fn threads(n: u32) -> String {
+    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
+}
+
+const COLUMNS: [&str; 12] = [
+    "kernel",
+    "MB",
+    "copy",
+    "by hand",
+    "contracted",
+    "openmp",
+    "GB/s",
+    "of copy",
+    "against hand",
+    "numpy",
+    "best of gt4py",
+    "against gt4py",
+];
+
+fn table(text: &mut String, here: &[&Measured]) {
+    let _ = writeln!(text, "| {} |", COLUMNS.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(COLUMNS.len() - 1));
+    for it in here {
+        let ms =
+            |name: &str| match it.contestants.iter().find(|it| it.name == name).and_then(|it| it.ms.as_ref())
+            {
+                Some(ms) => format!("{:.2} ({:.2} to {:.2})", ms.median, ms.interval[0], ms.interval[1]),
+                None => String::new(),
+            };
+        let plain = |it: Option<f64>| it.map(|it| format!("{it:.2}")).unwrap_or_default();
+        let ours = it.median("openmp");
+        let speed = ours.map(|ms| to_float(it.bytes) / ms / 1e6);
+        let against = |other: Option<f64>| Some(other? / ours?);
+        let gt4py = it.best_of_gt4py();
+        let _ = writeln!(
+            text,
+            "| {} | {:.1} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            it.kernel,
+            to_float(it.bytes) / 1e6,
+            plain(it.copy()),
+            ms("by hand"),
+            plain(it.median("by hand, contracted")),
+            ms("openmp"),
+            speed.map(|it| format!("{it:.1}")).unwrap_or_default(),
+            plain(against(it.copy())),
+            plain(against(it.median("by hand"))),
+            plain(it.median("numpy")),
+            gt4py.map(|(name, ms)| format!("{ms:.2} {name}")).unwrap_or_default(),
+            plain(against(gt4py.map(|it| it.1))),
+        );
+    }
+    let peers = |it: &str| it.starts_with("gt4py ") || it == "numpy text";
+    if here.iter().any(|it| it.contestants.iter().any(|it| peers(&it.name))) {
+        text.push('\n');
+        for it in here {
+            for peer in it.contestants.iter().filter(|it| peers(&it.name)) {
+                let ms = peer.ms.as_ref().map(|it| format!("{:.2} ms, ", it.median)).unwrap_or_default();
+                let _ = writeln!(text, "- {}, {}: {ms}{}", it.kernel, peer.name, peer.said);
+            }
+        }
+    }
+}
+
+/// One measurement in a line, while others go on.
+pub(crate) fn line(it: &Measured) -> String {
+    let [i, j, k] = it.domain;
+    let mut line = format!("{} {} {i}x{j}x{k} {}:", it.kernel, it.dtype, threads(it.threads));
+    for contestant in &it.contestants {
+        let _ = match &contestant.ms {
+            Some(ms) => write!(line, " {} {:.3}", contestant.name, ms.median),
+            None => write!(line, " {} failed", contestant.name),
+        };
+        if !contestant.said.is_empty() && contestant.said != "same bits" {
+            let _ = write!(line, " [{}]", contestant.said);
+        }
+        line.push(';');
+    }
+    line
+}
