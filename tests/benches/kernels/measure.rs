@@ -12,6 +12,7 @@ use isobar_compiler::space::Domain;
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
+use crate::clock::Clock;
 use crate::compiled::{Compiled, Native};
 use crate::fields::{Fields, compare};
 use crate::kernels::Tolerance;
@@ -36,6 +37,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) domain: Domain,
     pub(crate) threads: u32,
     pub(crate) repeats: usize,
+    pub(crate) clock: Clock,
     pub(crate) gt4py: Option<&'a Path>,
     pub(crate) numpy: Option<&'a Path>,
     pub(crate) folder: &'a Path,
@@ -141,6 +143,7 @@ pub(crate) fn measure(
             launch: given,
             precision: compiled.precision,
             threads: setting.threads,
+            clock: setting.clock,
             contestants: names,
         };
         let process = Peers::start(&python, &folder, &setting.folder.join("gt4py"), &job)?;
@@ -163,18 +166,14 @@ pub(crate) fn measure(
     let mut call = |who: &Who<'_>, fields: &mut Fields| -> Result<f64> {
         let done = match who {
             Who::Native(native) => {
-                let begun = Instant::now();
-                native
-                    .call(signature, &mut fields.launch, setting.threads)
-                    .map(|()| begun.elapsed().as_secs_f64())
+                setting.clock.time(|| native.call(signature, &mut fields.launch, setting.threads))
             }
             Who::Numpy => {
                 let npir = compiled.compilation.levels.npir().context("it compiled")?;
-                let begun = Instant::now();
-                let done = numpy::run(npir, &mut fields.launch, &mut NoControl);
-                done.map(|()| begun.elapsed().as_secs_f64()).map_err(|stop| stop.to_string())
+                let ran = setting.clock.time(|| numpy::run(npir, &mut fields.launch, &mut NoControl));
+                ran.map_err(|stop| stop.to_string())
             }
-            Who::Copy(how) => baseline.copy(*how, &mut arrays, setting.threads),
+            Who::Copy(how) => setting.clock.time(|| baseline.copy(*how, &mut arrays, setting.threads)),
             Who::Peer(process, number) => return processes[*process].call(*number),
         };
         done.map_err(|why| anyhow::anyhow!(why))
