@@ -1,7 +1,7 @@
 //! The kernels against C that is written by hand, the machine's own speed, and what others make of the same texts:
 //! `cargo xtask bench kernels`.
 //!
-//! All who are measured take turns: in each round every one is called once, in an order that moves on with the rounds.
+//! All who are measured take turns: in each round every one is called once, in an order of its own.
 //! So what else the machine does meets all of them, and ratios mean more than times. Those of this process share their
 //! fields; each call that is timed follows one that is not, with the same arguments. What is written by hand is held
 //! against the interpreter before anything is timed.

@@ -209,10 +209,13 @@ pub(crate) fn measure(
             Err(why) => why,
         };
     }
+    let mut order: Vec<usize> = (0..turns.len()).collect();
+    let mut seed = 1;
     for round in 0..setting.repeats {
-        for at in 0..turns.len() {
-            let n = turns.len();
-            let turn = &mut turns[(at + round) % n];
+        // Who comes after whom is not always the same.
+        shuffle(&mut order, &mut seed);
+        for &at in &order {
+            let turn = &mut turns[at];
             if round % turn.every != 0 || matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
                 continue;
             }
@@ -259,4 +262,14 @@ fn agreement(compiled: &Compiled, given: &Launch, folder: &Path, number: usize) 
         }
     }
     Ok(told)
+}
+
+/// Another order, which `seed` decides.
+fn shuffle(order: &mut [usize], seed: &mut u64) {
+    for last in (1..order.len()).rev() {
+        // Knuth's generator for 64 bits, of which the upper ones are good.
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (*seed >> 33) % (last as u64 + 1);
+        order.swap(last, usize::try_from(at).unwrap_or_default());
+    }
 }
