@@ -12,6 +12,7 @@ use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, oir, schedule};
+use isobar_protocol::request::Mode;
 use isobar_runner::executors::{Backend, Setting};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
@@ -67,7 +68,13 @@ pub fn hold(seed: u64) -> Result<Held> {
         let found = found.filter(|it| !held.is_other_trap(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
         let nothing = Err(String::new());
-        let setting = Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1 };
+        let setting = Setting {
+            cc: &nothing,
+            cache: None,
+            temporary: Path::new(""),
+            threads: 1,
+            mode: Mode::Reproducible,
+        };
         let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
             .with_context(in_context)?;
         held.other_traps += u64::from(is_other);

@@ -6,6 +6,7 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
+use isobar_protocol::request::Mode;
 use isobar_runner::executors::{Backend, Setting};
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::conformance::{self, blocks};
@@ -13,7 +14,8 @@ use isobar_tests::{GALLERY, compiled, launch, root};
 
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     let nothing = Err(String::new());
-    let setting = Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1 };
+    let setting =
+        Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1, mode: Mode::Reproducible };
     let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, launch, setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
 }
@@ -27,7 +29,8 @@ fn in_c_order(launch: &Launch) -> Launch {
         let elements = Elements::zeros(old.dtype(), old.elements.len());
         field.array = Array::from_c_order(elements, &old.shape).expect("as many as the shape says");
         for index in old.indices() {
-            field.array.set(&index, old.get(&index));
+            let at = index.iter().zip(&field.array.strides).map(|(at, stride)| at * stride).sum();
+            field.array.elements.set(at, old.get(&index));
         }
     }
     other

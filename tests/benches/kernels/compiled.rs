@@ -14,6 +14,7 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_protocol::request::Mode;
 use isobar_runner::executors::foreign::Foreign;
 use isobar_runner::executors::{Backend, Prepared, Setting};
 use isobar_tests::root;
@@ -158,7 +159,7 @@ impl Compiled {
     /// Machine code made in process.
     pub(crate) fn rayon(&self, threads: u32, folder: &Path) -> Result<Box<dyn Prepared + '_>> {
         let cc = Err(String::new());
-        let setting = Setting { cc: &cc, cache: None, temporary: folder, threads };
+        let setting = Setting { cc: &cc, cache: None, temporary: folder, threads, mode: Mode::Reproducible };
         let prepared = Backend::Rayon.executor().prepare(&self.compilation, setting, &|_| ());
         prepared.map_err(|failure| anyhow!("{failure:?}"))
     }

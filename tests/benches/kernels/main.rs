@@ -1,13 +1,14 @@
 //! The kernels against C that is written by hand, the machine's own speed, and what others make of the same texts:
 //! `cargo xtask bench kernels`.
 //!
-//! All who are measured take turns: in each round every one is called once, in an order that moves on with the rounds.
+//! All who are measured take turns: in each round every one is called once, in an order of its own.
 //! So what else the machine does meets all of them, and ratios mean more than times. Those of this process share their
 //! fields; each call that is timed follows one that is not, with the same arguments. What is written by hand is held
 //! against the interpreter before anything is timed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark talks to its user")]
 
 mod baseline;
+mod clock;
 mod compiled;
 mod fields;
 mod kernels;
@@ -25,6 +26,7 @@ use clap::Parser;
 use isobar_compiler::space::Domain;
 
 use baseline::Baseline;
+use clock::Clock;
 use compiled::Compiled;
 use kernels::{KERNELS, Kernel};
 
@@ -45,6 +47,9 @@ struct Options {
     /// Calls of each contestant; of one that takes long, fewer
     #[arg(long, default_value_t = 31)]
     repeats: usize,
+    /// Measure the time of processors and not that of the clock, on a machine that others use too; of one thread
+    #[arg(long)]
+    processor_time: bool,
     /// Write everything to this file
     #[arg(long)]
     json: Option<PathBuf>,
@@ -86,7 +91,11 @@ fn main() -> Result<()> {
     let wanted = wanted(&options.kernel)?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let mut report = report::Report::new(options.date.clone(), options.repeats);
+    let clock = if options.processor_time { Clock::Processor } else { Clock::Wall };
+    if clock == Clock::Processor && options.threads.iter().any(|it| *it != 1) {
+        bail!("the time of processors adds up over threads: measure it with `--threads 1`");
+    }
+    let mut report = report::Report::new(options.date.clone(), options.repeats, clock);
     for &precision in &options.dtype {
         // Also where `copy` is not wanted itself, it is what the machine's speed is measured with.
         let copy = Compiled::new(&KERNELS[0], precision, &folder)?;
@@ -106,6 +115,7 @@ fn main() -> Result<()> {
                         domain,
                         threads,
                         repeats: options.repeats,
+                        clock,
                         gt4py: options.gt4py.as_deref(),
                         numpy: options.numpy.as_deref(),
                         folder: &folder,

@@ -14,6 +14,7 @@ use isobar_runner::executors::Prepared;
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
+use crate::clock::Clock;
 use crate::compiled::{Compiled, Native};
 use crate::fields::{Fields, compare};
 use crate::kernels::Tolerance;
@@ -38,6 +39,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) domain: Domain,
     pub(crate) threads: u32,
     pub(crate) repeats: usize,
+    pub(crate) clock: Clock,
     pub(crate) gt4py: Option<&'a Path>,
     pub(crate) numpy: Option<&'a Path>,
     pub(crate) folder: &'a Path,
@@ -146,6 +148,7 @@ pub(crate) fn measure(
             launch: given,
             precision: compiled.precision,
             threads: setting.threads,
+            clock: setting.clock,
             contestants: names,
         };
         let process = Peers::start(&python, &folder, &setting.folder.join("gt4py"), &job)?;
@@ -168,24 +171,19 @@ pub(crate) fn measure(
     let mut call = |who: &Who<'_>, fields: &mut Fields| -> Result<f64> {
         let done = match who {
             Who::Native(native) => {
-                let begun = Instant::now();
-                native
-                    .call(signature, &mut fields.launch, setting.threads)
-                    .map(|()| begun.elapsed().as_secs_f64())
+                setting.clock.time(|| native.call(signature, &mut fields.launch, setting.threads))
             }
             Who::Prepared(prepared) => {
                 let mut prepared = prepared.borrow_mut();
-                let begun = Instant::now();
-                let done = prepared.run(&mut fields.launch);
-                done.map(|()| begun.elapsed().as_secs_f64()).map_err(|failure| format!("{failure:?}"))
+                let ran = setting.clock.time(|| prepared.run(&mut fields.launch));
+                ran.map_err(|failure| format!("{failure:?}"))
             }
             Who::Numpy => {
                 let npir = compiled.compilation.levels.npir().context("it compiled")?;
-                let begun = Instant::now();
-                let done = numpy::run(npir, &mut fields.launch, &mut NoControl);
-                done.map(|()| begun.elapsed().as_secs_f64()).map_err(|stop| stop.to_string())
+                let ran = setting.clock.time(|| numpy::run(npir, &mut fields.launch, &mut NoControl));
+                ran.map_err(|stop| stop.to_string())
             }
-            Who::Copy(how) => baseline.copy(*how, &mut arrays, setting.threads),
+            Who::Copy(how) => setting.clock.time(|| baseline.copy(*how, &mut arrays, setting.threads)),
             Who::Peer(process, number) => return processes[*process].call(*number),
         };
         done.map_err(|why| anyhow::anyhow!(why))
@@ -221,10 +219,13 @@ pub(crate) fn measure(
             Err(why) => why,
         };
     }
+    let mut order: Vec<usize> = (0..turns.len()).collect();
+    let mut seed = 1;
     for round in 0..setting.repeats {
-        for at in 0..turns.len() {
-            let n = turns.len();
-            let turn = &mut turns[(at + round) % n];
+        // Who comes after whom is not always the same.
+        shuffle(&mut order, &mut seed);
+        for &at in &order {
+            let turn = &mut turns[at];
             if round % turn.every != 0 || matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
                 continue;
             }
@@ -271,4 +272,14 @@ fn agreement(compiled: &Compiled, given: &Launch, folder: &Path, number: usize) 
         }
     }
     Ok(told)
+}
+
+/// Another order, which `seed` decides.
+fn shuffle(order: &mut [usize], seed: &mut u64) {
+    for last in (1..order.len()).rev() {
+        // Knuth's generator for 64 bits, of which the upper ones are good.
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (*seed >> 33) % (last as u64 + 1);
+        order.swap(last, usize::try_from(at).unwrap_or_default());
+    }
 }

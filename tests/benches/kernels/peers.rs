@@ -16,6 +16,8 @@ use isobar_compiler::types::Value;
 use isobar_tests::root;
 use serde_json::{Value as Json, json};
 
+use crate::clock::Clock;
+
 /// What one process runs.
 #[derive(Debug)]
 pub(crate) struct Peers {
@@ -35,6 +37,7 @@ pub(crate) struct Job<'a> {
     pub(crate) launch: &'a Launch,
     pub(crate) precision: u32,
     pub(crate) threads: u32,
+    pub(crate) clock: Clock,
     pub(crate) contestants: Vec<String>,
 }
 
@@ -146,7 +149,7 @@ fn write(folder: &Path, job: &Job<'_>) -> Result<()> {
     let job_text = json!({
         "stencil": signature.name, "precision": job.precision, "source": job.text,
         "externals": externals.collect::<serde_json::Map<_, _>>(), "domain": [i, j, k], "arguments": arguments,
-        "origin": origins, "contestants": job.contestants,
+        "origin": origins, "clock": job.clock, "contestants": job.contestants,
     });
     fs::write(folder.join("job.json"), job_text.to_string())?;
     let text = job.compilation.listing(Stage::Numpy).map(|it| it.text.as_str()).unwrap_or_default();

@@ -6,6 +6,7 @@ use std::fs;
 use isobar_compiler::backend::c;
 use serde::Serialize;
 
+use crate::clock::Clock;
 use crate::compiled::{Compiled, StageTime, cc_version};
 use crate::kernels::{EXACT, FLAGS, FUSED};
 use crate::measure::Measured;
@@ -20,6 +21,7 @@ pub(crate) struct Report {
     flags_contracted: &'static str,
     flags_generated: Vec<String>,
     repeats: usize,
+    clock: Clock,
     pub(crate) peaks: Vec<Peak>,
     compiled: Vec<Stages>,
     pub(crate) measured: Vec<Measured>,
@@ -70,7 +72,7 @@ impl Machine {
 }
 
 impl Report {
-    pub(crate) fn new(date: Option<String>, repeats: usize) -> Self {
+    pub(crate) fn new(date: Option<String>, repeats: usize, clock: Clock) -> Self {
         let owned = |flags: &[&str]| flags.iter().map(|&it| it.to_owned()).collect();
         let mut by_hand: Vec<String> = owned(&FLAGS);
         by_hand.push(EXACT.to_owned());
@@ -82,6 +84,7 @@ impl Report {
             flags_contracted: FUSED,
             flags_generated: owned(&c::FLAGS),
             repeats,
+            clock,
             peaks: Vec::new(),
             compiled: Vec::new(),
             measured: Vec::new(),
@@ -111,7 +114,8 @@ impl Report {
             caches.join(", "),
             self.cc
         );
-        let _ = writeln!(text, "{} rounds, GLIBC_TUNABLES={tunables}", self.repeats);
+        let _ =
+            writeln!(text, "{} rounds, {} time, GLIBC_TUNABLES={tunables}", self.repeats, self.clock.name());
         for it in &self.peaks {
             let [exact, fused] = it.gflop_s;
             let _ = writeln!(

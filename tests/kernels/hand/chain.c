@@ -3,6 +3,11 @@
    reads nothing beside the point shares a loop. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 8
+#endif
+
 #define P1 R(7.0 / 12.0)
 #define P2 R(-1.0 / 12.0)
 
@@ -97,6 +102,10 @@ int32_t isobar_run(const isobar_call *call)
         real *restrict const eqj2 = rows.edge_qj[(at3 + 2) % 3];
         const real *restrict const fyo0 = rows.fy_outer[at2];
         real *restrict const fyo1 = rows.fy_outer[1 - at2];
+
+        prefetch_row(q3 + AHEAD * q_j, I);
+        prefetch_row(crx3 + AHEAD * crx_j, I);
+        prefetch_row(cry1 + AHEAD * cry_j, I);
 
         /* Faces of row j + 2 along j, fluxes of row j + 1, and what they leave of row j. */
         if (j >= 0) {

@@ -1,6 +1,11 @@
 /* Copy: rows shared by the threads, past the caches where both fields together do not fit. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 8
+#endif
+
 int32_t isobar_run(const isobar_call *call)
 {
   const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];
@@ -15,6 +20,7 @@ int32_t isobar_run(const isobar_call *call)
       for (int64_t j = 0; j < J; ++j) {
         const real *restrict const from = q + j * q_j + k * q_k;
         real *restrict const to = q_out + j * out_j + k * out_k;
+        prefetch_row(from + AHEAD * q_j, I);
         if (streams) {
           stream_row(to, from, I);
         } else {

@@ -63,6 +63,12 @@ static inline void stream_row(real *restrict to, const real *restrict from, int6
   for (; i < n; ++i) to[i] = from[i];
 }
 
+/* Asks for a row of which nothing was read yet: what the processor asks for on its own ends where a row does. */
+static inline void prefetch_row(const real *from, int64_t n)
+{
+  for (int64_t i = 0; i < n; i += PER_LINE) __builtin_prefetch(from + i, 0, 3);
+}
+
 /* So many rows of `length` elements for each thread, all of which start at a cache line; row `r` of the result
    starts at `r * row_length(length)`. */
 static inline int64_t row_length(int64_t length)

@@ -2,6 +2,11 @@
    those along i are computed from it at once. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 6
+#endif
+
 static inline real limited(real flux, real gradient) { return flux * gradient > R(0.0) ? R(0.0) : flux; }
 
 int32_t isobar_run(const isobar_call *call)
@@ -47,6 +52,8 @@ int32_t isobar_run(const isobar_call *call)
         real *restrict const north = laplacian[(j + 1) & 1];
         real *const out = q_out + j * out_j + k * out_k;
         real *restrict const to = streams ? row : out;
+        prefetch_row(c + AHEAD * q_j, I);
+        prefetch_row(co + AHEAD * coeff_j, I);
         north[-1] = n[0] + n[-2] + nn[-1] + c[-1] - R(4.0) * n[-1];
         north[I] = n[I + 1] + n[I - 1] + nn[I] + c[I] - R(4.0) * n[I];
         #pragma omp simd

@@ -1,6 +1,11 @@
 /* Laplacian of five points: a plane at a time, whose rows stay in the first cache for their three uses. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 8
+#endif
+
 int32_t isobar_run(const isobar_call *call)
 {
   const int64_t I = call->domain[0], J = call->domain[1], K = call->domain[2];
@@ -21,6 +26,7 @@ int32_t isobar_run(const isobar_call *call)
         const real *restrict const n = c + q_j, *restrict const s = c - q_j;
         real *const out = q_out + j * out_j + k * out_k;
         real *restrict const to = streams ? row : out;
+        prefetch_row(c + AHEAD * q_j, I);
         #pragma omp simd
         for (int64_t i = 0; i < I; ++i) to[i] = c[i + 1] + c[i - 1] + n[i] + s[i] - R(4.0) * c[i];
         if (streams) stream_row(out, row, I);

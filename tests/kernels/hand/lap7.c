@@ -2,6 +2,11 @@
    on and each element comes from memory once. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 8
+#endif
+
 /* Rows of a block: three levels of them and what is written are well below the second cache. */
 #ifndef BLOCK_BYTES
 #define BLOCK_BYTES (160 << 10)
@@ -39,6 +44,7 @@ int32_t isobar_run(const isobar_call *call)
             const real *restrict const u = c + q_k, *restrict const d = c - q_k;
             real *const out = q_out + j * out_j + k * out_k;
             real *restrict const to = streams ? row : out;
+            prefetch_row(u + AHEAD * q_j, I);
             if (is_inside) {
               #pragma omp simd
               for (int64_t i = 0; i < I; ++i) {

@@ -15,7 +15,7 @@
 
 /* Points that take steps together. */
 #ifndef WIDTH
-#define WIDTH 32
+#define WIDTH 64
 #endif
 /* Points of a row whose columns are done before the next begin. */
 #ifndef CHUNK
@@ -48,11 +48,11 @@ static inline void adjust(int64_t n, real pressure, real exner, const real *rest
     #pragma omp simd reduction(max : largest)
     for (int i = 0; i < WIDTH; ++i) {
       const bool goes_on = magnitude(last[i]) > R(1.0e-3);
-      const real from_b = now[i] - ES_B;
-      const real es = E00 * exponential(ES_A * (now[i] - TICE) / from_b);
+      const real per_b = R(1.0) / (now[i] - ES_B);
+      const real es = E00 * exponential(ES_A * (now[i] - TICE) * per_b);
       const real dry = R(1.0) / (pressure - es);
       const real qs = EPS * es * dry;
-      const real slope = qs * pressure * dry * (ES_A * (TICE - ES_B)) / (from_b * from_b);
+      const real slope = qs * pressure * dry * (ES_A * (TICE - ES_B)) * (per_b * per_b);
       const real step = (now[i] - before[i] - LCP * (vapour[i] - qs)) / (R(1.0) + LCP * slope);
       now[i] = goes_on ? now[i] - step : now[i];
       last[i] = goes_on ? step : last[i];

@@ -2,6 +2,11 @@
    the tile are set apart from the others (of which there are some: I >= 4), and the upwind cell is chosen before anything is computed from it. */
 #include "hand.h"
 
+/* Rows that are asked for before they are read. */
+#ifndef AHEAD
+#define AHEAD 2
+#endif
+
 #define NEAR R(7.0 / 12.0)
 #define FAR R(-1.0 / 12.0)
 #define C1 R(-2.0 / 14.0)
@@ -43,6 +48,8 @@ int32_t isobar_run(const isobar_call *call)
         const real *restrict const q = q_field + j * q_j + k * q_k;
         const real *restrict const c = courant + j * c_j + k * c_k;
         const real *restrict const dx = width + j * dx_j;
+        prefetch_row(q + AHEAD * q_j, I);
+        prefetch_row(c + AHEAD * c_j, I);
         #pragma omp simd
         for (int64_t i = -1; i < I + 2; ++i) {
           const real value = NEAR * (q[i - 1] + q[i]) + FAR * (q[i - 2] + q[i + 1]);

@@ -4,7 +4,7 @@
 
 /* What elimination leaves of a block: two numbers for each point. */
 #ifndef BLOCK_BYTES
-#define BLOCK_BYTES (384 << 10)
+#define BLOCK_BYTES (256 << 10)
 #endif
 
 int32_t isobar_run(const isobar_call *call)
@@ -40,6 +40,10 @@ int32_t isobar_run(const isobar_call *call)
           const real *restrict const u = upper + (start + j) * u_j + k * u_k;
           const real *restrict const r = rhs + (start + j) * r_j + k * r_k;
           real *restrict const c = ratio + (k * block + j) * length, *restrict const v = value + (k * block + j) * length;
+          prefetch_row(l + l_k, I);
+          prefetch_row(d + d_k, I);
+          prefetch_row(u + u_k, I);
+          prefetch_row(r + r_k, I);
           if (k == 0) {
             #pragma omp simd
             for (int64_t i = 0; i < I; ++i) {

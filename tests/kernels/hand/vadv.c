@@ -4,7 +4,7 @@
 
 /* What elimination leaves of a block: two numbers for each point. */
 #ifndef BLOCK_BYTES
-#define BLOCK_BYTES (384 << 10)
+#define BLOCK_BYTES (256 << 10)
 #endif
 
 #define IMPLICIT R(0.5 * (1.0 + 0.1))
@@ -46,6 +46,9 @@ int32_t isobar_run(const isobar_call *call)
           real *restrict const up = upper + (k * block + j) * length, *restrict const r = rhs + (k * block + j) * length;
           const real *restrict const up_before = up - block * length, *restrict const r_before = r - block * length;
           real *restrict const courant = kept + j * length;
+          prefetch_row(c + 2 * u_k, I);
+          prefetch_row(wn + w_k, I);
+          prefetch_row(t + t_k, I);
           if (k == 0) {
             #pragma omp simd
             for (int64_t i = 0; i < I; ++i) {
