@@ -7,6 +7,7 @@ pub mod corpus;
 pub mod dace;
 pub mod generate;
 pub mod golden;
+pub mod kernels;
 pub mod levels;
 pub mod manual;
 pub mod texts;

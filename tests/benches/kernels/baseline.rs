@@ -10,9 +10,8 @@ use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::executors::foreign::Foreign;
-
-use crate::compiled::{Compiled, by_hand};
-use crate::kernels::{EXACT, FUSED};
+use isobar_tests::kernels::compiled::{Compiled, by_hand};
+use isobar_tests::kernels::{EXACT, FUSED};
 
 /// Elements of a row that is copied.
 const ROW: i64 = 4096;

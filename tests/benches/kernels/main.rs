@@ -9,9 +9,6 @@
 
 mod baseline;
 mod clock;
-mod compiled;
-mod fields;
-mod kernels;
 mod measure;
 mod peers;
 mod picture;
@@ -24,11 +21,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use isobar_compiler::space::Domain;
+use isobar_tests::kernels::compiled::Compiled;
+use isobar_tests::kernels::{KERNELS, Kernel};
 
 use baseline::Baseline;
 use clock::Clock;
-use compiled::Compiled;
-use kernels::{KERNELS, Kernel};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench kernels")]

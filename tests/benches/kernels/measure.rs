@@ -1,23 +1,19 @@
 //! One kernel at one size: everybody takes turns.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::backend::numpy;
-use isobar_compiler::backend::run::NoControl;
 use isobar_compiler::space::Domain;
-use isobar_runner::executors::Prepared;
+use isobar_tests::kernels::Tolerance;
+use isobar_tests::kernels::compiled::{Compiled, Native};
+use isobar_tests::kernels::fields::{Agreement, Fields, compare};
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
 use crate::clock::Clock;
-use crate::compiled::{Compiled, Native};
-use crate::fields::{Fields, compare};
-use crate::kernels::Tolerance;
 use crate::peers::{self, Job, Peers};
 use crate::statistics::Summary;
 
@@ -26,6 +22,9 @@ const GT4PY: [&str; 4] = ["numpy", "gt:cpu_ifirst", "gt:cpu_kfirst", "dace:cpu"]
 
 /// The text that this compiler makes for NumPy.
 const NUMPY_TEXT: &str = "numpy text";
+
+/// Whose result all others are held against.
+const MEANT: &str = "openmp";
 
 /// Who takes longer than this for all calls takes fewer turns, in seconds.
 const PATIENCE: f64 = 12.0;
@@ -93,9 +92,8 @@ impl Measured {
 /// Somebody who is called.
 enum Who<'a> {
     Native(&'a Native),
-    /// A back end of the runner, ready to be called.
-    Prepared(RefCell<Box<dyn Prepared + 'a>>),
-    Numpy,
+    /// One of our back ends, by number.
+    Ours(usize),
     Copy(Copy),
     /// By process and number.
     Peer(usize, usize),
@@ -131,10 +129,9 @@ pub(crate) fn measure(
         Turn::new("copy, streamed", Who::Copy(Copy::Streamed)),
         Turn::new("by hand", Who::Native(&compiled.hand)),
         Turn::new("by hand, contracted", Who::Native(&compiled.fused)),
-        Turn::new("openmp", Who::Native(&compiled.openmp)),
-        Turn::new("rayon", Who::Prepared(RefCell::new(compiled.rayon(setting.threads, setting.folder)?))),
-        Turn::new("numpy", Who::Numpy),
     ];
+    let mut ours = compiled.back_ends(setting.threads)?;
+    turns.extend(ours.iter().enumerate().map(|(number, (name, _))| Turn::new(name, Who::Ours(number))));
     let mut processes = Vec::new();
     for (python, names, prefix) in [
         (setting.numpy.map(Path::to_owned), vec![NUMPY_TEXT.to_owned()], ""),
@@ -166,22 +163,16 @@ pub(crate) fn measure(
         processes.push(process);
     }
 
-    // What `openmp` gives is the interpreter's result, which was seen at a smaller size.
+    // What that gives is the interpreter's result, which was seen at a smaller size.
     let mut meant: Vec<(usize, Elements)> = Vec::new();
     let mut call = |who: &Who<'_>, fields: &mut Fields| -> Result<f64> {
         let done = match who {
             Who::Native(native) => {
                 setting.clock.time(|| native.call(signature, &mut fields.launch, setting.threads))
             }
-            Who::Prepared(prepared) => {
-                let mut prepared = prepared.borrow_mut();
-                let ran = setting.clock.time(|| prepared.run(&mut fields.launch));
-                ran.map_err(|failure| format!("{failure:?}"))
-            }
-            Who::Numpy => {
-                let npir = compiled.compilation.levels.npir().context("it compiled")?;
-                let ran = setting.clock.time(|| numpy::run(npir, &mut fields.launch, &mut NoControl));
-                ran.map_err(|stop| stop.to_string())
+            Who::Ours(number) => {
+                let ran = setting.clock.time(|| ours[*number].1.run(&mut fields.launch));
+                ran.map_err(|why| format!("{why:?}"))
             }
             Who::Copy(how) => setting.clock.time(|| baseline.copy(*how, &mut arrays, setting.threads)),
             Who::Peer(process, number) => return processes[*process].call(*number),
@@ -189,7 +180,8 @@ pub(crate) fn measure(
         done.map_err(|why| anyhow::anyhow!(why))
     };
     fields.spoil();
-    call(&Who::Native(&compiled.openmp), &mut fields)?;
+    let openmp = turns.iter().find(|it| it.told.name == MEANT).context("it is one of ours")?;
+    call(&openmp.who, &mut fields)?;
     meant.extend(fields.written().map(|(at, it)| (at, it.clone())));
     for turn in &mut turns {
         if matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
@@ -211,7 +203,8 @@ pub(crate) fn measure(
         }
         let tolerance = match &turn.who {
             Who::Native(it) if std::ptr::eq(*it, &raw const compiled.fused) => OF_PEERS,
-            Who::Native(_) | Who::Prepared(_) | Who::Numpy => compiled.kernel.tolerance,
+            Who::Native(_) => compiled.kernel.tolerance,
+            Who::Ours(_) => Tolerance::Bits,
             Who::Copy(_) | Who::Peer(..) => continue,
         };
         turn.told.said = match fields.compare(&meant, tolerance) {
@@ -260,18 +253,19 @@ fn gt4py(compiled: &Compiled) -> Vec<String> {
 /// What a process of Python computed, against `openmp`.
 fn agreement(compiled: &Compiled, given: &Launch, folder: &Path, number: usize) -> Result<String> {
     let mut launch = given.clone();
-    compiled.openmp.call(&compiled.signature, &mut launch, 1).map_err(|why| anyhow::anyhow!(why))?;
+    let mut ours = compiled.back_ends(1)?;
+    let (_, openmp) = ours.iter_mut().find(|(name, _)| *name == MEANT).context("it is one of ours")?;
+    openmp.run(&mut launch).map_err(|why| anyhow::anyhow!("{why:?}"))?;
     let meant = Fields::of(launch, &compiled.signature);
     let found = peers::results(folder, number, &compiled.compilation, given)?;
-    let mut told = "same bits".to_owned();
+    let mut told = Agreement::Bits;
     for (found, (_, meant)) in found.iter().zip(meant.written()) {
         match compare(found, meant, OF_PEERS) {
-            Ok(it) if it.told() == "same bits" => {}
-            Ok(it) => it.told().clone_into(&mut told),
+            Ok(it) => told = told.max(it),
             Err(why) => return Ok(why),
         }
     }
-    Ok(told)
+    Ok(told.told().to_owned())
 }
 
 /// Another order, which `seed` decides.

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use isobar_compiler::backend::c;
+use isobar_tests::kernels::compiled::{Compiled, StageTime, cc_version};
+use isobar_tests::kernels::{EXACT, FLAGS, FUSED};
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::compiled::{Compiled, StageTime, cc_version};
-use crate::kernels::{EXACT, FLAGS, FUSED};
 use crate::measure::Measured;
 
 /// The numbers of a run, and where they come from.
@@ -199,24 +199,19 @@ fn threads(n: u32) -> String {
     if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
 }
 
-const COLUMNS: [&str; 12] = [
-    "kernel",
-    "MB",
-    "copy",
-    "by hand",
-    "contracted",
-    "openmp",
-    "GB/s",
-    "of copy",
-    "against hand",
-    "numpy",
-    "best of gt4py",
-    "against gt4py",
-];
+/// Our back ends that generate code for the processor.
+const OURS: [&str; 2] = ["openmp", "rayon"];
 
 fn table(text: &mut String, here: &[&Measured]) {
-    let _ = writeln!(text, "| {} |", COLUMNS.join(" | "));
-    let _ = writeln!(text, "|---|{}", "---:|".repeat(COLUMNS.len() - 1));
+    let ours: Vec<&str> =
+        OURS.into_iter().filter(|name| here.iter().any(|it| it.median(name).is_some())).collect();
+    let mut columns = vec!["kernel", "MB", "copy", "by hand", "contracted"];
+    for name in &ours {
+        columns.extend([name, "GB/s", "of copy", "of hand", "of gt4py"]);
+    }
+    columns.extend(["best of gt4py", "numpy"]);
+    let _ = writeln!(text, "| {} |", columns.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(columns.len() - 1));
     for it in here {
         let ms =
             |name: &str| match it.contestants.iter().find(|it| it.name == name).and_then(|it| it.ms.as_ref())
@@ -225,26 +220,26 @@ fn table(text: &mut String, here: &[&Measured]) {
                 None => String::new(),
             };
         let plain = |it: Option<f64>| it.map(|it| format!("{it:.2}")).unwrap_or_default();
-        let ours = it.median("openmp");
-        let speed = ours.map(|ms| to_float(it.bytes) / ms / 1e6);
-        let against = |other: Option<f64>| Some(other? / ours?);
         let gt4py = it.best_of_gt4py();
-        let _ = writeln!(
-            text,
-            "| {} | {:.1} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            it.kernel,
-            to_float(it.bytes) / 1e6,
+        let mut cells = vec![
+            it.kernel.to_owned(),
+            format!("{:.1}", to_float(it.bytes) / 1e6),
             plain(it.copy()),
             ms("by hand"),
             plain(it.median("by hand, contracted")),
-            ms("openmp"),
-            speed.map(|it| format!("{it:.1}")).unwrap_or_default(),
-            plain(against(it.copy())),
-            plain(against(it.median("by hand"))),
-            plain(it.median("numpy")),
-            gt4py.map(|(name, ms)| format!("{ms:.2} {name}")).unwrap_or_default(),
-            plain(against(gt4py.map(|it| it.1))),
-        );
+        ];
+        for name in &ours {
+            let own = it.median(name);
+            let times = |other: Option<f64>| Some(other? / own?);
+            cells.push(ms(name));
+            cells.push(own.map(|ms| format!("{:.1}", to_float(it.bytes) / ms / 1e6)).unwrap_or_default());
+            cells.extend(
+                [it.copy(), it.median("by hand"), gt4py.map(|it| it.1)].map(|other| plain(times(other))),
+            );
+        }
+        cells.push(gt4py.map(|(name, ms)| format!("{ms:.2} {name}")).unwrap_or_default());
+        cells.push(plain(it.median("numpy")));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     let peers = |it: &str| it.starts_with("gt4py ") || it == "numpy text";
     if here.iter().any(|it| it.contestants.iter().any(|it| peers(&it.name))) {

@@ -7,22 +7,24 @@ use isobar_compiler::for_elements;
 use isobar_compiler::space::{Axis, AxisSet};
 use isobar_compiler::types::DType;
 
-use crate::kernels::Tolerance;
+use super::Tolerance;
 
 /// A cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
 
 /// The arguments of calls.
 #[derive(Debug)]
-pub(crate) struct Fields {
-    pub(crate) launch: Launch,
+pub struct Fields {
+    /// The call.
+    pub launch: Launch,
     /// What is written, by position; and what was there before, where it is read as well.
     written: Vec<(usize, Option<Elements>)>,
 }
 
 impl Fields {
     /// The same values, with the first point of the compute domain of each row at the start of a cache line.
-    pub(crate) fn aligned(given: &Launch, signature: &Signature) -> Self {
+    #[must_use]
+    pub fn aligned(given: &Launch, signature: &Signature) -> Self {
         let arguments = signature.params.iter().zip(&given.arguments);
         let arguments = arguments.map(|(param, argument)| match (&param.kind, argument) {
             (ParamKind::Field { axes, .. }, Argument::Field(field)) if axes.has(Axis::I) => {
@@ -34,7 +36,8 @@ impl Fields {
     }
 
     /// Fields as they are.
-    pub(crate) fn of(launch: Launch, signature: &Signature) -> Self {
+    #[must_use]
+    pub fn of(launch: Launch, signature: &Signature) -> Self {
         let written = signature.params.iter().zip(&launch.arguments).enumerate();
         let written = written.filter_map(|(at, (param, argument))| match argument {
             Argument::Field(field) if param.access.is_written() => {
@@ -47,7 +50,7 @@ impl Fields {
     }
 
     /// What a call changed and reads is again what it was.
-    pub(crate) fn restore(&mut self) {
+    pub fn restore(&mut self) {
         for (at, before) in &self.written {
             if let (Some(before), Argument::Field(field)) = (before, &mut self.launch.arguments[*at]) {
                 copy(before, &mut field.array.elements);
@@ -56,7 +59,7 @@ impl Fields {
     }
 
     /// The same, and what a call must write is nothing that it would: so that nobody passes with what others left.
-    pub(crate) fn spoil(&mut self) {
+    pub fn spoil(&mut self) {
         for (at, before) in &self.written {
             if let (None, Argument::Field(field)) = (before, &mut self.launch.arguments[*at]) {
                 for_elements!(&mut field.array.elements, it => it.fill(Default::default()));
@@ -66,19 +69,19 @@ impl Fields {
     }
 
     /// The fields that calls write, with their positions.
-    pub(crate) fn written(&self) -> impl Iterator<Item = (usize, &Elements)> {
+    pub fn written(&self) -> impl Iterator<Item = (usize, &Elements)> {
         self.written.iter().filter_map(|(at, _)| match &self.launch.arguments[*at] {
             Argument::Field(field) => Some((*at, &field.array.elements)),
             Argument::Scalar(_) | Argument::Unused => None,
         })
     }
 
-    /// How far what is written is from what is meant.
-    pub(crate) fn compare(
-        &self,
-        meant: &[(usize, Elements)],
-        tolerance: Tolerance,
-    ) -> Result<Agreement, String> {
+    /// How far what is written is from what is meant, by position.
+    ///
+    /// # Errors
+    ///
+    /// What differs, in a sentence.
+    pub fn compare(&self, meant: &[(usize, Elements)], tolerance: Tolerance) -> Result<Agreement, String> {
         let mut all = Agreement::Bits;
         for ((at, found), (_, meant)) in self.written().zip(meant) {
             all = all.max(compare(found, meant, tolerance).map_err(|why| format!("argument {at}: {why}"))?);
@@ -89,13 +92,15 @@ impl Fields {
 
 /// How well two results agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Agreement {
+pub enum Agreement {
     Bits,
     Close,
 }
 
 impl Agreement {
-    pub(crate) fn told(self) -> &'static str {
+    /// In two words.
+    #[must_use]
+    pub fn told(self) -> &'static str {
         match self {
             Agreement::Bits => "same bits",
             Agreement::Close => "close",
@@ -124,7 +129,12 @@ impl Wide for i64 {
     }
 }
 
-pub(crate) fn compare(found: &Elements, meant: &Elements, tolerance: Tolerance) -> Result<Agreement, String> {
+/// How far elements are from those that are meant.
+///
+/// # Errors
+///
+/// How many differ, in a sentence.
+pub fn compare(found: &Elements, meant: &Elements, tolerance: Tolerance) -> Result<Agreement, String> {
     let (found_wide, meant_wide) = (wide(found), wide(meant));
     if found_wide.len() != meant_wide.len() {
         return Err("another number of elements".to_owned());

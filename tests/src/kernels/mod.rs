@@ -1,25 +1,28 @@
-//! What is measured: the kernels, and how each is compiled by hand.
+//! The kernels that speed is measured by, each as a stencil and in C that is written by hand.
+
+pub mod compiled;
+pub mod fields;
 
 /// A kernel: its text, and the same by hand.
 #[derive(Debug)]
-pub(crate) struct Kernel {
-    pub(crate) name: &'static str,
+pub struct Kernel {
+    pub name: &'static str,
     /// From the root of the repository.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
     /// What the hand-written version is compiled with beside [`FLAGS`].
-    pub(crate) flags: &'static [&'static str],
+    pub flags: &'static [&'static str],
     /// How far it may be from what the stencil means.
-    pub(crate) tolerance: Tolerance,
+    pub tolerance: Tolerance,
     /// Additions, multiplications and divisions for each point, as the hand-written version does them;
     /// comparisons and choices are none, an elementary function is ten.
-    pub(crate) operations: f64,
+    pub operations: f64,
     /// Back ends of gt4py beside the usual ones.
-    pub(crate) peers: &'static [&'static str],
+    pub peers: &'static [&'static str],
 }
 
 /// What a result is compared by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Tolerance {
+pub enum Tolerance {
     /// Bit by bit.
     Bits,
     /// The system's mathematics has other last bits, a step of Newton's method more or less follows from those, and
@@ -29,7 +32,7 @@ pub(crate) enum Tolerance {
 }
 
 /// What every hand-written version is compiled with. `hand.h` needs the interface of generated code.
-pub(crate) const FLAGS: [&str; 8] = [
+pub const FLAGS: [&str; 8] = [
     "-std=gnu11",
     "-O3",
     "-march=native",
@@ -40,15 +43,17 @@ pub(crate) const FLAGS: [&str; 8] = [
     "-fPIC",
 ];
 
-/// The same arithmetic as the stencil's; the other is measured too, as it is what the compiler does unasked.
-pub(crate) const EXACT: &str = "-ffp-contract=off";
-pub(crate) const FUSED: &str = "-ffp-contract=fast";
+/// The same arithmetic as the stencil's.
+pub const EXACT: &str = "-ffp-contract=off";
+/// What the compiler does unasked.
+pub const FUSED: &str = "-ffp-contract=fast";
 
 const fn exact(name: &'static str, text: &'static str, operations: f64) -> Kernel {
     Kernel { name, text, flags: &[], tolerance: Tolerance::Bits, operations, peers: &[] }
 }
 
-pub(crate) const KERNELS: [Kernel; 9] = [
+/// All of them.
+pub const KERNELS: [Kernel; 9] = [
     exact("copy", "tests/kernels/copy.py", 0.0),
     exact("lap5", "tests/kernels/lap5.py", 5.0),
     exact("lap7", "tests/kernels/lap7.py", 9.0),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,58 +15,75 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_protocol::request::Mode;
+use isobar_protocol::job::EventKind;
+use isobar_runner::config::{Environment, Tools};
 use isobar_runner::executors::foreign::Foreign;
+use isobar_runner::executors::steps::Sink;
 use isobar_runner::executors::{Backend, Prepared, Setting};
-use isobar_tests::root;
 use serde::Serialize;
 
-use crate::fields::{Agreement, Fields};
-use crate::kernels::{EXACT, FLAGS, FUSED, Kernel};
-
-/// What the runner adds to the flags that generated code asks for.
-const MACHINE_FLAGS: [&str; 3] = ["-march=native", "-shared", "-fPIC"];
+use super::fields::{Agreement, Fields};
+use super::{EXACT, FLAGS, FUSED, Kernel, Tolerance};
+use crate::{launch, root, run_debug};
 
 /// A size at which nothing is a multiple of anything.
 const ODD: Domain = Domain { i: 71, j: 37, k: 19 };
 
 /// A stage, and its milliseconds.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct StageTime {
-    pub(crate) stage: String,
-    pub(crate) ms: f64,
+pub struct StageTime {
+    pub stage: String,
+    pub ms: f64,
 }
 
 /// A kernel of one element type, ready to be called.
 #[derive(Debug)]
-pub(crate) struct Compiled {
-    pub(crate) kernel: &'static Kernel,
-    pub(crate) precision: u32,
-    pub(crate) text: PathBuf,
-    pub(crate) compilation: Compilation,
-    pub(crate) signature: Signature,
-    pub(crate) stages: Vec<StageTime>,
-    pub(crate) hand: Native,
+pub struct Compiled {
+    pub kernel: &'static Kernel,
+    pub precision: u32,
+    pub text: PathBuf,
+    pub compilation: Compilation,
+    pub signature: Signature,
+    pub stages: Vec<StageTime>,
+    pub hand: Native,
     /// The same with contraction.
-    pub(crate) fused: Native,
-    pub(crate) openmp: Native,
+    pub fused: Native,
+    ready: Ready,
 }
 
 /// Compiled C, and the parameters of the stencil in its order.
 #[derive(Debug)]
-pub(crate) struct Native {
+pub struct Native {
     code: Foreign,
     order: Vec<usize>,
 }
 
 impl Native {
-    pub(crate) fn call(
-        &self,
-        signature: &Signature,
-        launch: &mut Launch,
-        threads: u32,
-    ) -> Result<(), String> {
+    pub fn call(&self, signature: &Signature, launch: &mut Launch, threads: u32) -> Result<(), String> {
         self.code.call(signature, &self.order, launch, threads)
+    }
+}
+
+/// What our back ends need to get ready.
+#[derive(Debug)]
+struct Ready {
+    tools: Tools,
+    cache: PathBuf,
+    folder: PathBuf,
+}
+
+impl Ready {
+    fn prepare<'a>(
+        &self,
+        backend: Backend,
+        compilation: &'a Compilation,
+        threads: u32,
+        sink: Sink<'_>,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        let setting =
+            Setting { cc: &self.tools.cc, cache: Some(&self.cache), temporary: &self.folder, threads };
+        let prepared = backend.executor().prepare(compilation, setting, sink);
+        prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
     }
 }
 
@@ -74,7 +92,8 @@ fn cc() -> String {
 }
 
 /// What the C compiler says of itself.
-pub(crate) fn cc_version() -> String {
+#[must_use]
+pub fn cc_version() -> String {
     let said = Command::new(cc())
         .arg("--version")
         .output()
@@ -91,8 +110,12 @@ fn library(sources: &Path, flags: &[&str], library: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A file of hand-written C as a library of one type.
-pub(crate) fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Result<Foreign> {
+/// A file of hand-written C as a library of one type, in `folder`.
+///
+/// # Errors
+///
+/// Where the C compiler refuses it.
+pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Result<Foreign> {
     let source = root().join("tests/kernels/hand").join(format!("{name}.c"));
     let include = format!("-I{}", root().join("compiler/src/backend/c").display());
     let real = format!("-DREAL={}", if precision == 32 { "float" } else { "double" });
@@ -106,7 +129,12 @@ pub(crate) fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path)
 }
 
 impl Compiled {
-    pub(crate) fn new(kernel: &'static Kernel, precision: u32, folder: &Path) -> Result<Self> {
+    /// Compiles the stencil, and what is written by hand, in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// Where one of the two is refused.
+    pub fn new(kernel: &'static Kernel, precision: u32, folder: &Path) -> Result<Self> {
         let path = root().join(kernel.text);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let project = Project::of_one(kernel.text, &text);
@@ -130,22 +158,26 @@ impl Compiled {
             }
         }
         let signature = compilation.signature.clone().context("it compiled")?;
-        let artifact = compilation.levels.artifact.as_ref().context("it compiled")?;
 
-        let begun = Instant::now();
-        let source = folder.join(format!("{}_{precision}.c", kernel.name));
-        fs::write(&source, &artifact.listing.text)?;
-        let flags: Vec<&str> = c::FLAGS.into_iter().chain(MACHINE_FLAGS).collect();
-        let path_of_library = source.with_extension("so");
-        library(&source, &flags, &path_of_library)?;
-        stages.push(StageTime { stage: "cc".to_owned(), ms: ms(begun) });
-        let begun = Instant::now();
-        let code = Foreign::load(&path_of_library, &artifact.entry).map_err(|why| anyhow!(why))?;
-        stages.push(StageTime { stage: "load".to_owned(), ms: ms(begun) });
+        // Nothing is kept from a run before, so that the C compiler's time is told.
+        let cache = folder.join(format!("cache-{}-{precision}", kernel.name));
+        if cache.exists() {
+            fs::remove_dir_all(&cache).with_context(|| cache.display().to_string())?;
+        }
+        let tools = Tools::find(&Environment {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            cc: std::env::var("CC").ok(),
+            ..Environment::default()
+        });
+        let ready = Ready { tools, cache, folder: folder.to_owned() };
+        let told = Mutex::new(Vec::new());
+        ready.prepare(Backend::Openmp, &compilation, 1, &|event| {
+            if let (EventKind::Timing { name, ms, .. }, Ok(mut told)) = (event, told.lock()) {
+                told.push(StageTime { stage: name, ms });
+            }
+        })?;
+        stages.extend(told.into_inner().unwrap_or_default());
 
-        let position = |name: &str| signature.params.iter().position(|it| it.name == name);
-        let order = artifact.arguments.iter().map(|it| position(&it.name)).collect::<Option<_>>();
-        let openmp = Native { code, order: order.context("every argument is a parameter")? };
         let by_hand = |contraction: &'static str| -> Result<Native> {
             let mut flags = vec![contraction];
             flags.extend(kernel.flags);
@@ -153,47 +185,52 @@ impl Compiled {
             Ok(Native { code, order: (0..signature.params.len()).collect() })
         };
         let (hand, fused) = (by_hand(EXACT)?, by_hand(FUSED)?);
-        Ok(Self { kernel, precision, text: path, signature, stages, hand, fused, openmp, compilation })
+        Ok(Self { kernel, precision, text: path, signature, stages, hand, fused, ready, compilation })
     }
 
-    /// Machine code made in process.
-    pub(crate) fn rayon(&self, threads: u32, folder: &Path) -> Result<Box<dyn Prepared + '_>> {
-        let cc = Err(String::new());
-        let setting = Setting { cc: &cc, cache: None, temporary: folder, threads, mode: Mode::Reproducible };
-        let prepared = Backend::Rayon.executor().prepare(&self.compilation, setting, &|_| ());
-        prepared.map_err(|failure| anyhow!("{failure:?}"))
+    /// Our back ends but the interpreter, ready for so many threads.
+    ///
+    /// # Errors
+    ///
+    /// Where one of them does not get ready.
+    pub fn back_ends(&self, threads: u32) -> Result<Vec<(&'static str, Box<dyn Prepared + '_>)>> {
+        let all = Backend::ALL.into_iter().filter(|it| *it != Backend::Debug);
+        let prepared =
+            all.map(|it| Ok((it.name(), self.ready.prepare(it, &self.compilation, threads, &|_| ())?)));
+        prepared.collect()
     }
 
     /// Holds what is written by hand, and what is generated, against the interpreter that defines the meaning.
-    pub(crate) fn check(&self) -> Result<Agreement> {
-        let given = isobar_tests::launch(&self.compilation, ODD);
+    ///
+    /// # Errors
+    ///
+    /// Where one of them differs by more than it may.
+    pub fn check(&self) -> Result<Agreement> {
+        let given = launch(&self.compilation, ODD);
         let mut fields = Fields::aligned(&given, &self.signature);
-        isobar_tests::run_debug(&self.compilation, &mut fields.launch);
+        run_debug(&self.compilation, &mut fields.launch);
         let meant: Vec<_> = fields.written().map(|(at, it)| (at, it.clone())).collect();
         let mut agreement = Agreement::Bits;
-        for (name, native, tolerance) in [
-            ("by hand", &self.hand, self.kernel.tolerance),
-            ("openmp", &self.openmp, crate::kernels::Tolerance::Bits),
-        ] {
-            for threads in [1, 2, 3] {
+        for threads in [1, 2, 3] {
+            let place = |name: &str, why: &str| {
+                anyhow!("{} f{} {name} on {ODD}, threads: {threads}: {why}", self.kernel.name, self.precision)
+            };
+            fields.spoil();
+            let ran = self.hand.call(&self.signature, &mut fields.launch, threads);
+            let agrees = ran.and_then(|()| fields.compare(&meant, self.kernel.tolerance));
+            agreement = agreement.max(agrees.map_err(|why| place("by hand", &why))?);
+            for (name, mut prepared) in self.back_ends(threads)? {
                 fields.spoil();
-                let ran = native.call(&self.signature, &mut fields.launch, threads);
-                let agrees = ran.and_then(|()| fields.compare(&meant, tolerance));
-                let agrees = agrees.map_err(|why| {
-                    anyhow!(
-                        "{} f{} {name} on {ODD} with {threads} threads: {why}",
-                        self.kernel.name,
-                        self.precision
-                    )
-                })?;
-                agreement = agreement.max(agrees);
+                prepared.run(&mut fields.launch).map_err(|why| place(name, &format!("{why:?}")))?;
+                fields.compare(&meant, Tolerance::Bits).map_err(|why| place(name, &why))?;
             }
         }
         Ok(agreement)
     }
 
     /// The bytes that a call moves at least: each field that is read once, and each that is written once.
-    pub(crate) fn traffic_bytes(&self, domain: Domain) -> u64 {
+    #[must_use]
+    pub fn traffic_bytes(&self, domain: Domain) -> u64 {
         let of = |param: &Param| match &param.kind {
             ParamKind::Field { axes, dtype, .. } if param.access != AccessKind::None => {
                 let times = u64::from(param.access.is_read()) + u64::from(param.access.is_written());
