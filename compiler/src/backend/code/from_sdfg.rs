@@ -253,7 +253,8 @@ impl Lowering<'_> {
         self.is_in_while = is_in_while;
         self.scopes.pop();
         let is_descending = order == Some(LoopOrder::Descending);
-        Item::For(For { positions, axis, is_descending, is_simd: false, body })
+        let is_parallel = order.is_none();
+        Item::For(For { positions, axis, is_descending, is_parallel, is_simd: false, body })
     }
 
     fn positions(&mut self, graph: &Graph<'_>, symbol: &Symbol, range: &Range, step: i64) -> Positions {

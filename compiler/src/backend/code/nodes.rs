@@ -181,6 +181,8 @@ pub struct For {
     pub positions: Positions,
     pub axis: Axis,
     pub is_descending: bool,
+    /// Whether its iterations are independent.
+    pub is_parallel: bool,
     /// Whether its iterations are independent, and side by side in memory.
     pub is_simd: bool,
     pub body: Vec<Item>,
