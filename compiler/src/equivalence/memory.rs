@@ -6,7 +6,7 @@ use super::program::{Container, ContainerKind, Program, Sum, Symbols};
 use super::run::Stop;
 use crate::backend::array::Elements;
 use crate::backend::launch::{Argument, Launch};
-use crate::space::{Axis, AxisSet, Domain, Symbol, names};
+use crate::space::{Axis, AxisSet, Domain, Ring, Symbol, names};
 use crate::types::{DType, Value};
 
 /// All containers of a program, by number.
@@ -23,6 +23,7 @@ pub(super) struct Slot {
     start: i64,
     /// The length of each dimension, and how far apart neighbours along it lie.
     dimensions: SmallVec<[(i64, i64); 4]>,
+    ring: Option<Ring>,
 }
 
 impl Memory {
@@ -74,21 +75,21 @@ impl Memory {
 
 impl Slot {
     fn empty(dtype: DType) -> Self {
-        Self { elements: Elements::zeros(dtype, 0), start: 0, dimensions: SmallVec::new() }
+        Self { elements: Elements::zeros(dtype, 0), start: 0, dimensions: SmallVec::new(), ring: None }
     }
 
     /// Elements without gaps, the first dimension fastest, that nobody has written.
     fn undefined(container: &Container, variables: &[i64]) -> Self {
         let mut n = 1;
-        let dimensions = container.shape.iter().map(|length| {
+        let dimensions = container.shape.iter().enumerate().map(|(dimension, length)| {
             let (length, stride) = (length.at(variables).max(0), n);
-            n *= length;
+            n *= Ring::places_along(container.ring, dimension).unwrap_or(length);
             (length, stride)
         });
         let dimensions = dimensions.collect();
         let mut elements = Elements::zeros(container.dtype, usize::try_from(n).unwrap_or(0));
         fill(&mut elements, Value::undefined(container.dtype));
-        Self { elements, start: 0, dimensions }
+        Self { elements, start: 0, dimensions, ring: container.ring }
     }
 
     /// An argument of the call.
@@ -103,7 +104,7 @@ impl Slot {
             Some(Argument::Scalar(value)) if container.shape.is_empty() => {
                 let mut elements = Elements::zeros(value.dtype(), 1);
                 elements.set(0, *value);
-                Ok(Self { elements, start: 0, dimensions: SmallVec::new() })
+                Ok(Self { elements, start: 0, dimensions: SmallVec::new(), ring: None })
             }
             Some(Argument::Field(given)) => {
                 let strides = &given.array.strides;
@@ -118,7 +119,7 @@ impl Slot {
                     dimensions.push((length.at(variables), signed(stride)));
                 }
                 let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
-                Ok(Self { elements, start, dimensions })
+                Ok(Self { elements, start, dimensions, ring: None })
             }
             _ => Err(Stop::Fault(format!("`{name}` was not passed as what it is"))),
         }
@@ -130,11 +131,12 @@ impl Slot {
             return None;
         }
         let mut position = self.start;
-        for (&at, &(length, stride)) in index.iter().zip(&self.dimensions) {
+        for (dimension, (&at, &(length, stride))) in index.iter().zip(&self.dimensions).enumerate() {
             if at < 0 || at >= length {
                 return None;
             }
-            position += at * stride;
+            let place = Ring::places_along(self.ring, dimension).map_or(at, |places| at % places);
+            position += place * stride;
         }
         usize::try_from(position).ok().filter(|&it| it < self.elements.len())
     }

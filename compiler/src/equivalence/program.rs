@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::run::Stop;
 use crate::diag::Origin;
 use crate::expr::Expr;
-use crate::space::{Affine, Axis, Region, Size, Symbol};
+use crate::space::{Affine, Axis, Region, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// A level, ready to be run.
@@ -35,6 +35,7 @@ pub(super) struct Container {
     pub(super) axes: SmallVec<[Axis; 3]>,
     pub(super) shape: Vec<Bound>,
     pub(super) shift: Vec<Sum>,
+    pub(super) ring: Option<Ring>,
 }
 
 /// Per dimension, the length of a container and what is added to a position to get an index.

@@ -59,7 +59,8 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
             ContainerKind::Private => Measures::default(),
             _ => lowering.symbols.measures(&it.shape, &it.shift)?,
         };
-        lowering.program.containers.push(Container { name, dtype, kind, axes, shape, shift });
+        let ring = it.ring;
+        lowering.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
     }
     for (place, node) in tree.children.iter().enumerate() {
         let step = lowering.step(node)?;

@@ -105,7 +105,8 @@ impl Lowering {
     fn declare(&mut self, graph: &Graph, it: &sdfg::Container, kind: ContainerKind) -> Result<usize, Stop> {
         let (shape, shift) = graph.symbols.measures(&it.shape, &it.shift)?;
         let (name, dtype, axes) = (it.name.clone(), it.dtype, it.axes.iter().collect());
-        self.program.containers.push(Container { name, dtype, kind, axes, shape, shift });
+        let ring = it.ring;
+        self.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
         Ok(self.program.containers.len() - 1)
     }
 

@@ -37,6 +37,7 @@ fn container(it: &tree::Container) -> Container {
         shape: it.shape.clone(),
         shift: it.shift.clone(),
         storage,
+        ring: None,
         span: it.span,
     }
 }

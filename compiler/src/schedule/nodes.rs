@@ -7,7 +7,7 @@ use super::step::Step;
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
-use crate::space::{Affine, Axis, AxisSet, Region, Size, Symbol};
+use crate::space::{Affine, Axis, AxisSet, Region, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// A stencil as scheduled loops. Sizes of the compute domain are the symbols `I`, `J`, `K`.
@@ -37,6 +37,8 @@ pub struct Container {
     /// Per dimension: index = position in the compute domain + shift. Data has no positions, and 0 here.
     pub shift: Vec<Affine>,
     pub storage: Storage,
+    /// Where fewer places do than the shape says.
+    pub ring: Option<Ring>,
     pub span: Span,
 }
 
@@ -82,7 +84,9 @@ pub enum Node {
 #[derive(Clone, Debug)]
 pub struct Loop {
     /// `i`, `j`, `k`: a position of the compute domain, 0 at its start; or `i_tile`, ...: where a tile of
-    /// positions starts ([`space::names::tile`](crate::space::names::tile)). Unique on every path from the root.
+    /// positions starts ([`space::names::tile`](crate::space::names::tile)); or `i_front`, ...: what stages inside
+    /// follow at their distances ([`space::names::front`](crate::space::names::front)). Unique on every path from
+    /// the root.
     pub variable: Symbol,
     pub axis: Axis,
     pub start: Size,

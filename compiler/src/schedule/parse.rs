@@ -7,7 +7,7 @@ use super::nodes::{
 use crate::diag::outline::{Line, Read, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::{self, ExprKind};
-use crate::space::{Axis, AxisSet, Size, Symbol, names, parse as space};
+use crate::space::{Axis, AxisSet, Ring, Size, Symbol, names, parse as space};
 use crate::types::DType;
 
 /// Reads a tree that [`listing`](super::print::listing) wrote. Statements are numbered in order,
@@ -177,9 +177,9 @@ impl Reader {
     }
 }
 
-/// Whether a loop variable of that name is a position, or the start of a tile, along `axis`.
+/// Whether a loop variable of that name is a position, the start of a tile, or a front, along `axis`.
 fn counts_along(axis: Axis, name: &str) -> bool {
-    name == axis.position_name() || name == names::tile(axis).name()
+    name == axis.position_name() || [names::tile(axis), names::front(axis)].iter().any(|it| it.name() == name)
 }
 
 fn elif(text: &str) -> Option<&str> {
@@ -196,11 +196,25 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
             _ => (ContainerKind::Local, Storage::Register),
         };
         let (dtype, axes) = (DType::from_name(rest)?, AxisSet::of(&[]));
-        return Some(Container { name, dtype, kind, axes, shape: vec![], shift: vec![], storage, span });
+        return Some(Container {
+            name,
+            dtype,
+            kind,
+            axes,
+            shape: vec![],
+            shift: vec![],
+            storage,
+            ring: None,
+            span,
+        });
     }
     let (dtype, rest) = rest.split_once('[')?;
     let (shape, rest) = rest.split_once("] shift [")?;
     let (shift, last) = rest.split_once("] ")?;
+    let (last, ring) = match last.split_once(" keeping ") {
+        Some((last, kept)) => (last, Some(kept.split_once(" along ")?)),
+        None => (last, None),
+    };
     let mut along = None;
     let (kind, storage) = match (word, last) {
         ("field", "read") => (ContainerKind::Field { is_read: true, is_written: false }, Storage::Caller),
@@ -228,7 +242,15 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
     }
     let sums = shift.split(", ").filter(|it| !it.is_empty());
     let shift = sums.map(space::affine).collect::<Option<_>>()?;
-    Some(Container { name, dtype, kind, axes, shape, shift, storage, span })
+    let ring = match ring {
+        Some((places, axis)) => {
+            let dimension = axes.iter().position(|it| it.to_string() == axis)?;
+            let ring = Ring { dimension, places: places.parse().ok()? };
+            Some(Some(ring).filter(|it| it.places.count_ones() == 1)?)
+        }
+        None => None,
+    };
+    Some(Container { name, dtype, kind, axes, shape, shift, storage, ring, span })
 }
 
 /// The axis along which a dimension lies: the one whose size it has, give or take a number.

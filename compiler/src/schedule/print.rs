@@ -26,7 +26,7 @@ pub fn listing(tree: &Tree) -> Listing {
 }
 
 fn declaration(container: &Container) -> String {
-    let Container { name, dtype, kind, shape, shift, storage, .. } = container;
+    let Container { name, dtype, kind, shape, shift, storage, ring, .. } = container;
     let shape = || shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let shift = || format!("[{}]", shift.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     match kind {
@@ -39,7 +39,9 @@ fn declaration(container: &Container) -> String {
                 Storage::Private(variable) => format!("along {} in {variable}", container.axes),
                 Storage::Register => "register".to_owned(),
             };
-            format!("temporary {name}: {dtype}[{}] shift {} {storage}", shape(), shift())
+            let kept = ring.and_then(|it| Some((it.places, container.axes.iter().nth(it.dimension)?)));
+            let kept = kept.map_or(String::new(), |(places, axis)| format!(" keeping {places} along {axis}"));
+            format!("temporary {name}: {dtype}[{}] shift {} {storage}{kept}", shape(), shift())
         }
         ContainerKind::Field { is_read, is_written } => {
             let access = match (is_read, is_written) {

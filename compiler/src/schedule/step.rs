@@ -5,7 +5,7 @@ use std::fmt;
 use super::nodes::{Loop, Placement, Tree};
 use super::transform::merge::Ranges;
 use super::transform::{
-    Path, Refusal, contract, distribute, merge, peel, placement, split, swap, tile, unit,
+    Path, Refusal, contract, distribute, merge, peel, placement, roll, split, swap, tile, unit,
 };
 use crate::diag::StmtId;
 use crate::schedule::analysis::uses::{Uses, counted};
@@ -37,6 +37,8 @@ pub enum Step {
     Drop(LoopRef),
     /// The neighbours from the first to the last loop run tile by tile.
     Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
+    /// The neighbours from the first to the last loop run position by position, each ahead of those behind it.
+    Roll { axis: Axis, first: LoopRef, last: LoopRef },
     /// Each iteration has its own array.
     Contract { container: String, owner: LoopRef },
     /// Who carries out the loop.
@@ -118,17 +120,13 @@ impl Step {
             Step::Peel(at) => peel::peel_regions(tree, &at.find(tree)?)?,
             Step::Drop(at) => unit::drop_unit_loop(tree, &at.find(tree)?)?,
             Step::Tile { axis, size, first, last } => {
-                let (path, end) = (first.find(tree)?, last.find(tree)?);
-                let neighbours = path.split_last().zip(end.split_last());
-                let Some(((&from, outer), (&to, _))) = neighbours.filter(|(one, other)| one.1 == other.1)
-                else {
-                    return Err(Refusal::new(format!("{first} and {last} are no neighbours")));
-                };
-                if to < from {
-                    return Err(Refusal::new(format!("{last} stands before {first}")));
-                }
+                let (outer, nodes) = neighbours(tree, first, last)?;
                 let counts = counted(&tree.children);
-                tile::tile(tree, &outer.to_vec(), (from, to - from + 1), *axis, *size, &counts)?;
+                tile::tile(tree, &outer, nodes, *axis, *size, &counts)?;
+            }
+            Step::Roll { axis, first, last } => {
+                let (outer, nodes) = neighbours(tree, first, last)?;
+                roll::roll(tree, &outer, nodes, *axis)?;
             }
             Step::Contract { container, owner } => {
                 let path = owner.find(tree)?;
@@ -141,6 +139,19 @@ impl Step {
         tree.steps.push(self);
         Ok(())
     }
+}
+
+/// The block that holds two loops and those between, the place of the first, and how many they are.
+fn neighbours(tree: &Tree, first: &LoopRef, last: &LoopRef) -> Result<(Path, (usize, usize)), Refusal> {
+    let (path, end) = (first.find(tree)?, last.find(tree)?);
+    let neighbours = path.split_last().zip(end.split_last());
+    let Some(((&from, outer), (&to, _))) = neighbours.filter(|(one, other)| one.1 == other.1) else {
+        return Err(Refusal::new(format!("{first} and {last} are no neighbours")));
+    };
+    if to < from {
+        return Err(Refusal::new(format!("{last} stands before {first}")));
+    }
+    Ok((outer.to_vec(), (from, to - from + 1)))
 }
 
 /// The place right behind.
@@ -173,6 +184,9 @@ impl fmt::Display for Step {
             Step::Drop(at) => write!(f, "drop {at}"),
             Step::Tile { axis, size, first, last } => {
                 write!(f, "tile {} {size} {first} .. {last}", axis.position_name())
+            }
+            Step::Roll { axis, first, last } => {
+                write!(f, "roll {} {first} .. {last}", axis.position_name())
             }
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
             Step::Place(placement, at) => write!(f, "{} {at}", word(*placement)),
@@ -249,6 +263,13 @@ pub fn parse(line: &str) -> Result<Step, String> {
             }
         }
         ("tile", _) => Err(shape("tile j 32 k@s0 .. k@s7")),
+        ("roll", [axis, first, "..", last]) => {
+            match Axis::ALL.into_iter().find(|it| it.position_name() == *axis) {
+                Some(axis) => Ok(Step::Roll { axis, first: at(first)?, last: at(last)? }),
+                None => Err(shape("roll j j@s0 .. j@s7")),
+            }
+        }
+        ("roll", _) => Err(shape("roll j j@s0 .. j@s7")),
         ("contract", [container, "in", owner]) => {
             Ok(Step::Contract { container: (*container).to_owned(), owner: at(owner)? })
         }
@@ -271,8 +292,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all =
-        "merge, swap, distribute, split, peel, drop, tile, contract, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, contract, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -292,6 +312,7 @@ mod tests {
             "peel i@s4",
             "drop k@s1",
             "tile j 32 k@s0 .. k@s7",
+            "roll j j@s0 .. j@s7",
             "contract flux in j_tile@s0",
             "threads j_tile@s0",
             "simd i@s3#4",

@@ -25,6 +25,11 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         {
             rules.found.push(format!("`{}` counts from a loop variable and is not private", it.name));
         }
+        if it.ring.is_some_and(|ring| ring.dimension >= it.shape.len() || ring.places.count_ones() != 1)
+            || it.ring.is_some() && !matches!(it.storage, Storage::Private(_))
+        {
+            rules.found.push(format!("`{}` has a ring along no dimension of its own", it.name));
+        }
         if it.storage == Storage::Register && !it.shape.is_empty() {
             rules.found.push(format!("`{}` is in a register and has a shape", it.name));
         }
@@ -200,5 +205,6 @@ fn is_size(symbol: &Symbol) -> bool {
 
 /// Whether a symbol is counted by loops.
 fn is_variable(symbol: &Symbol) -> bool {
-    is_position(symbol) || Axis::ALL.iter().any(|&axis| names::tile(axis) == *symbol)
+    is_position(symbol)
+        || Axis::ALL.iter().any(|&axis| [names::tile(axis), names::front(axis)].contains(symbol))
 }

@@ -228,7 +228,8 @@ fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable
     };
     let span = nowhere();
     let name = name.to_owned();
-    Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, span })
+    // A file knows no rings: its arrays have all places.
+    Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, ring: None, span })
 }
 
 fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable> {

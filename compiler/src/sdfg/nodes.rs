@@ -6,7 +6,7 @@ use super::edges::Edges;
 use crate::diag::{Origin, ProgramOrder, Span, StmtId};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;
-use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
+use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// A stencil as data flow, or the part of one that a map holds.
@@ -43,6 +43,8 @@ pub struct Container {
     pub shift: Vec<Affine>,
     pub strides: Strides,
     pub storage: Storage,
+    /// Where fewer places do than the shape says.
+    pub ring: Option<Ring>,
     pub span: Span,
 }
 
@@ -391,6 +393,15 @@ impl Container {
         });
         let is_size = |symbol: &Symbol| Axis::ALL.iter().any(|axis| axis.name() == symbol.name());
         sums.flat_map(Affine::terms).map(|(symbol, _)| symbol).filter(move |it| !is_size(it))
+    }
+
+    /// How many positions along each dimension have a place of their own.
+    pub fn places(&self) -> impl Iterator<Item = Size> {
+        let all = self.shape.iter().enumerate();
+        all.map(|(dimension, size)| match Ring::places_along(self.ring, dimension) {
+            Some(places) => Affine::constant(places).into(),
+            None => size.clone(),
+        })
     }
 
     /// Whether it is one value and not an array.

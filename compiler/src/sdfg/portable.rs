@@ -98,6 +98,7 @@ impl Graph<'_> {
             shift: Vec::new(),
             strides: Strides::Packed,
             storage: Storage::Register,
+            ring: None,
             span: self.span,
         })
     }

@@ -54,7 +54,8 @@ impl Printer {
             };
             let shape: Vec<String> = it.shape.iter().map(ToString::to_string).collect();
             let shape = if shape.is_empty() { String::new() } else { format!("[{}]", shape.join(", ")) };
-            self.writer.line(format_args!("{kind} {}: {}{shape}", it.name, it.dtype));
+            let ring = it.ring.map_or(String::new(), |ring| format!(", {ring}"));
+            self.writer.line(format_args!("{kind} {}: {}{shape}{ring}", it.name, it.dtype));
         }
     }
 

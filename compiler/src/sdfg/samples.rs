@@ -47,6 +47,7 @@ impl Builder {
             shape: axes.iter().map(along).collect(),
             shift: axes.iter().map(|axis| Affine::constant(if axis == Axis::K { 0 } else { halo })).collect(),
             storage,
+            ring: None,
             span: Span::default(),
         })
     }

@@ -424,8 +424,8 @@ impl<'a> Rules<'a> {
                 continue;
             };
             let Some(outside) = self.sdfg.containers.get(memlet.data) else { continue };
-            let is_same = (&outside.shape, &outside.strides, &outside.shift, outside.dtype)
-                == (&inside.shape, &inside.strides, &inside.shift, inside.dtype);
+            let is_same = (&outside.shape, &outside.strides, &outside.shift, outside.ring, outside.dtype)
+                == (&inside.shape, &inside.strides, &inside.shift, inside.ring, inside.dtype);
             let zero = Size::from(Affine::constant(0));
             let is_whole = memlet
                 .subset

@@ -29,6 +29,15 @@ pub fn tile(axis: Axis) -> Symbol {
 /// Behind the letter of a position, what a tile's start is called.
 const TILE: &str = "_tile";
 
+/// The variable of a loop that stages follow along an axis, each at its distance.
+#[must_use]
+pub fn front(axis: Axis) -> Symbol {
+    Symbol::new(&format!("{}{FRONT}", axis.position_name()))
+}
+
+/// Behind the letter of a position, what the front is called that stages follow.
+const FRONT: &str = "_front";
+
 /// The number of levels that the array of a container has below the compute domain, where that is told at the call.
 #[must_use]
 pub fn levels_below(container: &str) -> Symbol {
@@ -42,7 +51,7 @@ pub fn levels_above(container: &str) -> Symbol {
 }
 
 fn is_letter(name: &str) -> bool {
-    let name = name.strip_suffix(TILE).unwrap_or(name);
+    let name = [TILE, FRONT].into_iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
     matches!(name, "i" | "j" | "k" | "I" | "J" | "K")
 }
 

@@ -16,6 +16,7 @@ use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
+use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::executors::foreign::Foreign;
 use isobar_runner::executors::steps::Sink;
@@ -80,8 +81,13 @@ impl Ready {
         threads: u32,
         sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        let setting =
-            Setting { cc: &self.tools.cc, cache: Some(&self.cache), temporary: &self.folder, threads };
+        let setting = Setting {
+            cc: &self.tools.cc,
+            cache: Some(&self.cache),
+            temporary: &self.folder,
+            threads,
+            mode: Mode::Reproducible,
+        };
         let prepared = backend.executor().prepare(compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
     }

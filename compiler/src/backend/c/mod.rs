@@ -7,9 +7,11 @@
 
 pub mod math;
 
+mod ahead;
 mod expression;
 mod formula;
 mod print;
+mod strips;
 mod words;
 
 use crate::diag::Listing;
@@ -136,7 +138,7 @@ const ALIGNMENT: u64 = 64;
 
 fn reserved_bytes(container: &Container, symbols: &[(String, i64)]) -> Option<u64> {
     let mut bytes = container.dtype.size_bytes() as u64;
-    for size in &container.shape {
+    for size in container.places() {
         let value_of = &mut |symbol: &Symbol| symbols.iter().find(|it| it.0 == symbol.name()).map(|it| it.1);
         let length = size.evaluated(value_of)?.max(0);
         bytes = bytes.checked_mul(u64::try_from(length).ok()?)?;
@@ -197,6 +199,9 @@ mod tests {
                   const int64_t q_out_i = is_unit ? 1 : run->q_out_i, q_out_j = run->q_out_j, q_out_k = run->q_out_k;
                   const double factor = run->factor;
                   for (int64_t j = 0; j < J; ++j) {
+                    for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                      ISOBAR_FETCH(q_in[i * q_in_i + (j + 1) * q_in_j + k * q_in_k]);
+                    }
                     #pragma omp simd
                     for (int64_t i = 0; i < I; ++i) {
                       q_out[i * q_out_i + j * q_out_j + k * q_out_k]
@@ -233,28 +238,58 @@ mod tests {
                   double *restrict const out = run->out;
                   const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
                   for (int64_t j = 0; j < J; ++j) {
-                    for (int64_t i = 0; i < I; ++i) {
-                      double x = q[i * q_i + j * q_j + k * q_k];
-                      int64_t n = 0;
-                      if (i < 1) {
-                        x = 7.5;
+                    for (int64_t i_strip = 0; i_strip < I; i_strip += 32) {
+                      const int64_t i_end = I - i_strip < 32 ? I : i_strip + 32;
+                      double x[32];
+                      int64_t n[32];
+                      int64_t goes_on[32];
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        x[lane] = q[i * q_i + j * q_j + k * q_k];
+                        n[lane] = 0;
+                        if (i < 1) {
+                          x[lane] = 7.5;
+                        }
                       }
-                      for (uint64_t turn = 0; x > 1.0; ++turn) {
+                      for (uint64_t turn = 0;; ++turn) {
+                        int64_t some_go_on = 0;
+                        #pragma omp simd reduction(| : some_go_on)
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          goes_on[lane] = x[lane] > 1.0;
+                          some_go_on |= goes_on[lane];
+                        }
+                        if (some_go_on == 0) break;
                         if (turn == 1000000u) {
-                          isobar_raise(run->raised, 0, 0, 6, 6, i, j, k);
+                          for (int64_t i = i_strip; i < i_end; ++i) {
+                            if (goes_on[i - i_strip] != 0) isobar_raise(run->raised, 0, 0, 6, 6, i, j, k);
+                          }
                           break;
                         }
-                        x = 0.5 * x;
-                        n = isobar_add_i64(n, 1);
+                        #pragma omp simd
+                        for (int64_t i = i_strip; i < i_end; ++i) {
+                          const int64_t lane = i - i_strip;
+                          (void)lane;
+                          x[lane] = goes_on[lane] != 0 ? (0.5 * x[lane]) : x[lane];
+                          n[lane] = goes_on[lane] != 0 ? (isobar_add_i64(n[lane], 1)) : n[lane];
+                        }
                       }
-                      if (x > 0.0) {
-                        out[i * out_i + j * out_j + k * out_k] = 1.0;
-                      } else if (q[i * q_i + j * q_j + k * q_k] > 0.0) {
-                        out[i * out_i + j * out_j + k * out_k] = x;
-                      } else {
-                        out[i * out_i + j * out_j + k * out_k] = -1.0;
+                      #pragma omp simd
+                      for (int64_t i = i_strip; i < i_end; ++i) {
+                        const int64_t lane = i - i_strip;
+                        (void)lane;
+                        if (x[lane] > 0.0) {
+                          out[i * out_i + j * out_j + k * out_k] = 1.0;
+                        } else if (q[i * q_i + j * q_j + k * q_k] > 0.0) {
+                          out[i * out_i + j * out_j + k * out_k] = x[lane];
+                        } else {
+                          out[i * out_i + j * out_j + k * out_k] = -1.0;
+                        }
+                        q[i * q_i + j * q_j + k * q_k] = x[lane] + (double)n[lane];
                       }
-                      q[i * q_i + j * q_j + k * q_k] = x + (double)n;
                     }
                   }
                 }
@@ -365,6 +400,10 @@ threads j in [0, J) parallel:
                   double *restrict const out = run->out;
                   const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
                   for (int64_t k = 1; k < K; ++k) {
+                    for (int64_t i = 0; is_unit && i < run->I; i += 8) {
+                      ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 1) * q_k]);
+                      ISOBAR_FETCH(out[i * out_i + j * out_j + k * out_k]);
+                    }
                     #pragma omp simd
                     for (int64_t i = 0; i < I; ++i) {
                       out[i * out_i + j * out_j + k * out_k]

@@ -1,12 +1,17 @@
 //! The text of the generated file.
 
+use std::collections::BTreeSet;
+
+use super::ahead::rows_of_next_turn;
 use super::expression::{
     ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
+use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
 use crate::backend::code::nodes::{
-    Array, Branch, Checked, Function, Index, Item, Positions, Program, Side, Target, Trap, any, suffix,
+    Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target, Trap,
+    any, suffix, walk,
 };
 use crate::backend::code::uses::Uses;
 use crate::backend::code::{levels, lower};
@@ -78,6 +83,11 @@ const RESERVED: &[&str] = &[
     "status",
     "threads",
     "raised",
+    "i_strip",
+    "i_end",
+    "lane",
+    "goes_on",
+    "some_go_on",
     "int8_t",
     "int16_t",
     "int32_t",
@@ -129,7 +139,16 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Tempor
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
-    let mut file = File { sdfg, program: &program, wording, options, writer, n_listed: 0 };
+    let mut file = File {
+        sdfg,
+        program: &program,
+        wording,
+        options,
+        writer,
+        n_listed: 0,
+        lanes: BTreeSet::new(),
+        fetches: false,
+    };
     file.prologue();
     for function in &program.functions {
         file.function(function);
@@ -142,14 +161,18 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Tempor
     (listing, steps, temporaries.collect())
 }
 
-struct File<'p> {
+pub(super) struct File<'p> {
     sdfg: &'p Sdfg,
-    program: &'p Program,
+    pub(super) program: &'p Program,
     /// The functions that the text calls.
     wording: Wording,
-    options: &'p COptions,
-    writer: ListingWriter,
+    pub(super) options: &'p COptions,
+    pub(super) writer: ListingWriter,
     n_listed: usize,
+    /// The locals of which each lane of the strip at hand has one.
+    pub(super) lanes: BTreeSet<usize>,
+    /// Whether a loop around asks for what its next turn reads.
+    fetches: bool,
 }
 
 impl File<'_> {
@@ -180,6 +203,10 @@ impl File<'_> {
             self.writer.line("");
             paste(&mut self.writer, EXTREMA);
         }
+        if self.fetches_rows() {
+            self.writer.line("");
+            paste(&mut self.writer, FETCH);
+        }
         if self.program.has_traps() {
             self.writer.line("");
             paste(&mut self.writer, RAISE);
@@ -205,8 +232,20 @@ impl File<'_> {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
         let mut is_any = self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
         for function in &self.program.functions {
-            crate::backend::code::nodes::walk(&function.body, &mut |item| {
+            walk(&function.body, &mut |item| {
                 item.each_size(&mut |size| is_any |= is_one(size));
+            });
+        }
+        is_any
+    }
+
+    /// Whether some loop asks for what its next turn reads.
+    fn fetches_rows(&self) -> bool {
+        let mut is_any = false;
+        for function in &self.program.functions {
+            walk(&function.body, &mut |item| {
+                let Item::For(it) = item else { return };
+                is_any = is_any || !rows_of_next_turn(self.program, it).is_empty();
             });
         }
         is_any
@@ -349,23 +388,20 @@ impl File<'_> {
         needs_unit
     }
 
-    fn items(&mut self, items: &[Item]) {
+    pub(super) fn items(&mut self, items: &[Item]) {
         items.iter().for_each(|item| self.item(item));
     }
 
-    fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
+    pub(super) fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
         self.writer.open(format!("c{}", self.n_listed), kind, origins);
         self.n_listed += 1;
     }
 
-    fn item(&mut self, item: &Item) {
+    pub(super) fn item(&mut self, item: &Item) {
         match item {
             Item::Assign(it) => {
                 self.open("assignment", [&it.origin]);
-                let target = match &it.target {
-                    Target::Element(element) => self.words().element(element).0,
-                    Target::Local(local) => self.program.locals[*local].name.clone(),
-                };
+                let target = self.target(&it.target);
                 let value = self.text(&it.value);
                 self.statement(&format!("{target} = {value};"));
                 self.writer.close();
@@ -373,7 +409,11 @@ impl File<'_> {
             Item::Declare(it) => {
                 let local = &self.program.locals[it.local];
                 let qualifier = if it.is_const { "const " } else { "" };
-                let declared = format!("{qualifier}{} {}", c_type(local.dtype), local.name);
+                let declared = if self.lanes.contains(&it.local) {
+                    self.words().local(it.local)
+                } else {
+                    format!("{qualifier}{} {}", c_type(local.dtype), local.name)
+                };
                 match &it.value {
                     Some((value, origin)) => {
                         self.open("assignment", [origin]);
@@ -389,6 +429,7 @@ impl File<'_> {
                 }
             }
             Item::Checked(it) => self.checked(it),
+            Item::For(it) if let Some(lanes) = lanes_of(it) => self.strips(it, lanes),
             Item::For(it) => {
                 self.open("loop", []);
                 // What may have to report a trap is no vector loop for a C compiler.
@@ -402,7 +443,10 @@ impl File<'_> {
                 } else {
                     format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
                 });
+                let outer = self.fetches;
+                self.fetches = outer || self.fetch_rows_of_next_turn(it);
                 self.block(&it.body);
+                self.fetches = outer;
                 self.writer.line("}");
                 self.writer.close();
             }
@@ -464,6 +508,26 @@ impl File<'_> {
         }
     }
 
+    /// Asks for what the next turn of a loop over rows reads, where no loop around does; tells whether it does.
+    fn fetch_rows_of_next_turn(&mut self, it: &For) -> bool {
+        let rows = if self.fetches { Vec::new() } else { rows_of_next_turn(self.program, it) };
+        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
+        let along = self.words().affine(along).0;
+        self.writer.indent();
+        let line = |element: &Element| self.program.arrays[element.array].container.dtype.size_bytes();
+        let step = 64 / rows.iter().map(line).max().unwrap_or(8).max(1);
+        self.writer.line(format_args!(
+            "for (int64_t {along} = 0; is_unit && {along} < run->I; {along} += {step}) {{"
+        ));
+        for row in &rows {
+            let element = self.words().element(row).0;
+            self.writer.line(format_args!("  ISOBAR_FETCH({element});"));
+        }
+        self.writer.line("}");
+        self.writer.dedent();
+        true
+    }
+
     fn checked(&mut self, it: &Checked) {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
@@ -484,11 +548,25 @@ impl File<'_> {
         self.writer.close();
     }
 
-    fn words(&self) -> Words<'_> {
-        Words { program: self.program }
+    /// What an assignment writes.
+    pub(super) fn target(&self, target: &Target) -> String {
+        match target {
+            Target::Element(element) => self.words().element(element).0,
+            Target::Local(local) => self.words().local(*local),
+        }
     }
 
-    fn text(&self, expr: &Expr<crate::backend::code::nodes::Read>) -> String {
+    /// The declaration of a local of which each lane has one.
+    pub(super) fn local_array(&self, local: usize, length: u32) -> String {
+        let local = &self.program.locals[local];
+        format!("{} {}[{length}];", c_type(local.dtype), local.name)
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words { program: self.program, lanes: &self.lanes }
+    }
+
+    pub(super) fn text(&self, expr: &Expr<crate::backend::code::nodes::Read>) -> String {
         self.words().expr(expr)
     }
 
@@ -497,14 +575,14 @@ impl File<'_> {
     }
 
     /// Variable, start, end, and the step from one iteration to the next.
-    fn bounds(&self, it: &Positions) -> (String, String, String, String) {
+    pub(super) fn bounds(&self, it: &Positions) -> (String, String, String, String) {
         let variable = self.position(&it.variable);
         let next = stepped(&variable, it.step);
         (variable, self.words().size(&it.start).0, self.words().size(&it.end).0, next)
     }
 
     /// Reports that the run must end at a cell.
-    fn raise(&self, Trap { statement, sweep, turn, outermost, cell }: &Trap) -> String {
+    pub(super) fn raise(&self, Trap { statement, sweep, turn, outermost, cell }: &Trap) -> String {
         let words = self.words();
         let [i, j, k] = cell.each_ref().map(|it| words.affine(it).0);
         let turn = words.affine(turn).0;
@@ -548,7 +626,7 @@ impl File<'_> {
     fn n_outer(&self, function: &Function) -> usize {
         let mut n_outer = 0;
         for it in &self.program.functions {
-            crate::backend::code::nodes::walk(&it.body, &mut |item| {
+            walk(&it.body, &mut |item| {
                 if let Item::Launch(launch) = item
                     && std::ptr::eq(&raw const self.program.functions[launch.function], function)
                 {
@@ -566,7 +644,7 @@ impl File<'_> {
     }
 
     /// A statement, broken into lines at operators where it is long.
-    fn statement(&mut self, text: &str) {
+    pub(super) fn statement(&mut self, text: &str) {
         let mut rest = text;
         let mut is_first = true;
         while rest.len() > LINE {
@@ -662,7 +740,8 @@ impl File<'_> {
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
-            let (points, data) = it.shape.split_at(it.axes.len());
+            let places: Vec<Size> = it.places().collect();
+            let (points, data) = places.split_at(it.axes.len());
             let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
             lengths.resize(3, "1".to_owned());
             let mut bytes = format!("sizeof({ctype})");
@@ -689,10 +768,11 @@ impl File<'_> {
             let ctype = c_element_type(it.dtype);
             let mut start = Vec::new();
             let mut stride: Option<String> = None;
+            let places: Vec<Size> = it.places().collect();
             for dimension in 0..it.shape.len() {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", suffix(it, dimension));
-                    let length = size(&it.shape[dimension - 1], &mut spell);
+                    let length = size(&places[dimension - 1], &mut spell);
                     let factor = at_least(length, ATOM);
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
                     self.writer.line(format_args!("{own} = {value};"));
@@ -803,6 +883,11 @@ fn break_before(text: &str) -> Option<usize> {
 const EXTREMA: &str = "\
 static inline int64_t isobar_least(int64_t a, int64_t b) { return b < a ? b : a; }
 static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b : a; }
+";
+
+const FETCH: &str = "\
+/* Asks for the line of an element that is read soon. Nothing is read here, so the element need not exist. */
+#define ISOBAR_FETCH(element) __builtin_prefetch(&(element))
 ";
 
 const RAISE: &str = "\

@@ -1,16 +1,20 @@
 //! What a program names, as C: symbols, sums, elements.
 
+use std::collections::BTreeSet;
+
 use super::expression::{self, ATOM, Bound, TERNARY, Wording, at_least};
 use crate::backend::code::nodes::{At, Element, Meaning, Program, Read, suffix};
 use crate::expr::Expr;
 use crate::sdfg::nodes::Strides;
-use crate::space::{Affine, Size, Symbol};
+use crate::space::{Affine, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// The names of a program.
 #[derive(Clone, Copy)]
 pub(super) struct Words<'p> {
     pub(super) program: &'p Program,
+    /// The locals of which each lane of a strip has one.
+    pub(super) lanes: &'p BTreeSet<usize>,
 }
 
 impl Words<'_> {
@@ -20,7 +24,7 @@ impl Words<'_> {
 
     fn read(self, read: &Read, dtype: DType) -> Bound {
         match read {
-            Read::Local(local) => (self.program.locals[*local].name.clone(), ATOM),
+            Read::Local(local) => (self.local(*local), ATOM),
             Read::Sum(sum) => match dtype {
                 DType::Int64 => self.affine(sum),
                 other => {
@@ -34,6 +38,11 @@ impl Words<'_> {
             }
             Read::Element(element) => self.element(element),
         }
+    }
+
+    pub(super) fn local(self, local: usize) -> String {
+        let name = &self.program.locals[local].name;
+        if self.lanes.contains(&local) { format!("{name}[lane]") } else { name.clone() }
     }
 
     pub(super) fn symbol(self, symbol: &Symbol) -> String {
@@ -79,6 +88,10 @@ impl Words<'_> {
             if position.0 == "0" {
                 continue;
             }
+            let position = match Ring::places_along(array.container.ring, dimension) {
+                Some(places) => (format!("({} & {})", at_least(position, ATOM), places - 1), ATOM),
+                None => position,
+            };
             if is_packed && dimension == 0 {
                 terms.push(position.0);
             } else {

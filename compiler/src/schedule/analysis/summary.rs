@@ -84,6 +84,40 @@ impl Summary {
         }
     }
 
+    /// How far ahead of `later` a loop with these accesses has to run, so that it comes to each element that both
+    /// touch no later than that one does: the least number of iterations, where these are counted upward.
+    ///
+    /// # Errors
+    ///
+    /// The container of which any iteration may touch any element.
+    pub fn lead(&self, later: &Self) -> Result<Option<i64>, Handle<Container>> {
+        let mut least = None;
+        for (&container, entries) in &self.of {
+            let Some(others) = later.of.get(&container) else { continue };
+            for one in entries {
+                for other in others.iter().filter(|it| may_meet(one, it)) {
+                    let pairs =
+                        [(one.writes, other.reads), (one.reads, other.writes), (one.writes, other.writes)];
+                    for (one, other) in pairs.into_iter().filter_map(|(one, other)| one.zip(other)) {
+                        let (Some(one), Some(other)) = (one.0, other.0) else { return Err(container) };
+                        least = least.max(Some(other.1 - one.0));
+                    }
+                }
+            }
+        }
+        Ok(least)
+    }
+
+    /// The same accesses of an iteration that lies so many positions behind.
+    #[must_use]
+    pub fn moved(mut self, distance: i64) -> Self {
+        let of_all = self.of.values_mut().flatten();
+        for hull in of_all.flat_map(|it| [&mut it.reads, &mut it.writes]).flatten() {
+            hull.0 = hull.0.map(|(lo, hi)| (lo + distance, hi + distance));
+        }
+        self
+    }
+
     /// Whether anything of a container is touched.
     #[must_use]
     pub fn touches(&self, container: Handle<Container>) -> bool {

@@ -1,28 +1,33 @@
-//! Runs what shares arrays tile by tile, where that is expected to be faster.
+//! Runs what shares arrays tile by tile or row by row, where that is expected to be faster.
 
-use super::{PassCx, Target, named_at};
+use std::collections::BTreeSet;
+
+use super::{PassCx, Target, named};
 use crate::diag::{Origin, StmtId, Traffic};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
 use crate::schedule::analysis::uses::{Counts, counted};
 use crate::schedule::document::Pin;
-use crate::schedule::nodes::{Loop, Node, Order, Tree};
-use crate::schedule::step::Step;
+use crate::schedule::nodes::{ContainerKind, Loop, Node, Order, Tree};
+use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::transform::roll::{self, roll, rolled};
 use crate::schedule::transform::tile::{Tiling, limited, plan, tile};
 use crate::schedule::transform::{Path, Refusal};
 use crate::space::{Axis, names};
 
 pub const NAME: &str = "schedule/fuse-in-tiles";
 
-/// Puts a loop over tiles of rows around neighbours that share arrays.
+/// Puts a loop over tiles of rows around neighbours that share arrays, or one over the rows themselves.
 ///
 /// - **Precondition**: a valid schedule tree; loops are merged as far as they can be, and none is tiled.
-/// - **Effect**: groups of the outermost nodes run tile by tile, or the loops over rows inside one loop over
-///   levels do; temporaries of a group become as small as a tile. What a tile needs beside itself it computes again.
-/// - **Legality**: [`plan`]; a refusal becomes a remark.
+/// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
+///   what a tile needs beside itself it computes again. The loops over rows inside one loop over levels run row by
+///   row, each as far ahead as those behind it need, where they share arrays; where they cannot, tile by tile.
+/// - **Legality**: [`tile::plan`](plan) and [`roll::plan`]; a refusal becomes a remark.
 /// - **Why**: an array that stays in the cache costs no traffic. Chosen is what [`Cost::time`] expects to be
-///   fastest on the target, and nothing where that is the tree as it is.
+///   fastest on the target, and nothing where that is the tree as it is; rows that roll compute nothing twice, so
+///   they are chosen where they move no more, for what the nearest cache has is there sooner.
 pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(machine), .. } = cx.options.clone() else { return };
     // Tiles change which elements are accessed when, and not how often they stand in the text.
@@ -64,16 +69,51 @@ fn fuse_from(
         return 1;
     }
     for (at, choice) in apart.into_iter().enumerate() {
-        if let Some(size) = choice.size {
-            let (outer, inner) = match choice.is_inside {
-                true => (vec![first + at], tree.block(&[first + at]).map_or(0, <[Node]>::len)),
-                false => (Path::new(), 1),
-            };
-            let from = if choice.is_inside { 0 } else { first + at };
-            carry_out(tree, cx, (&outer, from, inner), (size, counts), choice.as_is, choice.cost);
+        let inner = tree.block(&[first + at]).map_or(0, <[Node]>::len);
+        let place = (&vec![first + at], 0, inner);
+        match choice.how {
+            How::AsItIs => {}
+            How::Rows => carry_out_rows(tree, cx, place, choice.as_is, choice.cost),
+            How::Tiles(size) => carry_out(tree, cx, place, (size, counts), choice.as_is, choice.cost),
         }
     }
     count
+}
+
+/// Runs nodes row by row, and tells what that is expected to bring.
+fn carry_out_rows(
+    tree: &mut Tree,
+    cx: &mut PassCx,
+    (outer, first, count): (&Path, usize, usize),
+    before: Cost,
+    after: Cost,
+) {
+    if !cx.may_change() {
+        return;
+    }
+    let (ends, origins) = about(tree, cx, (outer, first, count));
+    match roll(tree, outer, (first, count), Axis::J) {
+        Ok(()) => {
+            if let [Some(first), Some(last)] = ends {
+                tree.steps.push(Step::Roll { axis: Axis::J, first, last });
+            }
+            let traffic = Traffic { before: before.bytes, after: after.bytes };
+            let message = "run row by row, each as far ahead as those behind it need";
+            cx.remark(true, message.to_owned(), &origins, Some(traffic));
+        }
+        Err(refusal) => cx.missed(format!("do not run row by row: {refusal}"), &origins),
+    }
+}
+
+/// The names of the first and the last of some nodes, where steps are kept, and the first statement of each.
+fn about(
+    tree: &Tree,
+    cx: &PassCx,
+    (outer, first, count): (&Path, usize, usize),
+) -> ([Option<LoopRef>; 2], Vec<Origin>) {
+    let ends = [first, first + count - 1].map(|at| named(tree, cx, outer, at));
+    let nodes = tree.block(outer).and_then(|it| it.get(first..first + count)).unwrap_or_default();
+    (ends, nodes.iter().filter_map(|it| it.first_origin().cloned()).collect())
 }
 
 /// Tiles, and tells what that is expected to bring.
@@ -88,12 +128,7 @@ fn carry_out(
     if !cx.may_change() {
         return;
     }
-    let place = |at: usize| -> Path { outer.iter().copied().chain([at]).collect() };
-    let ends = [first, first + count - 1].map(|at| named_at(tree, cx, &place(at)));
-    let origins: Vec<Origin> = tree
-        .block(outer)
-        .map(|block| block[first..first + count].iter().filter_map(|it| it.first_origin().cloned()).collect())
-        .unwrap_or_default();
+    let (ends, origins) = about(tree, cx, (outer, first, count));
     match tile(tree, outer, (first, count), Axis::J, size, counts) {
         Ok(own) => {
             if let [Some(first), Some(last)] = ends {
@@ -161,12 +196,18 @@ fn fits(tree: &Tree, machine: &Machine, nodes: &[Node], tiling: &Tiling) -> bool
 
 /// What is best for one of the outermost nodes alone.
 struct Choice {
-    /// Rows in a tile; none where nothing is better than the node as it is.
-    size: Option<i64>,
-    /// Whether the tiles are inside of the node, a loop over levels.
-    is_inside: bool,
+    how: How,
     cost: Cost,
     as_is: Cost,
+}
+
+/// How the loops over rows inside of a loop over levels run.
+enum How {
+    AsItIs,
+    /// Row by row.
+    Rows,
+    /// In tiles of so many rows.
+    Tiles(i64),
 }
 
 fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> Choice {
@@ -176,25 +217,77 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
         bytes: bytes_of_block(tree, nodes, &mut ranges, machine),
         operations: operations_of(&nodes[0], &mut ranges),
     };
-    let mut choice = Choice { size: None, is_inside: false, cost: as_is, as_is };
+    let mut choice = Choice { how: How::AsItIs, cost: as_is, as_is };
     let Node::Loop(levels) = &nodes[0] else { return choice };
-    if levels.axis == Axis::K
-        && levels.order == Order::Parallel
-        && levels.children.len() > 1
-        && let Ok(tiling) = plan(tree, &levels.children, Axis::J, counts)
+    if levels.axis != Axis::K || levels.order != Order::Parallel || levels.children.len() < 2 {
+        return choice;
+    }
+    if share_arrays(tree, &levels.children)
+        && let Ok(rolling) = roll::plan(tree, &levels.children, Axis::J)
     {
-        let n = iterations(levels, &ranges);
-        let middle = value(&levels.start, &ranges, End::Least) + n / 2;
-        ranges.insert(levels.variable.clone(), (middle, middle));
-        if let Some((size, cost)) = best_size(tree, machine, &levels.children, &tiling, &mut ranges) {
-            let n = n as f64;
-            let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
-            if cost.time(machine) < 0.97 * as_is.time(machine) {
-                choice = Choice { size: Some(size), is_inside: true, cost, as_is };
-            }
+        let in_rows = rolled(levels.children.clone(), &rolling, Axis::J);
+        // What a stage computes it computes once, so only the traffic is another.
+        let bytes = bytes_in_rows(tree, (machine, counts), levels, in_rows);
+        let cost = Cost { bytes, operations: as_is.operations };
+        if cost.time(machine) <= as_is.time(machine) {
+            choice = Choice { how: How::Rows, cost, as_is };
+        }
+    }
+    let n = iterations(levels, &ranges);
+    let middle = value(&levels.start, &ranges, End::Least) + n / 2;
+    ranges.insert(levels.variable.clone(), (middle, middle));
+    if let Ok(tiling) = plan(tree, &levels.children, Axis::J, counts)
+        && let Some((size, cost)) = best_size(tree, machine, &levels.children, &tiling, &mut ranges)
+    {
+        let n = n as f64;
+        let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
+        if cost.time(machine) < 0.97 * choice.cost.time(machine) {
+            choice = Choice { how: How::Tiles(size), cost, as_is };
         }
     }
     choice
+}
+
+/// Bytes that loops over rows move that run row by row inside of the loop over levels around.
+fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &Loop, in_rows: Loop) -> f64 {
+    let mut ranges = sizes(machine);
+    let start = value(&levels.start, &ranges, End::Least);
+    let last = start + iterations(levels, &ranges) - 1;
+    let first = value(&in_rows.start, &ranges, End::Least);
+    let end = value(&in_rows.end, &ranges, End::Greatest) - 1;
+    let middle = (first + end) / 2;
+    ranges.insert(levels.variable.clone(), (start, start));
+    ranges.insert(in_rows.variable.clone(), (middle, middle));
+    let of_one: f64 = boxes(tree, &in_rows.children, &mut ranges).iter().map(|it| it.bytes(tree)).sum();
+    if of_one > machine.cache_bytes {
+        ranges = sizes(machine);
+        let node = Node::Loop(Loop { children: vec![Node::Loop(in_rows)], ..levels.clone() });
+        return bytes_of_block(tree, &[node], &mut ranges, machine);
+    }
+    ranges.insert(levels.variable.clone(), (start, last));
+    ranges.insert(in_rows.variable.clone(), (first, end));
+    // Of what nobody else sees, the rows that are needed stay in the cache.
+    let inside = counted(&in_rows.children);
+    let is_own = |container| {
+        tree.containers[container].kind == ContainerKind::Temporary
+            && inside.get(&container) == counts.get(&container)
+    };
+    let touched = boxes(tree, &in_rows.children, &mut ranges);
+    touched.iter().filter(|it| !is_own(it.container)).map(|it| it.traffic(tree, &ranges)).sum()
+}
+
+/// Whether some temporary is touched by several of the nodes.
+fn share_arrays(tree: &Tree, nodes: &[Node]) -> bool {
+    let mut seen = BTreeSet::new();
+    nodes.iter().any(|node| {
+        let own: BTreeSet<_> = counted(std::slice::from_ref(node)).into_keys().collect();
+        let is_shared = own.iter().any(|&it| {
+            let container = &tree.containers[it];
+            !container.shape.is_empty() && container.kind == ContainerKind::Temporary && seen.contains(&it)
+        });
+        seen.extend(own);
+        is_shared
+    })
 }
 
 fn iterations(it: &Loop, ranges: &Ranges) -> i64 {

@@ -10,7 +10,7 @@ use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
 use crate::schedule::transform::peel::{bounds_of, peel_regions as peel, pieces};
-use crate::space::{Axis, Bound};
+use crate::space::{Axis, Bound, names};
 
 pub const NAME: &str = "schedule/peel-regions";
 
@@ -37,7 +37,9 @@ pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
         let mut ranges = sizes(&machine);
         for axis in Axis::ALL {
             let n = machine.domain[axis.index()];
-            ranges.insert(crate::space::names::tile(axis), (n / 2, n / 2));
+            ranges.insert(names::tile(axis), (n / 2, n / 2));
+            // A loop that follows a front does all its positions in turn.
+            ranges.insert(names::front(axis), (0, n - 1));
         }
         // From the last, so that the places of those before stay.
         for (path, cuts) in loops.into_iter().rev() {

@@ -8,13 +8,14 @@ use crate::entity::Handle;
 use crate::schedule::analysis::dependence::{Distance, distance};
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
 use crate::schedule::visit::accesses;
-use crate::space::{Affine, Axis, AxisSet, Size, Symbol, names};
+use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
 
 /// Gives each iteration of the loop at `owner` its own array in the place of `container`, which the
 /// statements at `uses` access.
 ///
 /// - **Effect**: a dimension along which an iteration touches one position goes; one along a tile becomes as
-///   long as the tile and what is needed beside it; the others stay. Without any it is a value in a register.
+///   long as the tile and what is needed beside it; along a front inside it keeps as many positions as lie between
+///   those that come first and last to an element; the others stay. Without any it is a value in a register.
 /// - **Legality**: [`Shrinking::of`].
 /// - **Why**: what fits into a cache costs no traffic, and arrays of their own let iterations run at the same time.
 ///
@@ -51,11 +52,14 @@ pub fn contract(
         .collect();
     it.axes = AxisSet::of(&axes);
     debug_assert!(plan.dimensions.len() >= n_axes, "a plan has an entry for each dimension");
-    let (mut shape, mut shift) = (Vec::new(), Vec::new());
+    let (mut shape, mut shift, mut ring) = (Vec::new(), Vec::new(), None);
     for how in &plan.dimensions {
         match how {
             Dimension::Dropped => {}
-            Dimension::Kept => {
+            Dimension::Kept | Dimension::Ring { .. } => {
+                if let Dimension::Ring { length } = how {
+                    ring = Some(Ring::of(shape.len(), *length));
+                }
                 shape.push(it.shape[at].clone());
                 shift.push(it.shift[at].clone());
             }
@@ -67,7 +71,7 @@ pub fn contract(
         at += 1;
     }
     let is_value = shape.is_empty();
-    (it.shape, it.shift) = (shape, shift);
+    (it.shape, it.shift, it.ring) = (shape, shift, ring);
     it.storage = if is_value { Storage::Register } else { Storage::Private(variable) };
     if is_value {
         it.kind = ContainerKind::Local;
@@ -92,6 +96,10 @@ enum Dimension {
     Window {
         tile: Symbol,
         lo: i64,
+        length: i64,
+    },
+    /// All of them have an index, and this many neighbours a place at a time.
+    Ring {
         length: i64,
     },
 }
@@ -135,12 +143,15 @@ impl Shrinking {
             let first = all.next().filter(|it| *it != Distance::Everywhere);
             first.is_some() && all.all(|it| Some(it) == first)
         };
-        if it.order != Order::Parallel && !one_distance(&it.variable) {
+        // What is left along a front must be one position, which no other iteration over the front comes to.
+        let is_front = it.variable == names::front(it.axis) && array.axes.has(it.axis);
+        if it.order != Order::Parallel && !is_front && !one_distance(&it.variable) {
             let reason =
                 format!("`{name}` hands values from one iteration over `{}` to the next", it.variable);
             return Err(Refusal::new(reason));
         }
         let mut dimensions = Vec::new();
+        let mut has_ring = false;
         let mut at = 0;
         for axis in array.axes.iter() {
             let position = Symbol::new(axis.position_name());
@@ -154,13 +165,33 @@ impl Shrinking {
                 }
                 Dimension::Dropped
             } else {
-                let tile = names::tile(axis);
-                let is_tiled = around.iter().any(|it| it.variable == tile);
-                (is_tiled && !is_found)
-                    .then(|| window(&found, (at, &array.shift[at]), &position, &tile))
-                    .flatten()
-                    .unwrap_or(Dimension::Kept)
+                let (tile, front) = (names::tile(axis), names::front(axis));
+                let is_around = |variable: &Symbol| around.iter().any(|it| it.variable == *variable);
+                let along = |variable: &Symbol| {
+                    (!is_found).then(|| window(&found, (at, &array.shift[at]), &position, variable)).flatten()
+                };
+                if is_around(&front) {
+                    match along(&front) {
+                        Some(Dimension::Dropped) => Dimension::Dropped,
+                        _ => {
+                            return Err(Refusal::new(format!(
+                                "`{name}` hands values from one iteration over `{front}` to the next"
+                            )));
+                        }
+                    }
+                } else if is_around(&tile) {
+                    along(&tile).unwrap_or(Dimension::Kept)
+                } else if is_inside_of_one(tree, owner, &front, uses) && !has_ring {
+                    match along(&front) {
+                        Some(Dimension::Dropped) => Dimension::Ring { length: 1 },
+                        Some(Dimension::Window { length, .. }) => Dimension::Ring { length },
+                        _ => Dimension::Kept,
+                    }
+                } else {
+                    Dimension::Kept
+                }
             });
+            has_ring |= matches!(dimensions.last(), Some(Dimension::Ring { .. }));
             at += 1;
         }
         dimensions.extend(array.shape[at..].iter().map(|_| Dimension::Kept));
@@ -173,6 +204,7 @@ impl Shrinking {
         self.dimensions.iter().zip(&array.shape).any(|(how, size)| match how {
             Dimension::Kept => false,
             Dimension::Dropped => true,
+            Dimension::Ring { .. } => array.ring.is_none(),
             Dimension::Window { length, .. } => *size != Size::Affine(Affine::constant(*length)),
         })
     }
@@ -183,7 +215,7 @@ impl Shrinking {
         access.index = parts
             .filter_map(|(index, (how, shift))| match how {
                 Dimension::Dropped => None,
-                Dimension::Kept => Some(index),
+                Dimension::Kept | Dimension::Ring { .. } => Some(index),
                 Dimension::Window { tile, lo, .. } => {
                     let position = &(&index.known - shift) - &Affine::symbol(tile);
                     Some(Subscript { known: position.moved(-lo), found: index.found })
@@ -193,7 +225,16 @@ impl Shrinking {
     }
 }
 
-/// The positions that are touched within a tile, where all loops over them are limited to it.
+/// Whether one loop over `variable`, below the one at `owner`, holds all uses.
+fn is_inside_of_one(tree: &Tree, owner: &Path, variable: &Symbol, uses: &[Path]) -> bool {
+    let Some(first) = uses.first() else { return false };
+    (owner.len() + 1..first.len()).any(|depth| {
+        tree.loop_at(&first[..depth]).is_some_and(|it| it.variable == *variable)
+            && uses.iter().all(|it| it.starts_with(&first[..depth]))
+    })
+}
+
+/// The positions that are touched within a tile, or while a front is at one position, where all loops over them are limited to it.
 fn window(
     found: &[(&Access, Bounds)],
     (dimension, shift): (usize, &Affine),

@@ -12,6 +12,7 @@ pub mod split;
 pub mod peel;
 pub mod unit;
 pub mod tile;
+pub mod roll;
 pub mod contract;
 
 pub mod placement;

@@ -116,9 +116,9 @@ pub(in crate::schedule) fn limited(nodes: &[Node], plan: &Tiling, axis: Axis, si
     children
 }
 
-/// The block that holds a stage, and where in it.
-fn place_of<'t>(nodes: &'t mut Vec<Node>, stage: &Stage) -> Option<(&'t mut Vec<Node>, usize)> {
-    let (&last, outer) = stage.path.split_last()?;
+/// The block that holds a loop, by its path below some nodes, and where in it.
+pub(super) fn place_of<'t>(nodes: &'t mut Vec<Node>, path: &Path) -> Option<(&'t mut Vec<Node>, usize)> {
+    let (&last, outer) = path.split_last()?;
     let mut block = nodes;
     for &at in outer {
         block = match block.get_mut(at)? {
@@ -132,7 +132,7 @@ fn place_of<'t>(nodes: &'t mut Vec<Node>, stage: &Stage) -> Option<(&'t mut Vec<
 
 /// Puts the body of a stage in its place, limited where the stage has not all positions.
 fn open(nodes: &mut Vec<Node>, stage: &Stage, range: &(Size, Size), position: &Symbol) {
-    let Some((block, at)) = place_of(nodes, stage) else { return };
+    let Some((block, at)) = place_of(nodes, &stage.path) else { return };
     let Some(Node::Loop(it)) = block.get_mut(at) else { return };
     let children = std::mem::take(&mut it.children);
     if is_at_most(&it.start, &range.0) && is_at_most(&range.1, &it.end) {
@@ -145,7 +145,7 @@ fn open(nodes: &mut Vec<Node>, stage: &Stage, range: &(Size, Size), position: &S
 
 /// Limits a loop to a tile.
 fn limit(nodes: &mut Vec<Node>, stage: &Stage, tile: &Symbol, first: &Size, size: i64) {
-    let Some((block, at)) = place_of(nodes, stage) else { return };
+    let Some((block, at)) = place_of(nodes, &stage.path) else { return };
     let Some(Node::Loop(it)) = block.get_mut(at) else { return };
     let beside = |distance: i64| Size::Affine(Affine::beside(tile, distance));
     // No tile starts before the first: what lies before that plus the overlap is no limit.
@@ -173,7 +173,7 @@ fn both(of_tile: &Size, of_loop: &Size, is_start: bool) -> Size {
     if is_start { greatest(of_loop, of_tile) } else { least(of_loop, of_tile) }
 }
 
-fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
+pub(super) fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
     (1..=path.len()).any(|depth| tree.loop_at(&path[..depth]).is_some_and(|it| it.variable == *variable))
 }
 
@@ -322,9 +322,9 @@ struct Use {
     writes: Option<Option<(i64, i64)>>,
 }
 
-struct Found<'t> {
-    path: Path,
-    node: &'t Loop,
+pub(super) struct Found<'t> {
+    pub(super) path: Path,
+    pub(super) node: &'t Loop,
     /// The sweeps around, by their paths.
     sweeps: Vec<Path>,
 }
@@ -334,7 +334,7 @@ fn are_in_one_sweep(found: &[Found<'_>], one: usize, other: usize) -> bool {
 }
 
 /// The loops over a position inside the nodes.
-fn stages<'t>(nodes: &'t [Node], position: &Symbol) -> Result<Vec<Found<'t>>, Refusal> {
+pub(super) fn stages<'t>(nodes: &'t [Node], position: &Symbol) -> Result<Vec<Found<'t>>, Refusal> {
     let mut found: Vec<Found<'t>> = Vec::new();
     let mut wrong = None;
     collect(nodes, &mut Vec::new(), &mut Vec::new(), position, &mut found, &mut wrong);
@@ -371,7 +371,9 @@ fn collect<'t>(
                 if is_sweep {
                     sweeps.push(path.clone());
                 }
-                if it.step != 1 && it.variable == tile_of(position) {
+                if along(position).is_some_and(|axis| {
+                    it.step != 1 && it.variable == names::tile(axis) || it.variable == names::front(axis)
+                }) {
                     let reason = format!("a loop over `{}` stands inside already", it.variable);
                     *wrong = Some(Refusal::new(reason).about(node));
                 }
@@ -390,9 +392,6 @@ fn collect<'t>(
     }
 }
 
-fn tile_of(position: &Symbol) -> Symbol {
-    Axis::ALL
-        .into_iter()
-        .find(|it| it.position_name() == position.name())
-        .map_or_else(|| position.clone(), names::tile)
+fn along(position: &Symbol) -> Option<Axis> {
+    Axis::ALL.into_iter().find(|it| it.position_name() == position.name())
 }

@@ -242,6 +242,8 @@ impl<'c> Graph<'c> {
                 schedule::Storage::Private(_) => Storage::Private,
                 schedule::Storage::Register => Storage::Register,
             },
+            // An array of the whole run is seen from the start of the domain, and has all places.
+            ring: from.ring.filter(|_| self.given_variables > 0),
             span: from.span,
         };
         self.names.insert(from.name.clone());

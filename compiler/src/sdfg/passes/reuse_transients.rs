@@ -171,6 +171,7 @@ fn is_alike(one: &Container, other: &Container) -> bool {
         && one.axes == other.axes
         && one.shape == other.shape
         && one.shift == other.shift
+        && one.ring == other.ring
         && one.strides == other.strides
 }
 

@@ -66,12 +66,12 @@ impl Shape {
         debug_assert!(array.container.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
         let (mut strides, mut n, mut start) = (Vec::new(), 1_i64, 0_i64);
-        for (length, shift) in array.container.shape.iter().zip(&array.container.shift) {
+        for (length, shift) in array.container.places().zip(&array.container.shift) {
             strides.push(n);
             if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
                 start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;
             }
-            n = n.checked_mul(evaluated(length, &mut value_of)?.max(0))?;
+            n = n.checked_mul(evaluated(&length, &mut value_of)?.max(0))?;
         }
         let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
         let bytes = n.checked_mul(size)?.checked_add(ALIGNMENT - 1)?;

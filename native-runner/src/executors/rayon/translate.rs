@@ -18,7 +18,7 @@ use isobar_compiler::backend::code::nodes::{
     Trap, While, any, walk,
 };
 use isobar_compiler::expr::{Expr, ExprKind};
-use isobar_compiler::space::{Affine, Axis, Size, Symbol};
+use isobar_compiler::space::{Affine, Axis, Ring, Size, Symbol};
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 use isobar_compiler::types::math::{definition, power_definition};
@@ -335,8 +335,20 @@ impl Translation<'_, '_> {
         let (mut constant, mut apart) = (0_i64, 0_i64);
         let mut factors: BTreeMap<Symbol, i64> = BTreeMap::new();
         let mut found = Vec::new();
-        for (at, stride) in element.index.iter().zip(strides) {
+        let ring = self.shared.program.arrays[element.array].container.ring;
+        for (dimension, (at, stride)) in element.index.iter().zip(strides).enumerate() {
             let bytes = stride * size;
+            if let Some(places) = Ring::places_along(ring, dimension) {
+                let position = match at {
+                    At::Known(sum) => self.affine(sum),
+                    At::Found { integer, shift } => {
+                        let shift = self.affine(shift);
+                        self.emit.builder.ins().isub(self.integers[integer], shift)
+                    }
+                };
+                found.push((self.emit.builder.ins().band_imm_s(position, places - 1), bytes));
+                continue;
+            }
             let (sum, sign) = match at {
                 At::Known(sum) => (sum, 1),
                 At::Found { integer, shift } => {
@@ -692,16 +704,27 @@ impl Translation<'_, '_> {
             };
             element.index.iter().zip(strides).map(|(at, stride)| factor(at) * stride).sum()
         };
+        // Where places come round along the lanes, these are not side by side.
+        let goes_round = |element: &Element| {
+            let ring = program.arrays[element.array].container.ring;
+            ring.is_some_and(|ring| match &element.index[ring.dimension] {
+                At::Known(sum) => sum.factor(symbol) != 0,
+                At::Found { .. } => true,
+            })
+        };
         let mut is_fit = true;
         let fits = |expr: &Expr<Read>| {
             let mut fits = true;
             expr.walk(&mut |it| fits &= chunk_type(it.dtype).is_some());
+            expr.accesses(&mut |it| fits &= !matches!(it, Read::Element(element) if goes_round(element)));
             fits
         };
         walk(&it.body, &mut |item| {
             item.each_expr(&mut |expr| is_fit &= fits(expr));
             is_fit &= match item {
-                Item::Assign(Assign { target: Target::Element(element), .. }) => apart(element) != 0,
+                Item::Assign(Assign { target: Target::Element(element), .. }) => {
+                    apart(element) != 0 && !goes_round(element)
+                }
                 Item::Assign(Assign { target: Target::Local(local), .. }) => own_locals.contains(local),
                 Item::Declare(it) => chunk_type(program.locals[it.local].dtype).is_some(),
                 // A condition on the position itself guards elements that need not exist.
