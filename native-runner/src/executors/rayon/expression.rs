@@ -47,6 +47,21 @@ impl Translation<'_, '_> {
 
     fn binary(&mut self, op: BinaryOp, left: &Expr<Read>, right: &Expr<Read>) -> Operand {
         let dtype = left.dtype;
+        if self.fuses() && dtype.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
+            if let ExprKind::Binary(BinaryOp::Mul, one, other) = &left.kind {
+                let factors = (self.expr(one), self.expr(other));
+                let rest = self.expr(right);
+                return self.fused(dtype, factors, rest, op == BinaryOp::Sub);
+            }
+            if let ExprKind::Binary(BinaryOp::Mul, one, other) = &right.kind {
+                let rest = self.expr(left);
+                let (mut one, other) = (self.expr(one), self.expr(other));
+                if op == BinaryOp::Sub {
+                    one = self.emit.by_chunk(&one, |emit, it| emit.builder.ins().fneg(it));
+                }
+                return self.fused(dtype, (one, other), rest, false);
+            }
+        }
         let (a, b) = (self.expr(left), self.expr(right));
         match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
@@ -83,6 +98,26 @@ impl Translation<'_, '_> {
                 self.emit.compared(dtype, (FloatCC::LessThanOrEqual, IntCC::SignedLessThanOrEqual), &b, &a)
             }
         }
+    }
+
+    /// The product and a sum in one operation, with one rounding.
+    fn fused(
+        &mut self,
+        dtype: DType,
+        (one, other): (Operand, Operand),
+        rest: Operand,
+        subtracts: bool,
+    ) -> Operand {
+        let mut sum = |emit: &mut super::lanes::Emitter<'_>, a: Clif, b: Clif, c: Clif| {
+            let c = if subtracts { emit.builder.ins().fneg(c) } else { c };
+            emit.builder.ins().fma(a, b, c)
+        };
+        if let (Operand::Same(a), Operand::Same(b), Operand::Same(c)) = (&one, &other, &rest) {
+            return Operand::Same(sum(&mut self.emit, *a, *b, *c));
+        }
+        let [a, b, c] = [&one, &other, &rest].map(|it| self.emit.spread(dtype, it));
+        let all = a.iter().zip(&b).zip(&c);
+        Operand::Each(all.map(|((&a, &b), &c)| sum(&mut self.emit, a, b, c)).collect())
     }
 
     fn arithmetic(&mut self, op: BinaryOp, dtype: DType, a: &Operand, b: &Operand) -> Operand {

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use ::rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, GlobalValue};
+use cranelift_codegen::print_errors::pretty_error;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{DataId, FuncId, Linkage, Module};
+use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc};
 use isobar_compiler::backend::code::Program;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
@@ -27,6 +30,16 @@ pub(super) struct Machine {
     pub(super) launches: Vec<Spread>,
     /// The text of each function before it became machine code.
     pub(super) text: String,
+}
+
+/// What may be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
+    pub(super) max_turns: u64,
+    /// Whether a product and a sum may be rounded once, which changes bits.
+    pub(super) may_fuse: bool,
+    pub(super) keeps_text: bool,
 }
 
 impl Drop for Machine {
@@ -73,8 +86,7 @@ impl Machine {
     pub(super) fn new(
         program: &Program,
         shape: &Shape,
-        max_turns: u64,
-        keeps_text: bool,
+        Options { max_turns, may_fuse, keeps_text }: Options,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -107,13 +119,14 @@ impl Machine {
         let mut signature = module.make_signature();
         signature.params.extend([AbiParam::new(I64); 3]);
         let config = module.target_config();
-        let mut shared = Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns };
+        let mut shared =
+            Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse };
         let mut buffers = FunctionBuilderContext::new();
-        let mut context = Context::new();
-        let (mut ids, mut text) = (Vec::new(), String::new());
+        let (mut contexts, mut text) = (Vec::with_capacity(program.functions.len()), String::new());
         for function in &program.functions {
             let declared = module.declare_function(&function.name, Linkage::Local, &signature);
             let id = declared.map_err(|it| it.to_string())?;
+            let mut context = Context::new();
             context.func.signature = signature.clone();
             let builder = FunctionBuilder::new(&mut context.func, &mut buffers);
             let mut linking = Linking { module: &mut module, joined: &links };
@@ -121,8 +134,27 @@ impl Machine {
             if keeps_text {
                 text.push_str(&format!("; {}\n{}\n", function.name, context.func.display()));
             }
-            module.define_function(id, &mut context).map_err(|it| format!("{it:?}"))?;
-            module.clear_context(&mut context);
+            contexts.push((id, context));
+        }
+        // The long part, of which functions need nothing of each other.
+        let isa = module.isa();
+        let compiled: Result<(), String> = contexts.par_iter_mut().try_for_each(|(_, context)| {
+            let done = context.compile(isa, &mut ControlPlane::default());
+            done.map(|_| ()).map_err(|error| pretty_error(error.func, error.inner))
+        });
+        compiled?;
+        let mut ids = Vec::with_capacity(contexts.len());
+        for (id, context) in contexts {
+            let code = context.compiled_code().ok_or("a function was not compiled")?;
+            let relocations: Vec<ModuleReloc> = code
+                .buffer
+                .relocs()
+                .iter()
+                .map(|it| ModuleReloc::from_mach_reloc(it, &context.func, id))
+                .collect();
+            let alignment = u64::from(code.buffer.alignment);
+            let defined = module.define_function_bytes(id, alignment, code.code_buffer(), &relocations);
+            defined.map_err(|it| it.to_string())?;
             ids.push(id);
         }
         module.finalize_definitions().map_err(|it| it.to_string())?;

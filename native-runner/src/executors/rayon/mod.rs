@@ -22,12 +22,13 @@ use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
+use isobar_protocol::request::Mode;
 
 use super::openmp::start_of;
 use super::steps::{Sink, step};
 use super::{Executor, Failure, Prepared, Progress, Setting};
 use host::{Host, Raised, word};
-use machine::Machine;
+use machine::{Machine, Options};
 use shape::{Given, Shape};
 
 pub(crate) struct Rayon;
@@ -71,7 +72,9 @@ impl Executor for Rayon {
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let threads = usize::try_from(setting.threads).unwrap_or(1);
         let threads = if threads == 0 { current_num_threads() } else { threads };
-        Ok(Box::new(Made::new(flow, signature, threads)))
+        let may_fuse = setting.mode == Mode::Fast;
+        let options = Options { max_turns: MAX_TURNS, may_fuse, keeps_text: false };
+        Ok(Box::new(Made::new(flow, signature, threads, options)))
     }
 }
 
@@ -108,7 +111,8 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
     };
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
-    Ok(Machine::new(&program, &shape, MAX_TURNS, true)?.text.clone())
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, keeps_text: true };
+    Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
 
 /// The argument that a container of the outermost graph is, by position in the launch, and how it lies in memory.
@@ -140,6 +144,7 @@ struct Made<'f> {
     flow: &'f Sdfg,
     signature: &'f Signature,
     threads: usize,
+    options: Options,
     program: Program,
     code: Option<(Shape, Machine)>,
     workspace: Workspace,
@@ -191,11 +196,20 @@ impl Workspace {
 }
 
 impl<'f> Made<'f> {
-    fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize) -> Self {
+    fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize, options: Options) -> Self {
         let program = lower(flow, &mut Namer::new(&[]));
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Self { flow, signature, threads, program, code: None, workspace: Workspace::default(), progress }
+        Self {
+            flow,
+            signature,
+            threads,
+            options,
+            program,
+            code: None,
+            workspace: Workspace::default(),
+            progress,
+        }
     }
 
     /// Makes code for the launch, where what there is does not fit.
@@ -208,7 +222,7 @@ impl<'f> Made<'f> {
         if self.code.as_ref().is_some_and(|(known, _)| *known == shape) {
             return Ok(());
         }
-        let machine = Machine::new(&self.program, &shape, MAX_TURNS, false)
+        let machine = Machine::new(&self.program, &shape, self.options)
             .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))?;
         self.code = Some((shape, machine));
         Ok(())

@@ -40,6 +40,8 @@ pub(super) struct Shared<'p> {
     /// What loops spread over the threads are called; code names them by position.
     pub(super) launches: Vec<Spread>,
     pub(super) max_turns: u64,
+    /// Whether a product and a sum may be rounded once.
+    pub(super) may_fuse: bool,
 }
 
 /// A loop that the threads share.
@@ -208,6 +210,11 @@ impl Translation<'_, '_> {
             };
             self.bases.insert(array, base);
         }
+    }
+
+    /// Whether a product and a sum are one operation.
+    pub(super) fn fuses(&self) -> bool {
+        self.shared.may_fuse && self.has_fused
     }
 
     pub(super) fn imported(&mut self, helper: Helper) -> FuncRef {
