@@ -108,7 +108,7 @@ impl Translation<'_, '_> {
         rest: Operand,
         subtracts: bool,
     ) -> Operand {
-        let mut sum = |emit: &mut super::lanes::Emitter<'_>, a: Clif, b: Clif, c: Clif| {
+        let sum = |emit: &mut super::lanes::Emitter<'_>, a: Clif, b: Clif, c: Clif| {
             let c = if subtracts { emit.builder.ins().fneg(c) } else { c };
             emit.builder.ins().fma(a, b, c)
         };
