@@ -75,7 +75,8 @@ Examples:
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
-each input once and each output once, whatever the code moves.
+each input once and each output once, whatever the code moves. It is the first call, for which memory and threads
+are not warm; `isobar bench` measures others too.
 Equal hashes are equal bits: all back ends give the same.";
 
 const BENCH_EXAMPLES: &str = "\

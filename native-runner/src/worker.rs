@@ -215,7 +215,11 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
 /// Tells how fast this machine copies; where it has to be measured, that is a step.
 fn tell_copy_rate(order: &Order, sink: Sink<'_>) {
     let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
-    let measure = |bytes| step("copy", sink, || copying::measured(bytes, order.threads));
+    // What the job may not have, it does not copy either.
+    let measure = |bytes| {
+        let is_allowed = bytes <= order.memory_bytes;
+        is_allowed.then(|| step("copy", sink, || copying::measured(bytes, order.threads))).flatten()
+    };
     if let Some(copy) = copying::rate(cache, machine, order.threads, measure) {
         sink(EventKind::Copy { copy });
     }
