@@ -149,6 +149,10 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
+    // This level is made when it is asked for.
+    if Backend::all_of(request).is_ok_and(|it| it.contains(&Backend::Numpy)) {
+        step("npir", &sink, || compile::npir(&compilation).is_some());
+    }
     Ok(Compiled { source, compilation })
 }
 
