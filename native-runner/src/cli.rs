@@ -38,6 +38,8 @@ enum Command {
     Backends(BackendsArgs),
     /// Print what compiled code is kept, remove it, or say why a run does not find its own
     Cache(CacheArgs),
+    /// Print what decides how things run here, and where each value is from
+    Config(ConfigArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
     /// Speak the language server protocol with an editor, on standard input and output
@@ -243,6 +245,14 @@ pub struct BenchArgs {
     pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
+}
+
+/// Options of `config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Options of `cache`.
@@ -467,6 +477,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Emit(args) => commands::emit::emit(&args, environment),
         Command::Bench(args) => commands::bench::bench(&args, environment),
         Command::Cache(args) => commands::cache::cache(&args, environment),
+        Command::Config(args) => commands::config::config(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Bisect(args) => commands::compare::bisect(&args),
