@@ -38,6 +38,8 @@ enum Command {
     Backends(BackendsArgs),
     /// Print what compiled code is kept, remove it, or say why a run does not find its own
     Cache(CacheArgs),
+    /// Print what decides how things run here, and where each value is from
+    Config(ConfigArgs),
     /// Serve the page and the runner on one address
     Serve(ServeArgs),
     /// Speak the language server protocol with an editor, on standard input and output
@@ -75,7 +77,8 @@ Examples:
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
-each input once and each output once, whatever the code moves.
+each input once and each output once, whatever the code moves. It is the first call, for which memory and threads
+are not warm; `isobar bench` measures others too.
 Equal hashes are equal bits: all back ends give the same.";
 
 const BENCH_EXAMPLES: &str = "\
@@ -242,6 +245,14 @@ pub struct BenchArgs {
     pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
+}
+
+/// Options of `config`.
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// Options of `cache`.
@@ -466,6 +477,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Emit(args) => commands::emit::emit(&args, environment),
         Command::Bench(args) => commands::bench::bench(&args, environment),
         Command::Cache(args) => commands::cache::cache(&args, environment),
+        Command::Config(args) => commands::config::config(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Bisect(args) => commands::compare::bisect(&args),

@@ -149,6 +149,10 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
+    // This level is made when it is asked for.
+    if Backend::all_of(request).is_ok_and(|it| it.contains(&Backend::Numpy)) {
+        step("npir", &sink, || compile::npir(&compilation).is_some());
+    }
     Ok(Compiled { source, compilation })
 }
 
@@ -216,7 +220,11 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
 /// Tells how fast this machine copies; where it has to be measured, that is a step.
 fn tell_copy_rate(order: &Order, sink: Sink<'_>) {
     let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
-    let measure = |bytes| step("copy", sink, || copying::measured(bytes, order.threads));
+    // What the job may not have, it does not copy either.
+    let measure = |bytes| {
+        let is_allowed = bytes <= order.memory_bytes;
+        is_allowed.then(|| step("copy", sink, || copying::measured(bytes, order.threads))).flatten()
+    };
     if let Some(copy) = copying::rate(cache, machine, order.threads, measure) {
         sink(EventKind::Copy { copy });
     }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, RunReport};
+use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, ConfigReport, RunReport};
 use serde::de::DeserializeOwned;
 
 /// Runs the command with a cache of this test alone.
@@ -75,7 +75,7 @@ fn all_back_ends_are_measured_in_the_same_rounds_and_give_the_same_bits() {
         assert!(it.first_ms > 0.0 && it.gb_per_s.unwrap() > 0.0 && it.of_copy.unwrap() > 0.0);
     }
     let levels: Vec<&str> = report.timings.iter().map(|it| it.step.as_str()).collect();
-    assert!(["gtir", "oir", "schedule", "sdfg", "c", "inputs"].iter().all(|it| levels.contains(it)));
+    assert!(["gtir", "oir", "schedule", "sdfg", "c", "npir", "inputs"].iter().all(|it| levels.contains(it)));
     // Each of them has arguments of its own, and copying too.
     assert!(report.memory.unwrap().fields_bytes >= found.bytes * (found.backends.len() as u64 + 1));
 
@@ -162,6 +162,26 @@ fn what_is_printed_depends_on_no_machine_but_the_one_that_is_named() {
         isobar("any", &["emit", &chain, "--stage", "oir", "--machine", &wrong]).status.code(),
         Some(2)
     );
+}
+
+#[test]
+fn what_decides_here_is_told_with_its_origin_and_the_token_is_not() {
+    let output = Command::new(env!("CARGO_BIN_EXE_isobar"))
+        .args(["config", "--format", "json"])
+        .env_clear()
+        .env("CC", "/nowhere/at/all")
+        .env("ISOBAR_TOKEN", "secret-of-this-test")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let report: ConfigReport = fine(&output);
+    let of = |name: &str| {
+        let found = report.values.iter().find(|it| it.name == name).unwrap();
+        (found.value.as_str(), found.from.as_str())
+    };
+    assert_eq!((of("cc"), of("token")), (("none", "CC"), ("set", "ISOBAR_TOKEN")));
+    assert_eq!(of("cache").0, "none");
+    assert!(report.values.iter().all(|it| !it.from.is_empty() && !it.value.contains("secret")));
 }
 
 #[test]

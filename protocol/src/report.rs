@@ -143,6 +143,22 @@ pub struct BackendsReport {
     pub machine_from: BTreeMap<String, String>,
 }
 
+/// `isobar config`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConfigReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub values: Vec<ConfigValue>,
+}
+
+/// A value that decides how things run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigValue {
+    pub name: String,
+    pub value: String,
+    /// The variable or file that gave it, or could have.
+    pub from: String,
+}
+
 /// `isobar cache`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CacheReport {

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compile::{Compiled, StepTime};
+use crate::compile::Compiled;
 use crate::diagnostic::Diagnostic;
 use crate::field::{Difference, FieldInfo};
 use crate::passes::{Around, Moment, PassStep};
+use crate::report::MeasuredStep;
 use crate::request::Request;
 use crate::service::{Query, Told};
 
@@ -111,7 +112,7 @@ pub enum Said {
     /// With one buffer for each field, in the form of its description.
     Ran {
         fields: Vec<FieldInfo>,
-        timings: Vec<StepTime>,
+        timings: Vec<MeasuredStep>,
     },
     /// The run ended without a result.
     RunEnded {

@@ -16,6 +16,7 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Places;
 use isobar_protocol::passes::{Around, Moment, PassStep};
+use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{self, Query, Told};
 use isobar_protocol::worker::{Defaults, Said};
@@ -70,7 +71,7 @@ impl Compiler {
         request: &Request,
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Vec<Kept>, Vec<StepTime>), Said> {
+    ) -> Result<(Vec<Kept>, Vec<MeasuredStep>), Said> {
         let mut timer = Timer::new(clock);
         timer.begin(step("compile"));
         let compilation = self.compilation(request, &mut NoHook);
@@ -132,7 +133,14 @@ impl Compiler {
                 return Err(Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(trap.cell) });
             }
         }
-        Ok((fields::written(signature, launch), StepTime::of(&timer.into_times())))
+        let bytes = signature.compulsory_bytes(launch.domain);
+        let steps = StepTime::of(&timer.into_times()).into_iter();
+        let measured = steps.map(|StepTime { step, ms }| {
+            let is_of_memory = step != "compile" && step != "inputs";
+            MeasuredStep { step, ms, bytes: is_of_memory.then_some(bytes) }
+        });
+        let measured = measured.collect();
+        Ok((fields::written(signature, launch), measured))
     }
 
     fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
@@ -205,7 +213,11 @@ mod tests {
                 let request =
                     Request { backend: Some(backend.to_owned()), ..request(entry.text, [7, 5, 12]) };
                 let (fields, timings) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
-                assert_eq!(timings.last().unwrap().step, backend);
+                let run = timings.last().unwrap();
+                assert_eq!(run.step, backend);
+                // Only a run has to move what it is asked for.
+                assert!(run.bytes.is_some_and(|it| it > 0));
+                assert_eq!(timings.iter().filter(|it| it.bytes.is_some()).count(), 1);
                 fields.iter().map(Kept::to_bytes).collect::<Vec<_>>()
             });
             assert_eq!(meant, found, "{}", entry.name);

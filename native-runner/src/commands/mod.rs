@@ -7,6 +7,7 @@ pub mod check;
 pub mod check_folder;
 pub mod client;
 pub mod compare;
+pub mod config;
 pub mod emit;
 pub mod explain;
 pub mod human;

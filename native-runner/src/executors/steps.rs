@@ -1,6 +1,7 @@
 //! The steps of a job, as its readers hear of them: begun, ended, and how long each took.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::launch::Launch;
@@ -65,18 +66,31 @@ pub(crate) fn run(
     let is_over = AtomicBool::new(false);
     let (step, done, elapsed) = std::thread::scope(|scope| {
         let watching = scope.spawn(|| watch(&progress, &is_over, sink));
+        let over = Over { is_over: &is_over, watching: watching.thread() };
         let step = Step::begin("run", sink);
         // Neither the start of the other thread nor its end belongs to the time of the call.
         let begun = Instant::now();
         let done = prepared.run(launch);
         let elapsed = begun.elapsed();
-        is_over.store(true, Ordering::SeqCst);
-        watching.thread().unpark();
+        drop(over);
         (step, done, elapsed)
     });
     // Who stopped on the way has moved less.
     step.over_after(elapsed, done.is_ok().then_some(bytes));
     done
+}
+
+/// Tells whoever watches that there is nothing more to see, also where the call panics.
+struct Over<'a> {
+    is_over: &'a AtomicBool,
+    watching: &'a Thread,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.watching.unpark();
+    }
 }
 
 /// More often than this nobody wants to hear of progress.
@@ -106,4 +120,57 @@ fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
 
 fn stage(name: &str, state: StageState, cached: bool, sink: Sink<'_>) {
     sink(EventKind::Stage { name: name.to_owned(), state, cached });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::{Arc, Mutex};
+
+    use isobar_compiler::space::Domain;
+
+    use super::*;
+
+    /// Does its parts one after the other; falls over before one of them.
+    struct Parts {
+        progress: Arc<Progress>,
+        falls_over_before: i64,
+    }
+
+    impl Prepared for Parts {
+        fn run(&mut self, _launch: &mut Launch) -> Result<(), Failure> {
+            self.progress.total.store(3, Ordering::Relaxed);
+            for done in 1..=3 {
+                assert_ne!(done, self.falls_over_before);
+                self.progress.done.store(done, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+
+        fn progress(&self) -> Arc<Progress> {
+            Arc::clone(&self.progress)
+        }
+    }
+
+    fn told(falls_over_before: i64) -> (bool, Vec<EventKind>) {
+        let told = Mutex::new(Vec::new());
+        let sink = |event: EventKind| told.lock().expect("no sink panics").push(event);
+        let mut parts = Parts { progress: Arc::default(), falls_over_before };
+        let mut launch = Launch { domain: Domain::new(1, 1, 1), arguments: Vec::new() };
+        let ended = catch_unwind(AssertUnwindSafe(|| run(&mut parts, &mut launch, 8, &sink)));
+        (ended.is_ok_and(|it| it.is_ok()), told.into_inner().expect("no sink panics"))
+    }
+
+    #[test]
+    fn the_end_of_a_run_is_told_however_short_it_was() {
+        let (is_done, events) = told(0);
+        assert!(is_done && events.contains(&EventKind::Progress { done: 3, total: 3 }), "{events:?}");
+        assert!(matches!(&events[..], [.., EventKind::Timing { bytes: Some(8), .. }]), "{events:?}");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_run_that_falls_over() {
+        let (is_done, events) = told(2);
+        assert!(!is_done && events.contains(&EventKind::Progress { done: 1, total: 3 }), "{events:?}");
+    }
 }

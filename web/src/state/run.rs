@@ -425,7 +425,7 @@ impl App {
         match said {
             Said::Ran { fields, timings } => {
                 for step in timings {
-                    self.run.time(step.step, step.ms, None);
+                    self.run.time(step.step, step.ms, step.bytes);
                 }
                 self.run.say(format!("{backend} ran in {:.0} ms.", page::now_ms() - since));
                 let (backend, machine) = (backend.to_owned(), "this tab".to_owned());
