@@ -95,10 +95,6 @@ pub trait Real:
     #[must_use]
     fn choose(condition: Self::Truth, yes: Self, no: Self) -> Self;
 
-    /// `yes` where the condition holds, else `no`.
-    #[must_use]
-    fn choose_bits(condition: Self::Truth, yes: u64, no: u64, beside: Self) -> Self::Bits;
-
     fn bits(self) -> Self::Bits;
 
     #[must_use]
@@ -228,11 +224,6 @@ impl Real for f64 {
 
     #[inline]
     fn choose(condition: bool, yes: f64, no: f64) -> f64 {
-        if condition { yes } else { no }
-    }
-
-    #[inline]
-    fn choose_bits(condition: bool, yes: u64, no: u64, _: f64) -> u64 {
         if condition { yes } else { no }
     }
 

@@ -76,10 +76,6 @@ impl Dialect for Plain {
                 let (condition, yes) = (operands[0].within(TERNARY + 1), operands[1].within(TERNARY + 1));
                 Term::new(format!("{yes} if {condition} else {}", operands[2].within(TERNARY)), TERNARY)
             }
-            Op::ChooseBits(_, yes, no) => {
-                let condition = operands[0].within(TERNARY + 1);
-                Term::new(format!("{} if {condition} else {}", hex(yes), hex(no)), TERNARY)
-            }
             Op::BitsConstant(bits) => Term::new(hex(bits), ATOM),
             // Integers of Python do not wrap.
             Op::Plus(..) => Term::new(format!("({}) % WRAP", infix("+", SUM, operands).text), PRODUCT),
@@ -116,9 +112,6 @@ impl Dialect for Arrays {
                 unequal(operands).unwrap_or_else(|| Term::new(format!("~{}", operands[0].within(SIGN)), SIGN))
             }
             Op::Choose(..) => call("np.where", operands),
-            Op::ChooseBits(_, yes, no) => {
-                Term::new(format!("np.where({}, {}, {})", operands[0].text, word(yes), word(no)), ATOM)
-            }
             Op::BitsConstant(bits) => Term::new(word(bits), ATOM),
             Op::Plus(..) => infix("+", SUM, operands),
             Op::ShiftLeft(_, by) => {
