@@ -15,7 +15,7 @@ const BOUNDS: [(&str, f64, f64, &str); 20] = [
         0.501,
         "near the ends of an interval, where the sum with 1 rounds most; a subnormal result is rounded twice",
     ),
-    ("log", 0.83, 0.501, "near 1.4, where the series counts most"),
+    ("log", 0.76, 0.501, "near 1.4, where the series counts most"),
     ("log10", 0.501, 0.501, "computed with some 68 bits"),
     ("pow", 0.9, 0.501, "as exp"),
     ("sin", 0.82, 0.501, "near pi/4"),
