@@ -8,7 +8,7 @@ use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign
 use super::{field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
-use crate::types::math::{call_f32, call_f64, pow_f32, pow_f64};
+use crate::types::math::{call_f32, call_f64, log_to_base, pow_f32, pow_f64};
 use crate::types::{DType, Function, Value};
 
 /// Where an expression stands, and which of the two languages it is written in.
@@ -731,6 +731,15 @@ fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
         }
         ("iinfo" | "finfo", [Constant::Element(element)]) => type_info(element),
         ("log", [it, base]) => {
+            let plain = |it: &Constant| match Number::of(it) {
+                Some(Number::Typed(_)) | None => None,
+                Some(number) => Some(number.as_f64()),
+            };
+            if let (Some(x), Some(base)) = (plain(it), plain(base))
+                && let Some(y) = log_to_base(x, base)
+            {
+                return Ok(Constant::Float(y));
+            }
             let one = |it: &Constant| numeric("log", std::slice::from_ref(it));
             binary(Operator::Div, &one(it)?, &one(base)?)
         }

@@ -74,9 +74,6 @@ impl Dialect for C {
                 let (condition, yes) = (operands[0].within(BITWISE), operands[1].within(BITWISE));
                 Term::new(format!("{condition} ? {yes} : {}", operands[2].text), TERNARY)
             }
-            Op::ChooseBits(_, yes, no) => {
-                Term::new(format!("{} ? {} : {}", operands[0].within(BITWISE), hex(yes), hex(no)), TERNARY)
-            }
             Op::BitsOf(_) => call("isobar_bits"),
             Op::OfBits(_) => call("isobar_from_bits"),
             Op::BitsConstant(bits) => Term::new(hex(bits), ATOM),

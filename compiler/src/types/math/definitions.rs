@@ -188,13 +188,6 @@ mod tests {
                 }
                 Op::BitsOf(a) | Op::OfBits(a) => bits(a),
                 Op::BitsConstant(it) => it,
-                Op::ChooseBits(a, yes, no) => {
-                    if holds(a) {
-                        yes
-                    } else {
-                        no
-                    }
-                }
                 Op::Plus(a, b) => bits(a).wrapping_add(bits(b)),
                 Op::BitAnd(a, mask) => bits(a) & mask,
                 Op::BitOr(a, b) => bits(a) | bits(b),

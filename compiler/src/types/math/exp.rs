@@ -26,9 +26,9 @@ pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
     // 2^k, beyond the range of normal numbers on either side, is made in two steps; the first is
     // exact, so a subnormal result is rounded once.
     let is_tiny = high.below(-600.0);
-    let before = T::choose_bits(is_tiny, 128, 0_u64.wrapping_sub(1), high);
+    let before = T::choose(is_tiny, high.constant(SHIFT + 128.0), high.constant(SHIFT - 1.0));
     let after = T::choose(is_tiny, high.constant(TWO_TO_MINUS_128), high.constant(2.0));
-    let y = times_power_of_two(y.named("y"), parts.shifted.bits().plus(before)) * after;
+    let y = times_power_of_two(y.named("y"), (parts.k + before).bits()) * after;
     y.but(high.above(710.0), f64::INFINITY).but(high.below(-746.0), 0.0)
 }
 
@@ -37,21 +37,19 @@ pub(super) fn exp_of_sum<T: Real>(high: T, low: Option<T>) -> T {
 pub(super) fn exp_double<T: Real>(x: Double<T>) -> (Double<T>, T) {
     let parts = reduce(x.high, Some(x.low));
     let sum = quick_two_sum(x.high.constant(1.0), parts.r_high);
-    (quick_two_sum(sum.high, sum.low + parts.tail), parts.shifted - SHIFT)
+    (quick_two_sum(sum.high, sum.low + parts.tail), parts.k)
 }
 
 /// k ln(2) + r, where exp(r) = 1 + r_high + tail.
 struct Reduced<T> {
-    /// k plus [`SHIFT`].
-    shifted: T,
+    k: T,
     r_high: T,
     tail: T,
 }
 
 #[inline]
 fn reduce<T: Real>(high: T, low: Option<T>) -> Reduced<T> {
-    let shifted = (high * LOG2_E + SHIFT).named("shifted");
-    let k = (shifted - SHIFT).named("k");
+    let k = ((high * LOG2_E + SHIFT) - SHIFT).named("k");
     let r_high = (high - k * LN_2_HIGH).named("r_high");
     let rest = k * -LN_2_LOW;
     let r_low = low.map_or(rest, |low| low + rest).named("r_low");
@@ -65,13 +63,13 @@ fn reduce<T: Real>(high: T, low: Option<T>) -> Reduced<T> {
         0.008_333_333_333_326_141,
         0.001_388_888_888_888_375_2,
         0.000_198_412_698_748_004_93,
-        2.480_158_732_533_353e-5,
+        2.480_158_732_553_336_3e-5,
         2.755_725_542_574_643_5e-6,
         2.755_727_366_134_863_7e-7,
         2.510_520_637_395_710_7e-8,
         2.091_467_937_658_400_5e-9,
     ];
-    Reduced { shifted, r_high, tail: r_low + (r * r) * polynomial(r, C) }
+    Reduced { k, r_high, tail: r_low + (r * r) * polynomial(r, C) }
 }
 
 const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
@@ -102,7 +100,7 @@ pub(super) fn exp_to_single<T: Real>(x: T) -> T {
         0.041_666_666_718_980_845,
         0.008_333_298_483_754_886,
         0.001_388_885_404_961_482,
-        0.000_198_992_739_589_466_5,
+        0.000_198_992_739_586_494_66,
         2.485_957_822_262_54e-5,
     ];
     let y = (r + (r * r) * polynomial(r, C)) + 1.0;

@@ -10,7 +10,7 @@
 //! 1, so that the logarithm of a number near 1 has as many digits as any. The quotient m/c is found
 //! as a product with 1/c, and what that rounds off is kept.
 
-use super::double_double::{Double, product, quick_two_sum, two_product};
+use super::double_double::{Double, product, quick_two_sum, quotient, two_product};
 use super::real::{Bits, Real, polynomial};
 use super::tables::{INVERSES, LOGARITHMS, LOGARITHMS_REST};
 use super::{LN_2_HIGH, LN_2_LOW};
@@ -43,9 +43,9 @@ pub(super) fn log<T: Real>(x: T) -> T {
         0.146_297_986_864_600_4,
     ];
     // log(1 + f) = f - f^2/2 + s (f^2/2 + z C(z)).
-    let half = ((f * 0.5) * f).named("half");
-    let series = s * (half + z * polynomial(z, C));
-    let y = k * LN_2_HIGH - ((half - (series + k * LN_2_LOW)) - f);
+    let half = two_product(f * 0.5, f);
+    let series = s * (half.high.named("half") + z * polynomial(z, C));
+    let y = k * LN_2_HIGH - ((half.high - (series + (k * LN_2_LOW - half.low))) - f);
     at_the_ends(x, y)
 }
 
@@ -86,6 +86,15 @@ pub(super) fn log_double<T: Real>(x: T) -> Double<T> {
     let small = (head_low + square.low) + (first.low + second.low);
     let low = (small + (rest - r * rest)) + cubic;
     quick_two_sum(second.high.named("second"), low.named("low"))
+}
+
+/// The logarithm of `x` to a base, which of a power of the base is its exponent; none where a
+/// logarithm is no number, or that of the base zero.
+#[must_use]
+pub fn log_to_base(x: f64, base: f64) -> Option<f64> {
+    let is_positive = |it: f64| it > 0.0 && it < f64::INFINITY;
+    let is_proper = is_positive(x) && is_positive(base) && (base - 1.0).abs() > 0.0;
+    is_proper.then(|| quotient(log_double(x), log_double(base)).rounded())
 }
 
 /// `log(x)` of a single, before it is rounded.
@@ -169,6 +178,21 @@ fn at_the_ends<T: Real>(x: T, y: T) -> T {
 #[cfg(test)]
 mod tests {
     use super::super::{log_f32, log_f64, log10_f32, log10_f64};
+
+    #[test]
+    fn a_power_has_its_exponent_as_logarithm() {
+        use super::log_to_base;
+        for (x, base, exponent) in [(9.0, 3.0, 2.0), (125.0, 5.0, 3.0), (1e15, 10.0, 15.0), (0.25, 2.0, -2.0)]
+        {
+            assert_eq!(log_to_base(x, base).map(f64::to_bits), Some(f64::to_bits(exponent)), "{x} to {base}");
+        }
+        assert_eq!(log_to_base(1.0, 7.0), Some(0.0));
+        assert!(
+            [(0.0, 2.0), (-1.0, 2.0), (2.0, 1.0), (2.0, f64::INFINITY)]
+                .iter()
+                .all(|it| log_to_base(it.0, it.1).is_none())
+        );
+    }
 
     #[test]
     fn the_ends_of_the_range_are_exact() {

@@ -40,6 +40,7 @@ use super::Function;
 
 pub use definitions::{definition, power_definition};
 pub use int::{abs_int, max_int, min_int, mod_c_int, mod_int, pow_int};
+pub use log::log_to_base;
 pub use select::{
     max_c_f32, max_c_f64, max_f32, max_f64, min_c_f32, min_c_f64, min_f32, min_f64, mod_c_f32, mod_c_f64,
     mod_f32, mod_f64, round_away_from_zero_f32, round_away_from_zero_f64, round_f32, round_f64,

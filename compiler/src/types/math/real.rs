@@ -95,10 +95,6 @@ pub trait Real:
     #[must_use]
     fn choose(condition: Self::Truth, yes: Self, no: Self) -> Self;
 
-    /// `yes` where the condition holds, else `no`.
-    #[must_use]
-    fn choose_bits(condition: Self::Truth, yes: u64, no: u64, beside: Self) -> Self::Bits;
-
     fn bits(self) -> Self::Bits;
 
     #[must_use]
@@ -232,11 +228,6 @@ impl Real for f64 {
     }
 
     #[inline]
-    fn choose_bits(condition: bool, yes: u64, no: u64, _: f64) -> u64 {
-        if condition { yes } else { no }
-    }
-
-    #[inline]
     fn bits(self) -> u64 {
         self.to_bits()
     }
@@ -262,33 +253,25 @@ fn halves(a: f64) -> (f64, f64) {
     (high, a - high)
 }
 
-/// `c[0] + c[1] x + c[2] x^2 + ...`, pairs of terms first, so that few operations wait for others.
+/// `c[0] + c[1] x + c[2] x^2 + ...` for at least one coefficient: blocks of four from the highest
+/// down, so that few operations wait for others.
 #[inline]
 pub(super) fn polynomial<T: Real, const N: usize>(x: T, c: [f64; N]) -> T {
-    estrin(x, &c)
-}
-
-#[inline]
-fn estrin<T: Real>(x: T, c: &[f64]) -> T {
-    match *c {
-        [] => x.constant(0.0),
-        [a] => x.constant(a),
-        [a, b] => x * b + a,
-        [a, b, c] => (x * x) * c + (x * b + a),
-        [a, b, c, d] => (x * x) * (x * d + c) + (x * b + a),
-        // Blocks of four from the highest down.
-        _ => {
-            let square = x * x;
-            let step = square * square;
-            let (blocks, rest) = c.split_at(c.len() / 4 * 4);
-            let highest = if rest.is_empty() { None } else { Some(estrin(x, rest)) };
-            let sum = blocks.rchunks(4).fold(highest, |sum, block| {
-                let block = estrin(x, block);
-                Some(sum.map_or(block, |sum| step * sum + block))
-            });
-            sum.unwrap_or_else(|| x.constant(0.0))
-        }
+    let square = x * x;
+    let step = square * square;
+    let block = |at: usize| match N - at {
+        1 => x.constant(c[at]),
+        2 => x * c[at + 1] + c[at],
+        3 => square * c[at + 2] + (x * c[at + 1] + c[at]),
+        _ => square * (x * c[at + 3] + c[at + 2]) + (x * c[at + 1] + c[at]),
+    };
+    let mut at = (N - 1) / 4 * 4;
+    let mut sum = block(at);
+    while at > 0 {
+        at -= 4;
+        sum = step * sum + block(at);
     }
+    sum
 }
 
 #[cfg(test)]
@@ -318,10 +301,11 @@ mod tests {
     #[test]
     fn polynomials_have_their_coefficients_in_order() {
         assert_eq!(polynomial(2.0, [3.0]).to_bits(), 3.0_f64.to_bits());
-        for n in 1..20 {
-            let c: Vec<f64> = (0..n).map(f64::from).collect();
-            let expected: f64 = c.iter().rev().fold(0.0, |sum, it| sum * 2.0 + it);
-            assert_eq!(estrin(2.0, &c).to_bits(), expected.to_bits(), "{n}");
-        }
+        assert_eq!(polynomial(2.0, [3.0, 1.0]).to_bits(), 5.0_f64.to_bits());
+        assert_eq!(polynomial(2.0, [3.0, 1.0, 5.0]).to_bits(), 25.0_f64.to_bits());
+        assert_eq!(polynomial(2.0, [3.0, 1.0, 5.0, 1.0]).to_bits(), 33.0_f64.to_bits());
+        assert_eq!(polynomial(2.0, [1.0; 9]).to_bits(), 511.0_f64.to_bits());
+        assert_eq!(polynomial(2.0, [1.0; 16]).to_bits(), 65535.0_f64.to_bits());
+        assert_eq!(polynomial(2.0, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]).to_bits(), 96.0_f64.to_bits());
     }
 }

@@ -101,8 +101,6 @@ pub enum Op {
     OfBits(Value),
     /// Bits.
     BitsConstant(u64),
-    /// Of bits, where a truth holds the first constant, else the second.
-    ChooseBits(Value, u64, u64),
     /// The sum of bits, wrapping.
     Plus(Value, Value),
     /// Bits, and bits of a constant.
@@ -136,7 +134,6 @@ impl Op {
             Op::Less(..) | Op::Equal(..) | Op::And(..) | Op::Or(..) | Op::Not(_) => Kind::Truth,
             Op::BitsOf(_)
             | Op::BitsConstant(_)
-            | Op::ChooseBits(..)
             | Op::Plus(..)
             | Op::BitAnd(..)
             | Op::BitOr(..)
@@ -164,7 +161,6 @@ impl Op {
             | Op::Not(a)
             | Op::BitsOf(a)
             | Op::OfBits(a)
-            | Op::ChooseBits(a, _, _)
             | Op::BitAnd(a, _)
             | Op::ShiftLeft(a, _)
             | Op::ShiftRight(a, _)
@@ -197,7 +193,6 @@ impl Op {
             (Op::Param(a), Op::Param(b)) | (Op::SingleParam(a), Op::SingleParam(b)) => a == b,
             (Op::Constant(a), Op::Constant(b)) => a.to_bits() == b.to_bits(),
             (Op::BitsConstant(a), Op::BitsConstant(b)) => a == b,
-            (Op::ChooseBits(a, p, q), Op::ChooseBits(b, r, s)) => a == b && p == r && q == s,
             (Op::BitAnd(a, m), Op::BitAnd(b, n)) => a == b && m == n,
             (Op::ShiftLeft(a, m), Op::ShiftLeft(b, n)) | (Op::ShiftRight(a, m), Op::ShiftRight(b, n)) => {
                 a == b && m == n
@@ -356,10 +351,6 @@ impl<'r> Real for Number<'r> {
 
     fn choose(condition: Answer<'r>, yes: Self, no: Self) -> Self {
         yes.recorder.number(Op::Choose(condition.0.value, yes.value, no.value))
-    }
-
-    fn choose_bits(condition: Answer<'r>, yes: u64, no: u64, beside: Self) -> Word<'r> {
-        Word(beside.recorder.number(Op::ChooseBits(condition.0.value, yes, no)))
     }
 
     fn bits(self) -> Word<'r> {

@@ -11,10 +11,8 @@ use crate::types::math::record::{Definition, Op};
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 110;
 
-/// Below a sum, above `&`.
-const SHIFT: u8 = SUM - 1;
-
-const _: () = assert!(BIT_AND < SUM, "a shift binds between the two");
+/// A shift binds less tightly than a sum and more than `&`, which has no number of its own here.
+const SHIFT: u8 = BIT_AND;
 
 /// Words that a value must not hide.
 const WORDS: &[&str] = &[
@@ -76,17 +74,13 @@ impl Dialect for Plain {
                 let (condition, yes) = (operands[0].within(TERNARY + 1), operands[1].within(TERNARY + 1));
                 Term::new(format!("{yes} if {condition} else {}", operands[2].within(TERNARY)), TERNARY)
             }
-            Op::ChooseBits(_, yes, no) => {
-                let condition = operands[0].within(TERNARY + 1);
-                Term::new(format!("{} if {condition} else {}", hex(yes), hex(no)), TERNARY)
-            }
             Op::BitsConstant(bits) => Term::new(hex(bits), ATOM),
             // Integers of Python do not wrap.
             Op::Plus(..) => Term::new(format!("({}) % WRAP", infix("+", SUM, operands).text), PRODUCT),
             Op::ShiftLeft(_, by) => {
-                Term::new(format!("({} << {by}) % WRAP", operands[0].within(SHIFT)), PRODUCT)
+                Term::new(format!("({} << {by}) % WRAP", operands[0].within(SUM)), PRODUCT)
             }
-            Op::ShiftRight(_, by) => Term::new(format!("{} >> {by}", operands[0].within(SHIFT)), SHIFT),
+            Op::ShiftRight(_, by) => Term::new(format!("{} >> {by}", operands[0].within(SUM)), SHIFT),
             Op::BitAnd(_, mask) => {
                 Term::new(format!("{} & {}", operands[0].within(BIT_AND), hex(mask)), BIT_AND)
             }
@@ -116,16 +110,13 @@ impl Dialect for Arrays {
                 unequal(operands).unwrap_or_else(|| Term::new(format!("~{}", operands[0].within(SIGN)), SIGN))
             }
             Op::Choose(..) => call("np.where", operands),
-            Op::ChooseBits(_, yes, no) => {
-                Term::new(format!("np.where({}, {}, {})", operands[0].text, word(yes), word(no)), ATOM)
-            }
             Op::BitsConstant(bits) => Term::new(word(bits), ATOM),
             Op::Plus(..) => infix("+", SUM, operands),
             Op::ShiftLeft(_, by) => {
-                Term::new(format!("{} << np.uint64({by})", operands[0].within(SHIFT)), SHIFT)
+                Term::new(format!("{} << np.uint64({by})", operands[0].within(SUM)), SHIFT)
             }
             Op::ShiftRight(_, by) => {
-                Term::new(format!("{} >> np.uint64({by})", operands[0].within(SHIFT)), SHIFT)
+                Term::new(format!("{} >> np.uint64({by})", operands[0].within(SUM)), SHIFT)
             }
             Op::BitAnd(_, mask) => {
                 Term::new(format!("{} & {}", operands[0].within(BIT_AND), word(mask)), BIT_AND)
