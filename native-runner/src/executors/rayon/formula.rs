@@ -78,10 +78,6 @@ impl Translation<'_, '_> {
                 Op::Not(a) if is_vector => self.emit.builder.ins().bnot(at(a)),
                 Op::Not(a) => self.emit.builder.ins().bxor_imm_u(at(a), 1),
                 Op::Choose(condition, yes, no) => self.chosen(at(condition), at(yes), at(no), is_vector),
-                Op::ChooseBits(condition, yes, no) => {
-                    let (yes, no) = (self.word(yes, is_vector), self.word(no, is_vector));
-                    self.chosen(at(condition), yes, no, is_vector)
-                }
                 Op::BitsOf(a) => self.emit.as_type(at(a), word),
                 Op::OfBits(a) => self.emit.as_type(at(a), double),
                 Op::Plus(a, b) => self.emit.builder.ins().iadd(at(a), at(b)),
