@@ -145,3 +145,37 @@ pub(super) fn table(table: &Table) -> String {
     text.push_str("};\n");
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::math::real::Real;
+    use crate::types::math::record::Recorder;
+
+    #[test]
+    fn values_used_once_stand_where_they_are_used() {
+        let recorder = Recorder::default();
+        let x = recorder.param(0, DType::Float32);
+        let z = (x * x).named("z");
+        let y = Real::choose(x.below(0.0), -z, z * z + 1.0).or_nan_of(x);
+        let definition = recorder.finish("f", DType::Float32, "a test", vec!["x"], y);
+        let expected = "\
+/* a test. */
+ISOBAR_INLINE float isobar_f(float x)
+{
+    double z = (double)x * (double)x;
+    double negative = -z;
+    double sum = z * z + 1.0;
+    double chosen = (double)x < 0.0 ? negative : sum;
+    return (float)((double)x != (double)x ? (double)NAN : chosen);
+}
+";
+        assert_eq!(function(&definition, "isobar_f"), expected);
+    }
+
+    #[test]
+    fn long_lines_break_in_front_of_operators() {
+        let text = broken("return aaaaaaaa + bbbbbbbb * cccccccc;", 4, 30);
+        assert_eq!(text, ["    return aaaaaaaa + bbbbbbbb", "        * cccccccc;"]);
+    }
+}
