@@ -10,6 +10,7 @@ pub mod math;
 mod ahead;
 mod expression;
 mod print;
+mod streams;
 mod strips;
 mod words;
 
