@@ -73,16 +73,16 @@ scenario("a remark beside its line tells what moves, leads to the change, and it
   await note.click();
   const remark = t.get("remark").first();
   await remark.waitFor();
-  assert.match(await remark.textContent(), /run in tiles of 64 rows.*138\.29 MB → 32\.12 MB.*schedule\/fuse-in-tiles/);
+  assert.match(await remark.textContent(), /run row by row.*138\.29 MB → 32\.12 MB.*schedule\/fuse-in-tiles/);
   await t.shot("remark");
   await remark.click();
 
   const pane = t.get("stage-pane-schedule");
   await pane.locator(".listing[data-compared]").waitFor();
   await pane.locator('[data-mark="added"][data-lit]', { hasText: "laplacian" }).first().waitFor();
-  assert.ok((await lines(t, "schedule", "added")).some((it) => it.includes("j_tile")));
+  assert.ok((await lines(t, "schedule", "added")).some((it) => it.includes("j_front")));
   const beside = pane.locator('[data-mark="added"][data-note="✓"]', { hasText: "laplacian" }).first();
-  assert.match(await beside.getAttribute("title"), /run in tiles of 64 rows.*\(138\.29 MB → 32\.12 MB\)/);
+  assert.match(await beside.getAttribute("title"), /run row by row.*\(138\.29 MB → 32\.12 MB\)/);
   await t.get("editor").locator(".cm-linked", { hasText: "laplacian = " }).first().waitFor();
   await t.see("passes-schedule", { "data-state": "fresh" });
   await t.shot("schedule");
@@ -94,14 +94,14 @@ scenario("a remark beside its line tells what moves, leads to the change, and it
     await pane.locator(".listing:not([data-compared])").waitFor();
     return (await lines(t, "schedule")).join("\n");
   };
-  assert.match(await schedule(), /j_tile/);
+  assert.match(await schedule(), /j_front/);
   await row(t, "schedule", "fuse-in-tiles").click();
   await t.get("passes-schedule").locator('[data-testid="pass-skip"]').click();
   await t.settled();
   await t.see("passes-schedule", { "data-state": "fresh" });
   await t.see("skipped-pass", { "data-pass": "schedule/fuse-in-tiles" });
   assert.equal(await row(t, "schedule", "fuse-in-tiles").getAttribute("data-went"), "skipped");
-  assert.doesNotMatch(await schedule(), /j_tile/);
+  assert.doesNotMatch(await schedule(), /j_front/);
   await t.shot("without");
 
   // A link keeps the choice; the result is the same without the pass, and the chip takes the choice back.
@@ -116,7 +116,7 @@ scenario("a remark beside its line tells what moves, leads to the change, and it
   await t.get("run-here").click();
   await t.ran("done", "numpy");
   assert.equal(await t.hash(), without);
-  assert.match(await schedule(), /j_tile/);
+  assert.match(await schedule(), /j_front/);
 });
 
 scenario("a statement that is gone says which pass removed it, and why", async (t) => {

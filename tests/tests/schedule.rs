@@ -60,16 +60,16 @@ fn share(tree: &Tree) -> f64 {
 }
 
 #[test]
-fn a_chain_of_ten_stages_ends_in_one_tiled_nest() {
+fn a_chain_of_ten_stages_ends_in_one_nest_of_rows() {
     let compilation = compile(&chain(), PassOptions::default());
     let tree = schedule(&compilation);
     let text = listing(tree).text;
     let [Node::Loop(levels)] = tree.children.as_slice() else { panic!("one nest:\n{text}") };
-    let [Node::Loop(tiles)] = levels.children.as_slice() else { panic!("one loop over tiles:\n{text}") };
-    assert_eq!(tiles.variable.name(), "j_tile", "{text}");
+    let [Node::Loop(rows)] = levels.children.as_slice() else { panic!("one loop over rows:\n{text}") };
+    assert_eq!(rows.variable.name(), "j_front", "{text}");
     let in_memory = tree.containers.iter().filter(|(_, it)| it.kind == ContainerKind::Temporary);
     for (_, it) in in_memory {
-        assert_ne!(it.storage, Storage::Heap, "`{}` lives in a tile", it.name);
+        assert_ne!(it.storage, Storage::Heap, "`{}` lives in a level", it.name);
     }
     let found = share(tree);
     assert!(found <= 1.15, "{found} times what must be moved");

@@ -11,6 +11,7 @@ mod ahead;
 mod expression;
 mod formula;
 mod print;
+mod streams;
 mod strips;
 mod words;
 
@@ -202,12 +203,19 @@ mod tests {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
                       ISOBAR_FETCH(q_in[i * q_in_i + (j + 1) * q_in_j + k * q_in_k]);
                     }
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      q_out[i * q_out_i + j * q_out_j + k * q_out_k]
-                          = factor * q_in[i * q_in_i + j * q_in_j + k * q_in_k];
+                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                      double q_out_row[512];
+                      double *restrict const q_out_to = is_unit && run->streams ? q_out_row : &q_out[i_row * q_out_i + j * q_out_j + k * q_out_k];
+                      const int64_t q_out_step = is_unit && run->streams ? 1 : q_out_i;
+                      #pragma omp simd
+                      for (int64_t i = i_row; i < i_end; ++i) {
+                        q_out_to[(i - i_row) * q_out_step] = factor * q_in[i * q_in_i + j * q_in_j + k * q_in_k];
+                      }
+                      if (is_unit && run->streams) isobar_stream(&q_out[i_row * q_out_i + j * q_out_j + k * q_out_k], q_out_row, (i_end - i_row) * (int64_t)sizeof *q_out_row);
                     }
                   }
+                  if (is_unit && run->streams) isobar_end_stream();
                 }
 
                 /* k from 0 to K, shared by the threads */
@@ -402,7 +410,6 @@ threads j in [0, J) parallel:
                   for (int64_t k = 1; k < K; ++k) {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
                       ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 1) * q_k]);
-                      ISOBAR_FETCH(out[i * out_i + j * out_j + k * out_k]);
                     }
                     #pragma omp simd
                     for (int64_t i = 0; i < I; ++i) {
@@ -437,6 +444,7 @@ threads j in [0, J) parallel:
               if (I <= 0 || J <= 0 || K <= 0) return 0;
               struct run run = {.I = I, .J = J, .K = K, .is_unit = true};
               run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();
+              run.streams = (double)I * (double)J * (double)K * 16.0 > ISOBAR_STREAM_FROM;
               run.q = call->fields[0].data;
               run.q_i = call->fields[0].stride[0];
               run.is_unit = run.is_unit && run.q_i == 1;
@@ -523,6 +531,6 @@ threads k in [0, K) parallel:
             .map(|it| (it.stmts[0].0, lines[it.lines.start as usize].trim_start()))
             .map(|(stmt, line)| (stmt, line.split(' ').next().unwrap_or_default()))
             .collect();
-        assert_eq!(stmts, [(0, "lap[i"), (1, "const"), (2, "out[i")]);
+        assert_eq!(stmts, [(0, "lap[i"), (1, "const"), (2, "out_to[(i")]);
     }
 }

@@ -6,6 +6,7 @@ use super::ahead::rows_of_next_turn;
 use super::expression::{
     ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
+use super::streams::{STREAM, streamed_arrays, streamed_rows};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
@@ -19,7 +20,7 @@ use crate::backend::emit::{Namer, paste};
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
-use crate::space::{Affine, Axis, Size, Symbol};
+use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 /// Words that mean something in the generated file.
 const RESERVED: &[&str] = &[
@@ -84,6 +85,7 @@ const RESERVED: &[&str] = &[
     "threads",
     "raised",
     "i_strip",
+    "i_row",
     "i_end",
     "lane",
     "goes_on",
@@ -148,6 +150,8 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Tempor
         n_listed: 0,
         lanes: BTreeSet::new(),
         fetches: false,
+        streams: BTreeSet::new(),
+        streamed: streamed_arrays(&program),
     };
     file.prologue();
     for function in &program.functions {
@@ -173,6 +177,9 @@ pub(super) struct File<'p> {
     pub(super) lanes: BTreeSet<usize>,
     /// Whether a loop around asks for what its next turn reads.
     fetches: bool,
+    /// The arrays whose row at hand is computed beside them, and all of which rows are.
+    pub(super) streams: BTreeSet<usize>,
+    streamed: BTreeSet<usize>,
 }
 
 impl File<'_> {
@@ -206,6 +213,10 @@ impl File<'_> {
         if self.fetches_rows() {
             self.writer.line("");
             paste(&mut self.writer, FETCH);
+        }
+        if !self.streamed.is_empty() {
+            self.writer.line("");
+            paste(&mut self.writer, STREAM);
         }
         if self.program.has_traps() {
             self.writer.line("");
@@ -275,6 +286,9 @@ impl File<'_> {
         self.writer.line("int64_t I, J, K;");
         self.writer.line("bool is_unit; /* neighbours along i lie side by side in every field */");
         self.writer.line("int threads;");
+        if !self.streamed.is_empty() {
+            self.writer.line("bool streams; /* the fields are more than the caches keep */");
+        }
         if self.program.has_traps() {
             self.writer.line("struct isobar_raised *raised;");
         }
@@ -335,8 +349,16 @@ impl File<'_> {
             self.writer.line(format_args!("(void){name};"));
         }
         self.items(&function.body);
+        if any(&function.body, &mut |it| matches!(it, Item::For(it) if self.has_streams(it))) {
+            self.writer.line("if (is_unit && run->streams) isobar_end_stream();");
+        }
         self.writer.dedent();
         self.writer.line("}");
+    }
+
+    /// Whether a loop writes rows past the caches.
+    fn has_streams(&self, it: &For) -> bool {
+        !streamed_rows(&self.streamed, it).is_empty()
     }
 
     /// Names what a function uses; tells whether that depends on the strides along i.
@@ -430,6 +452,10 @@ impl File<'_> {
             }
             Item::Checked(it) => self.checked(it),
             Item::For(it) if let Some(lanes) = lanes_of(it) => self.strips(it, lanes),
+            Item::For(it) if self.has_streams(it) => {
+                let rows = streamed_rows(&self.streamed, it);
+                self.streamed(it, &rows);
+            }
             Item::For(it) => {
                 self.open("loop", []);
                 // What may have to report a trap is no vector loop for a C compiler.
@@ -562,8 +588,8 @@ impl File<'_> {
         format!("{} {}[{length}];", c_type(local.dtype), local.name)
     }
 
-    fn words(&self) -> Words<'_> {
-        Words { program: self.program, lanes: &self.lanes }
+    pub(super) fn words(&self) -> Words<'_> {
+        Words { program: self.program, lanes: &self.lanes, streams: &self.streams }
     }
 
     pub(super) fn text(&self, expr: &Expr<crate::backend::code::nodes::Read>) -> String {
@@ -674,6 +700,18 @@ impl File<'_> {
         self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
         self.writer.line("struct run run = {.I = I, .J = J, .K = K, .is_unit = true};");
         self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
+        if !self.streamed.is_empty() {
+            let fields = self
+                .program
+                .arrays
+                .iter()
+                .map(|it| &it.container)
+                .filter(|it| matches!(it.kind, ContainerKind::Field { .. }) && it.axes == AxisSet::IJK);
+            let bytes: u64 = fields.map(|it| it.dtype.size_bytes() as u64).sum();
+            self.writer.line(format_args!(
+                "run.streams = (double)I * (double)J * (double)K * {bytes}.0 > ISOBAR_STREAM_FROM;"
+            ));
+        }
         if self.program.has_traps() {
             self.writer.line("struct isobar_raised raised = {.is_raised = false};");
             self.writer.line("run.raised = &raised;");

@@ -15,6 +15,8 @@ pub(super) struct Words<'p> {
     pub(super) program: &'p Program,
     /// The locals of which each lane of a strip has one.
     pub(super) lanes: &'p BTreeSet<usize>,
+    /// The arrays whose row at hand is computed beside them.
+    pub(super) streams: &'p BTreeSet<usize>,
 }
 
 impl Words<'_> {
@@ -70,6 +72,13 @@ impl Words<'_> {
         let name = array.name.clone().unwrap_or_default();
         if array.container.is_scalar() {
             return (name, ATOM);
+        }
+        if self.streams.contains(&element.array) {
+            let along = match element.index.first() {
+                Some(At::Known(sum)) => self.affine(sum).0,
+                Some(At::Found { .. }) | None => String::new(),
+            };
+            return (format!("{name}_to[({along} - i_row) * {name}_step]"), ATOM);
         }
         let is_packed = array.container.strides == Strides::Packed;
         let mut terms = Vec::new();

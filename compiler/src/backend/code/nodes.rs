@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::backend::emit::Namer;
 use crate::diag::{Origin, StmtId};
 use crate::expr::Expr;
-use crate::sdfg::nodes::{Container, Storage, Strides};
+use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::DType;
 
@@ -254,8 +254,15 @@ impl Array {
         let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
         let sides = sides.into_iter().filter(|_| container.level_symbols().next().is_some());
         let own = is_per_thread.then(|| "_each".to_owned());
-        let suffixes: Vec<String> =
-            (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(own).collect();
+        // What code needs to write its rows past the caches.
+        let is_field = matches!(container.kind, ContainerKind::Field { .. });
+        let rows = ["_row", "_to", "_step"].into_iter().filter(|_| is_field).map(str::to_owned);
+        let suffixes: Vec<String> = (0..container.shape.len())
+            .map(|it| suffix(container, it))
+            .chain(sides)
+            .chain(own)
+            .chain(rows)
+            .collect();
         let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
         let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
         Self { name, container: container.clone(), is_per_thread }

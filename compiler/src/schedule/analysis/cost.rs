@@ -13,7 +13,7 @@ use crate::expr::{Expr, ExprKind};
 use crate::pass::MachineModel;
 use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
 use crate::schedule::visit::accesses;
-use crate::space::{Affine, Axis, Size, Symbol};
+use crate::space::{Affine, Axis, Ring, Size, Symbol};
 use crate::types::{BinaryOp, Function};
 
 /// The machine and the domain that a schedule is made for.
@@ -117,9 +117,13 @@ pub(in crate::schedule) struct Touched {
 
 impl Touched {
     pub(in crate::schedule) fn bytes(&self, tree: &Tree) -> f64 {
-        let length = |&(lo, hi): &(i64, i64)| (hi - lo + 1).max(0) as f64;
-        let size = tree.containers[self.container].dtype.size_bytes() as f64;
-        self.ranges.iter().map(length).product::<f64>() * size
+        let container = &tree.containers[self.container];
+        let length = |(dimension, &(lo, hi)): (usize, &(i64, i64))| {
+            let places = Ring::places_along(container.ring, dimension).unwrap_or(i64::MAX);
+            (hi - lo + 1).clamp(0, places) as f64
+        };
+        let size = container.dtype.size_bytes() as f64;
+        self.ranges.iter().enumerate().map(length).product::<f64>() * size
     }
 
     /// What crosses the bus where each element does so once. An array that lives in an iteration does so only

@@ -1,0 +1,161 @@
+//! Rows that are written past the caches.
+//!
+//! What is written once and read by nobody here need not be fetched before, nor take the place of what is read. Where
+//! the fields of a call are more than a last cache keeps from one call to the next, its rows are computed in
+//! the first cache and then written as whole lines.
+
+use std::collections::BTreeSet;
+
+use super::expression::c_element_type;
+use super::print::File;
+use crate::backend::code::nodes::{Assign, At, Element, For, Item, Program, Target, suffix, walk};
+use crate::sdfg::nodes::{ContainerKind, Storage};
+use crate::space::{Affine, Axis, AxisSet, Symbol};
+use crate::types::DType;
+
+/// Points of a row that are written together: a few pages of the first cache.
+const LENGTH: u32 = 512;
+
+/// The arrays whose rows may be written past the caches: the program writes whole rows of them, and reads none.
+pub(super) fn streamed_arrays(program: &Program) -> BTreeSet<usize> {
+    let is_streamed = |array: usize| {
+        let it = &program.arrays[array].container;
+        it.kind == ContainerKind::Field { is_read: false, is_written: true }
+            && it.storage == Storage::Caller
+            && it.axes == AxisSet::IJK
+            && it.shape.len() == 3
+            && matches!(it.dtype, DType::Float64 | DType::Float32)
+    };
+    let mut arrays = BTreeSet::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| {
+            if let Item::For(it) = item {
+                arrays.extend(rows_of(it).map(|row| row.array).filter(|&array| is_streamed(array)));
+            }
+        });
+    }
+    arrays
+}
+
+/// The rows that a loop along i writes and nobody reads.
+pub(super) fn streamed_rows(streamed: &BTreeSet<usize>, it: &For) -> Vec<Element> {
+    let mut rows: Vec<Element> = rows_of(it).filter(|row| streamed.contains(&row.array)).cloned().collect();
+    // Of an array that is written in two places each row would need a place of its own.
+    let arrays: BTreeSet<usize> = rows.iter().map(|it| it.array).collect();
+    if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {
+        rows.clear();
+    }
+    rows
+}
+
+/// The rows that a loop along i writes at every point of it.
+fn rows_of(it: &For) -> impl Iterator<Item = &Element> {
+    let is_along = it.is_simd && it.axis == Axis::I && it.positions.step == 1;
+    let variable = &it.positions.variable;
+    let along = move |at: &At| matches!(at, At::Known(sum) if *sum == Affine::symbol(variable));
+    let beside = move |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
+    let targets = it.body.iter().filter_map(|item| match item {
+        Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
+        _ => None,
+    });
+    targets.filter(move |element| match element.index.split_first() {
+        Some((first, rest)) => is_along && along(first) && rest.iter().all(beside),
+        None => false,
+    })
+}
+
+/// Whether something in a loop writes rows of these arrays in another way.
+fn is_written_elsewhere(it: &For, rows: &[Element]) -> bool {
+    let mut n = 0;
+    walk(&it.body, &mut |item| {
+        if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
+            n += usize::from(rows.iter().any(|row| row.array == element.array));
+        }
+    });
+    n > rows.len()
+}
+
+impl File<'_> {
+    /// Writes a loop along rows of which some go past the caches.
+    pub(super) fn streamed(&mut self, it: &For, rows: &[Element]) {
+        let (variable, start, end, _) = self.bounds(&it.positions);
+        self.open("loop", []);
+        self.writer.line(format_args!("for (int64_t i_row = {start}; i_row < {end}; i_row += {LENGTH}) {{"));
+        self.writer.indent();
+        self.writer
+            .line(format_args!("const int64_t i_end = {end} - i_row < {LENGTH} ? {end} : i_row + {LENGTH};"));
+        for row in rows {
+            let array = &self.program.arrays[row.array];
+            let name = array.name.clone().unwrap_or_default();
+            let ctype = c_element_type(array.container.dtype);
+            let first = self.first_of(row);
+            self.writer.line(format_args!("{ctype} {name}_row[{LENGTH}];"));
+            self.writer.line(format_args!(
+                "{ctype} *restrict const {name}_to = is_unit && run->streams ? {name}_row : &{first};"
+            ));
+            let stride = format!("{name}{}", suffix(&array.container, 0));
+            self.writer
+                .line(format_args!("const int64_t {name}_step = is_unit && run->streams ? 1 : {stride};"));
+        }
+        self.streams = rows.iter().map(|it| it.array).collect();
+        self.writer.line("#pragma omp simd");
+        self.writer
+            .line(format_args!("for (int64_t {variable} = i_row; {variable} < i_end; ++{variable}) {{"));
+        self.writer.indent();
+        self.items(&it.body);
+        self.writer.dedent();
+        self.writer.line("}");
+        self.streams.clear();
+        for row in rows {
+            let name = self.program.arrays[row.array].name.clone().unwrap_or_default();
+            let first = self.first_of(row);
+            self.writer.line(format_args!(
+                "if (is_unit && run->streams) isobar_stream(&{first}, {name}_row, (i_end - i_row) * (int64_t)sizeof *{name}_row);"
+            ));
+        }
+        self.writer.dedent();
+        self.writer.line("}");
+        self.writer.close();
+    }
+
+    fn first_of(&self, row: &Element) -> String {
+        let mut first = row.clone();
+        if let Some(along) = first.index.first_mut() {
+            *along = At::Known(Affine::symbol(&Symbol::new("i_row")));
+        }
+        self.words().element(&first).0
+    }
+}
+
+pub(super) const STREAM: &str = "\
+/* From so many bytes of all fields on, rows that nobody reads are written past the caches. */
+#ifndef ISOBAR_STREAM_FROM
+#define ISOBAR_STREAM_FROM 25165824.0
+#endif
+
+/* Writes past the caches, whole lines of 64 bytes where they are. */
+static inline void isobar_stream(void *to, const void *from, int64_t bytes)
+{
+  int64_t at = 0;
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+  typedef long long isobar_line __attribute__((vector_size(64)));
+  typedef long long isobar_part __attribute__((vector_size(64), aligned(4), may_alias));
+  at = (int64_t)((64 - (uintptr_t)to % 64) % 64);
+  if (at > bytes) at = bytes;
+  __builtin_memcpy(to, from, (size_t)at);
+  for (; at + 64 <= bytes; at += 64) {
+    const isobar_part line = *(const isobar_part *)((const char *)from + at);
+    __builtin_ia32_movntdq512((isobar_line *)((char *)to + at), (isobar_line)line);
+  }
+#endif
+  __builtin_memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at));
+}
+
+/* Others see what was written past the caches. */
+static inline void isobar_end_stream(void)
+{
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+  __builtin_ia32_sfence();
+#endif
+}
+";
