@@ -4,9 +4,10 @@
 # @domain 128 128 80
 # @input q random(low=-1, high=1, seed=1)
 
-from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+from ndsl.dsl.gt4py import PARALLEL, computation, interval
+from ndsl.dsl.typing import FloatField
 
 
-def copy(q: Field[float], q_out: Field[float]):
+def copy(q: FloatField, q_out: FloatField):
     with computation(PARALLEL), interval(...):
         q_out = q

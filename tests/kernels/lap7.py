@@ -6,10 +6,11 @@
 # @input q random(low=-1, high=1, seed=1)
 # @scalar alpha = 0.1
 
-from gt4py.cartesian.gtscript import PARALLEL, Field, computation, interval
+from ndsl.dsl.gt4py import PARALLEL, computation, interval
+from ndsl.dsl.typing import Float, FloatField
 
 
-def lap7(q: Field[float], q_out: Field[float], alpha: float):
+def lap7(q: FloatField, q_out: FloatField, alpha: Float):
     with computation(PARALLEL):
         with interval(0, 1):
             q_out = q

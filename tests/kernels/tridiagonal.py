@@ -8,15 +8,16 @@
 # @input upper random(low=-1, high=-0.5, seed=3)
 # @input rhs random(low=-1, high=1, seed=4)
 
-from gt4py.cartesian.gtscript import BACKWARD, FORWARD, Field, computation, interval
+from ndsl.dsl.gt4py import BACKWARD, FORWARD, computation, interval
+from ndsl.dsl.typing import FloatField
 
 
 def tridiagonal(
-    lower: Field[float],
-    diagonal: Field[float],
-    upper: Field[float],
-    rhs: Field[float],
-    x: Field[float],
+    lower: FloatField,
+    diagonal: FloatField,
+    upper: FloatField,
+    rhs: FloatField,
+    x: FloatField,
 ):
     with computation(FORWARD):
         with interval(0, 1):

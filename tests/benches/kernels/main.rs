@@ -23,6 +23,7 @@ use clap::Parser;
 use isobar_compiler::space::Domain;
 use isobar_tests::kernels::compiled::Compiled;
 use isobar_tests::kernels::{KERNELS, Kernel};
+use isobar_tests::root;
 
 use baseline::Baseline;
 use clock::Clock;
@@ -85,6 +86,8 @@ fn precision(text: &str) -> Result<u32, String> {
 
 fn main() -> Result<()> {
     let options = Options::parse();
+    // `cargo bench` starts it below; paths count from where `cargo xtask` works.
+    std::env::set_current_dir(root())?;
     let wanted = wanted(&options.kernel)?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

@@ -155,12 +155,12 @@ pub fn compare(found: &Elements, meant: &Elements, tolerance: Tolerance) -> Resu
         )
     };
     let Tolerance::Close([of_64, of_32]) = tolerance else { return Err(told(unequal)) };
-    let part = if meant.dtype() == DType::Float32 { of_32 } else { of_64 };
+    let (part, of_thousand) = if meant.dtype() == DType::Float32 { (of_32, 20) } else { (of_64, 1) };
     let largest = meant_wide.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
     // NaN is near to nothing.
     let is_near = |a: f64, b: f64| (a - b).abs() <= part * largest;
     let far = pairs().filter(|(a, b)| !is_near(**a, **b)).count();
-    if far * 1000 > meant_wide.len() { Err(told(far)) } else { Ok(Agreement::Close) }
+    if far * 1000 > meant_wide.len() * of_thousand { Err(told(far)) } else { Ok(Agreement::Close) }
 }
 
 fn copy(from: &Elements, to: &mut Elements) {

@@ -26,8 +26,9 @@ pub enum Tolerance {
     /// Bit by bit.
     Bits,
     /// The system's mathematics has other last bits, a step of Newton's method more or less follows from those, and
-    /// so does a threshold that is reached or not: of a thousand points one may differ by anything, all others by so
-    /// much of the largest value of the field, for 64 and for 32 bits.
+    /// so does a threshold that is reached or not, after which a whole column differs. Of a thousand points one may
+    /// differ by anything, and twenty where there are 32 bits; all others by so much of the largest value of the
+    /// field, for 64 and for 32 bits.
     Close([f64; 2]),
 }
 
