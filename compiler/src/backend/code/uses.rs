@@ -65,7 +65,7 @@ impl Uses {
             };
             self.affine(program, sum);
             let is_start = matches!(at, At::Known(sum) if sum.as_constant() == Some(0));
-            if !is_start && !(is_packed && dimension == 0) {
+            if !(is_start || is_packed && dimension == 0) {
                 self.strides.insert((element.array, dimension));
             }
         }
