@@ -261,8 +261,7 @@ impl<'a> Host<'a> {
             }
             progress(at + 1);
         }
-        let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        raised
+        self.raised.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -323,7 +322,6 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
     let total: usize = counts.iter().product();
     let shared = Shared(host);
     let run = |range: std::ops::Range<usize>, thread: usize| {
-        let shared = shared;
         let mut at: smallvec::SmallVec<[i64; 6]> = outer.into();
         at.resize(outer.len() + counts.len(), 0);
         for position in range {

@@ -96,7 +96,6 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
         let (mut strides, mut n, mut levels) = (Vec::new(), 1_i64, [0, 0]);
         for axis in axes.iter() {
             let (below, above) = param.kind.halo(axis);
-            let [below, above] = [below, above].map(|it| i64::try_from(it).unwrap_or(0));
             if axis == Axis::K {
                 levels = [below, above];
             }
@@ -181,7 +180,7 @@ struct Workspace {
 impl Workspace {
     /// The address of so many bytes; none where there is no such memory. What was there stays.
     fn reserve(&mut self, bytes: u64) -> Option<*mut u8> {
-        const LINE: usize = shape::ALIGNMENT as usize;
+        const LINE: usize = shape::ALIGNMENT;
         let words = usize::try_from(bytes).ok()?.checked_add(LINE)?.div_ceil(8);
         if self.memory.len() < words {
             self.memory = Vec::new();

@@ -5,7 +5,7 @@ use isobar_compiler::sdfg::nodes::Strides;
 use isobar_compiler::space::{Size, Symbol};
 
 /// Temporaries, and the rows of threads, start at a multiple of so many bytes: a cache line.
-pub(super) const ALIGNMENT: i64 = 64;
+pub(super) const ALIGNMENT: usize = 64;
 
 /// Sizes and strides, which are constants of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +44,11 @@ impl Shape {
         domain: [i64; 3],
         given: &dyn Fn(usize) -> Option<Given>,
     ) -> Option<Self> {
-        let mut shape = Self { domain, arrays: Vec::with_capacity(program.arrays.len()) };
-        for (at, array) in program.arrays.iter().enumerate() {
-            if let Some(Given { strides, levels }) = given(at) {
-                shape.arrays.push(ArrayShape { strides, levels, ..ArrayShape::default() });
-            } else {
-                shape.arrays.push(ArrayShape::default());
-            }
-            let _ = array;
-        }
+        let passed = |at: usize| {
+            let Given { strides, levels } = given(at).unwrap_or_default();
+            ArrayShape { strides, levels, ..ArrayShape::default() }
+        };
+        let mut shape = Self { domain, arrays: (0..program.arrays.len()).map(passed).collect() };
         for (at, array) in program.arrays.iter().enumerate() {
             if array.is_own() {
                 shape.arrays[at] = shape.own(program, array)?;
@@ -74,8 +70,9 @@ impl Shape {
             n = n.checked_mul(evaluated(&length, &mut value_of)?.max(0))?;
         }
         let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
-        let bytes = n.checked_mul(size)?.checked_add(ALIGNMENT - 1)?;
-        Some(ArrayShape { strides, levels: [0; 2], each_bytes: bytes - bytes % ALIGNMENT, start })
+        let line = i64::try_from(ALIGNMENT).ok()?;
+        let each_bytes = n.checked_mul(size)?.checked_add(line - 1)? / line * line;
+        Some(ArrayShape { strides, levels: [0; 2], each_bytes, start })
     }
 
     fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {

@@ -854,7 +854,7 @@ impl Translation<'_, '_> {
             Operand::Each(_) => self.mask.replace(condition.clone()),
         };
         // A check inside may have to end the loop.
-        let end = std::mem::replace(&mut self.while_end, Some(after));
+        let end = self.while_end.replace(after);
         self.scoped(|this| this.items(&it.body));
         self.while_end = end;
         self.mask = around;
