@@ -54,7 +54,7 @@ const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"]
 /// What back ends that run here share beside.
 const RUN: [&str; 2] = ["backend/layout", "backend/run"];
 
-const COMPILER: [Room; 22] = [
+const COMPILER: [Room; 23] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
@@ -98,6 +98,8 @@ const COMPILER: [Room; 22] = [
             "npir/visit",
         ],
     ),
+    // What all targets of the graph have in common.
+    compiler("backend/code", &["FLOOR", "backend/emit", "sdfg/.", "sdfg/nodes"]),
     compiler(
         "backend/c",
         &[
@@ -106,6 +108,7 @@ const COMPILER: [Room; 22] = [
             CALL[1],
             CALL[2],
             "backend/emit",
+            "backend/code",
             "sdfg/.",
             "sdfg/nodes",
             "sdfg/analysis",

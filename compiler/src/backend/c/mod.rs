@@ -10,6 +10,7 @@ pub mod math;
 mod ahead;
 mod expression;
 mod formula;
+mod pieces;
 mod print;
 mod streams;
 mod strips;

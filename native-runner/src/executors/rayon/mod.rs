@@ -1,10 +1,12 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
+mod control;
 mod expression;
 mod formula;
 mod host;
 mod lanes;
 mod machine;
+mod memory;
 mod shape;
 mod translate;
 

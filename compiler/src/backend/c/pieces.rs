@@ -1,0 +1,195 @@
+//! Functions that a generated file carries where it needs them.
+
+pub(super) const EXTREMA: &str = "\
+static inline int64_t isobar_least(int64_t a, int64_t b) { return b < a ? b : a; }
+static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b : a; }
+";
+
+pub(super) const FETCH: &str = "\
+/* Asks for the line of an element that is read soon. Nothing is read here, so the element need not exist. */
+#define ISOBAR_FETCH(element) __builtin_prefetch(&(element))
+";
+
+pub(super) const RAISE: &str = "\
+/* The first cell at which the run must end: of the first sweep of the text the first level, of that the
+   first statement, of that the first cell in the order of k, j, i, of that what came first. */
+struct isobar_raised {
+  bool is_raised;
+  int32_t sweep;     /* which loop over the levels it is in the text */
+  int64_t turn;      /* of the level in its sweep; 0 where levels have no order */
+  int32_t outermost; /* the statement that holds the one that ended the run, or that itself */
+  isobar_trap first;
+};
+
+static bool isobar_is_before(const struct isobar_raised *a, const struct isobar_raised *b)
+{
+  if (a->sweep != b->sweep) return a->sweep < b->sweep;
+  if (a->turn != b->turn) return a->turn < b->turn;
+  if (a->outermost != b->outermost) return a->outermost < b->outermost;
+  if (a->first.k != b->first.k) return a->first.k < b->first.k;
+  if (a->first.j != b->first.j) return a->first.j < b->first.j;
+  return a->first.i < b->first.i;
+}
+
+static __attribute__((noinline, cold)) void
+isobar_raise(struct isobar_raised *raised, int32_t sweep, int64_t turn, int32_t outermost, int32_t statement,
+             int64_t i, int64_t j, int64_t k)
+{
+  const struct isobar_raised now = {true, sweep, turn, outermost, {statement, i, j, k}};
+#pragma omp critical(isobar_raised)
+  if (!raised->is_raised || isobar_is_before(&now, raised)) *raised = now;
+}
+";
+
+pub(super) const TIMES: &str = "\
+/* The product, or UINT64_MAX where it is beyond that. */
+static inline uint64_t isobar_times(uint64_t a, uint64_t b)
+{
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+";
+
+pub(super) const RESERVE: &str = "\
+/* Where a piece of l * m * n elements starts; the total becomes UINT64_MAX where it is beyond any memory. */
+static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n, uint64_t bytes)
+{
+  const uint64_t start = *total;
+  const int64_t lengths[3] = {l, m, n};
+  bool fits = true;
+  for (int at = 0; at < 3; ++at) {
+    fits = !__builtin_mul_overflow(bytes, lengths[at] > 0 ? (uint64_t)lengths[at] : 0, &bytes) && fits;
+  }
+  fits = !__builtin_add_overflow(bytes, 63, &bytes) && fits;
+  fits = !__builtin_add_overflow(start, bytes - bytes % 64, total) && fits;
+  if (!fits || start == UINT64_MAX) *total = UINT64_MAX;
+  return start;
+}
+";
+
+pub(super) const RESERVE_EACH: &str = "\
+/* The same for a piece for each thread; `each` becomes the number of bytes from one to the next. */
+static uint64_t isobar_reserve_each(uint64_t *total, int threads, uint64_t *each,
+                                    int64_t l, int64_t m, int64_t n, uint64_t bytes)
+{
+  const uint64_t start = *total;
+  uint64_t all;
+  *each = 0;
+  isobar_reserve(each, l, m, n, bytes);
+  const bool fits = *each != UINT64_MAX && start != UINT64_MAX
+      && !__builtin_mul_overflow(*each, (uint64_t)threads, &all) && !__builtin_add_overflow(start, all, total);
+  if (!fits) *total = UINT64_MAX;
+  return start;
+}
+";
+
+/// Words that mean something in the generated file.
+pub(super) const RESERVED: &[&str] = &[
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "asm",
+    "typeof",
+    "bool",
+    "true",
+    "false",
+    "linux",
+    "unix",
+    "main",
+    "errno",
+    "math_errhandling",
+    // What the file itself names.
+    "I",
+    "J",
+    "K",
+    "i",
+    "j",
+    "k",
+    "run",
+    "call",
+    "is_unit",
+    "fields",
+    "memory",
+    "workspace",
+    "status",
+    "threads",
+    "raised",
+    "i_strip",
+    "i_row",
+    "i_end",
+    "lane",
+    "goes_on",
+    "some_go_on",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "size_t",
+    // What it calls.
+    "fabs",
+    "fabsf",
+    "sqrt",
+    "sqrtf",
+    "floor",
+    "floorf",
+    "ceil",
+    "ceilf",
+    "trunc",
+    "truncf",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "fmod",
+    "fmodf",
+    "copysign",
+    "copysignf",
+    "rint",
+    "rintf",
+    "memcpy",
+    "calloc",
+    "free",
+    "omp_get_max_threads",
+    "omp_get_thread_num",
+    "signbit",
+    "fpclassify",
+    "isnormal",
+    "isgreater",
+    "isless",
+    "offsetof",
+    "assert",
+];

@@ -1,0 +1,390 @@
+//! What runs when: loops, lanes, branches, launches, traps.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I64, I64X2};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
+use cranelift_frontend::Variable;
+use isobar_compiler::backend::code::nodes::{
+    Assign, At, Checked, Element, For, If, Item, Launch, Read, Target, Trap, While, any, walk,
+};
+use isobar_compiler::expr::Expr;
+use isobar_compiler::space::{Axis, Symbol};
+use isobar_compiler::types::{DType, Value};
+
+use super::host::{Import, Site};
+use super::lanes::{Operand, chunk_type};
+use super::translate::{Spread, Translation};
+
+/// Iterations of a vector loop that are computed together, in several registers each.
+const LANES: usize = 4;
+
+impl Translation<'_, '_> {
+    /// Runs `body` once if the byte holds.
+    pub(super) fn when(&mut self, condition: Clif, body: impl FnOnce(&mut Self)) {
+        self.choose(condition, body, |_| {});
+    }
+
+    pub(super) fn choose(
+        &mut self,
+        condition: Clif,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let builder = &mut self.emit.builder;
+        let (yes, no, after) = (builder.create_block(), builder.create_block(), builder.create_block());
+        builder.ins().brif(condition, yes, &[], no, &[]);
+        builder.seal_block(yes);
+        builder.seal_block(no);
+        builder.switch_to_block(yes);
+        then(self);
+        self.emit.builder.ins().jump(after, &[]);
+        self.emit.builder.switch_to_block(no);
+        otherwise(self);
+        self.emit.builder.ins().jump(after, &[]);
+        self.emit.builder.seal_block(after);
+        self.emit.builder.switch_to_block(after);
+    }
+
+    /// Runs `body` with an integer that starts at `start`, as long as `is_inside` of it holds; `next` tells what
+    /// follows. Answers the first that is not inside.
+    pub(super) fn count(
+        &mut self,
+        start: Clif,
+        is_inside: impl Fn(&mut Self, Clif) -> Clif,
+        next: impl Fn(&mut Self, Clif) -> Clif,
+        body: impl FnOnce(&mut Self, Clif),
+    ) -> Clif {
+        let builder = &mut self.emit.builder;
+        let (inside, after) = (builder.create_block(), builder.create_block());
+        let at = builder.append_block_param(inside, I64);
+        let end = builder.append_block_param(after, I64);
+        let enters = is_inside(self, start);
+        let start = [BlockArg::Value(start)];
+        self.emit.builder.ins().brif(enters, inside, &start, after, &start);
+        self.emit.builder.switch_to_block(inside);
+        body(self, at);
+        let following = next(self, at);
+        let goes_on = is_inside(self, following);
+        let following = [BlockArg::Value(following)];
+        self.emit.builder.ins().brif(goes_on, inside, &following, after, &following);
+        self.emit.builder.seal_block(inside);
+        self.emit.builder.seal_block(after);
+        self.emit.builder.switch_to_block(after);
+        end
+    }
+
+    pub(super) fn with_position(&mut self, symbol: &Symbol, value: Clif, body: impl FnOnce(&mut Self)) {
+        let before = self.positions.insert(symbol.clone(), value);
+        body(self);
+        match before {
+            Some(before) => self.positions.insert(symbol.clone(), before),
+            None => self.positions.remove(symbol),
+        };
+    }
+
+    pub(super) fn scalar_loop(&mut self, it: &For) {
+        let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
+        let symbol = &it.positions.variable;
+        let body = |this: &mut Self, at: Clif| {
+            this.with_position(symbol, at, |this| this.items(&it.body));
+        };
+        if it.is_descending {
+            let last = self.emit.builder.ins().iadd_imm_s(end, -1);
+            let is_inside = |this: &mut Self, at: Clif| {
+                this.emit.builder.ins().icmp(IntCC::SignedGreaterThanOrEqual, at, start)
+            };
+            let next = |this: &mut Self, at: Clif| this.emit.builder.ins().iadd_imm_s(at, -1);
+            self.count(last, is_inside, next, body);
+        } else {
+            let is_inside =
+                |this: &mut Self, at: Clif| this.emit.builder.ins().icmp(IntCC::SignedLessThan, at, end);
+            let step = it.positions.step;
+            let next = |this: &mut Self, at: Clif| this.emit.builder.ins().iadd_imm_s(at, step);
+            self.count(start, is_inside, next, body);
+        }
+    }
+
+    /// The iterations in groups of lanes, and one by one what is left.
+    pub(super) fn vector_loop(&mut self, it: &For) {
+        let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
+        let symbol = &it.positions.variable;
+        let lanes = LANES as i64;
+        let last = self.emit.builder.ins().iadd_imm_s(end, -lanes);
+        let has_all =
+            |this: &mut Self, at: Clif| this.emit.builder.ins().icmp(IntCC::SignedLessThanOrEqual, at, last);
+        let next = |this: &mut Self, at: Clif| this.emit.builder.ins().iadd_imm_s(at, lanes);
+        let rest = self.count(start, has_all, next, |this, at| {
+            this.emit.lanes = LANES;
+            this.lane_symbol = Some(symbol.clone());
+            this.with_position(symbol, at, |this| this.items(&it.body));
+            this.lane_symbol = None;
+            this.emit.lanes = 1;
+        });
+        let is_inside =
+            |this: &mut Self, at: Clif| this.emit.builder.ins().icmp(IntCC::SignedLessThan, at, end);
+        let next = |this: &mut Self, at: Clif| this.emit.builder.ins().iadd_imm_s(at, 1);
+        self.count(rest, is_inside, next, |this, at| {
+            this.with_position(symbol, at, |this| this.items(&it.body));
+        });
+    }
+
+    /// Whether iterations of a loop can be lanes.
+    pub(super) fn may_be_vector(&self, it: &For) -> bool {
+        // Lanes that are done wait for the others of a `while`, which C knows no way to say.
+        let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
+        let is_meant = it.is_simd || it.is_parallel && it.axis == Axis::I && has_while;
+        if !is_meant || it.is_descending || it.positions.step != 1 || self.emit.lanes > 1 {
+            return false;
+        }
+        let symbol = &it.positions.variable;
+        let program = self.shared.program;
+        let mut own_locals = std::collections::BTreeSet::new();
+        walk(&it.body, &mut |item| {
+            if let Item::Declare(declare) = item {
+                own_locals.insert(declare.local);
+            }
+        });
+        let apart = |element: &Element| -> i64 {
+            let strides = &self.shared.shape.arrays[element.array].strides;
+            let factor = |at: &At| match at {
+                At::Known(sum) => sum.factor(symbol),
+                At::Found { shift, .. } => -shift.factor(symbol),
+            };
+            element.index.iter().zip(strides).map(|(at, stride)| factor(at) * stride).sum()
+        };
+        // Where places come round along the lanes, these are not side by side.
+        let goes_round = |element: &Element| {
+            let ring = program.arrays[element.array].container.ring;
+            ring.is_some_and(|ring| match &element.index[ring.dimension] {
+                At::Known(sum) => sum.factor(symbol) != 0,
+                At::Found { .. } => true,
+            })
+        };
+        let mut is_fit = true;
+        let fits = |expr: &Expr<Read>| {
+            let mut fits = true;
+            expr.walk(&mut |it| fits &= chunk_type(it.dtype).is_some());
+            expr.accesses(&mut |it| fits &= !matches!(it, Read::Element(element) if goes_round(element)));
+            fits
+        };
+        walk(&it.body, &mut |item| {
+            item.each_expr(&mut |expr| is_fit &= fits(expr));
+            is_fit &= match item {
+                Item::Assign(Assign { target: Target::Element(element), .. }) => {
+                    apart(element) != 0 && !goes_round(element)
+                }
+                Item::Assign(Assign { target: Target::Local(local), .. }) => own_locals.contains(local),
+                Item::Declare(it) => chunk_type(program.locals[it.local].dtype).is_some(),
+                // A condition on the position itself guards elements that need not exist.
+                Item::If(it) => it.branches.iter().all(|it| {
+                    let mut is_free = true;
+                    it.condition.accesses(&mut |read| {
+                        is_free &= !matches!(read, Read::Sum(sum) if sum.factor(symbol) != 0);
+                    });
+                    is_free
+                }),
+                Item::While(_) => true,
+                Item::For(_) | Item::Launch(_) | Item::Checked(_) => false,
+            };
+        });
+        is_fit
+    }
+
+    pub(super) fn branches(&mut self, it: &If) {
+        self.branches_from(it, 0);
+    }
+
+    pub(super) fn branches_from(&mut self, it: &If, first: usize) {
+        let Some(branch) = it.branches.get(first) else {
+            self.items(&it.otherwise);
+            return;
+        };
+        let is_last = first + 1 == it.branches.len() && it.otherwise.is_empty();
+        match self.expr(&branch.condition) {
+            Operand::Same(condition) => self.choose(
+                condition,
+                |this| this.scoped(|this| this.items(&branch.body)),
+                |this| this.scoped(|this| this.branches_from(it, first + 1)),
+            ),
+            condition @ Operand::Each(_) => {
+                let around = self.mask.clone();
+                let inside = self.narrow(around.as_ref(), &condition);
+                self.masked(inside, |this| this.items(&branch.body));
+                if !is_last {
+                    let outside = self.emit.not(&condition);
+                    let outside = self.narrow(around.as_ref(), &outside);
+                    self.masked(outside, |this| this.branches_from(it, first + 1));
+                }
+            }
+        }
+    }
+
+    pub(super) fn narrow(&mut self, around: Option<&Operand>, condition: &Operand) -> Operand {
+        match around {
+            None => condition.clone(),
+            Some(around) => self.emit.both(around, condition),
+        }
+    }
+
+    /// Runs `body` for the lanes of a mask, if there are any.
+    pub(super) fn masked(&mut self, mask: Operand, body: impl FnOnce(&mut Self)) {
+        let is_any = self.emit.any(&mask);
+        let around = self.mask.replace(mask);
+        self.when(is_any, |this| this.scoped(body));
+        self.mask = around;
+    }
+
+    /// What a block declares ends with it.
+    pub(super) fn scoped(&mut self, body: impl FnOnce(&mut Self)) {
+        let (locals, integers) = (self.locals.clone(), self.integers.clone());
+        body(self);
+        (self.locals, self.integers) = (locals, integers);
+    }
+
+    pub(super) fn repeat(&mut self, it: &While) {
+        let builder = &mut self.emit.builder;
+        let (test, body, after) = (builder.create_block(), builder.create_block(), builder.create_block());
+        let turn = builder.append_block_param(test, I64);
+        let zero = builder.ins().iconst(I64, 0);
+        // In a vector loop, the lanes that have not come to their end.
+        let active: Vec<Variable> = if self.emit.lanes > 1 {
+            (0..self.emit.n_chunks(I64X2)).map(|_| self.emit.builder.declare_var(I64X2)).collect()
+        } else {
+            Vec::new()
+        };
+        let all = match self.mask.clone() {
+            Some(mask) => mask,
+            None => Operand::Same(self.emit.literal(Value::Bool(true))),
+        };
+        if !active.is_empty() {
+            let all = self.emit.mask_like(&all, I64X2);
+            active.iter().zip(all).for_each(|(&it, mask)| self.emit.builder.def_var(it, mask));
+        }
+        self.emit.builder.ins().jump(test, &[BlockArg::Value(zero)]);
+        self.emit.builder.switch_to_block(test);
+        let condition = self.expr(&it.condition);
+        let condition = if active.is_empty() {
+            condition
+        } else {
+            let before = active.iter().map(|&it| self.emit.builder.use_var(it)).collect();
+            let now = self.emit.both(&Operand::Each(before), &condition);
+            let now = self.emit.mask_like(&now, I64X2);
+            active.iter().zip(&now).for_each(|(&it, &mask)| self.emit.builder.def_var(it, mask));
+            Operand::Each(now)
+        };
+        let goes_on = self.emit.any(&condition);
+        self.emit.builder.ins().brif(goes_on, body, &[], after, &[]);
+        self.emit.builder.seal_block(body);
+        self.emit.builder.switch_to_block(body);
+
+        let builder = &mut self.emit.builder;
+        let (endless, fine) = (builder.create_block(), builder.create_block());
+        builder.set_cold_block(endless);
+        let limit = i64::try_from(self.shared.max_turns).unwrap_or(i64::MAX);
+        let is_endless = builder.ins().icmp_imm_s(IntCC::Equal, turn, limit);
+        builder.ins().brif(is_endless, endless, &[], fine, &[]);
+        builder.seal_block(endless);
+        builder.seal_block(fine);
+        builder.switch_to_block(endless);
+        self.raise(&it.trap, &condition);
+        self.emit.builder.ins().jump(after, &[]);
+
+        self.emit.builder.switch_to_block(fine);
+        let around = match &condition {
+            Operand::Same(_) => self.mask.clone(),
+            Operand::Each(_) => self.mask.replace(condition.clone()),
+        };
+        // A check inside may have to end the loop.
+        let end = self.while_end.replace(after);
+        self.scoped(|this| this.items(&it.body));
+        self.while_end = end;
+        self.mask = around;
+        let next = self.emit.builder.ins().iadd_imm_s(turn, 1);
+        self.emit.builder.ins().jump(test, &[BlockArg::Value(next)]);
+        self.emit.builder.seal_block(test);
+        self.emit.builder.seal_block(after);
+        self.emit.builder.switch_to_block(after);
+    }
+
+    /// Tells the host that the run must end, at the cell of each lane that takes part.
+    pub(super) fn raise(&mut self, trap: &Trap, taking_part: &Operand) {
+        let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
+        self.shared.sites.push(site);
+        let site = i64::try_from(self.shared.sites.len() - 1).unwrap_or(0);
+        let function = self.host(Import::Raise);
+        let host = self.load_word(self.frame, 0);
+        for lane in 0..self.emit.lanes {
+            let takes_part = self.emit.lane(DType::Bool, taking_part, lane);
+            self.when(takes_part, |this| {
+                let site = this.emit.builder.ins().iconst(I64, site);
+                let mut arguments = vec![host, site];
+                for sum in [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]] {
+                    let value = this.position_value(sum);
+                    arguments.push(this.emit.lane(DType::Int64, &value, lane));
+                }
+                this.emit.builder.ins().call(function, &arguments);
+            });
+        }
+    }
+
+    pub(super) fn checked(&mut self, it: &Checked) {
+        let mut is_outside: Option<Clif> = None;
+        for index in &it.indices {
+            let Operand::Same(value) = self.expr(&index.value) else {
+                unreachable!("what is found at run time stays out of vector loops")
+            };
+            self.integers.insert(index.integer, value);
+            let size = self.size(&index.size);
+            // A negative index is beyond every size, as a number without sign.
+            let beyond = self.emit.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, value, size);
+            is_outside = Some(match is_outside {
+                None => beyond,
+                Some(other) => self.emit.builder.ins().bor(other, beyond),
+            });
+        }
+        let is_outside = is_outside.unwrap_or_else(|| self.emit.builder.ins().iconst(I8, 0));
+        let builder = &mut self.emit.builder;
+        let (outside, inside, after) =
+            (builder.create_block(), builder.create_block(), builder.create_block());
+        builder.set_cold_block(outside);
+        builder.ins().brif(is_outside, outside, &[], inside, &[]);
+        builder.seal_block(outside);
+        builder.seal_block(inside);
+        builder.switch_to_block(outside);
+        let always = Operand::Same(self.emit.literal(Value::Bool(true)));
+        self.raise(&it.trap, &always);
+        match self.while_end {
+            Some(end) if it.is_in_while => self.emit.builder.ins().jump(end, &[]),
+            _ => self.emit.builder.ins().jump(after, &[]),
+        };
+        self.emit.builder.switch_to_block(inside);
+        self.scoped(|this| this.items(&it.body));
+        self.emit.builder.ins().jump(after, &[]);
+        self.emit.builder.seal_block(after);
+        self.emit.builder.switch_to_block(after);
+    }
+
+    pub(super) fn launch(&mut self, it: &Launch) {
+        let n_words = it.outer.len() + 2 * it.positions.len();
+        let size = u32::try_from(n_words.max(1) * 8).expect("few positions");
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+        let slot = self.emit.builder.create_sized_stack_slot(slot);
+        let mut words: Vec<Clif> = it.outer.iter().map(|symbol| self.positions[symbol]).collect();
+        for positions in &it.positions {
+            words.push(self.size(&positions.start));
+            words.push(self.size(&positions.end));
+        }
+        for (at, word) in words.into_iter().enumerate() {
+            let offset = i32::try_from(at * 8).expect("few positions");
+            self.emit.builder.ins().stack_store(I64, word, slot, offset);
+        }
+        let steps = it.positions.iter().map(|it| it.step).collect();
+        self.shared.launches.push(Spread { function: it.function, n_outer: it.outer.len(), steps });
+        let which = i64::try_from(self.shared.launches.len() - 1).unwrap_or(0);
+        let function = self.host(Import::Launch);
+        let host = self.load_word(self.frame, 0);
+        let which = self.emit.builder.ins().iconst(I64, which);
+        let address = self.emit.builder.ins().stack_addr(I64, slot, 0);
+        self.emit.builder.ins().call(function, &[host, which, address]);
+    }
+}
