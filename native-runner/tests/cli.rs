@@ -111,7 +111,6 @@ fn wrong_usage_is_exit_code_2_with_nothing_on_standard_output() {
         &["emit", &copy],
         &["emit", &copy, "--stage", "assembly"],
         &["emit", &copy, "--stage", "oir", "--after", "no-such-pass"],
-        &["run", &copy],
         &["run", &copy, "--backend", "fortran"],
         &["run", &copy, "--backend", "debug", "--domain", "1,2"],
         &["run", &copy, "--backend", "debug", "--fields", "/nowhere/at/all.npz"],

@@ -47,7 +47,9 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     for (handle, it) in sdfg.containers.iter() {
         let place = match it.storage {
             Storage::Register => lowering.local(it),
-            Storage::Caller | Storage::Heap | Storage::Private => Place::Array(handle.index()),
+            Storage::Caller | Storage::Heap | Storage::Private => {
+                Place::Array { array: handle.index(), is_private: it.storage == Storage::Private }
+            }
         };
         graph.places.insert(handle, place);
     }
@@ -83,8 +85,12 @@ pub fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
 /// Where a container of a graph is found in the generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// One of [`Program::arrays`], by position.
-    Array(usize),
+    /// One of [`Program::arrays`], by position. A private one is not seen from the start of the domain, also where
+    /// it was passed on.
+    Array {
+        array: usize,
+        is_private: bool,
+    },
     Local(usize),
 }
 
@@ -140,7 +146,8 @@ impl Lowering<'_> {
             return self.local(container);
         }
         self.program.arrays.push(Array::new(container, self.namer, self.is_spread));
-        Place::Array(self.program.arrays.len() - 1)
+        let is_private = container.storage == Storage::Private;
+        Place::Array { array: self.program.arrays.len() - 1, is_private }
     }
 
     fn local(&mut self, container: &Container) -> Place {
@@ -470,12 +477,11 @@ impl Graph<'_> {
     /// The element with these indices into the container's array, as its positions.
     fn element(&self, data: Handle<Container>, index: impl Iterator<Item = At>) -> Read {
         let container = &self.sdfg.containers[data];
-        let array = match self.places[&data] {
+        let (array, is_own) = match self.places[&data] {
             Place::Local(local) => return Read::Local(local),
-            Place::Array(array) => array,
+            // An iteration's own array is not seen from the start of the domain, which may be far away.
+            Place::Array { array, is_private } => (array, is_private),
         };
-        // An iteration's own array is not seen from the start of the domain, which may be far away.
-        let is_own = container.storage == Storage::Private;
         let index = index.zip(&container.shift).map(|(at, own)| {
             let none = Affine::default();
             let own = if is_own { &none } else { own };
