@@ -1,4 +1,5 @@
-//! Machine code made in process gives the bits of the interpreter, with any number of threads and any strides.
+//! Machine code made in process gives the bits of the interpreter, with any number of threads and any strides; so does
+//! C, of which the equivalence of generated stencils tells less, as compiling it takes long.
 
 use std::path::Path;
 
@@ -7,9 +8,13 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Mode;
+use isobar_runner::config::{Environment, Tools};
 use isobar_runner::executors::{Backend, Setting};
 use isobar_tests::against::native_gives_the_bits_of_debug;
+use isobar_tests::agree::prepare;
+use isobar_tests::agree::subject::Subject;
 use isobar_tests::conformance::{self, blocks};
+use isobar_tests::generate::Features;
 use isobar_tests::{GALLERY, compiled, launch, root};
 
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
@@ -80,4 +85,39 @@ fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
     }
     assert!(wrong.is_empty(), "{wrong}");
     assert!(count > 100, "{count} stencils of the pages were run");
+}
+
+/// Of stencils that handed on values between steps, or arrays between graphs, in a way that was lost, and some others.
+const IN_C: [u64; 5] = [2, 11, 30, 243, 259];
+
+#[test]
+fn generated_stencils_give_the_bits_of_debug_in_c() {
+    let environment = Environment {
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        cc: std::env::var("CC").ok(),
+        ..Environment::default()
+    };
+    let tools = Tools::find(&environment);
+    if let Err(why) = &tools.cc {
+        eprintln!("skipped: {why}");
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated_in_c");
+    std::fs::create_dir_all(&folder).expect("a folder of the build");
+    for seed in IN_C {
+        let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+        let compilation = subject.compile();
+        let signature = compilation.signature.as_ref().expect("it compiles");
+        for domain in [Domain::new(5, 4, 6), Domain::new(2, 2, 3)] {
+            let on_domain = Subject { domain, ..subject.clone() };
+            let call = prepare::call(&on_domain, &compilation, signature).expect("inputs are made");
+            let Ok(given) = compilation.bind(call) else { continue };
+            let cache = folder.join("cache");
+            let mode = Mode::Reproducible;
+            let setting =
+                Setting { cc: &tools.cc, cache: Some(&cache), temporary: &folder, threads: 1, mode };
+            let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, setting);
+            assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "seed {seed} on {domain}");
+        }
+    }
 }

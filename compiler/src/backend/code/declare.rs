@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{Assign, Declare, Item, Read, Target};
+use super::nodes::{Assign, Declare, Item, Read, Target, walk};
 use crate::expr::Expr;
 
 /// Declares each local in the innermost block that holds all its uses.
@@ -48,7 +48,7 @@ impl Found {
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
                 *self.n_assignments.entry(*local).or_default() += 1;
             }
-            item.each_expr(&mut |expr| each_local(expr, &mut |local| self.use_at(local, place)));
+            item.each_expr(&mut |expr| each_read(expr, &mut |local| self.use_at(local, place)));
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
                 self.use_at(*local, place);
             }
@@ -111,8 +111,18 @@ impl Declarations {
     }
 }
 
+/// Calls `each` for every local that items read or write, at any depth.
+pub(super) fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| each_read(expr, each));
+        if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
+            each(*local);
+        }
+    });
+}
+
 /// Calls `each` for every local that an expression reads.
-fn each_local(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
+fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
     expr.accesses(&mut |read| {
         if let Read::Local(local) = read {
             each(*local);
@@ -122,6 +132,6 @@ fn each_local(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
 
 fn reads(expr: &Expr<Read>, local: usize) -> bool {
     let mut is_read = false;
-    each_local(expr, &mut |it| is_read |= it == local);
+    each_read(expr, &mut |it| is_read |= it == local);
     is_read
 }

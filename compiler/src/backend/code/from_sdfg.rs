@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::declare::declare_locals;
+use super::declare::{declare_locals, each_local};
 use super::nodes::{
     Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
     Positions, Program, Read, Side, Step, Target, Trap, While, any,
@@ -36,6 +36,7 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     let mut lowering = Lowering {
         program,
         namer,
+        launched: Vec::new(),
         scopes: Vec::new(),
         outermost: None,
         is_in_while: false,
@@ -53,21 +54,56 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
         };
         graph.places.insert(handle, place);
     }
+    let mut pieces = Vec::new();
     for block in sdfg.region.in_sequence() {
         match &block.kind {
             BlockKind::State(state) => {
                 for node in state.in_order(None).expect("data flow has no circles") {
                     let items = lowering.node(&graph, state, node);
-                    lowering.finish_step(items);
+                    pieces.push(lowering.piece(items));
                 }
             }
             kind => {
                 let items = lowering.block(&graph, kind);
-                lowering.finish_step(items);
+                pieces.push(lowering.piece(items));
             }
         }
     }
+    for step in joined(pieces) {
+        lowering.finish_step(step);
+    }
     lowering.program
+}
+
+/// What one block of the outermost graph does, and the sweeps of the text that may end the run there.
+#[derive(Default)]
+struct Piece {
+    items: Vec<Item>,
+    ending: BTreeSet<u32>,
+}
+
+/// The pieces as steps: those that hand on a local are one, since a local ends with its function.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut last_uses: BTreeMap<usize, usize> = BTreeMap::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        each_local(&piece.items, &mut |local| {
+            last_uses.insert(local, at);
+        });
+    }
+    let (mut steps, mut end): (Vec<Piece>, usize) = (Vec::new(), 0);
+    for (at, mut piece) in pieces.into_iter().enumerate() {
+        let mut own_end = at;
+        each_local(&piece.items, &mut |local| own_end = own_end.max(last_uses[&local]));
+        match steps.last_mut().filter(|_| at > 0 && at <= end) {
+            Some(step) => {
+                step.items.append(&mut piece.items);
+                step.ending.append(&mut piece.ending);
+            }
+            None => steps.push(piece),
+        }
+        end = end.max(own_end);
+    }
+    steps
 }
 
 /// The symbols that tell which levels the array of an argument has, and whose they are.
@@ -105,6 +141,8 @@ struct Graph<'s> {
 struct Lowering<'n> {
     program: Program,
     namer: &'n mut Namer,
+    /// Positions and bodies of functions that are launched, until the step that does it is whole.
+    launched: Vec<(Vec<Symbol>, Vec<Item>)>,
     /// The loops around, from outside in.
     scopes: Vec<Scope>,
     /// The statement with control flow that holds all others around.
@@ -126,18 +164,35 @@ struct Scope {
 }
 
 impl Lowering<'_> {
-    /// Makes a function of what one step does.
-    fn finish_step(&mut self, mut items: Vec<Item>) {
+    fn piece(&mut self, items: Vec<Item>) -> Piece {
+        Piece { items, ending: std::mem::take(&mut self.ending) }
+    }
+
+    /// Makes a function of what one step does, behind those that it launches.
+    fn finish_step(&mut self, Piece { mut items, ending }: Piece) {
         if items.is_empty() {
             return;
         }
+        let step = self.program.steps.len() + 1;
+        self.name_launched(&mut items, step);
         declare_locals(&mut items);
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
-        let step = self.program.steps.len() + 1;
         let name = self.namer.name(&format!("step_{step}"));
-        let ending = std::mem::take(&mut self.ending);
         self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
         self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
+    }
+
+    /// Gives the functions that items launch their names and places.
+    fn name_launched(&mut self, items: &mut [Item], step: usize) {
+        for item in items {
+            if let Item::Launch(launch) = item {
+                let (positions, body) = std::mem::take(&mut self.launched[launch.function]);
+                let name = self.namer.name(&format!("step_{step}_at"));
+                launch.function = self.program.functions.len();
+                self.program.functions.push(Function { name, step, positions, body });
+            }
+            item.blocks_mut().into_iter().for_each(|block| self.name_launched(block, step));
+        }
     }
 
     /// What a nested graph has for itself.
@@ -334,11 +389,9 @@ impl Lowering<'_> {
         self.is_spread = false;
         declare_locals(&mut body);
         self.scopes.truncate(self.scopes.len() - map.params.len());
-        let step = self.program.steps.len() + 1;
-        let name = self.namer.name(&format!("step_{step}_at"));
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
-        self.program.functions.push(Function { name, step, positions: all, body });
-        Item::Launch(Launch { positions, function: self.program.functions.len() - 1, outer })
+        self.launched.push((all, body));
+        Item::Launch(Launch { positions, function: self.launched.len() - 1, outer })
     }
 
     fn nested(
