@@ -106,6 +106,9 @@ impl Translation<'_, '_> {
 
     /// The iterations in groups of lanes, and one by one what is left.
     pub(super) fn vector_loop(&mut self, it: &For) {
+        if self.wide_loop(it) {
+            return;
+        }
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
         let lanes = LANES as i64;

@@ -19,6 +19,8 @@ pub(super) enum Import {
     Helper(Helper),
     /// Reports that the run must end.
     Raise,
+    /// Reports that for lanes of wide code.
+    RaiseLanes,
     /// Runs a function at all positions, on all threads.
     Launch,
 }
@@ -40,6 +42,7 @@ impl Import {
     pub(super) fn name(self) -> String {
         match self {
             Import::Raise => "isobar_raise".to_owned(),
+            Import::RaiseLanes => "isobar_raise_lanes".to_owned(),
             Import::Launch => "isobar_launch".to_owned(),
             Import::Helper(Helper::Float(function, dtype)) => format!("isobar_{function}_{dtype}"),
             Import::Helper(Helper::Power(dtype)) => format!("isobar_pow_{dtype}"),
@@ -53,7 +56,7 @@ impl Import {
     pub(super) fn signature(self, mut signature: Signature) -> Signature {
         let (arguments, result): (Vec<Type>, Option<Type>) = match self {
             Import::Raise => (vec![I64; 6], None),
-            Import::Launch => (vec![I64; 3], None),
+            Import::RaiseLanes | Import::Launch => (vec![I64; 3], None),
             Import::Helper(helper) => {
                 let (n, of) = match helper {
                     Helper::Float(function, dtype) => {
@@ -74,6 +77,7 @@ impl Import {
     pub(super) fn address(self) -> *const u8 {
         match self {
             Import::Raise => raise as *const u8,
+            Import::RaiseLanes => raise_lanes as *const u8,
             Import::Launch => launch as *const u8,
             Import::Helper(helper) => helper.address(),
         }
@@ -279,6 +283,17 @@ extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64,
     });
     if is_first {
         *raised = Some(now);
+    }
+}
+
+/// Of wide code: the words are the host, the statement, the turn, and the cell of the first iteration, which is that of
+/// the first lane less `at`; the lanes are bits.
+#[expect(unsafe_code, reason = "generated code hands the host back to itself")]
+extern "C" fn raise_lanes(words: *const i64, at: i64, lanes: u64) {
+    // SAFETY: code passes the address of these six words, which it wrote.
+    let &[host, site, turn, i, j, k] = unsafe { &*words.cast::<[i64; 6]>() };
+    for lane in (0..16).filter(|lane| lanes >> lane & 1 == 1) {
+        raise(host as *const Host<'_>, site, turn, i + at + lane, j, k);
     }
 }
 

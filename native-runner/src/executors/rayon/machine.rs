@@ -6,6 +6,7 @@ use ::rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, GlobalValue};
+use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::print_errors::pretty_error;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, isa::OwnedTargetIsa};
@@ -19,6 +20,7 @@ use isobar_compiler::types::math::record::Definition;
 use super::host::{Code, Import, Site};
 use super::shape::Shape;
 use super::translate::{Links, Shared, Spread, definitions, translate};
+use super::wide;
 
 /// Machine code for one program and one shape.
 pub(super) struct Machine {
@@ -93,6 +95,8 @@ impl Machine {
         let is_x86 = isa.triple().architecture.to_string() == "x86_64";
         let has_fused =
             !is_x86 || isa.isa_flags().iter().any(|it| it.name == "has_fma" && it.as_bool() == Some(true));
+        // Wide code is called as C functions of Unix are.
+        let isa_is_plain = isa.default_call_conv() == CallConv::SystemV;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|_| None));
         let all = imports(program);
@@ -106,7 +110,8 @@ impl Machine {
             builder.symbol(*name, table.values.as_ptr().cast());
         }
         let mut module = JITModule::new(builder);
-        let mut links = Joined { has_fused, ..Joined::default() };
+        let has_wide = is_x86 && wide::is_known() && isa_is_plain;
+        let mut links = Joined { has_fused, has_wide, ..Joined::default() };
         for import in all {
             let signature = import.signature(module.make_signature());
             let declared = module.declare_function(&import.name(), Linkage::Import, &signature);
@@ -122,6 +127,7 @@ impl Machine {
         let mut shared =
             Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse };
         let mut buffers = FunctionBuilderContext::new();
+        let mut wide = Vec::new();
         let (mut contexts, mut text) = (Vec::with_capacity(program.functions.len()), String::new());
         for function in &program.functions {
             let declared = module.declare_function(&function.name, Linkage::Local, &signature);
@@ -129,8 +135,11 @@ impl Machine {
             let mut context = Context::new();
             context.func.signature = signature.clone();
             let builder = FunctionBuilder::new(&mut context.func, &mut buffers);
-            let mut linking = Linking { module: &mut module, joined: &links };
+            let mut linking = Linking { module: &mut module, joined: &links, wide: &mut wide, failed: None };
             translate(builder, &mut shared, &mut linking, function, config);
+            if let Some(why) = linking.failed {
+                return Err(why);
+            }
             if keeps_text {
                 text.push_str(&format!("; {}\n{}\n", function.name, context.func.display()));
             }
@@ -157,6 +166,9 @@ impl Machine {
             defined.map_err(|it| it.to_string())?;
             ids.push(id);
         }
+        for (id, code) in wide {
+            module.define_function_bytes(id, 64, &code, &[]).map_err(|it| it.to_string())?;
+        }
         module.finalize_definitions().map_err(|it| it.to_string())?;
         let functions = ids.into_iter().map(|id| code(module.get_finalized_function(id))).collect();
         let Shared { sites, launches, .. } = shared;
@@ -170,11 +182,15 @@ struct Joined {
     functions: BTreeMap<Import, FuncId>,
     tables: BTreeMap<&'static str, DataId>,
     has_fused: bool,
+    has_wide: bool,
 }
 
 struct Linking<'m> {
     module: &'m mut JITModule,
     joined: &'m Joined,
+    /// Finished code, to be defined.
+    wide: &'m mut Vec<(FuncId, Vec<u8>)>,
+    failed: Option<String>,
 }
 
 impl Links for Linking<'_> {
@@ -189,6 +205,26 @@ impl Links for Linking<'_> {
     fn has_fused(&self) -> bool {
         self.joined.has_fused
     }
+
+    fn has_wide(&self) -> bool {
+        self.joined.has_wide
+    }
+
+    fn wide(&mut self, of: &mut Function, code: Vec<u8>) -> FuncRef {
+        let mut signature = self.module.make_signature();
+        signature.params.push(AbiParam::new(I64));
+        let name = format!("isobar_loop_{}", self.wide.len());
+        match self.module.declare_function(&name, Linkage::Local, &signature) {
+            Ok(id) => {
+                self.wide.push((id, code));
+                self.module.declare_func_in_func(id, of)
+            }
+            Err(why) => {
+                self.failed = Some(why.to_string());
+                self.module.declare_func_in_func(self.joined.functions[&Import::Raise], of)
+            }
+        }
+    }
 }
 
 #[expect(unsafe_code, reason = "this is where generated code comes in")]
@@ -202,7 +238,7 @@ fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
     use isobar_compiler::expr::ExprKind;
     use isobar_compiler::types::{BinaryOp, DType, Function};
-    let mut all = std::collections::BTreeSet::from([Import::Raise, Import::Launch]);
+    let mut all = std::collections::BTreeSet::from([Import::Raise, Import::RaiseLanes, Import::Launch]);
     program.each_expr(&mut |expr| {
         expr.walk(&mut |it| {
             let helpers: &[Helper] = match &it.kind {

@@ -9,6 +9,7 @@ mod machine;
 mod memory;
 mod shape;
 mod translate;
+mod wide;
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;

@@ -87,6 +87,10 @@ pub(super) trait Links {
     fn table(&mut self, of: &mut cranelift_codegen::ir::Function, table: &'static Table) -> GlobalValue;
     /// Whether the processor multiplies and adds in one operation.
     fn has_fused(&self) -> bool;
+    /// Whether loops over lanes may be code of their own.
+    fn has_wide(&self) -> bool;
+    /// A function of finished code, which gets an address.
+    fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, code: Vec<u8>) -> FuncRef;
 }
 
 /// The definitions of the elementary functions that items call, one for each call.

@@ -1,0 +1,26 @@
+//! Loops over lanes as code with vectors of 512 bits, where the processor has them.
+//!
+//! The code generator for everything else knows vectors of 128 bits. So the body of a vector loop is also made into
+//! operations on vectors as wide as the processor's ([`nodes`]), these into instructions ([`emit`], [`encode`]), and
+//! the function around calls that code with the addresses and numbers that do not change in the loop.
+
+mod emit;
+mod encode;
+mod lower;
+mod nodes;
+
+
+/// Whether the processor has all instructions that the code may have.
+pub(super) fn is_known() -> bool {
+    #[cfg(all(target_arch = "x86_64", unix))]
+    {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+    }
+    #[cfg(not(all(target_arch = "x86_64", unix)))]
+    {
+        false
+    }
+}

@@ -1,0 +1,318 @@
+//! The body of a vector loop as operations on vectors, one lane for each iteration.
+
+use std::collections::BTreeMap;
+
+/// A value, by position in [`Body::values`].
+pub(super) type Id = usize;
+
+/// What a lane of a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    F64,
+    F32,
+    I64,
+    I32,
+    /// Whether something holds.
+    Mask,
+}
+
+impl Kind {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Kind::F64 | Kind::I64 => 8,
+            Kind::F32 | Kind::I32 => 4,
+            Kind::Mask => 0,
+        }
+    }
+
+    pub(super) fn is_float(self) -> bool {
+        matches!(self, Kind::F64 | Kind::F32)
+    }
+}
+
+/// A place in memory: a pointer, which moves with the lanes or not, and bytes from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// By position in [`Body::pointers`].
+    pub(super) pointer: usize,
+    pub(super) offset: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unary {
+    Abs,
+    Sqrt,
+    Nearest,
+    Floor,
+    Ceil,
+    Trunc,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// The second where it is not the first that is less: of `a < b ? a : b`.
+    Min,
+    /// Of `a > b ? a : b`.
+    Max,
+    And,
+    Or,
+    Xor,
+    /// The bits of the second that the first does not have.
+    AndNot,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    /// One of both is no number.
+    Unordered,
+}
+
+/// What makes a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Op {
+    /// Elements side by side.
+    Load(Place),
+    /// One element for all lanes.
+    LoadOne(Place),
+    /// Bytes side by side; any but 0 is true.
+    LoadBools(Place),
+    /// A word that the caller passes, for all lanes.
+    Word(usize),
+    /// These bits, for all lanes.
+    Constant(u64),
+    Unary(Unary, Id),
+    Binary(Binary, Id, Id),
+    /// `a * b + c`, or less `c`, rounded once.
+    Fused { a: Id, b: Id, c: Id, subtracts: bool },
+    ShiftLeft(Id, u8),
+    ShiftRight(Id, u8),
+    /// Of numbers of this kind.
+    Compare(Relation, Kind, Id, Id),
+    /// The second where the first holds, else the third.
+    Select(Id, Id, Id),
+    /// A number of this kind, as the processor converts it.
+    Convert(Kind, Id),
+    /// Entries of a table of doubles.
+    Gather(Place, Id),
+    /// What a slot of the frame holds.
+    Slot(usize),
+}
+
+impl Op {
+    pub(super) fn operands(&self, mut each: impl FnMut(Id)) {
+        match *self {
+            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {}
+            Op::Unary(_, a) | Op::ShiftLeft(a, _) | Op::ShiftRight(a, _) | Op::Convert(_, a) | Op::Gather(_, a) => {
+                each(a);
+            }
+            Op::Binary(_, a, b) | Op::Compare(_, _, a, b) => {
+                each(a);
+                each(b);
+            }
+            Op::Fused { a, b, c, .. } | Op::Select(a, b, c) => {
+                each(a);
+                each(b);
+                each(c);
+            }
+        }
+    }
+
+    pub(super) fn operands_mut(&mut self, mut each: impl FnMut(&mut Id)) {
+        match self {
+            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {}
+            Op::Unary(_, a) | Op::ShiftLeft(a, _) | Op::ShiftRight(a, _) | Op::Convert(_, a) | Op::Gather(_, a) => {
+                each(a);
+            }
+            Op::Binary(_, a, b) | Op::Compare(_, _, a, b) => {
+                each(a);
+                each(b);
+            }
+            Op::Fused { a, b, c, .. } | Op::Select(a, b, c) => {
+                each(a);
+                each(b);
+                each(c);
+            }
+        }
+    }
+
+    /// Whether the value is the same in every iteration, and made of nothing that the body makes.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self, Op::Word(_) | Op::Constant(_))
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Value {
+    pub(super) op: Op,
+    pub(super) kind: Kind,
+}
+
+/// What a block does, in order.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// Makes a value.
+    Make(Id),
+    /// Elements side by side, of the lanes of a mask where there is one.
+    Store { place: Place, value: Id, mask: Option<Id> },
+    StoreBools { place: Place, value: Id },
+    /// Puts a value into a slot of the frame.
+    Keep { slot: usize, value: Id },
+    /// Adds 1 to the number of turns in a slot, and goes to the block of the lanes' end when that has come.
+    Count { slot: usize, limit: u64, beyond: usize },
+    /// Sets the number of turns in a slot to 0.
+    Start { slot: usize },
+    /// Tells the host, through this function of it, that lanes of a mask must end the run: the words from `words` on.
+    Raise { words: usize, mask: Id },
+}
+
+impl Step {
+    pub(super) fn operands(&self, body: &Body, mut each: impl FnMut(Id)) {
+        match *self {
+            Step::Make(id) => body.values[id].op.operands(each),
+            Step::Store { value, mask, .. } => {
+                each(value);
+                mask.into_iter().for_each(each);
+            }
+            Step::StoreBools { value, .. } | Step::Keep { value, .. } => each(value),
+            Step::Raise { mask, .. } => each(mask),
+            Step::Count { .. } | Step::Start { .. } => {}
+        }
+    }
+}
+
+/// Where a block goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    Go(usize),
+    /// To the first if the mask holds for some lane, else to the second.
+    IfAny(Id, usize, usize),
+    /// The iterations are done.
+    Done,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) steps: Vec<Step>,
+    pub(super) end: End,
+}
+
+/// A pointer that the caller passes: a word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    pub(super) word: usize,
+    /// What it points into; arrays do not overlap.
+    pub(super) array: usize,
+    /// Bytes from lane to lane; 0 where all lanes share what is there.
+    pub(super) apart: usize,
+}
+
+/// All of a loop's body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Body {
+    /// How many iterations are done at a time.
+    pub(super) lanes: usize,
+    pub(super) values: Vec<Value>,
+    /// In the order in which their code stands; the first one is entered.
+    pub(super) blocks: Vec<Block>,
+    pub(super) pointers: Vec<Pointer>,
+    pub(super) n_words: usize,
+    pub(super) n_slots: usize,
+}
+
+impl Body {
+    /// Gives what is used in other blocks than its own a slot, and leaves out what nothing uses.
+    pub(super) fn finish(&mut self) {
+        let mut home: BTreeMap<Id, usize> = BTreeMap::new();
+        for (at, block) in self.blocks.iter().enumerate() {
+            for step in &block.steps {
+                if let Step::Make(id) = step {
+                    home.insert(*id, at);
+                }
+            }
+        }
+        let mut slots: BTreeMap<Id, usize> = BTreeMap::new();
+        for at in 0..self.blocks.len() {
+            let steps = std::mem::take(&mut self.blocks[at].steps);
+            let mut here: BTreeMap<Id, Id> = BTreeMap::new();
+            let mut changed = Vec::with_capacity(steps.len());
+            let mut own = |this: &mut Self, changed: &mut Vec<Step>, id: Id| -> Id {
+                if this.values[id].op.is_fixed() || home.get(&id) == Some(&at) {
+                    return id;
+                }
+                *here.entry(id).or_insert_with(|| {
+                    let slot = *slots.entry(id).or_insert_with(|| {
+                        this.n_slots += 1;
+                        this.n_slots - 1
+                    });
+                    let kind = this.values[id].kind;
+                    this.values.push(Value { op: Op::Slot(slot), kind });
+                    changed.push(Step::Make(this.values.len() - 1));
+                    this.values.len() - 1
+                })
+            };
+            for mut step in steps {
+                match &mut step {
+                    Step::Make(id) => {
+                        let mut op = self.values[*id].op;
+                        op.operands_mut(|it| *it = own(self, &mut changed, *it));
+                        self.values[*id].op = op;
+                    }
+                    Step::Store { value, mask, .. } => {
+                        *value = own(self, &mut changed, *value);
+                        if let Some(mask) = mask {
+                            *mask = own(self, &mut changed, *mask);
+                        }
+                    }
+                    Step::StoreBools { value, .. } | Step::Keep { value, .. } => {
+                        *value = own(self, &mut changed, *value);
+                    }
+                    Step::Raise { mask, .. } => *mask = own(self, &mut changed, *mask),
+                    Step::Count { .. } | Step::Start { .. } => {}
+                }
+                changed.push(step);
+            }
+            if let End::IfAny(mask, yes, no) = self.blocks[at].end {
+                let mask = own(self, &mut changed, mask);
+                self.blocks[at].end = End::IfAny(mask, yes, no);
+            }
+            self.blocks[at].steps = changed;
+        }
+        for block in &mut self.blocks {
+            let keep = |step: Step| match step {
+                Step::Make(id) => {
+                    let kept = slots.get(&id).map(|&slot| Step::Keep { slot, value: id });
+                    [Some(step), kept]
+                }
+                _ => [Some(step), None],
+            };
+            block.steps = block.steps.iter().flat_map(|&it| keep(it)).flatten().collect();
+        }
+        self.drop_unused();
+    }
+
+    fn drop_unused(&mut self) {
+        let mut is_used = vec![false; self.values.len()];
+        // Blocks of loops come round, but what they hand on lies in slots.
+        for block in self.blocks.iter().rev() {
+            if let End::IfAny(mask, ..) = block.end {
+                is_used[mask] = true;
+            }
+            for step in block.steps.iter().rev() {
+                if !matches!(step, Step::Make(id) if !is_used[*id]) {
+                    step.operands(self, |it| is_used[it] = true);
+                }
+            }
+        }
+        for block in &mut self.blocks {
+            block.steps.retain(|step| !matches!(step, Step::Make(id) if !is_used[*id]));
+        }
+    }
+}
