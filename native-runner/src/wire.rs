@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::config::{CCompiler, Tools};
-use crate::executors::Setting;
+use crate::executors::{Setting, Vectors};
 
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,6 +63,7 @@ impl Order {
             temporary: &self.temporary,
             threads: self.threads,
             mode: self.request.options.mode,
+            vectors: Vectors::Widest,
         }
     }
 }

@@ -12,7 +12,7 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Failure, Setting};
+use isobar_runner::executors::{Backend, Failure, Setting, Vectors};
 
 const COUNTER: &str = "
 # @input a linear(low=0, high=1, along=k)
@@ -50,6 +50,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         temporary: temporary.path(),
         threads: 2,
         mode: Mode::Reproducible,
+        vectors: Vectors::Widest,
     };
     for backend in Backend::ALL {
         if backend.check(&tools).is_err() {
@@ -91,6 +92,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
         temporary: temporary.path(),
         threads: 1,
         mode: Mode::Reproducible,
+        vectors: Vectors::Widest,
     };
     let ready = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));

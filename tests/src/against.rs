@@ -8,7 +8,7 @@ use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
-use isobar_runner::executors::{Backend, Failure, Setting};
+use isobar_runner::executors::{Backend, Failure, Setting, Vectors};
 
 /// Fewer threads than rows, as many as this machine may have, and more than that, in no even number.
 pub const THREADS: [u32; 3] = [1, 2, 7];
@@ -41,7 +41,7 @@ pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch)
     }
 }
 
-/// Runs a back end of the runner, with each number of [`THREADS`], and `debug` on copies of a launch.
+/// Runs a back end of the runner, with each number of [`THREADS`] and with common vectors, and `debug` on copies of a launch.
 /// Answers whether another statement ended the run, which may be where a level leaves out what nobody needs.
 ///
 /// # Errors
@@ -59,9 +59,11 @@ pub fn native_gives_the_bits_of_debug(
     let expected = debug::run(oir, extents, &mut meant, &mut NoControl);
     let executor = backend.executor();
     let mut is_other_trap = false;
-    for threads in THREADS {
-        let told = || format!("{} with {threads} threads", backend.name());
-        let prepared = executor.prepare(compilation, Setting { threads, ..setting }, &|_| ());
+    // Another width has code of its own, with any number of threads.
+    let widths = THREADS.map(|it| (it, Vectors::Widest)).into_iter().chain([(THREADS[0], Vectors::Common)]);
+    for (threads, vectors) in widths {
+        let told = || format!("{} with {threads} threads and {vectors:?} vectors", backend.name());
+        let prepared = executor.prepare(compilation, Setting { threads, vectors, ..setting }, &|_| ());
         let mut prepared = prepared.map_err(|it| anyhow::anyhow!("{it:?}")).with_context(told)?;
         // What a call leaves behind must not matter to the next.
         for _ in 0..2 {

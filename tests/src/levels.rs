@@ -13,7 +13,7 @@ use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, oir, schedule};
 use isobar_protocol::request::Mode;
-use isobar_runner::executors::{Backend, Setting};
+use isobar_runner::executors::{Backend, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
 use crate::agree::prepare::call;
@@ -74,6 +74,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             temporary: Path::new(""),
             threads: 1,
             mode: Mode::Reproducible,
+            vectors: Vectors::Widest,
         };
         let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
             .with_context(in_context)?;

@@ -9,18 +9,25 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Setting};
+use isobar_runner::executors::{Backend, Setting, Vectors};
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::agree::prepare;
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::generate::Features;
+use isobar_tests::kernels::fields::Fields;
 use isobar_tests::{GALLERY, compiled, launch, root};
 
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     let nothing = Err(String::new());
-    let setting =
-        Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1, mode: Mode::Reproducible };
+    let setting = Setting {
+        cc: &nothing,
+        cache: None,
+        temporary: Path::new(""),
+        threads: 1,
+        mode: Mode::Reproducible,
+        vectors: Vectors::Widest,
+    };
     let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, launch, setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
 }
@@ -87,6 +94,16 @@ fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
     assert!(count > 100, "{count} stencils of the pages were run");
 }
 
+/// What is written past the caches: whole rows, of fields that no cache keeps.
+#[test]
+fn rows_of_large_fields_give_the_bits_of_debug() {
+    let (name, domain) = (GALLERY[0], Domain::new(131, 128, 64));
+    let compilation = compiled(name, 64);
+    let signature = compilation.signature.as_ref().expect("it compiles");
+    let given = Fields::aligned(&launch(&compilation, domain), signature).launch;
+    assert_eq!(check(&compilation, &given), Ok(()), "{name} on {domain}");
+}
+
 /// Of stencils that handed on values between steps, or arrays between graphs, in a way that was lost, and some others.
 const IN_C: [u64; 5] = [2, 11, 30, 243, 259];
 
@@ -114,8 +131,14 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
             let Ok(given) = compilation.bind(call) else { continue };
             let cache = folder.join("cache");
             let mode = Mode::Reproducible;
-            let setting =
-                Setting { cc: &tools.cc, cache: Some(&cache), temporary: &folder, threads: 1, mode };
+            let setting = Setting {
+                cc: &tools.cc,
+                cache: Some(&cache),
+                temporary: &folder,
+                threads: 1,
+                mode,
+                vectors: Vectors::Widest,
+            };
             let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, setting);
             assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "seed {seed} on {domain}");
         }

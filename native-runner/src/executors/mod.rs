@@ -148,6 +148,17 @@ pub struct Setting<'a> {
     /// Threads of a run.
     pub threads: u32,
     pub mode: Mode,
+    pub vectors: Vectors,
+}
+
+/// The vectors of machine code that is made here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vectors {
+    /// The widest that the processor has, as far as they are known here.
+    #[default]
+    Widest,
+    /// Those of 128 bits, which all processors have.
+    Common,
 }
 
 /// Why a run ended before its end.

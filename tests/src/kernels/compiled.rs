@@ -20,7 +20,7 @@ use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::executors::foreign::Foreign;
 use isobar_runner::executors::steps::Sink;
-use isobar_runner::executors::{Backend, Prepared, Setting};
+use isobar_runner::executors::{Backend, Prepared, Setting, Vectors};
 use serde::Serialize;
 
 use super::fields::{Agreement, Fields};
@@ -87,6 +87,7 @@ impl Ready {
             temporary: &self.folder,
             threads,
             mode: Mode::Reproducible,
+            vectors: Vectors::Widest,
         };
         let prepared = backend.executor().prepare(compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))

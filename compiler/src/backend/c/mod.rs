@@ -7,7 +7,6 @@
 
 pub mod math;
 
-mod ahead;
 mod expression;
 mod formula;
 mod pieces;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::ahead::rows_of_next_turn;
 use super::expression::{
     ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
@@ -11,6 +10,7 @@ use super::streams::{STREAM, streamed_arrays, streamed_rows};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
+use crate::backend::code::ahead::rows_of_next_turn;
 use crate::backend::code::nodes::{
     Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target, Trap,
     any, suffix, walk,

@@ -3,6 +3,7 @@
 //! Maps and loop regions are loops, tasklets are assignments, and all names mean one thing in the whole program.
 //! Targets differ in how they write it down, not in what it says.
 
+pub mod ahead;
 pub mod nodes;
 pub mod uses;
 

@@ -4,6 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use cranelift_frontend::Variable;
+use isobar_compiler::backend::code::ahead::rows_of_next_turn;
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Checked, Element, For, If, Item, Launch, Read, Target, Trap, While, any, walk,
 };
@@ -85,8 +86,19 @@ impl Translation<'_, '_> {
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
+        let rows = if self.looks_ahead || !self.links.has_wide() {
+            Vec::new()
+        } else {
+            rows_of_next_turn(self.shared.program, it)
+        };
+        let looks_ahead = self.looks_ahead;
+        self.looks_ahead |= !rows.is_empty();
         let body = |this: &mut Self, at: Clif| {
+            if !rows.is_empty() {
+                this.ahead = rows;
+            }
             this.with_position(symbol, at, |this| this.items(&it.body));
+            this.looks_ahead = looks_ahead;
         };
         if it.is_descending {
             let last = self.emit.builder.ins().iadd_imm_s(end, -1);

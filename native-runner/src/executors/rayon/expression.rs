@@ -67,16 +67,12 @@ impl Translation<'_, '_> {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
-            BinaryOp::Mod if dtype.is_float() => {
-                self.helper(Helper::Float(Function::Mod, dtype), dtype, &[a, b])
-            }
+            BinaryOp::Mod if dtype.is_float() => self.helper(Helper::Mod(dtype), dtype, &[a, b]),
             BinaryOp::Mod => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
             BinaryOp::Pow if dtype.is_float() => {
                 let b = self.cast(right.dtype, dtype, b);
-                match power_definition(dtype) {
-                    Some(definition) => self.formula(definition, &[a, b]),
-                    None => self.helper(Helper::Power(dtype), dtype, &[a, b]),
-                }
+                let definition = power_definition(dtype).expect("powers of floats are defined");
+                self.formula(definition, &[a, b])
             }
             BinaryOp::Pow => self.wide(Helper::IntPower, dtype, a, (right.dtype, b)),
             BinaryOp::And => self.emit.both(&a, &b),
@@ -188,11 +184,13 @@ impl Translation<'_, '_> {
                 let how = if function == Function::IsInf { (FloatCC::Equal, IntCC::Equal) } else { LESS };
                 emit.compared(dtype, how, &size, &infinity)
             }
-            Function::Mod | Function::ModC => self.helper(Helper::Float(function, dtype), dtype, &[a, b]),
-            _ => match definition(function, dtype) {
-                Some(definition) => self.formula(definition, &[a]),
-                None => self.helper(Helper::Float(function, dtype), dtype, &[a]),
-            },
+            Function::Mod => self.helper(Helper::Mod(dtype), dtype, &[a, b]),
+            Function::ModC => self.helper(Helper::ModC(dtype), dtype, &[a, b]),
+            Function::RoundAwayFromZero => self.helper(Helper::RoundAwayFromZero(dtype), dtype, &[a]),
+            _ => {
+                let definition = definition(function, dtype).expect("all other functions are defined");
+                self.formula(definition, &[a])
+            }
         }
     }
 

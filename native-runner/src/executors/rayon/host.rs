@@ -9,9 +9,10 @@ use isobar_compiler::backend::code::Program;
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
-use isobar_compiler::types::{DType, Function, Value};
+use isobar_compiler::types::{DType, Value};
 
 use super::translate::Spread;
+use super::wide::end_stream;
 
 /// Something of the host that generated code calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,9 +29,12 @@ pub(super) enum Import {
 /// A function of single numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Helper {
-    /// Of one float or two.
-    Float(Function, DType),
-    Power(DType),
+    /// The remainder of floats of this type.
+    Mod(DType),
+    /// C's.
+    ModC(DType),
+    /// The nearest whole number, of two the one that is farther from zero.
+    RoundAwayFromZero(DType),
     IntPower,
     Divide,
     Modulo,
@@ -44,8 +48,9 @@ impl Import {
             Import::Raise => "isobar_raise".to_owned(),
             Import::RaiseLanes => "isobar_raise_lanes".to_owned(),
             Import::Launch => "isobar_launch".to_owned(),
-            Import::Helper(Helper::Float(function, dtype)) => format!("isobar_{function}_{dtype}"),
-            Import::Helper(Helper::Power(dtype)) => format!("isobar_pow_{dtype}"),
+            Import::Helper(Helper::Mod(dtype)) => format!("isobar_mod_{dtype}"),
+            Import::Helper(Helper::ModC(dtype)) => format!("isobar_mod_c_{dtype}"),
+            Import::Helper(Helper::RoundAwayFromZero(dtype)) => format!("isobar_round_{dtype}"),
             Import::Helper(Helper::IntPower) => "isobar_power_i64".to_owned(),
             Import::Helper(Helper::Divide) => "isobar_div_i64".to_owned(),
             Import::Helper(Helper::Modulo) => "isobar_mod_i64".to_owned(),
@@ -59,10 +64,8 @@ impl Import {
             Import::RaiseLanes | Import::Launch => (vec![I64; 3], None),
             Import::Helper(helper) => {
                 let (n, of) = match helper {
-                    Helper::Float(function, dtype) => {
-                        (if is_binary(function) { 2 } else { 1 }, float_type(dtype))
-                    }
-                    Helper::Power(dtype) => (2, float_type(dtype)),
+                    Helper::Mod(dtype) | Helper::ModC(dtype) => (2, float_type(dtype)),
+                    Helper::RoundAwayFromZero(dtype) => (1, float_type(dtype)),
                     Helper::IntPower | Helper::Divide | Helper::Modulo | Helper::ModuloOfC => (2, I64),
                 };
                 (vec![of; n], Some(of))
@@ -84,30 +87,8 @@ impl Import {
     }
 }
 
-fn is_binary(function: Function) -> bool {
-    matches!(function, Function::Mod | Function::ModC)
-}
-
 fn float_type(dtype: DType) -> Type {
     if dtype == DType::Float32 { F32 } else { F64 }
-}
-
-/// The addresses of the functions of one argument.
-macro_rules! unary_addresses {
-    ($function:expr, $dtype:expr, $($variant:ident),*) => {
-        match ($function, $dtype) {
-            $(
-                (Function::$variant, DType::Float32) => {
-                    extern "C" fn it(x: f32) -> f32 { math::call_f32(Function::$variant, x) }
-                    it as *const u8
-                }
-                (Function::$variant, _) => {
-                    extern "C" fn it(x: f64) -> f64 { math::call_f64(Function::$variant, x) }
-                    it as *const u8
-                }
-            )*
-        }
-    };
 }
 
 impl Helper {
@@ -124,11 +105,11 @@ impl Helper {
         extern "C" fn mod_c_f32(a: f32, b: f32) -> f32 {
             math::mod_c_f32(a, b)
         }
-        extern "C" fn pow_f64(a: f64, b: f64) -> f64 {
-            math::pow_f64(a, b)
+        extern "C" fn round_f64(a: f64) -> f64 {
+            math::round_away_from_zero_f64(a)
         }
-        extern "C" fn pow_f32(a: f32, b: f32) -> f32 {
-            math::pow_f32(a, b)
+        extern "C" fn round_f32(a: f32) -> f32 {
+            math::round_away_from_zero_f32(a)
         }
         extern "C" fn power(a: i64, b: i64) -> i64 {
             evaluate::integer_power(a, b)
@@ -143,55 +124,16 @@ impl Helper {
             a.modulo_of_c(b)
         }
         match self {
-            Helper::Float(Function::Mod, DType::Float32) => mod_f32 as *const u8,
-            Helper::Float(Function::Mod, _) => mod_f64 as *const u8,
-            Helper::Float(Function::ModC, DType::Float32) => mod_c_f32 as *const u8,
-            Helper::Float(Function::ModC, _) => mod_c_f64 as *const u8,
-            Helper::Power(DType::Float32) => pow_f32 as *const u8,
-            Helper::Power(_) => pow_f64 as *const u8,
+            Helper::Mod(DType::Float32) => mod_f32 as *const u8,
+            Helper::Mod(_) => mod_f64 as *const u8,
+            Helper::ModC(DType::Float32) => mod_c_f32 as *const u8,
+            Helper::ModC(_) => mod_c_f64 as *const u8,
+            Helper::RoundAwayFromZero(DType::Float32) => round_f32 as *const u8,
+            Helper::RoundAwayFromZero(_) => round_f64 as *const u8,
             Helper::IntPower => power as *const u8,
             Helper::Divide => divide as *const u8,
             Helper::Modulo => modulo as *const u8,
             Helper::ModuloOfC => modulo_of_c as *const u8,
-            Helper::Float(function, dtype) => unary_addresses!(
-                function,
-                dtype,
-                Abs,
-                Min,
-                Max,
-                Mod,
-                MinC,
-                MaxC,
-                ModC,
-                Sqrt,
-                Exp,
-                Log,
-                Log10,
-                Sin,
-                Cos,
-                Tan,
-                Asin,
-                Acos,
-                Atan,
-                Sinh,
-                Cosh,
-                Tanh,
-                Asinh,
-                Acosh,
-                Atanh,
-                Cbrt,
-                Gamma,
-                Erf,
-                Erfc,
-                Floor,
-                Ceil,
-                Trunc,
-                Round,
-                RoundAwayFromZero,
-                IsNan,
-                IsInf,
-                IsFinite
-            ),
         }
     }
 }
@@ -241,6 +183,12 @@ impl<'a> Host<'a> {
         Self { sites, launches, functions, frame: std::ptr::null(), threads, raised: Mutex::new(None) }
     }
 
+    /// The number of the thread at hand among those of the run, each of which has memory of its own.
+    fn thread(&self) -> usize {
+        // A run on one thread may be called from another pool.
+        if self.threads > 1 { ::rayon::current_thread_index().unwrap_or(0) } else { 0 }
+    }
+
     /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done.
     pub(super) fn run(
         mut self,
@@ -252,9 +200,10 @@ impl<'a> Host<'a> {
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
         self.frame = frame.as_ptr();
-        let thread = ::rayon::current_thread_index().unwrap_or(0);
+        let thread = self.thread();
         for (at, step) in program.steps.iter().enumerate() {
             Shared(&self).enter(step.function, &[], thread);
+            end_stream();
             let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(raised) = raised {
                 // A step behind this one may have to end the run in a sweep that stands before in the text.
@@ -313,6 +262,10 @@ unsafe impl Sync for Shared<'_> {}
 unsafe impl Send for Shared<'_> {}
 
 impl Shared<'_> {
+    fn thread(self) -> usize {
+        self.0.thread()
+    }
+
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn enter(self, function: usize, at: &[i64], thread: usize) {
         // SAFETY: the code was made for this frame, from a valid graph: see `Machine::run`.
@@ -348,15 +301,16 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
             }
             shared.enter(spread.function, &at, thread);
         }
+        end_stream();
     };
     if host.threads <= 1 || total <= 1 {
-        run(0..total, ::rayon::current_thread_index().unwrap_or(0));
+        run(0..total, host.thread());
         return;
     }
     let n_pieces = total.min(host.threads * PIECES);
     let start_of = |piece: usize| piece * total / n_pieces;
     (0..n_pieces).into_par_iter().with_max_len(1).for_each(|piece| {
-        run(start_of(piece)..start_of(piece + 1), ::rayon::current_thread_index().unwrap_or(0));
+        run(start_of(piece)..start_of(piece + 1), shared.thread());
     });
 }
 

@@ -17,6 +17,7 @@ use isobar_compiler::backend::code::Program;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 
+use super::super::Vectors;
 use super::host::{Code, Import, Site};
 use super::shape::Shape;
 use super::translate::{Links, Shared, Spread, definitions, translate};
@@ -41,6 +42,7 @@ pub(super) struct Options {
     pub(super) max_turns: u64,
     /// Whether a product and a sum may be rounded once, which changes bits.
     pub(super) may_fuse: bool,
+    pub(super) vectors: Vectors,
     pub(super) keeps_text: bool,
 }
 
@@ -88,7 +90,7 @@ impl Machine {
     pub(super) fn new(
         program: &Program,
         shape: &Shape,
-        Options { max_turns, may_fuse, keeps_text }: Options,
+        Options { max_turns, may_fuse, vectors, keeps_text }: Options,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -96,7 +98,7 @@ impl Machine {
         let has_fused =
             !is_x86 || isa.isa_flags().iter().any(|it| it.name == "has_fma" && it.as_bool() == Some(true));
         // Wide code is called as C functions of Unix are.
-        let isa_is_plain = isa.default_call_conv() == CallConv::SystemV;
+        let calls_as_c = isa.default_call_conv() == CallConv::SystemV;
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|_| None));
         let all = imports(program);
@@ -110,7 +112,7 @@ impl Machine {
             builder.symbol(*name, table.values.as_ptr().cast());
         }
         let mut module = JITModule::new(builder);
-        let has_wide = is_x86 && wide::is_known() && isa_is_plain;
+        let has_wide = vectors == Vectors::Widest && wide::is_known() && calls_as_c;
         let mut links = Joined { has_fused, has_wide, ..Joined::default() };
         for import in all {
             let signature = import.signature(module.make_signature());
@@ -135,13 +137,21 @@ impl Machine {
             let mut context = Context::new();
             context.func.signature = signature.clone();
             let builder = FunctionBuilder::new(&mut context.func, &mut buffers);
-            let mut linking = Linking { module: &mut module, joined: &links, wide: &mut wide, failed: None };
+            let mut linking = Linking {
+                module: &mut module,
+                joined: &links,
+                wide: &mut wide,
+                texts: Vec::new(),
+                failed: None,
+            };
             translate(builder, &mut shared, &mut linking, function, config);
             if let Some(why) = linking.failed {
                 return Err(why);
             }
             if keeps_text {
                 text.push_str(&format!("; {}\n{}\n", function.name, context.func.display()));
+                // Of functions that are called by number, in that order.
+                linking.texts.iter().for_each(|it| text.push_str(it));
             }
             contexts.push((id, context));
         }
@@ -190,6 +200,8 @@ struct Linking<'m> {
     joined: &'m Joined,
     /// Finished code, to be defined.
     wide: &'m mut Vec<(FuncId, Vec<u8>)>,
+    /// What that does.
+    texts: Vec<String>,
     failed: Option<String>,
 }
 
@@ -210,13 +222,14 @@ impl Links for Linking<'_> {
         self.joined.has_wide
     }
 
-    fn wide(&mut self, of: &mut Function, code: Vec<u8>) -> FuncRef {
+    fn wide(&mut self, of: &mut Function, body: &wide::Body) -> FuncRef {
         let mut signature = self.module.make_signature();
         signature.params.push(AbiParam::new(I64));
         let name = format!("isobar_loop_{}", self.wide.len());
         match self.module.declare_function(&name, Linkage::Local, &signature) {
             Ok(id) => {
-                self.wide.push((id, code));
+                self.wide.push((id, wide::emit(body)));
+                self.texts.push(format!("; {name}\n{body}\n"));
                 self.module.declare_func_in_func(id, of)
             }
             Err(why) => {
@@ -241,24 +254,21 @@ fn imports(program: &Program) -> Vec<Import> {
     let mut all = std::collections::BTreeSet::from([Import::Raise, Import::RaiseLanes, Import::Launch]);
     program.each_expr(&mut |expr| {
         expr.walk(&mut |it| {
-            let helpers: &[Helper] = match &it.kind {
-                ExprKind::Binary(BinaryOp::Pow, left, _) if left.dtype.is_float() => {
-                    &[Helper::Power(left.dtype)]
-                }
-                ExprKind::Binary(BinaryOp::Mod, left, _) if left.dtype.is_float() => {
-                    &[Helper::Float(Function::Mod, left.dtype)]
-                }
-                ExprKind::Binary(BinaryOp::Pow, ..) => &[Helper::IntPower],
-                ExprKind::Binary(BinaryOp::Mod, ..) => &[Helper::Modulo],
-                ExprKind::Binary(BinaryOp::Div, ..) => &[Helper::Divide],
-                ExprKind::Call(function, arguments) => {
-                    let dtype = arguments.first().map_or(DType::Float64, |it| it.dtype);
-                    if dtype.is_float() {
-                        &[Helper::Float(*function, dtype)]
-                    } else {
-                        &[Helper::Modulo, Helper::ModuloOfC]
-                    }
-                }
+            let of = match &it.kind {
+                ExprKind::Binary(_, left, _) => left.dtype,
+                ExprKind::Call(_, arguments) => arguments.first().map_or(DType::Float64, |it| it.dtype),
+                _ => return,
+            };
+            let helpers: &[Helper] = match (&it.kind, of.is_float()) {
+                (ExprKind::Binary(BinaryOp::Mod, ..), true) => &[Helper::Mod(of)],
+                (ExprKind::Binary(BinaryOp::Mod, ..), false) => &[Helper::Modulo],
+                (ExprKind::Binary(BinaryOp::Pow, ..), false) => &[Helper::IntPower],
+                (ExprKind::Binary(BinaryOp::Div, ..), false) => &[Helper::Divide],
+                (ExprKind::Call(Function::Mod, _), true) => &[Helper::Mod(of)],
+                (ExprKind::Call(Function::Mod, _), false) => &[Helper::Modulo],
+                (ExprKind::Call(Function::ModC, _), true) => &[Helper::ModC(of)],
+                (ExprKind::Call(Function::ModC, _), false) => &[Helper::ModuloOfC],
+                (ExprKind::Call(Function::RoundAwayFromZero, _), true) => &[Helper::RoundAwayFromZero(of)],
                 _ => &[],
             };
             all.extend(helpers.iter().map(|&it| Import::Helper(it)));

@@ -29,7 +29,7 @@ use isobar_protocol::request::Mode;
 
 use super::openmp::start_of;
 use super::steps::{Sink, step};
-use super::{Executor, Failure, Prepared, Progress, Setting};
+use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
 use host::{Host, Raised, word};
 use machine::{Machine, Options};
 use shape::{Given, Shape};
@@ -76,7 +76,8 @@ impl Executor for Rayon {
         let threads = usize::try_from(setting.threads).unwrap_or(1);
         let threads = if threads == 0 { current_num_threads() } else { threads };
         let may_fuse = setting.mode == Mode::Fast;
-        let options = Options { max_turns: MAX_TURNS, may_fuse, keeps_text: false };
+        let vectors = setting.vectors;
+        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
         Ok(Box::new(Made::new(flow, signature, threads, options)))
     }
 }
@@ -113,7 +114,8 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
     };
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
-    let options = Options { max_turns: MAX_TURNS, may_fuse: false, keeps_text: true };
+    let vectors = Vectors::Widest;
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
 

@@ -1,8 +1,8 @@
 //! What a call fixes before code is made for it: sizes, strides, and where everything lies.
 
 use isobar_compiler::backend::code::nodes::{Array, Meaning, Program, Side};
-use isobar_compiler::sdfg::nodes::Strides;
-use isobar_compiler::space::{Size, Symbol};
+use isobar_compiler::sdfg::nodes::{ContainerKind, Strides};
+use isobar_compiler::space::{Axis, Size, Symbol};
 
 /// Temporaries, and the rows of threads, start at a multiple of so many bytes: a cache line.
 pub(super) const ALIGNMENT: usize = 64;
@@ -82,6 +82,19 @@ impl Shape {
             // An iteration's own array may be as large as a tile is at most; its size has no positions.
             Meaning::Position(_) => None,
         }
+    }
+
+    /// What the caller's fields take at the points of the compute domain.
+    pub(super) fn field_bytes(&self, program: &Program) -> i64 {
+        let [i, j, k] = self.domain;
+        let of = |axis: Axis| [i, j, k][axis.index()];
+        let fields =
+            program.arrays.iter().filter(|it| matches!(it.container.kind, ContainerKind::Field { .. }));
+        let bytes = fields.map(|it| {
+            let points: i64 = it.container.axes.iter().map(of).fold(1, i64::saturating_mul);
+            points.saturating_mul(i64::try_from(it.container.dtype.size_bytes()).unwrap_or(8))
+        });
+        bytes.fold(0, i64::saturating_add)
     }
 
     pub(super) fn levels(&self, array: usize, side: Side) -> i64 {

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{
     Value as Clif,
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
-use isobar_compiler::backend::code::nodes::{Assign, Function, Item, Program, Read, Target, walk};
+use isobar_compiler::backend::code::nodes::{Assign, Element, Function, Item, Program, Read, Target, walk};
 use isobar_compiler::expr::ExprKind;
 use isobar_compiler::space::Symbol;
 use isobar_compiler::types::math::real::Table;
@@ -24,6 +24,7 @@ use isobar_compiler::types::{BinaryOp, DType};
 use super::host::{Helper, Import, Site};
 use super::lanes::{Emitter, Operand, scalar_type};
 use super::shape::Shape;
+use super::wide::Body;
 
 /// What functions of one program share while they are made.
 pub(super) struct Shared<'p> {
@@ -68,6 +69,10 @@ pub(super) struct Translation<'t, 'p> {
     pub(super) lane_symbol: Option<Symbol>,
     /// The lanes that take part; all, where there is none.
     pub(super) mask: Option<Operand>,
+    /// Rows that the next turn of a loop around reads; the first loop over lanes asks for them.
+    pub(super) ahead: Vec<Element>,
+    /// Whether a loop around asks for what its next turn reads.
+    pub(super) looks_ahead: bool,
     /// Where a `while` around goes on when it has ended.
     pub(super) while_end: Option<cranelift_codegen::ir::Block>,
 }
@@ -89,8 +94,8 @@ pub(super) trait Links {
     fn has_fused(&self) -> bool;
     /// Whether loops over lanes may be code of their own.
     fn has_wide(&self) -> bool;
-    /// A function of finished code, which gets an address.
-    fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, code: Vec<u8>) -> FuncRef;
+    /// The function that runs all iterations of a body, which gets the address of its words.
+    fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, body: &Body) -> FuncRef;
 }
 
 /// The definitions of the elementary functions that items call, one for each call.
@@ -144,6 +149,8 @@ pub(super) fn translate<'t, 'p>(
         regions: BTreeMap::new(),
         lane_symbol: None,
         mask: None,
+        ahead: Vec::new(),
+        looks_ahead: false,
         while_end: None,
     };
     for (position, symbol) in function.positions.iter().enumerate() {

@@ -16,8 +16,8 @@ use super::nodes::{Binary, Body, End, Id, Kind, Op, Place, Relation, Step, Unary
 const WORDS: Gpr = RDI;
 /// The iteration of the first lane, counted from the start of the loop.
 const AT: Gpr = RAX;
-/// The iterations that fill all lanes.
-const FULL: Gpr = RSI;
+/// The last position at which all lanes have an iteration.
+const LAST: Gpr = RSI;
 /// What pointers may stay in.
 const POINTERS: [Gpr; 9] = [RDX, R8, R9, R10, RBX, R12, R13, R14, R15];
 const SAVED: [Gpr; 5] = [RBX, R12, R13, R14, R15];
@@ -28,6 +28,8 @@ const N_MASKS: usize = 6;
 /// Registers that values of the whole loop may have for themselves.
 const N_FIXED: usize = 12;
 const SLOT_BYTES: i32 = 64;
+/// Of the frame: whether rows are written past the caches.
+const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
 
 /// Where something stands in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +79,8 @@ struct Emit<'b> {
     n_slots: usize,
     /// Whether lanes are missing.
     is_rest: bool,
+    /// Whether rows go past the caches.
+    is_streaming: bool,
     labels: Vec<Label>,
     done: Label,
     /// Values of the whole loop that have a register.
@@ -84,7 +88,7 @@ struct Emit<'b> {
 }
 
 /// The function of a body: its argument is the address of the words, the first of which is the number of iterations.
-pub(super) fn emit(body: &Body) -> Vec<u8> {
+pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
     let mut asm = Assembler::default();
     let done = asm.label();
     let mut this = Emit {
@@ -98,6 +102,7 @@ pub(super) fn emit(body: &Body) -> Vec<u8> {
         pointers: Vec::new(),
         n_slots: body.n_slots,
         is_rest: false,
+        is_streaming: false,
         labels: Vec::new(),
         done,
         fixed: BTreeMap::new(),
@@ -109,6 +114,8 @@ pub(super) fn emit(body: &Body) -> Vec<u8> {
 impl Emit<'_> {
     fn function(&mut self) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
+        let [plain, past_caches, others, end] = std::array::from_fn(|_| self.asm.label());
+        let streamed = self.streamed();
         self.asm.push(RBP);
         self.asm.move_to(RBP, RSP);
         SAVED.iter().for_each(|&it| self.asm.push(it));
@@ -116,24 +123,33 @@ impl Emit<'_> {
         self.asm.and_constant(RSP, -64);
         let frame = self.asm.subtract_later(RSP);
         self.load_pointers();
-        self.asm.load(FULL, Memory::at(WORDS, 0));
-        self.asm.and_constant(FULL, -lanes);
+        self.asm.load(LAST, Memory::at(WORDS, 0));
+        self.asm.add_constant(LAST, -lanes);
         self.asm.constant(R11, (1 << self.body.lanes) - 1);
         self.move_mask_from(ALL, R11);
         self.choose_fixed();
         self.asm.subtract(AT, AT);
+        if !streamed.is_empty() {
+            self.asm.store_zero(STREAMS);
+            self.find_lines(&streamed, plain);
+        }
 
-        let (top, next, rest, end) = (self.asm.label(), self.asm.label(), self.asm.label(), self.asm.label());
-        self.asm.compare(AT, FULL);
-        self.asm.jump_if(Condition::GreaterOrEqual, rest);
-        self.asm.bind(top);
-        self.blocks(next);
-        self.asm.bind(next);
-        self.asm.add_constant(AT, lanes);
-        self.asm.compare(AT, FULL);
-        self.asm.jump_if(Condition::Less, top);
+        // As many as fill all lanes, as long as there are so many.
+        self.asm.bind(plain);
+        if !streamed.is_empty() {
+            self.asm.load(R11, STREAMS);
+            self.asm.test(R11);
+            self.asm.jump_if(Condition::NotEqual, past_caches);
+        }
+        self.full_lanes(others);
+        if !streamed.is_empty() {
+            self.asm.bind(past_caches);
+            self.is_streaming = true;
+            self.full_lanes(others);
+            self.is_streaming = false;
+        }
 
-        self.asm.bind(rest);
+        self.asm.bind(others);
         self.asm.load(RCX, Memory::at(WORDS, 0));
         self.asm.subtract(RCX, AT);
         self.asm.jump_if(Condition::LessOrEqual, end);
@@ -146,11 +162,52 @@ impl Emit<'_> {
         self.asm.bind(end);
 
         self.asm.zero_upper();
-        self.asm.address(RSP, Memory::at(RBP, -8 * SAVED.len() as i32));
+        self.asm.address(RSP, Memory::at(RBP, -40));
         SAVED.iter().rev().for_each(|&it| self.asm.pop(it));
         self.asm.pop(RBP);
         self.asm.return_();
         self.asm.set_later(frame, i32::try_from(self.n_slots).expect("few slots") * SLOT_BYTES);
+    }
+
+    /// A loop over the iterations that fill all lanes.
+    fn full_lanes(&mut self, others: Label) {
+        let lanes = i32::try_from(self.body.lanes).expect("few lanes");
+        let (top, next) = (self.asm.label(), self.asm.label());
+        self.asm.compare(AT, LAST);
+        self.asm.jump_if(Condition::Greater, others);
+        self.asm.bind(top);
+        self.blocks(next);
+        self.asm.bind(next);
+        self.asm.add_constant(AT, lanes);
+        self.asm.compare(AT, LAST);
+        self.asm.jump_if(Condition::LessOrEqual, top);
+        self.asm.jump(others);
+    }
+
+    /// Where something is written past the caches.
+    fn streamed(&self) -> Vec<(Place, usize)> {
+        let mut places = Vec::new();
+        for step in self.body.blocks.iter().flat_map(|it| &it.steps) {
+            if let Step::Store { place, value, is_streamed: true, .. } = step {
+                places.push((*place, self.body.values[*value].kind.bytes()));
+            }
+        }
+        places
+    }
+
+    /// Notes whether all that may be written past the caches starts with a line. Where rows start in the middle of one,
+    /// lines that are written in part cost more than the others bring.
+    fn find_lines(&mut self, streamed: &[(Place, usize)], plain: Label) {
+        if streamed.iter().any(|&(_, bytes)| self.body.lanes * bytes != 64) {
+            return;
+        }
+        for &(place, _) in streamed {
+            let base = self.pointer(place.pointer);
+            self.asm.address(R11, Memory::at(base, place.offset));
+            self.asm.and_constant(R11, 63);
+            self.asm.jump_if(Condition::NotEqual, plain);
+        }
+        self.asm.increment(STREAMS);
     }
 
     fn load_pointers(&mut self) {
@@ -163,7 +220,9 @@ impl Emit<'_> {
                     Op::Load(it) | Op::LoadOne(it) | Op::LoadBools(it) | Op::Gather(it, _) => count(it),
                     _ => {}
                 },
-                Step::Store { place, .. } | Step::StoreBools { place, .. } => count(*place),
+                Step::Store { place, .. } | Step::StoreBools { place, .. } | Step::Fetch { place } => {
+                    count(*place)
+                }
                 _ => {}
             }
         }
@@ -284,7 +343,7 @@ impl Emit<'_> {
     fn step(&mut self, step: Step) {
         match step {
             Step::Make(id) => self.make(id),
-            Step::Store { place, value, mask } => {
+            Step::Store { place, value, mask, is_streamed } => {
                 let kind = self.body.values[value].kind;
                 let register = self.vector(value);
                 let mask = match mask {
@@ -296,7 +355,10 @@ impl Emit<'_> {
                 let length = self.length(kind);
                 let how = How { length, mask, unit: length, ..How::default() };
                 let to = self.elements(place, kind.bytes());
-                self.asm.evex(store_code(kind), how, register, 0, Rm::Memory(to));
+                let code = store_code(kind);
+                let code =
+                    if is_streamed && self.is_streaming { Code { opcode: 0x2b, ..code } } else { code };
+                self.asm.evex(code, how, register, 0, Rm::Memory(to));
                 self.used(&[value]);
                 self.used(mask_of(step).as_slice());
             }
@@ -334,6 +396,11 @@ impl Emit<'_> {
                 self.keep(slot, value);
                 self.used(&[value]);
             }
+            Step::Fetch { place } => {
+                let bytes = self.body.pointers[place.pointer].bytes;
+                let what = self.elements(place, bytes);
+                self.asm.fetch(what);
+            }
             Step::Start { slot } => self.asm.store_zero(slot_at(slot)),
             Step::Count { slot, limit, beyond } => {
                 self.asm.load(RCX, slot_at(slot));
@@ -352,7 +419,7 @@ impl Emit<'_> {
 
     /// Calls the host; nothing but what is in slots is kept.
     fn raise(&mut self, words: usize, mask: u8) {
-        let saved = [(WORDS, -48), (AT, -56), (FULL, -64)];
+        let saved = [(WORDS, -48), (AT, -56), (LAST, -64)];
         for (register, offset) in saved {
             self.asm.store(Memory::at(RBP, offset), register);
         }
@@ -389,13 +456,7 @@ impl Emit<'_> {
                 self.asm.evex(code, how, register, 0, Rm::Memory(from));
                 let to = self.new_mask(id);
                 let how = How { length: 64, mask, ..How::default() };
-                self.asm.evex(
-                    Code::new(1, 2, is_double, 0x27),
-                    how,
-                    to,
-                    register,
-                    Rm::Register(register),
-                );
+                self.asm.evex(Code::new(1, 2, is_double, 0x27), how, to, register, Rm::Register(register));
             }
             _ if value.kind == Kind::Mask => self.make_mask(id, value.op),
             _ => self.make_vector(id, value.op, value.kind),
@@ -497,7 +558,8 @@ impl Emit<'_> {
                 self.asm.evex(Code::new(1, 1, true, 0x73), how, if is_left { 6 } else { 2 }, to, last.rm);
             }
             Op::Binary(op, a, b) => {
-                let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
+                let commutes =
+                    matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
                 let is_turned =
                     commutes && self.values[a].register.is_none() && self.values[b].register.is_some();
                 let (a, b) = if is_turned { (b, a) } else { (a, b) };
@@ -514,13 +576,8 @@ impl Emit<'_> {
                 let last = self.last(then, kind, !self.is_rest);
                 self.used(&[mask, then, otherwise]);
                 let to = self.new_vector(id);
-                let how = How {
-                    length,
-                    mask: mask_at,
-                    is_same: last.is_same,
-                    unit: last.unit,
-                    ..How::default()
-                };
+                let how =
+                    How { length, mask: mask_at, is_same: last.is_same, unit: last.unit, ..How::default() };
                 let code = Code::new(1, 2, kind.bytes() == 8, 0x65);
                 self.asm.evex(code, how, to, other, last.rm);
             }

@@ -159,11 +159,7 @@ impl Assembler {
             0x62,
             not(register >> 3, 7) | not(index >> 3, 6) | not(base >> 3, 5) | not(register >> 4, 4) | code.map,
             u8::from(code.is_wide) << 7 | (!other & 15) << 3 | 4 | code.prefix,
-            u8::from(how.zeroes) << 7
-                | length << 5
-                | u8::from(how.is_same) << 4
-                | not(fifth, 3)
-                | how.mask,
+            u8::from(how.zeroes) << 7 | length << 5 | u8::from(how.is_same) << 4 | not(fifth, 3) | how.mask,
             code.opcode,
         ]);
         self.operands(register, rm, how.unit, how.immediate);
@@ -290,6 +286,11 @@ impl Assembler {
         self.bytes.extend(value.to_le_bytes());
     }
 
+    /// Compares with 0.
+    pub(super) fn test(&mut self, it: Gpr) {
+        self.legacy(&[0x85], it.0, Rm::Register(it.0));
+    }
+
     pub(super) fn subtract(&mut self, to: Gpr, value: Gpr) {
         self.legacy(&[0x2b], to.0, Rm::Register(value.0));
     }
@@ -353,7 +354,6 @@ impl Assembler {
 pub(super) enum Condition {
     Equal = 4,
     NotEqual = 5,
-    Less = 12,
-    GreaterOrEqual = 13,
     LessOrEqual = 14,
+    Greater = 15,
 }

@@ -8,7 +8,8 @@ use isobar_compiler::backend::code::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
 use isobar_compiler::expr::{Expr, ExprKind};
-use isobar_compiler::space::{Affine, Ring, Symbol};
+use isobar_compiler::sdfg::nodes::{ContainerKind, Storage};
+use isobar_compiler::space::{Affine, AxisSet, Ring, Symbol};
 use isobar_compiler::types::math::record::{self, Definition};
 use isobar_compiler::types::math::{definition, power_definition};
 use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value as Number};
@@ -16,13 +17,12 @@ use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value as Number
 use super::super::host::{Import, Site};
 use super::super::lanes::Operand;
 use super::super::translate::{Translation, definitions};
-use super::emit::emit;
-use super::nodes::{
-    Binary, Block, Body, End, Id, Kind, Op, Place, Pointer, Relation, Step, Unary, Value,
-};
+use super::nodes::{Binary, Block, Body, End, Id, Kind, Op, Place, Pointer, Relation, Step, Unary, Value};
 
 /// Steps of a branch that are worth asking whether any lane takes it.
 const WORTH_A_BRANCH: usize = 24;
+/// From so many bytes of all fields on, what is written is written past the caches.
+const STREAM_FROM: i64 = 16 << 20;
 /// No array: the tables.
 const TABLES: usize = usize::MAX;
 
@@ -51,7 +51,7 @@ impl Translation<'_, '_> {
             let offset = i32::try_from(at * 8).expect("few words");
             self.emit.builder.ins().stack_store(I64, word, slot, offset);
         }
-        let function = self.links.wide(self.emit.builder.func, emit(&body));
+        let function = self.links.wide(self.emit.builder.func, &body);
         let address = self.emit.builder.ins().stack_addr(I64, slot, 0);
         self.emit.builder.ins().call(function, &[address]);
         true
@@ -97,7 +97,13 @@ fn kind_of(dtype: DType) -> Option<Kind> {
 
 fn bits_of(value: Number) -> u64 {
     match value {
-        Number::Bool(it) => if it { u64::MAX } else { 0 },
+        Number::Bool(it) => {
+            if it {
+                u64::MAX
+            } else {
+                0
+            }
+        }
         Number::Float32(it) => u64::from(it.to_bits()),
         Number::Float64(it) => it.to_bits(),
         Number::Int32(it) => u64::from(it.cast_unsigned()),
@@ -146,8 +152,23 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             mask: None,
             symbol: it.positions.variable.clone(),
         };
+        this.fetch_ahead();
         this.items(&it.body)?;
         Some(this)
+    }
+
+    /// Asks, line by line, for rows that the next turn of a loop around reads.
+    fn fetch_ahead(&mut self) {
+        for mut row in std::mem::take(&mut self.around.ahead) {
+            if let Some(along) = row.index.first_mut() {
+                *along = At::Known(Affine::symbol(&self.symbol));
+            }
+            if let Some((place, apart)) = self.place(&row)
+                && apart != 0
+            {
+                self.push(Step::Fetch { place });
+            }
+        }
     }
 
     fn finish(mut self) -> (Body, Vec<Clif>) {
@@ -241,7 +262,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// Where an element is, and how many bytes lanes are apart.
     fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
-        let of = &self.around.shared.program.arrays[element.array];
+        let program = self.around.shared.program;
+        let of = &program.arrays[element.array];
         let size = of.container.dtype.size_bytes() as i64;
         let ring = of.container.ring;
         let strides = self.around.shared.shape.arrays[element.array].strides.clone();
@@ -277,7 +299,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let (address, constant, _) = self.around.address(&without);
         let address = self.around.emit.builder.ins().iadd_imm_s(address, constant);
         let word = self.word(address);
-        self.body.pointers.push(Pointer { word, array: element.array, apart });
+        self.body.pointers.push(Pointer {
+            word,
+            array: element.array,
+            bytes: of.container.dtype.size_bytes(),
+        });
         let pointer = self.body.pointers.len() - 1;
         self.pointers.insert(key, pointer);
         Some((Place { pointer, offset }, apart))
@@ -322,12 +348,26 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         if dtype == DType::Bool {
             self.push(Step::StoreBools { place, value });
         } else {
-            self.push(Step::Store { place, value, mask });
+            let is_streamed = mask.is_none() && self.is_streamed(element.array);
+            self.push(Step::Store { place, value, mask, is_streamed });
         }
         if mask.is_none() {
             self.known.insert((op, kind), value);
         }
         Some(())
+    }
+
+    /// Whether rows of an array are written past the caches: what the program writes and does not read, where its
+    /// fields are more than a last cache keeps from one call to the next.
+    fn is_streamed(&self, array: usize) -> bool {
+        let of = &self.around.shared.program.arrays[array].container;
+        of.kind == ContainerKind::Field { is_read: false, is_written: true }
+            && of.storage == Storage::Caller
+            && of.axes == AxisSet::IJK
+            && of.shape.len() == 3
+            && of.dtype.is_float()
+            && self.around.shared.shape.field_bytes(self.around.shared.program)
+                >= std::env::var("XSTREAM").ok().and_then(|it| it.parse().ok()).unwrap_or(STREAM_FROM)
     }
 
     // Locals.
@@ -529,7 +569,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// The words of a report: the function, the host, the statement, and where the first iteration is.
     fn trap(&mut self, trap: &Trap) -> Option<usize> {
-        let factors = [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
+        let factors =
+            [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
         if factors != [0, 1, 0, 0] {
             return None;
         }
@@ -773,7 +814,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
         if from.is_float() && !to.is_float() {
             let whole = self.whole(from, value)?;
-            return Some(if kind == Kind::I64 { whole } else { self.make(Op::Convert(Kind::I64, whole), kind) });
+            return Some(if kind == Kind::I64 {
+                whole
+            } else {
+                self.make(Op::Convert(Kind::I64, whole), kind)
+            });
         }
         Some(self.make(Op::Convert(of, value), kind))
     }
@@ -786,7 +831,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let of = kind_of(from)?;
         // What is too small becomes the least by itself, as does everything else that does not fit.
         let whole = self.make(Op::Convert(of, value), Kind::I64);
-        let bound = self.constant(Number::Float64(9_223_372_036_854_775_808.0).cast(from))?;
+        let bound = self.constant(Number::Float64(-(i64::MIN as f64)).cast(from))?;
         let is_large = self.compare(Relation::LessOrEqual, of, bound, value);
         let largest = self.constant(Number::Int64(i64::MAX))?;
         let whole = self.select(Kind::I64, is_large, largest, whole);
@@ -801,7 +846,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let is_single = definition.dtype == DType::Float32;
         let mut params = Vec::with_capacity(arguments.len());
         for &argument in arguments {
-            params.push(if is_single { self.make(Op::Convert(Kind::F32, argument), Kind::F64) } else { argument });
+            params.push(if is_single {
+                self.make(Op::Convert(Kind::F32, argument), Kind::F64)
+            } else {
+                argument
+            });
         }
         let mut values: Vec<Id> = Vec::with_capacity(definition.steps.len());
         for (_, step) in definition.steps.iter() {
@@ -829,8 +878,12 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 Formula::ProductError(a, b, c) => {
                     self.make(Op::Fused { a: at(a), b: at(b), c: at(c), subtracts: true }, double)
                 }
-                Formula::Less(a, b) => self.make(Op::Compare(Relation::Less, double, at(a), at(b)), Kind::Mask),
-                Formula::Equal(a, b) => self.make(Op::Compare(Relation::Equal, double, at(a), at(b)), Kind::Mask),
+                Formula::Less(a, b) => {
+                    self.make(Op::Compare(Relation::Less, double, at(a), at(b)), Kind::Mask)
+                }
+                Formula::Equal(a, b) => {
+                    self.make(Op::Compare(Relation::Equal, double, at(a), at(b)), Kind::Mask)
+                }
                 Formula::And(a, b) => self.make(Op::Binary(Binary::And, at(a), at(b)), Kind::Mask),
                 Formula::Or(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), Kind::Mask),
                 Formula::Not(a) => {
@@ -860,7 +913,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                         None => {
                             let address = self.around.table(table);
                             let word = self.word(address);
-                            self.body.pointers.push(Pointer { word, array: TABLES, apart: 0 });
+                            self.body.pointers.push(Pointer { word, array: TABLES, bytes: 8 });
                             self.pointers.insert(key, self.body.pointers.len() - 1);
                             self.body.pointers.len() - 1
                         }

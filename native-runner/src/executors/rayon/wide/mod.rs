@@ -9,6 +9,11 @@ mod encode;
 mod lower;
 mod nodes;
 
+#[cfg(test)]
+mod tests;
+
+pub(super) use emit::emit;
+pub(super) use nodes::Body;
 
 /// Whether the processor has all instructions that the code may have.
 pub(super) fn is_known() -> bool {
@@ -22,5 +27,15 @@ pub(super) fn is_known() -> bool {
     #[cfg(not(all(target_arch = "x86_64", unix)))]
     {
         false
+    }
+}
+
+/// Lets other threads see what this one has written past the caches.
+pub(super) fn end_stream() {
+    #[cfg(target_arch = "x86_64")]
+    #[expect(unsafe_code, reason = "an instruction that all of these processors have")]
+    // SAFETY: nothing is asked of the caller.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
     }
 }

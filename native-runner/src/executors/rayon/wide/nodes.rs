@@ -1,6 +1,7 @@
 //! The body of a vector loop as operations on vectors, one lane for each iteration.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// A value, by position in [`Body::values`].
 pub(super) type Id = usize;
@@ -91,7 +92,12 @@ pub(super) enum Op {
     Unary(Unary, Id),
     Binary(Binary, Id, Id),
     /// `a * b + c`, or less `c`, rounded once.
-    Fused { a: Id, b: Id, c: Id, subtracts: bool },
+    Fused {
+        a: Id,
+        b: Id,
+        c: Id,
+        subtracts: bool,
+    },
     ShiftLeft(Id, u8),
     ShiftRight(Id, u8),
     /// Of numbers of this kind.
@@ -109,8 +115,13 @@ pub(super) enum Op {
 impl Op {
     pub(super) fn operands(&self, mut each: impl FnMut(Id)) {
         match *self {
-            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {}
-            Op::Unary(_, a) | Op::ShiftLeft(a, _) | Op::ShiftRight(a, _) | Op::Convert(_, a) | Op::Gather(_, a) => {
+            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {
+            }
+            Op::Unary(_, a)
+            | Op::ShiftLeft(a, _)
+            | Op::ShiftRight(a, _)
+            | Op::Convert(_, a)
+            | Op::Gather(_, a) => {
                 each(a);
             }
             Op::Binary(_, a, b) | Op::Compare(_, _, a, b) => {
@@ -127,8 +138,13 @@ impl Op {
 
     pub(super) fn operands_mut(&mut self, mut each: impl FnMut(&mut Id)) {
         match self {
-            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {}
-            Op::Unary(_, a) | Op::ShiftLeft(a, _) | Op::ShiftRight(a, _) | Op::Convert(_, a) | Op::Gather(_, a) => {
+            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {
+            }
+            Op::Unary(_, a)
+            | Op::ShiftLeft(a, _)
+            | Op::ShiftRight(a, _)
+            | Op::Convert(_, a)
+            | Op::Gather(_, a) => {
                 each(a);
             }
             Op::Binary(_, a, b) | Op::Compare(_, _, a, b) => {
@@ -160,17 +176,41 @@ pub(super) struct Value {
 pub(super) enum Step {
     /// Makes a value.
     Make(Id),
-    /// Elements side by side, of the lanes of a mask where there is one.
-    Store { place: Place, value: Id, mask: Option<Id> },
-    StoreBools { place: Place, value: Id },
+    /// Elements side by side, of the lanes of a mask where there is one; past the caches, if they can be.
+    Store {
+        place: Place,
+        value: Id,
+        mask: Option<Id>,
+        is_streamed: bool,
+    },
+    StoreBools {
+        place: Place,
+        value: Id,
+    },
+    /// Asks for the line of an element that is read later.
+    Fetch {
+        place: Place,
+    },
     /// Puts a value into a slot of the frame.
-    Keep { slot: usize, value: Id },
+    Keep {
+        slot: usize,
+        value: Id,
+    },
     /// Adds 1 to the number of turns in a slot, and goes to the block of the lanes' end when that has come.
-    Count { slot: usize, limit: u64, beyond: usize },
+    Count {
+        slot: usize,
+        limit: u64,
+        beyond: usize,
+    },
     /// Sets the number of turns in a slot to 0.
-    Start { slot: usize },
+    Start {
+        slot: usize,
+    },
     /// Tells the host, through this function of it, that lanes of a mask must end the run: the words from `words` on.
-    Raise { words: usize, mask: Id },
+    Raise {
+        words: usize,
+        mask: Id,
+    },
 }
 
 impl Step {
@@ -183,7 +223,7 @@ impl Step {
             }
             Step::StoreBools { value, .. } | Step::Keep { value, .. } => each(value),
             Step::Raise { mask, .. } => each(mask),
-            Step::Count { .. } | Step::Start { .. } => {}
+            Step::Fetch { .. } | Step::Count { .. } | Step::Start { .. } => {}
         }
     }
 }
@@ -210,13 +250,13 @@ pub(super) struct Pointer {
     pub(super) word: usize,
     /// What it points into; arrays do not overlap.
     pub(super) array: usize,
-    /// Bytes from lane to lane; 0 where all lanes share what is there.
-    pub(super) apart: usize,
+    /// Of one element.
+    pub(super) bytes: usize,
 }
 
 /// All of a loop's body.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Body {
+pub(in super::super) struct Body {
     /// How many iterations are done at a time.
     pub(super) lanes: usize,
     pub(super) values: Vec<Value>,
@@ -275,7 +315,7 @@ impl Body {
                         *value = own(self, &mut changed, *value);
                     }
                     Step::Raise { mask, .. } => *mask = own(self, &mut changed, *mask),
-                    Step::Count { .. } | Step::Start { .. } => {}
+                    Step::Fetch { .. } | Step::Count { .. } | Step::Start { .. } => {}
                 }
                 changed.push(step);
             }
@@ -313,6 +353,90 @@ impl Body {
         }
         for block in &mut self.blocks {
             block.steps.retain(|step| !matches!(step, Step::Make(id) if !is_used[*id]));
+        }
+    }
+}
+
+impl fmt::Display for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "loop of {} lanes {{", self.lanes)?;
+        for (id, value) in self.values.iter().enumerate().filter(|(_, it)| it.op.is_fixed()) {
+            writeln!(f, "    v{id}: {} = {}", value.kind, value.op)?;
+        }
+        for (at, block) in self.blocks.iter().enumerate() {
+            writeln!(f, "block{at}:")?;
+            for step in &block.steps {
+                match *step {
+                    Step::Make(id) => {
+                        let value = &self.values[id];
+                        writeln!(f, "    v{id}: {} = {}", value.kind, value.op)?;
+                    }
+                    Step::Store { place, value, mask, .. } => {
+                        write!(f, "    store v{value} to {place}")?;
+                        match mask {
+                            Some(mask) => writeln!(f, " where v{mask}")?,
+                            None => writeln!(f)?,
+                        }
+                    }
+                    Step::StoreBools { place, value } => writeln!(f, "    store v{value} to bytes {place}")?,
+                    Step::Fetch { place } => writeln!(f, "    fetch {place}")?,
+                    Step::Keep { slot, value } => writeln!(f, "    slot{slot} = v{value}")?,
+                    Step::Count { slot, limit, beyond } => {
+                        writeln!(f, "    count slot{slot} up to {limit}, then block{beyond}")?;
+                    }
+                    Step::Start { slot } => writeln!(f, "    slot{slot} = 0")?,
+                    Step::Raise { words, mask } => writeln!(f, "    raise word{words} where v{mask}")?,
+                }
+            }
+            match block.end {
+                End::Go(to) => writeln!(f, "    go to block{to}")?,
+                End::IfAny(mask, yes, no) => writeln!(f, "    if any v{mask} block{yes} else block{no}")?,
+                End::Done => writeln!(f, "    done")?,
+            }
+        }
+        writeln!(f, "}}")
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::F64 => "f64",
+            Kind::F32 => "f32",
+            Kind::I64 => "i64",
+            Kind::I32 => "i32",
+            Kind::Mask => "mask",
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{}{:+}", self.pointer, self.offset)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |it: &dyn fmt::Debug| format!("{it:?}").to_lowercase();
+        match self {
+            Op::Load(place) => write!(f, "load {place}"),
+            Op::LoadOne(place) => write!(f, "load one {place}"),
+            Op::LoadBools(place) => write!(f, "load bytes {place}"),
+            Op::Word(at) => write!(f, "word{at}"),
+            Op::Constant(bits) => write!(f, "{bits:#x}"),
+            Op::Unary(op, a) => write!(f, "{} v{a}", name(op)),
+            Op::Binary(op, a, b) => write!(f, "{} v{a}, v{b}", name(op)),
+            Op::Fused { a, b, c, subtracts } => {
+                write!(f, "v{a} * v{b} {} v{c}", if *subtracts { '-' } else { '+' })
+            }
+            Op::ShiftLeft(a, by) => write!(f, "v{a} << {by}"),
+            Op::ShiftRight(a, by) => write!(f, "v{a} >> {by}"),
+            Op::Compare(relation, kind, a, b) => write!(f, "{} {kind} v{a}, v{b}", name(relation)),
+            Op::Select(mask, a, b) => write!(f, "select v{mask}, v{a}, v{b}"),
+            Op::Convert(from, a) => write!(f, "convert {from} v{a}"),
+            Op::Gather(place, index) => write!(f, "gather {place}[v{index}]"),
+            Op::Slot(slot) => write!(f, "slot{slot}"),
         }
     }
 }

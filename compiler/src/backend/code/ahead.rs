@@ -6,14 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::backend::code::nodes::{At, Element, For, Item, Positions, Program, Read};
+use super::nodes::{At, Element, For, Item, Positions, Program, Read};
 use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 /// One element of each row of a field that the next turn of a loop reads first, where the loop runs row by row: no
 /// loop inside has more than one position, but those along the rows.
 #[must_use]
-pub(super) fn rows_of_next_turn(program: &Program, around: &For) -> Vec<Element> {
+pub fn rows_of_next_turn(program: &Program, around: &For) -> Vec<Element> {
     let mut rows = Rows { program, around, known: BTreeMap::new(), found: BTreeMap::new(), has_rows: false };
     if around.axis == Axis::I || around.positions.step != 1 || !rows.items(&around.body) || !rows.has_rows {
         return Vec::new();
@@ -78,7 +78,7 @@ impl Rows<'_> {
 
     fn row(&mut self, it: &For) {
         let along = &it.positions.variable;
-        crate::backend::code::nodes::walk(&it.body, &mut |item| {
+        super::nodes::walk(&it.body, &mut |item| {
             item.each_expr(&mut |expr| {
                 expr.accesses(&mut |read| {
                     if let Read::Element(element) = read {

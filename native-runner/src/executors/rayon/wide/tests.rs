@@ -1,0 +1,90 @@
+use super::encode::{Assembler, Code, Gpr, How, Memory, R12, R13, RAX, RDI, RDX, RSP, Rm};
+
+fn bytes(write: impl FnOnce(&mut Assembler)) -> Vec<u8> {
+    let mut assembler = Assembler::default();
+    write(&mut assembler);
+    let mut bytes = assembler.finish();
+    // What fills up to the constants.
+    while bytes.last() == Some(&0xcc) {
+        bytes.pop();
+    }
+    bytes
+}
+
+fn at(base: Gpr, index: Option<(u8, u8)>, offset: i32) -> Rm {
+    Rm::Memory(Memory { base, index, offset })
+}
+
+/// The bytes are those of GNU as.
+#[test]
+fn instructions_on_vectors_are_those_of_the_assembler() {
+    let double = How { length: 64, unit: 64, ..How::default() };
+    let added = bytes(|it| {
+        it.evex(Code::new(1, 1, true, 0x58), double, 30, 17, at(R13, Some((RAX.0, 8)), 0x40));
+    });
+    assert_eq!(
+        added,
+        [0x62, 0x41, 0xf5, 0x40, 0x58, 0x74, 0xc5, 0x01],
+        "vaddpd 0x40(%r13,%rax,8),%zmm17,%zmm30"
+    );
+
+    let same = How { is_same: true, unit: 8, ..double };
+    let multiplied = bytes(|it| it.evex(Code::new(1, 1, true, 0x59), same, 3, 2, at(R12, None, 0x18)));
+    assert_eq!(
+        multiplied,
+        [0x62, 0xd1, 0xed, 0x58, 0x59, 0x5c, 0x24, 0x03],
+        "vmulpd 0x18(%r12){{1to8}},%zmm2,%zmm3"
+    );
+
+    let masked = How { mask: 3, ..double };
+    let stored = bytes(|it| it.evex(Code::new(1, 1, true, 0x11), masked, 9, 0, at(RSP, None, 0x1000)));
+    assert_eq!(stored, [0x62, 0x71, 0xfd, 0x4b, 0x11, 0x4c, 0x24, 0x40], "vmovupd %zmm9,0x1000(%rsp){{%k3}}");
+
+    let compared = How { length: 32, mask: 7, immediate: Some(0x11), ..How::default() };
+    let compared = bytes(|it| it.evex(Code::new(0, 1, false, 0xc2), compared, 5, 31, Rm::Register(1)));
+    assert_eq!(compared, [0x62, 0xf1, 0x04, 0x27, 0xc2, 0xe9, 0x11], "vcmplt_oqps %ymm1,%ymm31,%k5{{%k7}}");
+
+    let blended = How { mask: 2, ..double };
+    let blended = bytes(|it| it.evex(Code::new(1, 2, false, 0x65), blended, 22, 21, Rm::Register(20)));
+    assert_eq!(blended, [0x62, 0xa2, 0x55, 0x42, 0x65, 0xf4], "vblendmps %zmm20,%zmm21,%zmm22{{%k2}}");
+
+    let gathered = How { mask: 6, unit: 8, ..double };
+    let gathered =
+        bytes(|it| it.evex(Code::new(1, 2, true, 0x93), gathered, 4, 0, at(RDX, Some((19, 8)), 0x10)));
+    assert_eq!(
+        gathered,
+        [0x62, 0xf2, 0xfd, 0x46, 0x93, 0x64, 0xda, 0x02],
+        "vgatherqpd 0x10(%rdx,%zmm19,8),%zmm4{{%k6}}"
+    );
+
+    let shifted = How { immediate: Some(52), ..double };
+    let shifted = bytes(|it| it.evex(Code::new(1, 1, true, 0x73), shifted, 2, 25, Rm::Register(8)));
+    assert_eq!(shifted, [0x62, 0xd1, 0xb5, 0x40, 0x73, 0xd0, 0x34], "vpsrlq $0x34,%zmm8,%zmm25");
+
+    let narrowed = bytes(|it| it.evex(Code::new(2, 2, false, 0x35), double, 7, 0, Rm::Register(16)));
+    assert_eq!(narrowed, [0x62, 0xb2, 0x7e, 0x48, 0x35, 0xf8], "vpmovqd %zmm7,%ymm16");
+}
+
+/// GNU as writes the first with a prefix of two bytes, which means the same.
+#[test]
+fn instructions_on_masks_are_those_of_the_manual() {
+    let masked = bytes(|it| it.vex(Code::new(0, 1, false, 0x42), true, 1, 2, Rm::Register(3), None));
+    assert_eq!(masked, [0xc4, 0xe1, 0x6c, 0x42, 0xcb], "kandnw %k3,%k2,%k1");
+    let loaded = bytes(|it| it.vex(Code::new(0, 1, false, 0x90), false, 4, 0, at(RDI, None, 8), None));
+    assert_eq!(loaded, [0xc4, 0xe1, 0x78, 0x90, 0x67, 0x08], "kmovw 0x8(%rdi),%k4");
+}
+
+#[test]
+fn constants_stand_behind_the_code_once() {
+    let code = Code::new(1, 2, true, 0x19);
+    let how = How { length: 64, unit: 8, ..How::default() };
+    let written = bytes(|it| {
+        it.evex(code, how, 0, 0, Rm::Pool(0x0123_4567_89ab_cdef));
+        it.evex(code, how, 1, 0, Rm::Pool(0x0123_4567_89ab_cdef));
+    });
+    // Two instructions of ten bytes, four bytes up to the next multiple of 8, and eight of the constant.
+    assert_eq!(written.len(), 32);
+    assert_eq!(written[6..10], 14_i32.to_le_bytes());
+    assert_eq!(written[16..20], 4_i32.to_le_bytes());
+    assert_eq!(written[24..], 0x0123_4567_89ab_cdef_u64.to_le_bytes());
+}
