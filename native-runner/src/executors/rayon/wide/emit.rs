@@ -6,25 +6,26 @@
 
 use std::collections::BTreeMap;
 
+use super::codes::{binary_code, convert_code, predicate, store_code, unary_code};
 use super::encode::{
     Assembler, Code, Condition, Gpr, How, Label, Memory, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX,
     RCX, RDI, RDX, RSI, RSP, Rm,
 };
-use super::nodes::{Binary, Body, End, Id, Kind, Op, Place, Relation, Step, Unary};
+use super::nodes::{Binary, Body, End, Id, Kind, Op, Place, Step};
 
 /// Where the caller's words are.
 const WORDS: Gpr = RDI;
 /// The iteration of the first lane, counted from the start of the loop.
-const AT: Gpr = RAX;
+pub(super) const AT: Gpr = RAX;
 /// The last position at which all lanes have an iteration.
 const LAST: Gpr = RSI;
 /// What pointers may stay in.
 const POINTERS: [Gpr; 9] = [RDX, R8, R9, R10, RBX, R12, R13, R14, R15];
 const SAVED: [Gpr; 5] = [RBX, R12, R13, R14, R15];
 /// The masks of all lanes, and one for a moment.
-const ALL: u8 = 7;
-const SPARE_MASK: u8 = 6;
-const N_MASKS: usize = 6;
+pub(super) const ALL: u8 = 7;
+pub(super) const SPARE_MASK: u8 = 6;
+pub(super) const N_MASKS: usize = 6;
 /// Registers that values of the whole loop may have for themselves.
 const N_FIXED: usize = 12;
 const SLOT_BYTES: i32 = 64;
@@ -33,7 +34,7 @@ const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
 
 /// Where something stands in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
+pub(super) enum Source {
     Elements(Place),
     /// One for all lanes.
     Element(Place),
@@ -43,48 +44,48 @@ enum Source {
 }
 
 impl Source {
-    fn is_one(self) -> bool {
+    pub(super) fn is_one(self) -> bool {
         matches!(self, Source::Element(_) | Source::Word(_) | Source::Constant(_))
     }
 }
 
 #[derive(Clone, Debug, Default)]
-struct Where {
-    register: Option<u8>,
-    memory: Option<Source>,
+pub(super) struct Where {
+    pub(super) register: Option<u8>,
+    pub(super) memory: Option<Source>,
     /// Of the block at hand, those to come, the next one last.
-    uses: Vec<usize>,
+    pub(super) uses: Vec<usize>,
 }
 
 /// The last operand as an instruction has it.
 #[derive(Clone, Copy)]
-struct Last {
-    rm: Rm,
-    is_same: bool,
+pub(super) struct Last {
+    pub(super) rm: Rm,
+    pub(super) is_same: bool,
     /// Whether lanes that take no part must not be read.
-    is_guarded: bool,
-    unit: usize,
+    pub(super) is_guarded: bool,
+    pub(super) unit: usize,
 }
 
-struct Emit<'b> {
-    body: &'b Body,
-    asm: Assembler,
-    values: Vec<Where>,
-    vectors: [Option<Id>; 32],
-    masks: [Option<Id>; 8],
+pub(super) struct Emit<'b> {
+    pub(super) body: &'b Body,
+    pub(super) asm: Assembler,
+    pub(super) values: Vec<Where>,
+    pub(super) vectors: [Option<Id>; 32],
+    pub(super) masks: [Option<Id>; 8],
     /// Registers of the instruction at hand.
-    held: Vec<u8>,
-    held_masks: Vec<u8>,
-    pointers: Vec<Option<Gpr>>,
-    n_slots: usize,
+    pub(super) held: Vec<u8>,
+    pub(super) held_masks: Vec<u8>,
+    pub(super) pointers: Vec<Option<Gpr>>,
+    pub(super) n_slots: usize,
     /// Whether lanes are missing.
-    is_rest: bool,
+    pub(super) is_rest: bool,
     /// Whether rows go past the caches.
-    is_streaming: bool,
-    labels: Vec<Label>,
-    done: Label,
+    pub(super) is_streaming: bool,
+    pub(super) labels: Vec<Label>,
+    pub(super) done: Label,
     /// Values of the whole loop that have a register.
-    fixed: BTreeMap<Id, u8>,
+    pub(super) fixed: BTreeMap<Id, u8>,
 }
 
 /// The function of a body: its argument is the address of the words, the first of which is the number of iterations.
@@ -642,252 +643,6 @@ impl Emit<'_> {
         let opcode = if subtracts { 0xaa } else { 0xa8 };
         self.asm.evex(Code::new(1, 2, is_wide, opcode), how, to, other, last.rm);
     }
-
-    // Where values are.
-
-    fn length(&self, kind: Kind) -> usize {
-        self.body.lanes * kind.bytes()
-    }
-
-    fn pointer(&mut self, pointer: usize) -> Gpr {
-        self.pointers[pointer].unwrap_or_else(|| {
-            self.asm.load(R11, word(self.body.pointers[pointer].word));
-            R11
-        })
-    }
-
-    /// Elements side by side, each of so many bytes.
-    fn elements(&mut self, place: Place, bytes: usize) -> Memory {
-        let base = self.pointer(place.pointer);
-        let scale = u8::try_from(bytes).expect("elements are small");
-        Memory { base, index: Some((AT.0, scale)), offset: place.offset }
-    }
-
-    /// The operand that may lie in memory.
-    fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
-        let length = self.length(kind);
-        let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
-        if let Some(it) = self.values[id].register {
-            self.held.push(it);
-            return register(it);
-        }
-        let source = self.values[id].memory.expect("what is used is somewhere");
-        let is_last_use = self.values[id].uses.len() <= 1;
-        let folds = match source {
-            Source::Elements(_) => is_last_use && may_guard,
-            Source::Element(_) => is_last_use,
-            Source::Slot(_) | Source::Word(_) | Source::Constant(_) => {
-                is_last_use || !self.vectors.iter().any(Option::is_none)
-            }
-        };
-        if !folds {
-            return register(self.vector(id));
-        }
-        let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
-        let is_same = source.is_one();
-        let unit = if is_same { kind.bytes() } else { length };
-        let rm = self.memory(source, kind);
-        Last { rm, is_same, is_guarded, unit }
-    }
-
-    fn memory(&mut self, source: Source, kind: Kind) -> Rm {
-        match source {
-            Source::Elements(place) => Rm::Memory(self.elements(place, kind.bytes())),
-            Source::Element(place) => Rm::Memory(Memory::at(self.pointer(place.pointer), place.offset)),
-            Source::Slot(slot) => Rm::Memory(slot_at(slot)),
-            Source::Word(at) => Rm::Memory(word(at)),
-            Source::Constant(bits) => Rm::Pool(bits),
-        }
-    }
-
-    /// The value in a register, for the instruction at hand.
-    fn vector(&mut self, id: Id) -> u8 {
-        if let Some(it) = self.values[id].register {
-            self.held.push(it);
-            return it;
-        }
-        let register = self.free_vector();
-        self.fill(id, register);
-        self.take_vector(id, register);
-        register
-    }
-
-    /// Loads a value that is in memory.
-    fn fill(&mut self, id: Id, register: u8) {
-        let kind = self.body.values[id].kind;
-        let source = self.values[id].memory.expect("what is used is somewhere");
-        let length = self.length(kind);
-        let is_double = kind.bytes() == 8;
-        let rm = self.memory(source, kind);
-        if source.is_one() {
-            let code = Code::new(1, 2, is_double, if is_double { 0x19 } else { 0x18 });
-            self.asm.evex(code, How { length, unit: kind.bytes(), ..How::default() }, register, 0, rm);
-        } else {
-            let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
-            let mask = if is_guarded { ALL } else { 0 };
-            let how = How { length, mask, zeroes: is_guarded, unit: length, ..How::default() };
-            self.asm.evex(load_code(kind), how, register, 0, rm);
-        }
-    }
-
-    fn take_vector(&mut self, id: Id, register: u8) {
-        self.vectors[usize::from(register)] = Some(id);
-        self.values[id].register = Some(register);
-        self.held.push(register);
-    }
-
-    /// A register for a value that is made now; it may be one that an operand has left.
-    fn new_vector(&mut self, id: Id) -> u8 {
-        let register = self.free_vector();
-        self.take_vector(id, register);
-        register
-    }
-
-    fn free_vector(&mut self) -> u8 {
-        if let Some(free) = self.vectors.iter().position(Option::is_none) {
-            return u8::try_from(free).expect("few registers");
-        }
-        let next_use = |it: &Id| self.values[*it].uses.last().copied().unwrap_or(usize::MAX);
-        let farthest = self
-            .vectors
-            .iter()
-            .enumerate()
-            .filter_map(|(at, id)| Some((u8::try_from(at).ok()?, (*id)?)))
-            .filter(|(at, id)| !self.held.contains(at) && !self.fixed.contains_key(id))
-            .max_by_key(|(at, id)| (next_use(id), std::cmp::Reverse(*at)));
-        let (register, id) = farthest.expect("an instruction has few operands");
-        if self.values[id].memory.is_none() && !self.values[id].uses.is_empty() {
-            let slot = self.n_slots;
-            self.n_slots += 1;
-            self.keep(slot, id);
-            self.values[id].memory = Some(Source::Slot(slot));
-        }
-        self.values[id].register = None;
-        self.vectors[usize::from(register)] = None;
-        register
-    }
-
-    fn keep(&mut self, slot: usize, id: Id) {
-        let kind = self.body.values[id].kind;
-        if kind == Kind::Mask {
-            let register = self.mask(id);
-            let to = Rm::Memory(slot_at(slot));
-            self.asm.vex(Code::new(0, 1, false, 0x91), false, register, 0, to, None);
-            return;
-        }
-        let register = self.vector(id);
-        let length = self.length(kind);
-        let how = How { length, unit: length, ..How::default() };
-        self.asm.evex(store_code(kind), how, register, 0, Rm::Memory(slot_at(slot)));
-    }
-
-    /// The operands have been used once more; those that are not any more leave their registers.
-    fn used(&mut self, operands: &[Id]) {
-        for &id in operands {
-            self.values[id].uses.pop();
-            if !self.values[id].uses.is_empty() || self.fixed.contains_key(&id) {
-                continue;
-            }
-            if let Some(register) = self.values[id].register.take() {
-                let bank: &mut [Option<Id>] =
-                    if self.body.values[id].kind == Kind::Mask { &mut self.masks } else { &mut self.vectors };
-                bank[usize::from(register)] = None;
-            }
-        }
-    }
-
-    /// Loads what would be read too late where memory changes.
-    fn settle(&mut self, changes: impl Fn(Source) -> bool) {
-        for id in 0..self.values.len() {
-            let value = &self.values[id];
-            if !value.memory.is_some_and(&changes) {
-                continue;
-            }
-            if !value.uses.is_empty() && value.register.is_none() {
-                let (held, held_masks) = (self.held.len(), self.held_masks.len());
-                if self.body.values[id].kind == Kind::Mask {
-                    self.mask(id);
-                } else {
-                    self.vector(id);
-                }
-                self.held.truncate(held);
-                self.held_masks.truncate(held_masks);
-            }
-            self.values[id].memory = None;
-        }
-    }
-
-    fn read_before_write(&mut self, place: Place) {
-        let array = self.body.pointers[place.pointer].array;
-        let pointers = &self.body.pointers;
-        self.settle(|source| match source {
-            Source::Elements(it) | Source::Element(it) => pointers[it.pointer].array == array,
-            _ => false,
-        });
-    }
-
-    fn mask(&mut self, id: Id) -> u8 {
-        if let Some(it) = self.values[id].register {
-            self.held_masks.push(it);
-            return it;
-        }
-        let source = self.values[id].memory.expect("what is used is somewhere");
-        if source == Source::Constant(u64::MAX) {
-            return ALL;
-        }
-        let register = self.new_mask(id);
-        match source {
-            Source::Constant(_) => {
-                let code = Code::new(0, 1, false, 0x47);
-                self.asm.vex(code, true, register, register, Rm::Register(register), None);
-            }
-            Source::Word(at) => {
-                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, Rm::Memory(word(at)), None);
-                self.asm.vex(Code::new(0, 1, false, 0x41), true, register, register, Rm::Register(ALL), None);
-            }
-            Source::Slot(slot) => {
-                let from = Rm::Memory(slot_at(slot));
-                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, from, None);
-            }
-            Source::Elements(_) | Source::Element(_) => unreachable!("masks are loaded where they are made"),
-        }
-        register
-    }
-
-    fn new_mask(&mut self, id: Id) -> u8 {
-        // 0 means all lanes where an instruction names a mask.
-        let free = (1..N_MASKS).find(|&it| self.masks[it].is_none());
-        let register = free.unwrap_or_else(|| {
-            let next_use = |it: Id| self.values[it].uses.last().copied().unwrap_or(usize::MAX);
-            let farthest = (1..N_MASKS)
-                .filter_map(|at| Some((at, self.masks[at]?)))
-                .filter(|(at, _)| !self.held_masks.iter().any(|it| usize::from(*it) == *at))
-                .max_by_key(|(_, id)| next_use(*id));
-            let (at, old) = farthest.expect("an instruction has few operands");
-            if self.values[old].memory.is_none() && !self.values[old].uses.is_empty() {
-                let slot = self.n_slots;
-                self.n_slots += 1;
-                self.keep(slot, old);
-                self.values[old].memory = Some(Source::Slot(slot));
-            }
-            self.values[old].register = None;
-            at
-        });
-        self.masks[register] = Some(id);
-        let register = u8::try_from(register).expect("few registers");
-        self.values[id].register = Some(register);
-        self.held_masks.push(register);
-        register
-    }
-
-    fn move_vector(&mut self, to: u8, from: u8, kind: Kind) {
-        let how = How { length: self.length(kind), ..How::default() };
-        self.asm.evex(load_code(kind), how, to, 0, Rm::Register(from));
-    }
-
-    fn move_mask_from(&mut self, to: u8, from: Gpr) {
-        self.asm.vex(Code::new(0, 1, false, 0x92), false, to, 0, Rm::Register(from.0), None);
-    }
 }
 
 fn mask_of(step: Step) -> Option<Id> {
@@ -897,89 +652,10 @@ fn mask_of(step: Step) -> Option<Id> {
     }
 }
 
-fn word(at: usize) -> Memory {
+pub(super) fn word(at: usize) -> Memory {
     Memory::at(WORDS, i32::try_from(at * 8).expect("few words"))
 }
 
-fn slot_at(slot: usize) -> Memory {
+pub(super) fn slot_at(slot: usize) -> Memory {
     Memory::at(RSP, i32::try_from(slot).expect("few slots") * SLOT_BYTES)
-}
-
-fn load_code(kind: Kind) -> Code {
-    let is_wide = kind.bytes() == 8;
-    Code::new(u8::from(is_wide), 1, is_wide, 0x10)
-}
-
-fn store_code(kind: Kind) -> Code {
-    Code { opcode: 0x11, ..load_code(kind) }
-}
-
-fn binary_code(op: Binary, kind: Kind) -> Code {
-    let is_wide = kind.bytes() == 8;
-    let float = |opcode| Code::new(u8::from(is_wide), 1, is_wide, opcode);
-    let integer = |opcode| Code::new(1, 1, is_wide, opcode);
-    match (op, kind.is_float()) {
-        (Binary::Add, true) => float(0x58),
-        (Binary::Mul, true) => float(0x59),
-        (Binary::Sub, true) => float(0x5c),
-        (Binary::Min, true) => float(0x5d),
-        (Binary::Div, _) => float(0x5e),
-        (Binary::Max, true) => float(0x5f),
-        (Binary::Add, false) => integer(if is_wide { 0xd4 } else { 0xfe }),
-        (Binary::Sub, false) => integer(if is_wide { 0xfb } else { 0xfa }),
-        (Binary::Mul, false) => Code::new(1, 2, is_wide, 0x40),
-        (Binary::Min, false) => Code::new(1, 2, is_wide, 0x39),
-        (Binary::Max, false) => Code::new(1, 2, is_wide, 0x3d),
-        (Binary::And, _) => integer(0xdb),
-        (Binary::AndNot, _) => integer(0xdf),
-        (Binary::Or, _) => integer(0xeb),
-        (Binary::Xor, _) => integer(0xef),
-    }
-}
-
-fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
-    let is_wide = kind.bytes() == 8;
-    // Rounding tells how, and not that it was inexact.
-    let rounding = |how: u8| (Code::new(1, 3, is_wide, if is_wide { 0x09 } else { 0x08 }), Some(8 | how));
-    match op {
-        Unary::Sqrt => (Code::new(u8::from(is_wide), 1, is_wide, 0x51), None),
-        Unary::Abs => (Code::new(1, 2, is_wide, if is_wide { 0x1f } else { 0x1e }), None),
-        Unary::Nearest => rounding(0),
-        Unary::Floor => rounding(1),
-        Unary::Ceil => rounding(2),
-        Unary::Trunc => rounding(3),
-    }
-}
-
-fn convert_code(from: Kind, to: Kind) -> Code {
-    match (from, to) {
-        (Kind::F32, Kind::F64) => Code::new(0, 1, false, 0x5a),
-        (Kind::F64, Kind::F32) => Code::new(1, 1, true, 0x5a),
-        (Kind::I64, Kind::F64) => Code::new(2, 1, true, 0xe6),
-        (Kind::I32, Kind::F64) => Code::new(2, 1, false, 0xe6),
-        (Kind::I64, Kind::F32) => Code::new(0, 1, true, 0x5b),
-        (Kind::I32, Kind::F32) => Code::new(0, 1, false, 0x5b),
-        (Kind::F64, Kind::I64) => Code::new(1, 1, true, 0x7a),
-        (Kind::F32, Kind::I64) => Code::new(1, 1, false, 0x7a),
-        (Kind::I32, Kind::I64) => Code::new(1, 2, false, 0x25),
-        (Kind::I64, Kind::I32) => Code::new(2, 2, false, 0x35),
-        _ => unreachable!("{from:?} is not converted to {to:?}"),
-    }
-}
-
-/// The number that the processor has for a relation; turned, where the operands changed places.
-fn predicate(relation: Relation, is_float: bool, is_turned: bool) -> u8 {
-    match (relation, is_float, is_turned) {
-        (Relation::Equal, ..) => 0,
-        (Relation::NotEqual, ..) => 4,
-        (Relation::Unordered, ..) => 3,
-        (Relation::Less, true, false) => 0x11,
-        (Relation::Less, true, true) => 0x1e,
-        (Relation::LessOrEqual, true, false) => 0x12,
-        (Relation::LessOrEqual, true, true) => 0x1d,
-        (Relation::Less, false, false) => 1,
-        (Relation::Less, false, true) => 6,
-        (Relation::LessOrEqual, false, false) => 2,
-        (Relation::LessOrEqual, false, true) => 5,
-    }
 }

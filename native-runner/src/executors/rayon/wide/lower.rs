@@ -2,20 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
-use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::expr::Expr;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Storage};
 use isobar_compiler::space::{Affine, AxisSet, Ring, Symbol};
-use isobar_compiler::types::math::record::{self, Definition};
-use isobar_compiler::types::math::{definition, power_definition};
-use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value as Number};
+use isobar_compiler::types::{DType, Value as Number};
 
 use super::super::host::{Import, Site};
-use super::super::lanes::Operand;
 use super::super::translate::{Translation, definitions};
 use super::nodes::{Binary, Block, Body, End, Id, Kind, Op, Place, Pointer, Relation, Step, Unary, Value};
 
@@ -24,7 +21,7 @@ const WORTH_A_BRANCH: usize = 24;
 /// From so many bytes of all fields on, what is written is written past the caches.
 const STREAM_FROM: i64 = 16 << 20;
 /// No array: the tables.
-const TABLES: usize = usize::MAX;
+pub(super) const TABLES: usize = usize::MAX;
 
 impl Translation<'_, '_> {
     /// Runs all iterations by wide code; nothing is done where that does not know something of the body.
@@ -60,31 +57,31 @@ impl Translation<'_, '_> {
 
 /// What a local of the body is at the moment.
 #[derive(Clone, Copy, Debug)]
-enum Local {
+pub(super) enum Local {
     Value(Id),
     /// In a slot of the frame, since it changes in some turns or lanes only.
     Slot(usize),
 }
 
-struct Lowering<'w, 't, 'p> {
-    around: &'w mut Translation<'t, 'p>,
-    body: Body,
-    words: Vec<Clif>,
+pub(super) struct Lowering<'w, 't, 'p> {
+    pub(super) around: &'w mut Translation<'t, 'p>,
+    pub(super) body: Body,
+    pub(super) words: Vec<Clif>,
     /// What is made in the block at hand, or fixed.
-    known: BTreeMap<(Op, Kind), Id>,
-    fixed: BTreeMap<(Op, Kind), Id>,
+    pub(super) known: BTreeMap<(Op, Kind), Id>,
+    pub(super) fixed: BTreeMap<(Op, Kind), Id>,
     /// Expressions that are the same for all lanes, and their words.
-    same: Vec<(Expr<Read>, usize)>,
-    pointers: BTreeMap<(usize, Vec<At>), usize>,
-    locals: BTreeMap<usize, Local>,
-    own_locals: BTreeSet<usize>,
-    written: BTreeSet<usize>,
-    mask: Option<Id>,
-    symbol: Symbol,
+    pub(super) same: Vec<(Expr<Read>, usize)>,
+    pub(super) pointers: BTreeMap<(usize, Vec<At>), usize>,
+    pub(super) locals: BTreeMap<usize, Local>,
+    pub(super) own_locals: BTreeSet<usize>,
+    pub(super) written: BTreeSet<usize>,
+    pub(super) mask: Option<Id>,
+    pub(super) symbol: Symbol,
 }
 
 /// The lanes' kind of a type; none where no vector holds it.
-fn kind_of(dtype: DType) -> Option<Kind> {
+pub(super) fn kind_of(dtype: DType) -> Option<Kind> {
     match dtype {
         DType::Bool => Some(Kind::Mask),
         DType::Int32 => Some(Kind::I32),
@@ -113,7 +110,7 @@ fn bits_of(value: Number) -> u64 {
 
 impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// The body of a loop; none where something of it is not known here.
-    fn new(around: &'w mut Translation<'t, 'p>, it: &For) -> Option<Self> {
+    pub(super) fn new(around: &'w mut Translation<'t, 'p>, it: &For) -> Option<Self> {
         let mut own_locals = BTreeSet::new();
         let mut written = BTreeSet::new();
         let mut is_double = !definitions(&it.body).is_empty();
@@ -158,7 +155,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Asks, line by line, for rows that the next turn of a loop around reads.
-    fn fetch_ahead(&mut self) {
+    pub(super) fn fetch_ahead(&mut self) {
         for mut row in std::mem::take(&mut self.around.ahead) {
             if let Some(along) = row.index.first_mut() {
                 *along = At::Known(Affine::symbol(&self.symbol));
@@ -171,7 +168,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    fn finish(mut self) -> (Body, Vec<Clif>) {
+    pub(super) fn finish(mut self) -> (Body, Vec<Clif>) {
         self.body.n_words = self.words.len();
         self.body.finish();
         (self.body, self.words)
@@ -179,7 +176,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     // Values.
 
-    fn make(&mut self, op: Op, kind: Kind) -> Id {
+    pub(super) fn make(&mut self, op: Op, kind: Kind) -> Id {
         let known = if op.is_fixed() { &mut self.fixed } else { &mut self.known };
         if let Some(&id) = known.get(&(op, kind)) {
             return id;
@@ -193,54 +190,54 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         id
     }
 
-    fn push(&mut self, step: Step) {
+    pub(super) fn push(&mut self, step: Step) {
         self.body.blocks.last_mut().expect("there is a block").steps.push(step);
     }
 
     /// Ends the block at hand and starts another one, whose number is the answer.
-    fn next_block(&mut self, end: End) -> usize {
+    pub(super) fn next_block(&mut self, end: End) -> usize {
         self.body.blocks.last_mut().expect("there is a block").end = end;
         self.body.blocks.push(Block { steps: Vec::new(), end: End::Done });
         self.known.clear();
         self.at_block()
     }
 
-    fn at_block(&self) -> usize {
+    pub(super) fn at_block(&self) -> usize {
         self.body.blocks.len() - 1
     }
 
-    fn constant(&mut self, value: Number) -> Option<Id> {
+    pub(super) fn constant(&mut self, value: Number) -> Option<Id> {
         let kind = kind_of(value.dtype())?;
         Some(self.make(Op::Constant(bits_of(value)), kind))
     }
 
-    fn word(&mut self, value: Clif) -> usize {
+    pub(super) fn word(&mut self, value: Clif) -> usize {
         self.words.push(value);
         self.words.len() - 1
     }
 
-    fn binary(&mut self, op: Binary, kind: Kind, a: Id, b: Id) -> Id {
+    pub(super) fn binary(&mut self, op: Binary, kind: Kind, a: Id, b: Id) -> Id {
         self.make(Op::Binary(op, a, b), kind)
     }
 
-    fn unary(&mut self, op: Unary, kind: Kind, a: Id) -> Id {
+    pub(super) fn unary(&mut self, op: Unary, kind: Kind, a: Id) -> Id {
         self.make(Op::Unary(op, a), kind)
     }
 
-    fn compare(&mut self, relation: Relation, kind: Kind, a: Id, b: Id) -> Id {
+    pub(super) fn compare(&mut self, relation: Relation, kind: Kind, a: Id, b: Id) -> Id {
         self.make(Op::Compare(relation, kind, a, b), Kind::Mask)
     }
 
-    fn always(&mut self) -> Id {
+    pub(super) fn always(&mut self) -> Id {
         self.make(Op::Constant(u64::MAX), Kind::Mask)
     }
 
-    fn not(&mut self, a: Id) -> Id {
+    pub(super) fn not(&mut self, a: Id) -> Id {
         let always = self.always();
         self.binary(Binary::AndNot, Kind::Mask, a, always)
     }
 
-    fn select(&mut self, kind: Kind, mask: Id, then: Id, otherwise: Id) -> Id {
+    pub(super) fn select(&mut self, kind: Kind, mask: Id, then: Id, otherwise: Id) -> Id {
         if then == otherwise {
             return then;
         }
@@ -261,7 +258,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     // Places.
 
     /// Where an element is, and how many bytes lanes are apart.
-    fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
+    pub(super) fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
         let program = self.around.shared.program;
         let of = &program.arrays[element.array];
         let size = of.container.dtype.size_bytes() as i64;
@@ -309,7 +306,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some((Place { pointer, offset }, apart))
     }
 
-    fn load(&mut self, element: &Element, dtype: DType) -> Option<Id> {
+    pub(super) fn load(&mut self, element: &Element, dtype: DType) -> Option<Id> {
         let kind = kind_of(dtype)?;
         let (place, apart) = self.place(element)?;
         match (dtype, apart) {
@@ -320,7 +317,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    fn store(&mut self, element: &Element, value: Id) -> Option<()> {
+    pub(super) fn store(&mut self, element: &Element, value: Id) -> Option<()> {
         let dtype = self.around.shared.program.arrays[element.array].container.dtype;
         let kind = kind_of(dtype)?;
         let (place, apart) = self.place(element)?;
@@ -359,7 +356,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// Whether rows of an array are written past the caches: what the program writes and does not read, where its
     /// fields are more than a last cache keeps from one call to the next.
-    fn is_streamed(&self, array: usize) -> bool {
+    pub(super) fn is_streamed(&self, array: usize) -> bool {
         let of = &self.around.shared.program.arrays[array].container;
         of.kind == ContainerKind::Field { is_read: false, is_written: true }
             && of.storage == Storage::Caller
@@ -372,7 +369,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     // Locals.
 
-    fn local(&mut self, local: usize) -> Option<Id> {
+    pub(super) fn local(&mut self, local: usize) -> Option<Id> {
         let dtype = self.around.shared.program.locals[local].dtype;
         let kind = kind_of(dtype)?;
         match self.locals.get(&local) {
@@ -382,7 +379,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    fn set_local(&mut self, local: usize, value: Id) {
+    pub(super) fn set_local(&mut self, local: usize, value: Id) {
         match self.locals.get(&local) {
             Some(&Local::Slot(slot)) => {
                 let kind = self.body.values[value].kind;
@@ -395,13 +392,13 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    fn new_slot(&mut self) -> usize {
+    pub(super) fn new_slot(&mut self) -> usize {
         self.body.n_slots += 1;
         self.body.n_slots - 1
     }
 
     /// Moves the locals that items write into slots, so that what follows finds them wherever it comes from.
-    fn settle(&mut self, items: &[Item]) -> Option<()> {
+    pub(super) fn settle(&mut self, items: &[Item]) -> Option<()> {
         let mut changed = BTreeSet::new();
         walk(items, &mut |item| {
             if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
@@ -420,11 +417,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     // Statements.
 
-    fn items(&mut self, items: &[Item]) -> Option<()> {
+    pub(super) fn items(&mut self, items: &[Item]) -> Option<()> {
         items.iter().try_for_each(|item| self.item(item))
     }
 
-    fn item(&mut self, item: &Item) -> Option<()> {
+    pub(super) fn item(&mut self, item: &Item) -> Option<()> {
         match item {
             Item::Assign(it) => {
                 let value = self.expr(&it.value)?;
@@ -460,7 +457,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    fn branches(&mut self, it: &If, first: usize) -> Option<()> {
+    pub(super) fn branches(&mut self, it: &If, first: usize) -> Option<()> {
         let Some(branch) = it.branches.get(first) else {
             return self.items(&it.otherwise);
         };
@@ -485,7 +482,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(())
     }
 
-    fn both(&mut self, around: Option<Id>, condition: Id) -> Id {
+    pub(super) fn both(&mut self, around: Option<Id>, condition: Id) -> Id {
         match around {
             None => condition,
             Some(around) => self.binary(Binary::And, Kind::Mask, around, condition),
@@ -493,7 +490,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Does what `inside` does, for the lanes of a mask; if there are none, and that is worth asking, not at all.
-    fn guarded(
+    pub(super) fn guarded(
         &mut self,
         mask: Id,
         must_ask: bool,
@@ -528,11 +525,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// What a block declares ends with it.
-    fn forget_new(&mut self, before: &BTreeMap<usize, Local>) {
+    pub(super) fn forget_new(&mut self, before: &BTreeMap<usize, Local>) {
         self.locals.retain(|local, _| before.contains_key(local));
     }
 
-    fn repeat(&mut self, it: &While) -> Option<()> {
+    pub(super) fn repeat(&mut self, it: &While) -> Option<()> {
         self.settle(&it.body)?;
         let (active_slot, turns) = (self.new_slot(), self.new_slot());
         let all = match self.mask {
@@ -568,7 +565,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// The words of a report: the function, the host, the statement, and where the first iteration is.
-    fn trap(&mut self, trap: &Trap) -> Option<usize> {
+    pub(super) fn trap(&mut self, trap: &Trap) -> Option<usize> {
         let factors =
             [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));
         if factors != [0, 1, 0, 0] {
@@ -589,341 +586,5 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             self.word(value);
         }
         Some(first)
-    }
-
-    // Expressions.
-
-    fn depends(&self, sum: &Affine) -> bool {
-        sum.factor(&self.symbol) != 0
-    }
-
-    /// Whether an expression is the same in all iterations, and reads no memory that may not exist.
-    fn is_same(&self, expr: &Expr<Read>) -> bool {
-        let mut is_same = true;
-        expr.accesses(&mut |read| {
-            is_same &= match read {
-                Read::Local(local) => !self.own_locals.contains(local),
-                Read::Sum(sum) => !self.depends(sum),
-                Read::Element(element) => {
-                    self.around.shared.program.arrays[element.array].is_scalar_argument()
-                        && !self.written.contains(&element.array)
-                }
-            };
-        });
-        is_same
-    }
-
-    fn same(&mut self, expr: &Expr<Read>) -> Option<Id> {
-        let kind = kind_of(expr.dtype)?;
-        if let ExprKind::Literal(value) = &expr.kind {
-            return self.constant(*value);
-        }
-        if let Some((_, at)) = self.same.iter().find(|(it, _)| it == expr) {
-            return Some(self.make(Op::Word(*at), kind));
-        }
-        let around = self.around.lane_symbol.take();
-        let Operand::Same(value) = self.around.expr(expr) else {
-            unreachable!("nothing of it differs from lane to lane")
-        };
-        self.around.lane_symbol = around;
-        let value = match expr.dtype {
-            DType::Bool => self.around.emit.builder.ins().bmask(I64, value),
-            DType::Int32 => {
-                debug_assert_eq!(self.around.emit.builder.func.dfg.value_type(value), I32);
-                value
-            }
-            _ => value,
-        };
-        let at = self.word(value);
-        self.same.push((expr.clone(), at));
-        Some(self.make(Op::Word(at), kind))
-    }
-
-    fn expr(&mut self, expr: &Expr<Read>) -> Option<Id> {
-        if self.is_same(expr) {
-            return self.same(expr);
-        }
-        let kind = kind_of(expr.dtype)?;
-        match &expr.kind {
-            ExprKind::Access(read) | ExprKind::Element(read, _) => match read {
-                Read::Local(local) => self.local(*local),
-                Read::Element(element) => self.load(element, expr.dtype),
-                Read::Sum(_) => None,
-            },
-            ExprKind::Unary(op, operand) => {
-                let value = self.expr(operand)?;
-                match op {
-                    UnaryOp::Plus => Some(value),
-                    UnaryOp::Not => Some(self.not(value)),
-                    UnaryOp::Minus if kind.is_float() => Some(self.negative(kind, value)),
-                    UnaryOp::Minus => {
-                        let zero = self.constant(Number::zero(expr.dtype))?;
-                        Some(self.binary(Binary::Sub, kind, zero, value))
-                    }
-                }
-            }
-            ExprKind::Binary(op, left, right) => self.operation(*op, left, right),
-            ExprKind::Ternary { condition, then, otherwise } => {
-                let condition = self.expr(condition)?;
-                let (then, otherwise) = (self.expr(then)?, self.expr(otherwise)?);
-                Some(self.select(kind, condition, then, otherwise))
-            }
-            ExprKind::Call(function, arguments) => self.call(*function, arguments),
-            ExprKind::Cast(to, operand) => {
-                let value = self.expr(operand)?;
-                self.cast(operand.dtype, *to, value)
-            }
-            ExprKind::Literal(_) | ExprKind::Position(_) => None,
-        }
-    }
-
-    fn negative(&mut self, kind: Kind, value: Id) -> Id {
-        let sign = if kind == Kind::F64 { 1 << 63 } else { 1 << 31 };
-        let sign = self.make(Op::Constant(sign), kind);
-        self.binary(Binary::Xor, kind, value, sign)
-    }
-
-    fn magnitude(&mut self, kind: Kind, value: Id) -> Id {
-        let rest = if kind == Kind::F64 { u64::MAX >> 1 } else { u64::from(u32::MAX >> 1) };
-        let rest = self.make(Op::Constant(rest), kind);
-        self.binary(Binary::And, kind, value, rest)
-    }
-
-    fn operation(&mut self, op: BinaryOp, left: &Expr<Read>, right: &Expr<Read>) -> Option<Id> {
-        let dtype = left.dtype;
-        let kind = kind_of(dtype)?;
-        if self.around.fuses() && kind.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
-            if let ExprKind::Binary(BinaryOp::Mul, one, other) = &left.kind {
-                let (a, b, c) = (self.expr(one)?, self.expr(other)?, self.expr(right)?);
-                return Some(self.make(Op::Fused { a, b, c, subtracts: op == BinaryOp::Sub }, kind));
-            }
-            if let ExprKind::Binary(BinaryOp::Mul, one, other) = &right.kind {
-                let (c, mut a, b) = (self.expr(left)?, self.expr(one)?, self.expr(other)?);
-                if op == BinaryOp::Sub {
-                    a = self.negative(kind, a);
-                }
-                return Some(self.make(Op::Fused { a, b, c, subtracts: false }, kind));
-            }
-        }
-        let is_float = dtype.is_float();
-        match op {
-            BinaryOp::Div | BinaryOp::Mod if !is_float => return None,
-            BinaryOp::Mod => return None,
-            BinaryOp::Pow => {
-                let definition = power_definition(dtype).filter(|_| is_float)?;
-                let a = self.expr(left)?;
-                let b = self.expr(right)?;
-                let b = self.cast(right.dtype, dtype, b)?;
-                return self.formula(definition, &[a, b]);
-            }
-            _ => {}
-        }
-        let (a, b) = (self.expr(left)?, self.expr(right)?);
-        let arithmetic = |op| Op::Binary(op, a, b);
-        Some(match op {
-            BinaryOp::Add => self.make(arithmetic(Binary::Add), kind),
-            BinaryOp::Sub => self.make(arithmetic(Binary::Sub), kind),
-            BinaryOp::Mul => self.make(arithmetic(Binary::Mul), kind),
-            BinaryOp::Div => self.make(arithmetic(Binary::Div), kind),
-            BinaryOp::And => self.make(arithmetic(Binary::And), Kind::Mask),
-            BinaryOp::Or => self.make(arithmetic(Binary::Or), Kind::Mask),
-            BinaryOp::Ne if dtype == DType::Bool => self.make(arithmetic(Binary::Xor), Kind::Mask),
-            BinaryOp::Eq if dtype == DType::Bool => {
-                let differ = self.make(arithmetic(Binary::Xor), Kind::Mask);
-                self.not(differ)
-            }
-            _ if dtype == DType::Bool => return None,
-            BinaryOp::Eq => self.compare(Relation::Equal, kind, a, b),
-            BinaryOp::Ne => self.compare(Relation::NotEqual, kind, a, b),
-            BinaryOp::Lt => self.compare(Relation::Less, kind, a, b),
-            BinaryOp::Le => self.compare(Relation::LessOrEqual, kind, a, b),
-            BinaryOp::Gt => self.compare(Relation::Less, kind, b, a),
-            BinaryOp::Ge => self.compare(Relation::LessOrEqual, kind, b, a),
-            BinaryOp::Mod | BinaryOp::Pow => return None,
-        })
-    }
-
-    fn call(&mut self, function: Function, arguments: &[Expr<Read>]) -> Option<Id> {
-        let dtype = arguments.first()?.dtype;
-        let kind = kind_of(dtype)?;
-        let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            values.push(self.expr(argument)?);
-        }
-        let a = values[0];
-        // A function of two arguments has them; one that was given one takes it for both.
-        let b = values.get(1).copied().unwrap_or(a);
-        if !dtype.is_float() {
-            return self.call_on_integers(function, kind, a, b);
-        }
-        Some(match function {
-            Function::Abs => self.magnitude(kind, a),
-            Function::Sqrt => self.unary(Unary::Sqrt, kind, a),
-            Function::Floor => self.unary(Unary::Floor, kind, a),
-            Function::Ceil => self.unary(Unary::Ceil, kind, a),
-            Function::Trunc => self.unary(Unary::Trunc, kind, a),
-            Function::Round => self.unary(Unary::Nearest, kind, a),
-            Function::MinC => self.binary(Binary::Min, kind, b, a),
-            Function::MaxC => self.binary(Binary::Max, kind, b, a),
-            Function::Min | Function::Max => {
-                let op = if function == Function::Min { Binary::Min } else { Binary::Max };
-                let one = self.binary(op, kind, b, a);
-                let is_nan = self.compare(Relation::Unordered, kind, b, b);
-                self.select(kind, is_nan, b, one)
-            }
-            Function::IsNan => self.compare(Relation::Unordered, kind, a, a),
-            Function::IsInf | Function::IsFinite => {
-                let size = self.magnitude(kind, a);
-                let infinity = self.constant(Number::Float64(f64::INFINITY).cast(dtype))?;
-                let relation = if function == Function::IsInf { Relation::Equal } else { Relation::Less };
-                self.compare(relation, kind, size, infinity)
-            }
-            _ => return self.formula(definition(function, dtype)?, &[a]),
-        })
-    }
-
-    fn call_on_integers(&mut self, function: Function, kind: Kind, a: Id, b: Id) -> Option<Id> {
-        if kind == Kind::Mask {
-            return None;
-        }
-        Some(match function {
-            Function::Abs => self.unary(Unary::Abs, kind, a),
-            Function::Min | Function::MinC => self.binary(Binary::Min, kind, a, b),
-            Function::Max | Function::MaxC => self.binary(Binary::Max, kind, a, b),
-            Function::Mod | Function::ModC | Function::IsNan | Function::IsInf | Function::IsFinite => {
-                return None;
-            }
-            // Rounding leaves an integer what it is.
-            _ => a,
-        })
-    }
-
-    /// The value converted as an assignment converts it.
-    fn cast(&mut self, from: DType, to: DType, value: Id) -> Option<Id> {
-        if from == to {
-            return Some(value);
-        }
-        let (of, kind) = (kind_of(from)?, kind_of(to)?);
-        if to == DType::Bool {
-            let zero = self.constant(Number::zero(from))?;
-            return Some(self.compare(Relation::NotEqual, of, value, zero));
-        }
-        if from == DType::Bool {
-            let (one, zero) = (self.constant(Number::Int64(1).cast(to))?, self.constant(Number::zero(to))?);
-            return Some(self.select(kind, value, one, zero));
-        }
-        if from.is_float() && !to.is_float() {
-            let whole = self.whole(from, value)?;
-            return Some(if kind == Kind::I64 {
-                whole
-            } else {
-                self.make(Op::Convert(Kind::I64, whole), kind)
-            });
-        }
-        Some(self.make(Op::Convert(of, value), kind))
-    }
-
-    /// Toward zero; no number is 0, and what does not fit is the nearest that does.
-    fn whole(&mut self, from: DType, value: Id) -> Option<Id> {
-        if self.body.lanes > 8 {
-            return None;
-        }
-        let of = kind_of(from)?;
-        // What is too small becomes the least by itself, as does everything else that does not fit.
-        let whole = self.make(Op::Convert(of, value), Kind::I64);
-        let bound = self.constant(Number::Float64(-(i64::MIN as f64)).cast(from))?;
-        let is_large = self.compare(Relation::LessOrEqual, of, bound, value);
-        let largest = self.constant(Number::Int64(i64::MAX))?;
-        let whole = self.select(Kind::I64, is_large, largest, whole);
-        let is_nan = self.compare(Relation::Unordered, of, value, value);
-        let zero = self.constant(Number::Int64(0))?;
-        Some(self.select(Kind::I64, is_nan, zero, whole))
-    }
-
-    /// The value of an elementary function, whose arguments have its type.
-    fn formula(&mut self, definition: &'static Definition, arguments: &[Id]) -> Option<Id> {
-        use record::Op as Formula;
-        let is_single = definition.dtype == DType::Float32;
-        let mut params = Vec::with_capacity(arguments.len());
-        for &argument in arguments {
-            params.push(if is_single {
-                self.make(Op::Convert(Kind::F32, argument), Kind::F64)
-            } else {
-                argument
-            });
-        }
-        let mut values: Vec<Id> = Vec::with_capacity(definition.steps.len());
-        for (_, step) in definition.steps.iter() {
-            let at = |it: record::Value| values[it.index()];
-            let double = Kind::F64;
-            let value = match step.op {
-                Formula::Param(n) | Formula::SingleParam(n) => params[n],
-                Formula::Constant(it) => self.make(Op::Constant(it.to_bits()), double),
-                Formula::BitsConstant(it) => self.make(Op::Constant(it), Kind::I64),
-                Formula::Neg(a) => {
-                    let a = at(a);
-                    self.negative(double, a)
-                }
-                Formula::Abs(a) => {
-                    let a = at(a);
-                    self.magnitude(double, a)
-                }
-                Formula::Sqrt(a) => self.make(Op::Unary(Unary::Sqrt, at(a)), double),
-                Formula::Floor(a) => self.make(Op::Unary(Unary::Floor, at(a)), double),
-                Formula::Nearest(a) => self.make(Op::Unary(Unary::Nearest, at(a)), double),
-                Formula::Add(a, b) => self.make(Op::Binary(Binary::Add, at(a), at(b)), double),
-                Formula::Sub(a, b) => self.make(Op::Binary(Binary::Sub, at(a), at(b)), double),
-                Formula::Mul(a, b) => self.make(Op::Binary(Binary::Mul, at(a), at(b)), double),
-                Formula::Div(a, b) => self.make(Op::Binary(Binary::Div, at(a), at(b)), double),
-                Formula::ProductError(a, b, c) => {
-                    self.make(Op::Fused { a: at(a), b: at(b), c: at(c), subtracts: true }, double)
-                }
-                Formula::Less(a, b) => {
-                    self.make(Op::Compare(Relation::Less, double, at(a), at(b)), Kind::Mask)
-                }
-                Formula::Equal(a, b) => {
-                    self.make(Op::Compare(Relation::Equal, double, at(a), at(b)), Kind::Mask)
-                }
-                Formula::And(a, b) => self.make(Op::Binary(Binary::And, at(a), at(b)), Kind::Mask),
-                Formula::Or(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), Kind::Mask),
-                Formula::Not(a) => {
-                    let a = at(a);
-                    self.not(a)
-                }
-                Formula::Choose(condition, yes, no) => {
-                    self.make(Op::Select(at(condition), at(yes), at(no)), double)
-                }
-                Formula::BitsOf(a) | Formula::OfBits(a) | Formula::Narrow(a) => at(a),
-                Formula::Plus(a, b) => self.make(Op::Binary(Binary::Add, at(a), at(b)), Kind::I64),
-                Formula::BitAnd(a, mask) => {
-                    let mask = self.make(Op::Constant(mask), Kind::I64);
-                    self.make(Op::Binary(Binary::And, at(a), mask), Kind::I64)
-                }
-                Formula::BitOr(a, b) => self.make(Op::Binary(Binary::Or, at(a), at(b)), Kind::I64),
-                Formula::ShiftLeft(a, by) => {
-                    self.make(Op::ShiftLeft(at(a), u8::try_from(by).ok()?), Kind::I64)
-                }
-                Formula::ShiftRight(a, by) => {
-                    self.make(Op::ShiftRight(at(a), u8::try_from(by).ok()?), Kind::I64)
-                }
-                Formula::Pick(table, index) => {
-                    let key = (TABLES, vec![At::Known(Affine::symbol(&Symbol::new(table.name)))]);
-                    let pointer = match self.pointers.get(&key) {
-                        Some(&known) => known,
-                        None => {
-                            let address = self.around.table(table);
-                            let word = self.word(address);
-                            self.body.pointers.push(Pointer { word, array: TABLES, bytes: 8 });
-                            self.pointers.insert(key, self.body.pointers.len() - 1);
-                            self.body.pointers.len() - 1
-                        }
-                    };
-                    self.make(Op::Gather(Place { pointer, offset: 0 }, at(index)), double)
-                }
-            };
-            values.push(value);
-        }
-        let result = values[definition.result.index()];
-        Some(if is_single { self.make(Op::Convert(Kind::F64, result), Kind::F32) } else { result })
     }
 }

@@ -1,13 +1,17 @@
 //! Loops over lanes as code with vectors of 512 bits, where the processor has them.
 //!
 //! The code generator for everything else knows vectors of 128 bits. So the body of a vector loop is also made into
-//! operations on vectors as wide as the processor's ([`nodes`]), these into instructions ([`emit`], [`encode`]), and
+//! operations on vectors as wide as the processor's ([`nodes`]), these into instructions ([`emit`], [`registers`],
+//! [`codes`], [`encode`]), and
 //! the function around calls that code with the addresses and numbers that do not change in the loop.
 
+mod codes;
 mod emit;
 mod encode;
+mod expressions;
 mod lower;
 mod nodes;
+mod registers;
 
 #[cfg(test)]
 mod tests;

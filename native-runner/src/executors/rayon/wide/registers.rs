@@ -1,0 +1,252 @@
+//! Where values are while a block runs: registers, slots of the frame, memory that is read where it is used.
+
+use super::codes::{load_code, store_code};
+use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
+use super::encode::{Code, Gpr, How, Memory, R11, Rm};
+use super::nodes::{Id, Kind, Place};
+
+impl Emit<'_> {
+    pub(super) fn length(&self, kind: Kind) -> usize {
+        self.body.lanes * kind.bytes()
+    }
+
+    pub(super) fn pointer(&mut self, pointer: usize) -> Gpr {
+        self.pointers[pointer].unwrap_or_else(|| {
+            self.asm.load(R11, word(self.body.pointers[pointer].word));
+            R11
+        })
+    }
+
+    /// Elements side by side, each of so many bytes.
+    pub(super) fn elements(&mut self, place: Place, bytes: usize) -> Memory {
+        let base = self.pointer(place.pointer);
+        let scale = u8::try_from(bytes).expect("elements are small");
+        Memory { base, index: Some((AT.0, scale)), offset: place.offset }
+    }
+
+    /// The operand that may lie in memory.
+    pub(super) fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
+        let length = self.length(kind);
+        let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
+        if let Some(it) = self.values[id].register {
+            self.held.push(it);
+            return register(it);
+        }
+        let source = self.values[id].memory.expect("what is used is somewhere");
+        let is_last_use = self.values[id].uses.len() <= 1;
+        let folds = match source {
+            Source::Elements(_) => is_last_use && may_guard,
+            Source::Element(_) => is_last_use,
+            Source::Slot(_) | Source::Word(_) | Source::Constant(_) => {
+                is_last_use || !self.vectors.iter().any(Option::is_none)
+            }
+        };
+        if !folds {
+            return register(self.vector(id));
+        }
+        let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
+        let is_same = source.is_one();
+        let unit = if is_same { kind.bytes() } else { length };
+        let rm = self.memory(source, kind);
+        Last { rm, is_same, is_guarded, unit }
+    }
+
+    pub(super) fn memory(&mut self, source: Source, kind: Kind) -> Rm {
+        match source {
+            Source::Elements(place) => Rm::Memory(self.elements(place, kind.bytes())),
+            Source::Element(place) => Rm::Memory(Memory::at(self.pointer(place.pointer), place.offset)),
+            Source::Slot(slot) => Rm::Memory(slot_at(slot)),
+            Source::Word(at) => Rm::Memory(word(at)),
+            Source::Constant(bits) => Rm::Pool(bits),
+        }
+    }
+
+    /// The value in a register, for the instruction at hand.
+    pub(super) fn vector(&mut self, id: Id) -> u8 {
+        if let Some(it) = self.values[id].register {
+            self.held.push(it);
+            return it;
+        }
+        let register = self.free_vector();
+        self.fill(id, register);
+        self.take_vector(id, register);
+        register
+    }
+
+    /// Loads a value that is in memory.
+    pub(super) fn fill(&mut self, id: Id, register: u8) {
+        let kind = self.body.values[id].kind;
+        let source = self.values[id].memory.expect("what is used is somewhere");
+        let length = self.length(kind);
+        let is_double = kind.bytes() == 8;
+        let rm = self.memory(source, kind);
+        if source.is_one() {
+            let code = Code::new(1, 2, is_double, if is_double { 0x19 } else { 0x18 });
+            self.asm.evex(code, How { length, unit: kind.bytes(), ..How::default() }, register, 0, rm);
+        } else {
+            let is_guarded = self.is_rest && matches!(source, Source::Elements(_));
+            let mask = if is_guarded { ALL } else { 0 };
+            let how = How { length, mask, zeroes: is_guarded, unit: length, ..How::default() };
+            self.asm.evex(load_code(kind), how, register, 0, rm);
+        }
+    }
+
+    pub(super) fn take_vector(&mut self, id: Id, register: u8) {
+        self.vectors[usize::from(register)] = Some(id);
+        self.values[id].register = Some(register);
+        self.held.push(register);
+    }
+
+    /// A register for a value that is made now; it may be one that an operand has left.
+    pub(super) fn new_vector(&mut self, id: Id) -> u8 {
+        let register = self.free_vector();
+        self.take_vector(id, register);
+        register
+    }
+
+    pub(super) fn free_vector(&mut self) -> u8 {
+        if let Some(free) = self.vectors.iter().position(Option::is_none) {
+            return u8::try_from(free).expect("few registers");
+        }
+        let next_use = |it: &Id| self.values[*it].uses.last().copied().unwrap_or(usize::MAX);
+        let farthest = self
+            .vectors
+            .iter()
+            .enumerate()
+            .filter_map(|(at, id)| Some((u8::try_from(at).ok()?, (*id)?)))
+            .filter(|(at, id)| !self.held.contains(at) && !self.fixed.contains_key(id))
+            .max_by_key(|(at, id)| (next_use(id), std::cmp::Reverse(*at)));
+        let (register, id) = farthest.expect("an instruction has few operands");
+        if self.values[id].memory.is_none() && !self.values[id].uses.is_empty() {
+            let slot = self.n_slots;
+            self.n_slots += 1;
+            self.keep(slot, id);
+            self.values[id].memory = Some(Source::Slot(slot));
+        }
+        self.values[id].register = None;
+        self.vectors[usize::from(register)] = None;
+        register
+    }
+
+    pub(super) fn keep(&mut self, slot: usize, id: Id) {
+        let kind = self.body.values[id].kind;
+        if kind == Kind::Mask {
+            let register = self.mask(id);
+            let to = Rm::Memory(slot_at(slot));
+            self.asm.vex(Code::new(0, 1, false, 0x91), false, register, 0, to, None);
+            return;
+        }
+        let register = self.vector(id);
+        let length = self.length(kind);
+        let how = How { length, unit: length, ..How::default() };
+        self.asm.evex(store_code(kind), how, register, 0, Rm::Memory(slot_at(slot)));
+    }
+
+    /// The operands have been used once more; those that are not any more leave their registers.
+    pub(super) fn used(&mut self, operands: &[Id]) {
+        for &id in operands {
+            self.values[id].uses.pop();
+            if !self.values[id].uses.is_empty() || self.fixed.contains_key(&id) {
+                continue;
+            }
+            if let Some(register) = self.values[id].register.take() {
+                let bank: &mut [Option<Id>] =
+                    if self.body.values[id].kind == Kind::Mask { &mut self.masks } else { &mut self.vectors };
+                bank[usize::from(register)] = None;
+            }
+        }
+    }
+
+    /// Loads what would be read too late where memory changes.
+    pub(super) fn settle(&mut self, changes: impl Fn(Source) -> bool) {
+        for id in 0..self.values.len() {
+            let value = &self.values[id];
+            if !value.memory.is_some_and(&changes) {
+                continue;
+            }
+            if !value.uses.is_empty() && value.register.is_none() {
+                let (held, held_masks) = (self.held.len(), self.held_masks.len());
+                if self.body.values[id].kind == Kind::Mask {
+                    self.mask(id);
+                } else {
+                    self.vector(id);
+                }
+                self.held.truncate(held);
+                self.held_masks.truncate(held_masks);
+            }
+            self.values[id].memory = None;
+        }
+    }
+
+    pub(super) fn read_before_write(&mut self, place: Place) {
+        let array = self.body.pointers[place.pointer].array;
+        let pointers = &self.body.pointers;
+        self.settle(|source| match source {
+            Source::Elements(it) | Source::Element(it) => pointers[it.pointer].array == array,
+            _ => false,
+        });
+    }
+
+    pub(super) fn mask(&mut self, id: Id) -> u8 {
+        if let Some(it) = self.values[id].register {
+            self.held_masks.push(it);
+            return it;
+        }
+        let source = self.values[id].memory.expect("what is used is somewhere");
+        if source == Source::Constant(u64::MAX) {
+            return ALL;
+        }
+        let register = self.new_mask(id);
+        match source {
+            Source::Constant(_) => {
+                let code = Code::new(0, 1, false, 0x47);
+                self.asm.vex(code, true, register, register, Rm::Register(register), None);
+            }
+            Source::Word(at) => {
+                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, Rm::Memory(word(at)), None);
+                self.asm.vex(Code::new(0, 1, false, 0x41), true, register, register, Rm::Register(ALL), None);
+            }
+            Source::Slot(slot) => {
+                let from = Rm::Memory(slot_at(slot));
+                self.asm.vex(Code::new(0, 1, false, 0x90), false, register, 0, from, None);
+            }
+            Source::Elements(_) | Source::Element(_) => unreachable!("masks are loaded where they are made"),
+        }
+        register
+    }
+
+    pub(super) fn new_mask(&mut self, id: Id) -> u8 {
+        // 0 means all lanes where an instruction names a mask.
+        let free = (1..N_MASKS).find(|&it| self.masks[it].is_none());
+        let register = free.unwrap_or_else(|| {
+            let next_use = |it: Id| self.values[it].uses.last().copied().unwrap_or(usize::MAX);
+            let farthest = (1..N_MASKS)
+                .filter_map(|at| Some((at, self.masks[at]?)))
+                .filter(|(at, _)| !self.held_masks.iter().any(|it| usize::from(*it) == *at))
+                .max_by_key(|(_, id)| next_use(*id));
+            let (at, old) = farthest.expect("an instruction has few operands");
+            if self.values[old].memory.is_none() && !self.values[old].uses.is_empty() {
+                let slot = self.n_slots;
+                self.n_slots += 1;
+                self.keep(slot, old);
+                self.values[old].memory = Some(Source::Slot(slot));
+            }
+            self.values[old].register = None;
+            at
+        });
+        self.masks[register] = Some(id);
+        let register = u8::try_from(register).expect("few registers");
+        self.values[id].register = Some(register);
+        self.held_masks.push(register);
+        register
+    }
+
+    pub(super) fn move_vector(&mut self, to: u8, from: u8, kind: Kind) {
+        let how = How { length: self.length(kind), ..How::default() };
+        self.asm.evex(load_code(kind), how, to, 0, Rm::Register(from));
+    }
+
+    pub(super) fn move_mask_from(&mut self, to: u8, from: Gpr) {
+        self.asm.vex(Code::new(0, 1, false, 0x92), false, to, 0, Rm::Register(from.0), None);
+    }
+}
