@@ -8,6 +8,7 @@ pub mod uses;
 
 mod declare;
 mod from_sdfg;
+mod hoist;
 
 pub use from_sdfg::{levels, lower};
 pub use nodes::Program;
