@@ -57,6 +57,21 @@ pub enum Vertical<A, T = DType> {
     At(Expr<A, T>),
 }
 
+impl<A> Expr<A> {
+    /// The base of a float's `x ** 2`, which is defined as `x * x`.
+    #[must_use]
+    pub fn squared(&self) -> Option<&Self> {
+        let ExprKind::Binary(BinaryOp::Pow, base, exponent) = &self.kind else { return None };
+        let two = match exponent.kind {
+            ExprKind::Literal(Value::Float32(it)) => it.to_bits() == 2.0_f32.to_bits(),
+            ExprKind::Literal(Value::Float64(it)) => it.to_bits() == 2.0_f64.to_bits(),
+            ExprKind::Literal(it) => it.dtype().is_int() && it.as_i64() == 2,
+            _ => false,
+        };
+        (two && base.dtype.is_float()).then_some(base)
+    }
+}
+
 impl<A, T> Index<A, T> {
     /// The point itself.
     pub const HERE: Self = Self { vertical: Vertical::Offset(0), data: Vec::new() };

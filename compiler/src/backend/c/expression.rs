@@ -42,6 +42,10 @@ impl Wording {
             // Lowered to a symbol before it gets here.
             ExprKind::Position(axis) => (axis.position_name().to_owned(), ATOM),
             ExprKind::Unary(op, operand) => self.unary(*op, operand, leaf),
+            ExprKind::Binary(..) if let Some(base) = expr.squared() => {
+                let text = self.text(base, leaf);
+                self.named(Callee::Square, expr.dtype, &[text])
+            }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, leaf),
             ExprKind::Ternary { condition, then, otherwise } => {
                 let condition = at_least(self.text(condition, leaf), OR);

@@ -25,6 +25,8 @@ pub enum Callee {
     Function(Function),
     /// `**`
     Pow,
+    /// `** 2`, of floats.
+    Square,
 }
 
 /// The C function for `callee` on operands of one type; `None` where an integer is its own result
@@ -39,8 +41,10 @@ pub fn name(callee: Callee, dtype: DType) -> Option<String> {
         DType::Float32 => "f32",
         DType::Float64 => "f64",
     };
-    let Callee::Function(function) = callee else {
-        return Some(format!("isobar_pow_{suffix}"));
+    let function = match callee {
+        Callee::Function(function) => function,
+        Callee::Pow => return Some(format!("isobar_pow_{suffix}")),
+        Callee::Square => return Some(format!("isobar_square_{suffix}")),
     };
     if !dtype.is_float() {
         use Function::{Abs, Max, MaxC, Min, MinC, Mod, ModC};
@@ -78,6 +82,7 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
     paste(!used.is_empty(), include_str!("math/bits.h"));
     paste(used.iter().any(|(_, dtype)| !dtype.is_float()), include_str!("math/int.h"));
     paste(used.iter().any(|it| is_selecting(*it)), include_str!("math/select.h"));
+    paste(used.iter().any(|it| it.0 == Callee::Square), include_str!("math/square.h"));
 
     let functions: Vec<_> = used
         .iter()
@@ -99,6 +104,7 @@ fn definition(callee: Callee, dtype: DType) -> Option<&'static Definition> {
     match callee {
         Callee::Function(function) => math::definition(function, dtype),
         Callee::Pow => math::power_definition(dtype),
+        Callee::Square => None,
     }
 }
 

@@ -36,6 +36,13 @@ pub(super) fn lanes_of(it: &For) -> Option<BTreeSet<usize>> {
     if !is_eligible {
         return None;
     }
+    // What is declared before the loop is the same for all points.
+    let mut own = BTreeSet::new();
+    crate::backend::code::nodes::walk(&it.body, &mut |item| {
+        if let Item::Declare(it) = item {
+            own.insert(it.local);
+        }
+    });
     let mut first_part: BTreeMap<usize, usize> = BTreeMap::new();
     let mut lanes = BTreeSet::new();
     let mut part = 0;
@@ -59,6 +66,7 @@ pub(super) fn lanes_of(it: &For) -> Option<BTreeSet<usize>> {
         }
         part += usize::from(is_while);
     }
+    lanes.retain(|it| own.contains(it));
     Some(lanes)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::declare::{declare_locals, each_local};
+use super::hoist::{Names, hoist};
 use super::nodes::{
     Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
     Positions, Program, Read, Side, Step, Target, Trap, While, any,
@@ -175,11 +176,18 @@ impl Lowering<'_> {
         }
         let step = self.program.steps.len() + 1;
         self.name_launched(&mut items, step);
-        declare_locals(&mut items);
+        self.finish_items(&mut items);
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
         let name = self.namer.name(&format!("step_{step}"));
         self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
         self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
+    }
+
+    /// What becomes of all that a function does.
+    fn finish_items(&mut self, items: &mut Vec<Item>) {
+        let Program { locals, arrays, .. } = &mut self.program;
+        hoist(items, &mut Names { locals, arrays, namer: self.namer });
+        declare_locals(items);
     }
 
     /// Gives the functions that items launch their names and places.
@@ -387,7 +395,7 @@ impl Lowering<'_> {
         self.is_spread = true;
         let mut body = self.scope(graph, state, Some(entry));
         self.is_spread = false;
-        declare_locals(&mut body);
+        self.finish_items(&mut body);
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
         self.launched.push((all, body));

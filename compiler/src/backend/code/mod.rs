@@ -9,6 +9,7 @@ pub mod uses;
 
 mod declare;
 mod from_sdfg;
+mod hoist;
 
 pub use from_sdfg::{levels, lower};
 pub use nodes::Program;

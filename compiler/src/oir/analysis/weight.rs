@@ -23,6 +23,7 @@ pub fn own_weight(expr: &Expr) -> u32 {
         | ExprKind::Unary(..)
         | ExprKind::Cast(..) => 0,
         ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, ..) => DIVISION,
+        ExprKind::Binary(BinaryOp::Pow, ..) if expr.squared().is_some() => 1,
         ExprKind::Binary(BinaryOp::Pow, ..) => ELEMENTARY_FUNCTION,
         ExprKind::Binary(..) | ExprKind::Ternary { .. } => 1,
         ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => DIVISION,

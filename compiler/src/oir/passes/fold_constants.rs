@@ -14,7 +14,7 @@ pub const NAME: &str = "oir/fold-constants";
 /// - **Precondition**: valid OIR.
 /// - **Effect**: smaller expressions, fewer statements.
 /// - **Legality**: the rules in [`simpler`] hold for every bit of every operand, NaN, infinities and signed zeros
-///   among them. A float's `x ** 2` stays, since our power is not rounded as `x * x` is. What finds an element at
+///   among them. A float's `x ** 2` stays, since code generators know it as `x * x`. What finds an element at
 ///   run time is not dropped, since it may end the run.
 /// - **Why**: externals and inlined functions leave `dt * 1.0` and `if False` behind.
 pub fn fold_constants(stencil: &mut Stencil, cx: &mut PassCx) {

@@ -342,6 +342,7 @@ fn operations_in(expr: &Expr<Access>) -> f64 {
     expr.walk(&mut |it| {
         total += match &it.kind {
             ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, ..) => 8.0,
+            ExprKind::Binary(BinaryOp::Pow, ..) if it.squared().is_some() => 1.0,
             ExprKind::Binary(BinaryOp::Pow, ..) => 60.0,
             ExprKind::Call(Function::Sqrt, _) => 8.0,
             ExprKind::Call(function, _) if function.is_transcendental() => 40.0,

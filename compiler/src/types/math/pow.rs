@@ -2,8 +2,9 @@
 //!
 //! |x|^y = exp(y log |x|), the logarithm and the product as sums of two doubles, as in W. J. Cody
 //! and W. Waite, "Software Manual for the Elementary Functions", 1980, chapter 7. A power that is
-//! representable is exact, such as 3.0 ** 4.0 or 0.5 ** -3.0. The special cases are those of C99,
-//! annex F.9.4.4.
+//! representable is exact, such as 3.0 ** 4.0 or 0.5 ** -3.0. A square is the product, so that code
+//! generators may write a product where the exponent is 2. The special cases are those of C99, annex
+//! F.9.4.4.
 
 use super::double_double::two_product;
 use super::exp::{exp_of_sum, exp_to_single};
@@ -50,6 +51,7 @@ fn special_cases<T: Real>(x: T, y: T, size: T, power: T) -> T {
     let is_integer = y.floor().equals(y);
     let one = x.constant(1.0);
     let power = power * T::choose(is_odd, one.signed_as(x), one);
+    let power = T::choose(y.is(2.0), (x * x).named("square"), power);
 
     let is_nan = x.is_nan() | y.is_nan() | (x.below(0.0) & size.below(f64::INFINITY) & !is_integer);
     // So is -1 to a power that is surely even, infinite ones too.
@@ -84,6 +86,9 @@ mod tests {
             (1.0, NAN, 1.0),
             (1.0, INF, 1.0),
             (NAN, 0.0, 1.0),
+            (-3.0, 2.0, 9.0),
+            (-INF, 2.0, INF),
+            (1e200, 2.0, INF),
             (NAN, -0.0, 1.0),
             (INF, 0.0, 1.0),
             (-8.0, 1.0 / 3.0, NAN),
@@ -135,6 +140,22 @@ mod tests {
         assert_eq!(pow_f32(-0.0, -3.0).to_bits(), f32::NEG_INFINITY.to_bits());
         assert_eq!(pow_f32(-8.0, 0.25).to_bits(), 0x7fc0_0000);
         assert_eq!(pow_f32(f32::NAN, 0.0).to_bits(), 1.0_f32.to_bits());
+    }
+
+    #[test]
+    fn a_square_is_the_product() {
+        let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..10_000 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let x = f64::from_bits(state);
+            if !x.is_nan() {
+                assert_eq!(pow_f64(x, 2.0).to_bits(), (x * x).to_bits(), "{x}");
+                let x = narrow(x);
+                assert_eq!(pow_f32(x, 2.0).to_bits(), (x * x).to_bits(), "{x}");
+            }
+        }
     }
 
     #[test]

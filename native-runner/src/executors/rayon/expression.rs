@@ -19,6 +19,10 @@ impl Translation<'_, '_> {
             ExprKind::Access(read) | ExprKind::Element(read, _) => self.read(read, expr.dtype),
             ExprKind::Position(_) => unreachable!("a position is a symbol from the Tree IR on"),
             ExprKind::Unary(op, operand) => self.unary(*op, operand),
+            ExprKind::Binary(..) if let Some(base) = expr.squared() => {
+                let base = self.expr(base);
+                self.arithmetic(BinaryOp::Mul, expr.dtype, &base, &base)
+            }
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right),
             ExprKind::Ternary { condition, then, otherwise } => {
                 let condition = self.expr(condition);

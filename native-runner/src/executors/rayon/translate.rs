@@ -108,6 +108,7 @@ pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
                     ExprKind::Call(function, arguments) => {
                         arguments.first().and_then(|it| definition(*function, it.dtype))
                     }
+                    ExprKind::Binary(..) if it.squared().is_some() => None,
                     ExprKind::Binary(BinaryOp::Pow, left, _) => power_definition(left.dtype),
                     _ => None,
                 });

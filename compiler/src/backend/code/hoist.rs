@@ -1,0 +1,404 @@
+//! What is the same in all iterations of a loop and takes long to compute stands before the loop.
+//!
+//! A C compiler does this where it sees through memory; lanes of machine code, and elements that are stored on the way,
+//! hide it. No bit depends on it: each value is computed by the operations that computed it before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::nodes::{Array, Assign, At, Element, For, Item, Local, Read, Target, walk};
+use crate::backend::emit::Namer;
+use crate::diag::Origin;
+use crate::expr::{Expr, ExprKind};
+use crate::space::{Axis, Symbol};
+use crate::types::{BinaryOp, Function};
+
+/// What code has beside its statements.
+pub(super) struct Names<'a, 'n> {
+    pub(super) locals: &'a mut Vec<Local>,
+    pub(super) arrays: &'a [Array],
+    pub(super) namer: &'n mut Namer,
+}
+
+/// Puts what takes long and is the same in all iterations of a loop before it.
+///
+/// - **Precondition**: locals are not declared yet.
+/// - **Effect**: new locals, which are assigned once, before the outermost loop that all their operands allow.
+/// - **Legality**: [`Loop::is_same`]. An element is read earlier than it was only where the loop reads it whatever
+///   comes, and never before a loop over levels, some of which need not exist.
+/// - **Why**: what depends on the level alone is a division or a logarithm for each point of a plane otherwise.
+pub(super) fn hoist(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+    let mut copies = BTreeSet::new();
+    block(items, names, &mut copies);
+    if copies.is_empty() {
+        return;
+    }
+    let mut reads = BTreeSet::new();
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |read| {
+                if let Read::Local(local) = read {
+                    reads.insert(*local);
+                }
+            });
+        });
+    });
+    copies.retain(|it| !reads.contains(it));
+    drop_assignments(items, &copies);
+}
+
+/// The loops of a block, from outside in.
+fn block(items: &mut Vec<Item>, names: &mut Names<'_, '_>, copies: &mut BTreeSet<usize>) {
+    for mut item in std::mem::take(items) {
+        if let Item::For(it) = &mut item {
+            let mut around = Loop::of(it, names);
+            let mut known = Known::default();
+            around.items(&mut it.body, &mut known, Runs::Always);
+            copies.append(&mut around.copies);
+            items.append(&mut around.before);
+        }
+        item.blocks_mut().into_iter().for_each(|it| block(it, names, copies));
+        items.push(item);
+    }
+}
+
+/// Whether statements run in every iteration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    Always,
+    Perhaps,
+}
+
+/// Elements and locals whose values are those of a local from before the loop.
+#[derive(Clone, Default)]
+struct Known {
+    elements: BTreeMap<Element, usize>,
+    locals: BTreeMap<usize, usize>,
+}
+
+impl Known {
+    /// Forgets what items write.
+    fn forget(&mut self, written: &Written) {
+        self.elements.retain(|it, _| !written.arrays.contains(&it.array));
+        self.locals.retain(|it, _| !written.locals.contains(it));
+    }
+}
+
+/// What items write, at any depth, and the positions of the loops among them.
+#[derive(Default)]
+struct Written {
+    arrays: BTreeSet<usize>,
+    locals: BTreeSet<usize>,
+    positions: BTreeSet<Symbol>,
+    /// Whether they run a function, which may write whatever there is.
+    launches: bool,
+    has_levels: bool,
+}
+
+impl Written {
+    fn by(items: &[Item]) -> Self {
+        let mut written = Self::default();
+        walk(items, &mut |item| match item {
+            Item::Assign(Assign { target: Target::Element(element), .. }) => {
+                written.arrays.insert(element.array);
+            }
+            Item::Assign(Assign { target: Target::Local(local), .. }) => {
+                written.locals.insert(*local);
+            }
+            Item::For(it) => {
+                written.positions.insert(it.positions.variable.clone());
+                written.has_levels |= it.axis == Axis::K;
+            }
+            Item::Launch(_) => written.launches = true,
+            Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {}
+        });
+        written
+    }
+}
+
+/// A loop, and what stands before it.
+struct Loop<'l, 'a, 'n> {
+    written: Written,
+    names: &'l mut Names<'a, 'n>,
+    before: Vec<Item>,
+    /// What stands before it, as expressions.
+    values: Vec<(Expr<Read>, usize)>,
+    /// Locals that are a name of one of them.
+    copies: BTreeSet<usize>,
+}
+
+impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
+    fn of(it: &For, names: &'l mut Names<'a, 'n>) -> Self {
+        let mut written = Written::by(&it.body);
+        written.positions.insert(it.positions.variable.clone());
+        written.has_levels |= it.axis == Axis::K;
+        Self { written, names, before: Vec::new(), values: Vec::new(), copies: BTreeSet::new() }
+    }
+
+    fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
+        for item in items {
+            match item {
+                Item::Assign(it) => self.assign(it, known, runs),
+                Item::For(it) => {
+                    let written = Written::by(&it.body);
+                    known.forget(&written);
+                    self.items(&mut it.body, &mut known.clone(), runs);
+                }
+                Item::If(it) => {
+                    for branch in &mut it.branches {
+                        self.expr(&mut branch.condition, &branch.origin, known, Runs::Perhaps, None);
+                    }
+                    let written = it.branches.iter().map(|it| Written::by(&it.body));
+                    let written: Vec<Written> = written.chain([Written::by(&it.otherwise)]).collect();
+                    let bodies = it.branches.iter_mut().map(|it| &mut it.body).chain([&mut it.otherwise]);
+                    bodies.for_each(|it| self.items(it, &mut known.clone(), Runs::Perhaps));
+                    written.iter().for_each(|it| known.forget(it));
+                }
+                Item::While(it) => {
+                    let written = Written::by(&it.body);
+                    known.forget(&written);
+                    self.expr(&mut it.condition, &it.origin, known, Runs::Perhaps, None);
+                    self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
+                }
+                Item::Checked(it) => {
+                    let written = Written::by(&it.body);
+                    self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
+                    known.forget(&written);
+                }
+                Item::Launch(_) => *known = Known::default(),
+                Item::Declare(_) => {}
+            }
+        }
+    }
+
+    fn assign(&mut self, it: &mut Assign, known: &mut Known, runs: Runs) {
+        let wanted = match &it.target {
+            Target::Element(element) => self.names.arrays[element.array].name.clone(),
+            Target::Local(local) => Some(self.names.locals[*local].name.clone()),
+        };
+        self.expr(&mut it.value, &it.origin, known, runs, wanted.as_deref());
+        let value = match it.value.kind {
+            ExprKind::Access(Read::Local(local)) if !self.written.locals.contains(&local) => Some(local),
+            _ => None,
+        };
+        match &it.target {
+            Target::Element(element) => {
+                known.elements.retain(|it, _| it.array != element.array);
+                let is_found = element.index.iter().any(|it| matches!(it, At::Found { .. }));
+                if let Some(local) = value.filter(|_| !is_found) {
+                    known.elements.insert(element.clone(), local);
+                }
+            }
+            Target::Local(target) => {
+                known.locals.remove(target);
+                if let Some(local) = value {
+                    known.locals.insert(*target, local);
+                    self.copies.insert(*target);
+                }
+            }
+        }
+    }
+
+    /// Replaces what is known, and the largest parts that may stand before the loop.
+    fn expr(
+        &mut self,
+        expr: &mut Expr<Read>,
+        origin: &Origin,
+        known: &Known,
+        runs: Runs,
+        wanted: Option<&str>,
+    ) {
+        expr.accesses_mut(&mut |read| {
+            let local = match read {
+                Read::Element(element) => known.elements.get(element),
+                Read::Local(local) => known.locals.get(local),
+                Read::Sum(_) => None,
+            };
+            if let Some(&local) = local {
+                *read = Read::Local(local);
+            }
+        });
+        self.parts(expr, origin, runs, wanted);
+    }
+
+    fn parts(&mut self, expr: &mut Expr<Read>, origin: &Origin, runs: Runs, wanted: Option<&str>) {
+        if !takes_long(expr) {
+            return;
+        }
+        if !expr.dtype.is_float() || !self.is_same(expr, runs) {
+            expr.operands_mut().into_iter().for_each(|it| self.parts(it, origin, runs, None));
+            return;
+        }
+        let found = self.values.iter().find(|(value, _)| value.is_same(expr)).map(|it| it.1);
+        let local = found.unwrap_or_else(|| {
+            let wanted = wanted.map_or_else(|| "once".to_owned(), |it| format!("{it}_once"));
+            let name = self.names.namer.name(&wanted);
+            self.names.locals.push(Local { name, dtype: expr.dtype, is_read: true });
+            let local = self.names.locals.len() - 1;
+            let (target, value) = (Target::Local(local), expr.clone());
+            self.values.push((expr.clone(), local));
+            self.before.push(Item::Assign(Assign { target, value, origin: origin.clone() }));
+            local
+        });
+        expr.kind = ExprKind::Access(Read::Local(local));
+    }
+
+    /// Whether an expression has the same value in all iterations, and may be evaluated before the first of them.
+    fn is_same(&self, expr: &Expr<Read>, runs: Runs) -> bool {
+        let written = &self.written;
+        let mut is_same = true;
+        expr.walk(&mut |it| match &it.kind {
+            ExprKind::Access(Read::Element(it)) => {
+                let is_there = it.index.is_empty() || runs == Runs::Always && !written.has_levels;
+                let is_fixed = |at: &At| match at {
+                    At::Known(sum) => sum.terms().all(|(it, _)| !written.positions.contains(it)),
+                    At::Found { .. } => false,
+                };
+                is_same &= is_there && !written.launches && !written.arrays.contains(&it.array);
+                is_same &= it.index.iter().all(is_fixed);
+            }
+            ExprKind::Access(Read::Local(local)) => is_same &= !written.locals.contains(local),
+            ExprKind::Access(Read::Sum(sum)) => {
+                is_same &= sum.terms().all(|(it, _)| !written.positions.contains(it));
+            }
+            ExprKind::Element(..) | ExprKind::Position(_) => is_same = false,
+            _ => {}
+        });
+        is_same
+    }
+}
+
+/// Whether a part of it takes longer than some additions.
+fn takes_long(expr: &Expr<Read>) -> bool {
+    let mut takes_long = false;
+    expr.walk(&mut |it| {
+        takes_long |= match &it.kind {
+            ExprKind::Binary(..) if it.squared().is_some() => false,
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod | BinaryOp::Pow, left, _) => left.dtype.is_float(),
+            ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => true,
+            ExprKind::Call(function, _) => function.is_transcendental(),
+            _ => false,
+        };
+    });
+    takes_long
+}
+
+/// Takes out the assignments of these locals.
+fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<usize>) {
+    items.retain(
+        |item| !matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if locals.contains(it)),
+    );
+    for item in items {
+        item.blocks_mut().into_iter().for_each(|it| drop_assignments(it, locals));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::backend::c::{COptions, generate};
+    use crate::sdfg::{from_schedule::lower, samples};
+
+    /// The C of loops, between the names of what it uses and the end of the function.
+    fn check(loops: &str, expected: &Expect) {
+        let tree = samples::parsed(&format!(
+            "\
+schedule same
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+field p: float64[K] shift [0] read
+scalar s: float64
+temporary t: float64[I, J, K] shift [0, 0, 0] heap
+local c: float64
+threads j in [0, J) parallel:
+{loops}"
+        ));
+        let text = generate(&lower(&tree), &COptions::default()).listing.text;
+        let function = &text[text.find("void step_1_at").expect("there is a step")..];
+        let function = &function[..function.find("\n}").expect("functions end")];
+        // Rows that are asked for ahead are another matter.
+        let mut is_fetched = false;
+        let is_loop = |it: &&str| {
+            let ends_fetch = std::mem::replace(&mut is_fetched, it.contains("ISOBAR_FETCH"));
+            !ends_fetch && !is_fetched && !it.contains("run->")
+        };
+        let lines: Vec<&str> = function.lines().skip(2).filter(is_loop).collect();
+        expected.assert_eq(&(lines.join("\n") + "\n"));
+    }
+
+    #[test]
+    fn what_depends_on_the_level_alone_is_computed_once_for_it() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      t[i, j, k] = 2.0 / p[k]
+      c = sqrt(t[i, j, k])
+      b[i, j, k] = a[i, j, k] * c + exp(-s) / (t[i, j, k] + 1.0)
+",
+            &expect![[r#"
+                  const double once = isobar_exp_f64(-s);
+                  for (int64_t k = 0; k < K; ++k) {
+                    const double t_once = 2.0 / p[k * p_k];
+                    const double c_once = sqrt(t_once);
+                    const double once_1 = once / (t_once + 1.0);
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      t[i + j * t_j + k * t_k] = t_once;
+                      b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
+                    }
+                  }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_differs_from_point_to_point_stays() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      c = 2.0 / a[i, j, k]
+      t[i, j, k] = 1.0 / p[k]
+      t[i, j, k] = t[i, j, k] + c
+      b[i, j, k] = 3.0 / t[i, j, k]
+",
+            &expect![[r#"
+                  for (int64_t k = 0; k < K; ++k) {
+                    const double t_once = 1.0 / p[k * p_k];
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
+                      t[i + j * t_j + k * t_k] = t_once;
+                      t[i + j * t_j + k * t_k] = t_once + c;
+                      b[i * b_i + j * b_j + k * b_k] = 3.0 / t[i + j * t_j + k * t_k];
+                    }
+                  }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn an_element_is_read_where_it_was_read_before() {
+        check(
+            "  for k in [1, K) parallel:
+    simd i in [0, I) parallel:
+      if a[i, j, k] > s:
+        b[i, j, k] = 1.0 / p[k - 1] + 1.0 / s
+      else:
+        b[i, j, k] = 1.0 / p[0]
+",
+            &expect![[r#"
+                  const double once = 1.0 / s;
+                  for (int64_t k = 1; k < K; ++k) {
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      if (a[i * a_i + j * a_j + k * a_k] > s) {
+                        b[i * b_i + j * b_j + k * b_k] = 1.0 / p[(k - 1) * p_k] + once;
+                      } else {
+                        b[i * b_i + j * b_j + k * b_k] = 1.0 / p[0];
+                      }
+                    }
+                  }
+            "#]],
+        );
+    }
+}
