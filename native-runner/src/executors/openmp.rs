@@ -1,6 +1,6 @@
 //! C with OpenMP: compiled by the system's compiler, kept on disk, loaded and called.
 
-use std::ffi::{OsStr, c_void};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,17 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
-use isobar_compiler::for_elements;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_compiler::types::Value;
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 
+pub(super) use super::interface::start_of;
+use super::interface::{Code, Passed};
 use super::steps::{Sink, Step, step};
 use super::{Executor, Failure, Prepared, Progress, Setting};
 use crate::cache::{self, Entry};
@@ -99,10 +98,10 @@ impl Executor for Openmp {
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let arguments = arguments(artifact, signature)?;
         let library = library(&signature.name, artifact, setting, sink)?;
-        let entry = step("load", sink, || load(&library, &artifact.entry))?;
+        let code = step("load", sink, || load(&library, &artifact.entry))?;
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Ok(Box::new(Loaded { entry, arguments, threads: setting.threads, progress }))
+        Ok(Box::new(Loaded { code, arguments, threads: setting.threads, progress }))
     }
 }
 
@@ -124,7 +123,7 @@ fn not_passed(argument: &c::Argument) -> Failure {
 
 /// Compiled code in this process.
 struct Loaded<'a> {
-    entry: Code,
+    code: Code,
     arguments: Vec<(usize, &'a c::Argument)>,
     threads: u32,
     progress: Arc<Progress>,
@@ -132,7 +131,7 @@ struct Loaded<'a> {
 
 impl Prepared for Loaded<'_> {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        call(self.entry, &self.arguments, launch, self.threads, &self.progress)
+        call(self.code, &self.arguments, launch, self.threads, &self.progress)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -209,143 +208,53 @@ fn flags(artifact: &Artifact, mode: Mode) -> Vec<&'static str> {
     flags
 }
 
-#[repr(C)]
-struct CField {
-    data: *mut c_void,
-    stride: [i64; 3],
-    data_stride: *const i64,
-    below: i64,
-    above: i64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct CTrap {
-    statement: i32,
-    i: i64,
-    j: i64,
-    k: i64,
-}
-
-#[repr(C)]
-struct CCall {
-    domain: [i64; 3],
-    fields: *const CField,
-    scalars: *const *const c_void,
-    threads: i32,
-    progress: *mut i64,
-    cancel: *const i32,
-    trap: *mut CTrap,
-}
-
-/// Calls the entry with the arrays of the launch.
+/// Calls the code with the arrays of the launch.
 fn call(
-    entry: Code,
+    code: Code,
     arguments: &[(usize, &c::Argument)],
     launch: &mut Launch,
     threads: u32,
     progress: &Progress,
 ) -> Result<(), Failure> {
-    let Domain { i, j, k } = launch.domain;
-    if launch.domain.points() == 0 {
+    let domain = launch.domain;
+    if domain.points() == 0 {
         return Ok(());
     }
-    let (mut fields, mut values): (Vec<CField>, Vec<u64>) = (Vec::new(), Vec::new());
-    // Each lies where it is until the call is over.
-    let mut data_strides: Vec<Box<[i64]>> = Vec::new();
+    let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
+    let mut passed = Passed::default();
     for &(position, argument) in arguments {
-        let unknown = || not_passed(argument);
-        match (argument.kind, &mut launch.arguments[position]) {
-            (ArgumentKind::Field { axes, .. }, Argument::Field(field))
-                if field.array.dtype() == argument.dtype =>
-            {
-                let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
-                let stride = field.strides(axes).map(signed);
-                let [below, above] = field.levels_beside(axes, launch.domain);
-                let of_data: Box<[i64]> = field.data_strides(axes).iter().map(|&it| signed(it)).collect();
-                let data_stride = of_data.as_ptr();
-                data_strides.push(of_data);
-                let start = field.start(axes);
-                let data = start_of(&mut field.array.elements, start).ok_or_else(unknown)?;
-                fields.push(CField { data, stride, data_stride, below, above });
+        let is_passed = match given[position].take() {
+            Some(Argument::Field(field)) => match argument.kind {
+                ArgumentKind::Field { axes, .. } if field.array.dtype() == argument.dtype => {
+                    passed.field(field, axes, domain)
+                }
+                ArgumentKind::Field { .. } | ArgumentKind::Scalar => false,
+            },
+            Some(Argument::Scalar(value)) => {
+                passed.scalar(*value);
+                argument.kind == ArgumentKind::Scalar && value.dtype() == argument.dtype
             }
-            (ArgumentKind::Scalar, Argument::Scalar(value)) if value.dtype() == argument.dtype => {
-                values.push(in_memory(*value));
-            }
-            _ => return Err(unknown()),
+            Some(Argument::Unused) | None => false,
+        };
+        if !is_passed {
+            return Err(not_passed(argument));
         }
     }
-    let scalars: Vec<*const c_void> = values.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
-    let (never, mut trap) = (0_i32, CTrap::default());
     progress.done.store(0, Ordering::Relaxed);
-    let call = CCall {
-        domain: [i, j, k],
-        fields: fields.as_ptr(),
-        scalars: scalars.as_ptr(),
-        threads: i32::try_from(threads).unwrap_or(1),
-        progress: progress.done.as_ptr(),
-        cancel: &raw const never,
-        trap: &raw mut trap,
-    };
-    let status = enter(entry, &call);
-    match status {
-        0 => Ok(()),
-        1 => Err(Failure::Trap {
+    match passed.call(code, domain, threads, Some(&progress.done)) {
+        Ok(0) => Ok(()),
+        Ok(2) => Err(Failure::OutOfMemory),
+        Ok(3) => Err(Failure::Cancelled),
+        Ok(other) => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
+        Err(trap) => Err(Failure::Trap {
             message: "an index that is computed here leaves its field, or a `while` does not end".to_owned(),
             statement: StmtId(u32::try_from(trap.statement).unwrap_or(0)),
             cell: [trap.i, trap.j, trap.k],
         }),
-        2 => Err(Failure::OutOfMemory),
-        3 => Err(Failure::Cancelled),
-        other => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
     }
 }
 
-/// The address of the element at `start`; `None` where there is no such element.
-pub(super) fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
-    for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
-}
-
-/// A value as it lies in memory, followed by zeros.
-fn in_memory(value: Value) -> u64 {
-    let mut bytes = [0; 8];
-    let mut put = |it: &[u8]| bytes[..it.len()].copy_from_slice(it);
-    match value {
-        Value::Bool(it) => put(&[u8::from(it)]),
-        Value::Int8(it) => put(&it.to_ne_bytes()),
-        Value::Int16(it) => put(&it.to_ne_bytes()),
-        Value::Int32(it) => put(&it.to_ne_bytes()),
-        Value::Int64(it) => put(&it.to_ne_bytes()),
-        Value::Float32(it) => put(&it.to_ne_bytes()),
-        Value::Float64(it) => put(&it.to_ne_bytes()),
-    }
-    u64::from_ne_bytes(bytes)
-}
-
-/// The entry of generated code (`abi.h`).
-type Code = unsafe extern "C" fn(*const CCall) -> i32;
-
-/// Loads the library and finds its entry.
-#[expect(unsafe_code, reason = "this is where generated code comes in")]
 fn load(library: &Path, entry: &str) -> Result<Code, Failure> {
-    let failed =
-        |error: libloading::Error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
-    // SAFETY: the file was compiled from text that our generator made, in a folder that only this
-    // user can write, and its bytes are those that were recorded; it has no initialisers.
-    let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
-    // SAFETY: the generator gives the entry this type; `CCall` mirrors its argument field by field.
-    let entry = *unsafe { library.get::<Code>(entry.as_bytes()) }.map_err(failed)?;
-    // The threads of OpenMP outlive a call and stand in code of the library's own dependencies:
-    // it stays loaded until the process ends, and so does the entry.
-    std::mem::forget(library);
-    Ok(entry)
-}
-
-#[expect(unsafe_code, reason = "this is where generated code is entered")]
-fn enter(entry: Code, call: &CCall) -> i32 {
-    // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
-    // checked by `bind`: each array holds every element that the domain and the stencil's extents
-    // reach, from the start of the domain with these strides; run-time indices are guarded by the
-    // code. Arrays are distinct, and nothing else touches them until the call returns.
-    unsafe { entry(call) }
+    let failed = |error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
+    Code::load(library, entry).map_err(failed)
 }

@@ -8,6 +8,7 @@
 pub mod math;
 
 mod ahead;
+mod binding;
 mod expression;
 mod formula;
 mod pieces;

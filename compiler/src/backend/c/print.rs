@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::ahead::rows_of_next_turn;
+use super::binding::ATOM;
 use super::expression::{
-    ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
+    Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
 use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES};
 use super::streams::{STREAM, streamed_arrays, streamed_rows};
