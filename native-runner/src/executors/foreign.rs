@@ -8,6 +8,7 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 
 use super::interface::{Code, Passed};
+use super::workspace::Workspace;
 
 /// A library with an entry that has the type of generated code's.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +59,7 @@ impl Foreign {
                 return Err(format!("`{}` was not passed", param.name));
             }
         }
-        match passed.call(self.code, domain, threads, None) {
+        match passed.call(self.code, domain, threads, None, &mut Workspace::default()) {
             Ok(0) => Ok(()),
             Ok(2) => Err("it found no memory".to_owned()),
             Ok(status) => Err(format!("it ended with status {status}")),

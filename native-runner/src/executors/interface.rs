@@ -11,6 +11,8 @@ use isobar_compiler::for_elements;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_compiler::types::Value;
 
+use super::workspace::Workspace;
+
 #[repr(C)]
 #[derive(Debug)]
 struct Field {
@@ -40,6 +42,8 @@ struct Call {
     progress: *mut i64,
     cancel: *const i32,
     trap: *mut Trap,
+    workspace: *mut c_void,
+    workspace_bytes: u64,
 }
 
 type Entry = unsafe extern "C" fn(*const Call) -> i32;
@@ -109,6 +113,7 @@ impl<'l> Passed<'l> {
         domain: Domain,
         threads: u32,
         progress: Option<&AtomicI64>,
+        workspace: &mut Workspace,
     ) -> Result<i32, Trap> {
         let scalars: Vec<*const c_void> =
             self.scalars.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
@@ -121,12 +126,14 @@ impl<'l> Passed<'l> {
             progress: progress.map_or(std::ptr::null_mut(), AtomicI64::as_ptr),
             cancel: std::ptr::null(),
             trap: &raw mut trap,
+            workspace: workspace.start().cast(),
+            workspace_bytes: workspace.bytes(),
         };
         // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
         // checked by `bind`: each array holds every element that the domain and the stencil's extents
         // reach, from the start of the domain with these strides; run-time indices are guarded by the
         // code, and code that a programmer wrote for a stencil reaches no others, which its tests see to.
-        // Arrays are distinct, and nothing else touches them until the call returns.
+        // Arrays and workspace are distinct, and nothing else touches them until the call returns.
         match unsafe { (code.entry)(&raw const call) } {
             1 => Err(trap),
             status => Ok(status),

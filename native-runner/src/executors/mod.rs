@@ -5,8 +5,8 @@ mod interface;
 pub mod interpreters;
 pub mod openmp;
 pub mod rayon;
-
 pub mod steps;
+mod workspace;
 
 use std::path::Path;
 use std::sync::Arc;

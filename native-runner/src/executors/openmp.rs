@@ -6,20 +6,21 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::space::Domain;
+use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 
 pub(super) use super::interface::start_of;
 use super::interface::{Code, Passed};
 use super::steps::{Sink, Step, step};
+use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting};
 use crate::cache::{self, Entry};
 use crate::compile;
@@ -96,12 +97,25 @@ impl Executor for Openmp {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
         let artifact = compile::artifact(compilation).ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let arguments = arguments(artifact, signature)?;
-        let library = library(&signature.name, artifact, setting, sink)?;
-        let code = step("load", sink, || load(&library, &artifact.entry))?;
+        let maker = Maker {
+            artifact,
+            stencil: &signature.name,
+            mode: setting.mode,
+            cc: setting.cc.clone().map_err(Failure::Machine)?,
+            cache: setting.cache.and_then(|root| kept_below(root, sink)),
+            folder: setting.temporary.to_owned(),
+        };
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Ok(Box::new(Loaded { code, arguments, threads: setting.threads, progress }))
+        Ok(Box::new(Made {
+            arguments: arguments(artifact, signature)?,
+            maker,
+            code: [None; 2],
+            threads: setting.threads,
+            sized: None,
+            workspace: Workspace::default(),
+            progress,
+        }))
     }
 }
 
@@ -121,17 +135,35 @@ fn not_passed(argument: &c::Argument) -> Failure {
     Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name))
 }
 
-/// Compiled code in this process.
-struct Loaded<'a> {
-    code: Code,
+/// Code for each kind of strides that it was called with, and the memory of its temporaries.
+struct Made<'a> {
+    maker: Maker<'a>,
     arguments: Vec<(usize, &'a c::Argument)>,
+    /// For strides of any kind, and for neighbours along i that lie side by side in all fields.
+    code: [Option<Code>; 2],
     threads: u32,
+    /// What the size of the workspace was told by.
+    sized: Option<(Domain, Vec<[i64; 2]>)>,
+    workspace: Workspace,
     progress: Arc<Progress>,
 }
 
-impl Prepared for Loaded<'_> {
+impl Prepared for Made<'_> {
+    fn fit(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.code_for(launch, sink).map(drop)
+    }
+
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        call(self.code, &self.arguments, launch, self.threads, &self.progress)
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let code = self.code_for(launch, &|_| ())?;
+        self.reserve(launch)?;
+        let Self { arguments, threads, progress, workspace, .. } = self;
+        call(code, arguments, launch, *threads, progress, workspace)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -139,53 +171,112 @@ impl Prepared for Loaded<'_> {
     }
 }
 
-/// The compiled library: from the cache, where it is there and whole, else made.
-fn library(
-    stencil: &str,
-    artifact: &Artifact,
-    setting: Setting<'_>,
-    sink: Sink<'_>,
-) -> Result<PathBuf, Failure> {
-    let cc = setting.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
-    let step = Step::begin("cc", sink);
-    let cache = setting.cache.and_then(|root| match cache::private(root, cache::OF_C) {
-        Ok(folder) => Some(folder),
-        Err(why) => {
-            sink(EventKind::Log { text: format!("compiled code is not kept: {why}") });
-            None
+impl Made<'_> {
+    /// The code for the strides of a launch; made where it is the first of its kind.
+    fn code_for(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<Code, Failure> {
+        let is_side_by_side = |&(position, argument): &(usize, &c::Argument)| match (
+            argument.kind,
+            launch.arguments.get(position),
+        ) {
+            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
+                !axes.has(Axis::I) || field.strides(axes)[Axis::I.index()] == 1
+            }
+            _ => true,
+        };
+        let is_unit = self.arguments.iter().all(is_side_by_side);
+        let known = &mut self.code[usize::from(is_unit)];
+        if let Some(code) = *known {
+            return Ok(code);
         }
-    });
-    let kept = cache.map(|folder| {
-        let parts = parts(artifact, setting.mode, cc);
-        (Entry::of(folder, parts.key()), parts)
-    });
-    if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
-        entry.touch();
-        step.end_cached();
-        return Ok(entry.library());
+        let library = self.maker.library(is_unit, sink)?;
+        let code = step("load", sink, || load(&library, &self.maker.artifact.entry))?;
+        *known = Some(code);
+        Ok(code)
     }
-    let made = make(&artifact.listing.text, &flags(artifact, setting.mode), cc, setting.temporary)?;
-    let library = match kept {
-        Some((entry, parts)) => {
-            let done = entry.keep(&made, stencil, &parts);
-            done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
-            entry.library()
+
+    /// Takes as much memory as the launch needs.
+    fn reserve(&mut self, launch: &Launch) -> Result<(), Failure> {
+        let beside = |&(position, argument): &(usize, &c::Argument)| match (
+            argument.kind,
+            launch.arguments.get(position),
+        ) {
+            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
+                field.levels_beside(axes, launch.domain)
+            }
+            _ => [0, 0],
+        };
+        let levels: Vec<[i64; 2]> = self.arguments.iter().map(beside).collect();
+        let sized = Some((launch.domain, levels));
+        if self.sized == sized {
+            return Ok(());
         }
-        None => made,
-    };
-    step.end();
-    Ok(library)
+        let levels_beside = |name: &str| {
+            let mut all = self.arguments.iter().zip(sized.iter().flat_map(|(_, levels)| levels));
+            all.find(|((_, argument), _)| argument.name == name).map_or([0, 0], |(_, &levels)| levels)
+        };
+        let bytes = self.maker.artifact.workspace_bytes(launch.domain, self.threads, &levels_beside);
+        bytes.and_then(|it| self.workspace.reserve(it)).ok_or(Failure::OutOfMemory)?;
+        self.sized = sized;
+        Ok(())
+    }
+}
+
+/// The folder of compiled code below that of the cache; none where it is not safe, which is told.
+fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
+    let folder = cache::private(root, cache::OF_C);
+    folder.inspect_err(|why| sink(EventKind::Log { text: format!("compiled code is not kept: {why}") })).ok()
+}
+
+/// What compiles an artifact.
+struct Maker<'a> {
+    artifact: &'a Artifact,
+    stencil: &'a str,
+    mode: Mode,
+    cc: CCompiler,
+    cache: Option<PathBuf>,
+    /// The job's own.
+    folder: PathBuf,
+}
+
+impl Maker<'_> {
+    /// The compiled library: from the cache, where it is there and whole, else made.
+    fn library(&self, is_unit: bool, sink: Sink<'_>) -> Result<PathBuf, Failure> {
+        let step = Step::begin("cc", sink);
+        let kept = self.cache.clone().map(|folder| {
+            let parts = parts(self.artifact, self.mode, is_unit, &self.cc);
+            (Entry::of(folder, parts.key()), parts)
+        });
+        if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
+            entry.touch();
+            step.end_cached();
+            return Ok(entry.library());
+        }
+        let flags = flags(self.artifact, self.mode, is_unit);
+        let made = make(&self.artifact.listing.text, &flags, &self.cc, &self.folder)?;
+        let library = match kept {
+            Some((entry, parts)) => {
+                let done = entry.keep(&made, self.stencil, &parts);
+                done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+                entry.library()
+            }
+            None => made,
+        };
+        step.end();
+        Ok(library)
+    }
 }
 
 /// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
 fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
     const SOURCE: &str = "stencil.c";
-    const LIBRARY: &str = "stencil.so";
+    // Of a name that is loaded already the loader gives what it has.
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let library = format!("stencil-{}.so", MADE.fetch_add(1, Ordering::Relaxed));
     let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
     fs::write(folder.join(SOURCE), text).map_err(machine)?;
     let said = Command::new(&cc.program)
         .args(flags)
-        .args(["-o", LIBRARY, SOURCE, "-lm"])
+        .args(["-o", &library, SOURCE, "-lm"])
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()
@@ -193,18 +284,19 @@ fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<Pat
     if !said.status.success() {
         return Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()));
     }
-    Ok(folder.join(LIBRARY))
+    Ok(folder.join(library))
 }
 
-/// All that decides the code of an artifact here.
-pub(crate) fn parts(artifact: &Artifact, mode: Mode, cc: &CCompiler) -> cache::Parts {
-    let flags = flags(artifact, mode).join(" ");
+/// All that decides the code of an artifact here, for fields whose neighbours along i lie side by side or for others.
+pub(crate) fn parts(artifact: &Artifact, mode: Mode, is_unit: bool, cc: &CCompiler) -> cache::Parts {
+    let flags = flags(artifact, mode, is_unit).join(" ");
     cache::Parts::of(&artifact.listing.text, flags, format!("{}\n{}", cc.program.display(), cc.version))
 }
 
-fn flags(artifact: &Artifact, mode: Mode) -> Vec<&'static str> {
+fn flags(artifact: &Artifact, mode: Mode, is_unit: bool) -> Vec<&'static str> {
     let mut flags = artifact.flags(mode == Mode::Fast);
     flags.extend(MACHINE_FLAGS);
+    flags.push(c::flag_for(is_unit));
     flags
 }
 
@@ -215,11 +307,9 @@ fn call(
     launch: &mut Launch,
     threads: u32,
     progress: &Progress,
+    workspace: &mut Workspace,
 ) -> Result<(), Failure> {
     let domain = launch.domain;
-    if domain.points() == 0 {
-        return Ok(());
-    }
     let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
     let mut passed = Passed::default();
     for &(position, argument) in arguments {
@@ -241,7 +331,7 @@ fn call(
         }
     }
     progress.done.store(0, Ordering::Relaxed);
-    match passed.call(code, domain, threads, Some(&progress.done)) {
+    match passed.call(code, domain, threads, Some(&progress.done), workspace) {
         Ok(0) => Ok(()),
         Ok(2) => Err(Failure::OutOfMemory),
         Ok(3) => Err(Failure::Cancelled),

@@ -46,6 +46,13 @@ pub const FAST_FLAGS: [&str; 2] = ["-ffp-contract=fast", "-fno-signed-zeros"];
 /// are computed in parts of which the order is the point.
 pub const REORDERING_FLAGS: [&str; 1] = ["-fassociative-math"];
 
+/// Behind the other flags: the text is compiled for one kind of fields alone, those whose neighbours along i lie side
+/// by side, or those of which not all do. A call with others ends with status 4.
+#[must_use]
+pub fn flag_for(is_unit: bool) -> &'static str {
+    if is_unit { "-DISOBAR_IS_UNIT(it)=true" } else { "-DISOBAR_IS_UNIT(it)=false" }
+}
+
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
@@ -226,7 +233,7 @@ mod tests {
                   const int64_t K = run->K;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t k = 0; k < K; ++k)
-                    if (is_unit) step_1_at(run, true, k);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, k);
                     else step_1_at(run, false, k);
                 }
 
@@ -310,7 +317,7 @@ mod tests {
                   const int64_t K = run->K;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t k = 0; k < K; ++k)
-                    if (is_unit) step_1_at(run, true, k);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, k);
                     else step_1_at(run, false, k);
                 }
 
@@ -388,7 +395,7 @@ threads j in [0, J) parallel:
                   const int64_t J = run->J;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t j = 0; j < J; ++j)
-                    if (is_unit) step_1_at(run, true, j);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, j);
                     else step_1_at(run, false, j);
                 }
 
@@ -427,7 +434,7 @@ threads j in [0, J) parallel:
                   const int64_t J = run->J;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t j = 0; j < J; ++j)
-                    if (is_unit) step_1_at(run, true, j);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, j);
                     else step_1_at(run, false, j);
                 }
 
@@ -457,13 +464,17 @@ threads j in [0, J) parallel:
               run.is_unit = run.is_unit && run.out_i == 1;
               run.out_j = call->fields[1].stride[1];
               run.out_k = call->fields[1].stride[2];
+              if (ISOBAR_IS_UNIT(run.is_unit) != run.is_unit) return 4;
 
-              /* All temporaries in one piece, which the system hands over filled with zeros. */
+              /* All temporaries in one piece: the caller's, or one of this call. */
               uint64_t size = 0;
               const uint64_t lap_at = isobar_reserve(&size, I + 2, J + 2, K, sizeof(double));
-              char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;
-              if (memory == NULL) return 2;
-              char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+              char *memory = NULL, *workspace = call->workspace;
+              if (workspace == NULL || call->workspace_bytes < size) {
+                memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;
+                if (memory == NULL) return 2;
+                workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+              }
               run.lap_j = (I + 2);
               run.lap_k = run.lap_j * (J + 2);
               run.lap = (double *)(void *)(workspace + lap_at) + 1 + 1 * run.lap_j;

@@ -7,7 +7,7 @@ use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES};
+use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
 use super::streams::{STREAM, streamed_arrays, streamed_rows};
 use super::strips::lanes_of;
 use super::words::Words;
@@ -89,6 +89,8 @@ impl File<'_> {
         if !self.program.steps.is_empty() {
             self.writer.line("");
             self.writer.line("#include <omp.h>");
+            self.writer.line("");
+            paste(&mut self.writer, UNIT);
         }
         if !self.wording.helpers.is_empty() {
             self.writer.line("");
@@ -386,7 +388,7 @@ impl File<'_> {
                 let arguments: String = all.map(|it| format!(", {}", self.position(it))).collect();
                 let name = &self.program.functions[it.function].name;
                 self.writer.indent();
-                self.writer.line(format_args!("if (is_unit) {name}(run, true{arguments});"));
+                self.writer.line(format_args!("if (ISOBAR_IS_UNIT(is_unit)) {name}(run, true{arguments});"));
                 self.writer.line(format_args!("else {name}(run, false{arguments});"));
                 self.writer.dedent();
                 self.writer.close();
@@ -608,6 +610,9 @@ impl File<'_> {
             self.writer.line("run.raised = &raised;");
         }
         self.arguments();
+        if !self.program.steps.is_empty() {
+            self.writer.line("if (ISOBAR_IS_UNIT(run.is_unit) != run.is_unit) return 4;");
+        }
         self.temporaries_at_entry();
         self.steps();
         self.writer.dedent();
@@ -655,8 +660,7 @@ impl File<'_> {
             return;
         }
         self.writer.line("");
-        self.writer
-            .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
+        self.writer.line("/* All temporaries in one piece: the caller's, or one of this call. */");
         self.writer.line("uint64_t size = 0;");
         let levels = levels(self.sdfg);
         let arrays = &self.program.arrays;
@@ -689,9 +693,12 @@ impl File<'_> {
                 ));
             }
         }
-        self.writer.line("char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;");
-        self.writer.line("if (memory == NULL) return 2;");
-        self.writer.line("char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
+        self.writer.line("char *memory = NULL, *workspace = call->workspace;");
+        self.writer.line("if (workspace == NULL || call->workspace_bytes < size) {");
+        self.writer.line("  memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;");
+        self.writer.line("  if (memory == NULL) return 2;");
+        self.writer.line("  workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
+        self.writer.line("}");
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
@@ -738,7 +745,7 @@ impl File<'_> {
             if step.is_spread {
                 self.writer.line(format_args!("{name}(&run, run.is_unit);"));
             } else {
-                self.writer.line(format_args!("if (run.is_unit) {name}(&run, true);"));
+                self.writer.line(format_args!("if (ISOBAR_IS_UNIT(run.is_unit)) {name}(&run, true);"));
                 self.writer.line(format_args!("else {name}(&run, false);"));
             }
             if self.program.has_traps() {
