@@ -5,6 +5,7 @@
 //! calls the steps. The text has no undefined behaviour, and compiled with [`FLAGS`]
 //! it computes the interpreter's bits for any number of threads.
 
+pub mod lines;
 pub mod math;
 
 mod ahead;
@@ -53,16 +54,30 @@ pub fn flag_for(is_unit: bool) -> &'static str {
     if is_unit { "-DISOBAR_IS_UNIT(it)=true" } else { "-DISOBAR_IS_UNIT(it)=false" }
 }
 
+/// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
+pub const LINE_FLAGS: [&str; 1] = ["-g1"];
+
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
+    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
+    pub stream_from: u64,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000 }
+        Self { max_turns: 1_000_000, stream_from: 16 << 20 }
+    }
+}
+
+impl COptions {
+    /// For a machine with so large a last cache. More than half of it is not there any more when the next call comes:
+    /// what was read and what the call writes take turns in it.
+    #[must_use]
+    pub fn for_last_cache(bytes: u64) -> Self {
+        Self { stream_from: bytes / 2, ..Self::default() }
     }
 }
 
@@ -210,7 +225,7 @@ mod tests {
                   const double factor = run->factor;
                   for (int64_t j = 0; j < J; ++j) {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(q_in[i * q_in_i + (j + 1) * q_in_j + k * q_in_k]);
+                      ISOBAR_FETCH(q_in[i * q_in_i + (j + 6) * q_in_j + k * q_in_k]);
                     }
                     for (int64_t i_row = 0; i_row < I; i_row += 512) {
                       const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
@@ -418,7 +433,7 @@ threads j in [0, J) parallel:
                   const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
                   for (int64_t k = 1; k < K; ++k) {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 1) * q_k]);
+                      ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 6) * q_k]);
                     }
                     #pragma omp simd
                     for (int64_t i = 0; i < I; ++i) {

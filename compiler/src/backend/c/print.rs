@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::ahead::rows_of_next_turn;
+use super::ahead::rows_of_later_turns;
 use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
 use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
-use super::streams::{STREAM, streamed_arrays, streamed_rows};
+use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
@@ -66,7 +66,7 @@ pub(super) struct File<'p> {
     n_listed: usize,
     /// The locals of which each lane of the strip at hand has one.
     pub(super) lanes: BTreeSet<usize>,
-    /// Whether a loop around asks for what its next turn reads.
+    /// Whether a loop around asks for what its later turns read.
     fetches: bool,
     /// The arrays whose row at hand is computed beside them, and all of which rows are.
     pub(super) streams: BTreeSet<usize>,
@@ -109,6 +109,8 @@ impl File<'_> {
         }
         if !self.streamed.is_empty() {
             self.writer.line("");
+            paste(&mut self.writer, &threshold(self.options));
+            self.writer.line("");
             paste(&mut self.writer, STREAM);
         }
         if self.program.has_traps() {
@@ -143,13 +145,13 @@ impl File<'_> {
         is_any
     }
 
-    /// Whether some loop asks for what its next turn reads.
+    /// Whether some loop asks for what its later turns read.
     fn fetches_rows(&self) -> bool {
         let mut is_any = false;
         for function in &self.program.functions {
             walk(&function.body, &mut |item| {
                 let Item::For(it) = item else { return };
-                is_any = is_any || !rows_of_next_turn(self.program, it).is_empty();
+                is_any = is_any || !rows_of_later_turns(self.program, it).is_empty();
             });
         }
         is_any
@@ -363,7 +365,7 @@ impl File<'_> {
                     format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
                 });
                 let outer = self.fetches;
-                self.fetches = outer || self.fetch_rows_of_next_turn(it);
+                self.fetches = outer || self.fetch_rows_of_later_turns(it);
                 self.block(&it.body);
                 self.fetches = outer;
                 self.writer.line("}");
@@ -427,9 +429,9 @@ impl File<'_> {
         }
     }
 
-    /// Asks for what the next turn of a loop over rows reads, where no loop around does; tells whether it does.
-    fn fetch_rows_of_next_turn(&mut self, it: &For) -> bool {
-        let rows = if self.fetches { Vec::new() } else { rows_of_next_turn(self.program, it) };
+    /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
+    fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
+        let rows = if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it) };
         let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
         let along = self.words().affine(along).0;
         self.writer.indent();
