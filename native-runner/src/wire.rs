@@ -63,6 +63,7 @@ impl Order {
             temporary: &self.temporary,
             threads: self.threads,
             mode: self.request.options.mode,
+            has_lines: self.request.options.lines,
         }
     }
 }

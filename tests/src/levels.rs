@@ -74,6 +74,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             temporary: Path::new(""),
             threads: 1,
             mode: Mode::Reproducible,
+            has_lines: false,
         };
         let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
             .with_context(in_context)?;

@@ -19,8 +19,14 @@ use isobar_tests::{GALLERY, compiled, launch, root};
 
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     let nothing = Err(String::new());
-    let setting =
-        Setting { cc: &nothing, cache: None, temporary: Path::new(""), threads: 1, mode: Mode::Reproducible };
+    let setting = Setting {
+        cc: &nothing,
+        cache: None,
+        temporary: Path::new(""),
+        threads: 1,
+        mode: Mode::Reproducible,
+        has_lines: false,
+    };
     let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, launch, setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
 }
@@ -114,8 +120,14 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
             let Ok(given) = compilation.bind(call) else { continue };
             let cache = folder.join("cache");
             let mode = Mode::Reproducible;
-            let setting =
-                Setting { cc: &tools.cc, cache: Some(&cache), temporary: &folder, threads: 1, mode };
+            let setting = Setting {
+                cc: &tools.cc,
+                cache: Some(&cache),
+                temporary: &folder,
+                threads: 1,
+                mode,
+                has_lines: false,
+            };
             let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, setting);
             assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "seed {seed} on {domain}");
         }

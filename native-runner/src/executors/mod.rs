@@ -149,6 +149,8 @@ pub struct Setting<'a> {
     /// Threads of a run.
     pub threads: u32,
     pub mode: Mode,
+    /// Whether compiled code tells which lines of the stencil it comes from.
+    pub has_lines: bool,
 }
 
 /// Why a run ended before its end.

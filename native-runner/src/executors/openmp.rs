@@ -1,5 +1,6 @@
 //! C with OpenMP: compiled by the system's compiler, kept on disk, loaded and called.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use isobar_compiler::backend::c::lines::with_directives;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
@@ -99,8 +101,8 @@ impl Executor for Openmp {
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let maker = Maker {
             artifact,
+            source: Source::of(artifact, compilation, setting.mode, setting.has_lines),
             stencil: &signature.name,
-            mode: setting.mode,
             cc: setting.cc.clone().map_err(Failure::Machine)?,
             cache: setting.cache.and_then(|root| kept_below(root, sink)),
             folder: setting.temporary.to_owned(),
@@ -230,8 +232,8 @@ fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
 /// What compiles an artifact.
 struct Maker<'a> {
     artifact: &'a Artifact,
+    source: Source<'a>,
     stencil: &'a str,
-    mode: Mode,
     cc: CCompiler,
     cache: Option<PathBuf>,
     /// The job's own.
@@ -243,7 +245,7 @@ impl Maker<'_> {
     fn library(&self, is_unit: bool, sink: Sink<'_>) -> Result<PathBuf, Failure> {
         let step = Step::begin("cc", sink);
         let kept = self.cache.clone().map(|folder| {
-            let parts = parts(self.artifact, self.mode, is_unit, &self.cc);
+            let parts = self.source.parts(is_unit, &self.cc);
             (Entry::of(folder, parts.key()), parts)
         });
         if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
@@ -251,8 +253,7 @@ impl Maker<'_> {
             step.end_cached();
             return Ok(entry.library());
         }
-        let flags = flags(self.artifact, self.mode, is_unit);
-        let made = make(&self.artifact.listing.text, &flags, &self.cc, &self.folder)?;
+        let made = make(&self.source.text, &self.source.flags(is_unit), &self.cc, &self.folder)?;
         let library = match kept {
             Some((entry, parts)) => {
                 let done = entry.keep(&made, self.stencil, &parts);
@@ -268,7 +269,6 @@ impl Maker<'_> {
 
 /// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
 fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
-    const SOURCE: &str = "stencil.c";
     // Of a name that is loaded already the loader gives what it has.
     static MADE: AtomicU64 = AtomicU64::new(0);
     let library = format!("stencil-{}.so", MADE.fetch_add(1, Ordering::Relaxed));
@@ -287,17 +287,39 @@ fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<Pat
     Ok(folder.join(library))
 }
 
-/// All that decides the code of an artifact here, for fields whose neighbours along i lie side by side or for others.
-pub(crate) fn parts(artifact: &Artifact, mode: Mode, is_unit: bool, cc: &CCompiler) -> cache::Parts {
-    let flags = flags(artifact, mode, is_unit).join(" ");
-    cache::Parts::of(&artifact.listing.text, flags, format!("{}\n{}", cc.program.display(), cc.version))
+/// What the text is called in the job's folder, and in what is said of its lines.
+const SOURCE: &str = "stencil.c";
+
+/// What is compiled, and how.
+pub(crate) struct Source<'a> {
+    text: Cow<'a, str>,
+    flags: Vec<&'static str>,
 }
 
-fn flags(artifact: &Artifact, mode: Mode, is_unit: bool) -> Vec<&'static str> {
-    let mut flags = artifact.flags(mode == Mode::Fast);
-    flags.extend(MACHINE_FLAGS);
-    flags.push(c::flag_for(is_unit));
-    flags
+impl<'a> Source<'a> {
+    /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
+    pub(crate) fn of(artifact: &'a Artifact, compilation: &Compilation, mode: Mode, has_lines: bool) -> Self {
+        let mut flags = artifact.flags(mode == Mode::Fast);
+        flags.extend(MACHINE_FLAGS);
+        let text = &artifact.listing.text;
+        if !has_lines {
+            return Self { text: Cow::Borrowed(text), flags };
+        }
+        flags.extend(c::LINE_FLAGS);
+        let text = with_directives(text, SOURCE, &compile::written(artifact, compilation));
+        Self { text: Cow::Owned(text), flags }
+    }
+
+    /// For fields whose neighbours along i lie side by side, or for others.
+    fn flags(&self, is_unit: bool) -> Vec<&'static str> {
+        self.flags.iter().copied().chain([c::flag_for(is_unit)]).collect()
+    }
+
+    /// All that decides the code that becomes of it here.
+    pub(crate) fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
+        let compiler = format!("{}\n{}", cc.program.display(), cc.version);
+        cache::Parts::of(&self.text, self.flags(is_unit).join(" "), compiler)
+    }
 }
 
 /// Calls the code with the arrays of the launch.

@@ -87,6 +87,7 @@ impl Ready {
             temporary: &self.folder,
             threads,
             mode: Mode::Reproducible,
+            has_lines: false,
         };
         let prepared = backend.executor().prepare(compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
