@@ -199,6 +199,10 @@ pub struct EmitArgs {
     /// What the passes up to the level did, what they left, and why
     #[arg(long)]
     pub remarks: bool,
+    /// With `--stage c`: `#line` directives, so that compilers, debuggers and profilers name the stencil's lines, instead
+    /// of comments that do
+    #[arg(long)]
+    pub lines: bool,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -215,6 +219,9 @@ pub struct RunArgs {
     /// Threads of the back end; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
+    /// Give the code of `openmp` a table of the stencil's lines, for debuggers and profilers
+    #[arg(long)]
+    pub lines: bool,
     /// Make the inputs that are not given from the file's `# @input` and `# @scalar` lines. With
     /// NAME=GENERATOR one of them is made in another way, as `q=linear(low=0, high=1, along=k)`; repeatable
     #[arg(long, value_name = "NAME=GENERATOR", num_args = 0..=1, default_missing_value = "")]

@@ -64,6 +64,7 @@ impl Order {
             threads: self.threads,
             mode: self.request.options.mode,
             vectors: Vectors::Widest,
+            has_lines: self.request.options.lines,
         }
     }
 }

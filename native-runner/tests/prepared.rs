@@ -1,6 +1,7 @@
 //! A stencil that is ready is called as often as one likes.
 
 use std::ffi::OsStr;
+use std::process::Command;
 use std::sync::Mutex;
 
 use isobar_compiler::config::Config;
@@ -51,6 +52,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         threads: 2,
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
+        has_lines: false,
     };
     for backend in Backend::ALL {
         if backend.check(&tools).is_err() {
@@ -63,11 +65,17 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         let call = call_for(signature, &compilation.directives, domain);
         let mut launch = compilation.bind(call).unwrap();
         let before = launch.clone();
+        prepared.fit(&launch, &sink).unwrap();
         for _ in 0..3 {
             prepared.run(&mut launch).unwrap();
         }
-        // The C compiler and the loader begin, end, and tell their times; a call tells nothing.
-        let of_getting_ready = if backend == Backend::Openmp { 6 } else { 0 };
+        // The C compiler and the loader, or what makes machine code, begin, end, and tell their times; a call tells
+        // nothing.
+        let of_getting_ready = match backend {
+            Backend::Openmp => 6,
+            Backend::Rayon => 3,
+            Backend::Debug | Backend::Numpy => 0,
+        };
         assert_eq!(told.lock().unwrap().len(), of_getting_ready, "{}", backend.name());
         assert_ne!(format!("{launch:?}"), format!("{before:?}"), "{}", backend.name());
         // Three calls are three times one call.
@@ -93,7 +101,46 @@ fn without_a_c_compiler_nothing_gets_ready() {
         threads: 1,
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
+        has_lines: false,
     };
     let ready = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
+}
+
+#[test]
+fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
+    let (compilation, tools) = (compilation(COUNTER), tools());
+    let has_reader = Command::new("objdump").arg("--version").output().is_ok_and(|it| it.status.success());
+    if Backend::Openmp.check(&tools).is_err() || !has_reader {
+        println!("skipped: there is no C compiler, or no `objdump` to read its tables");
+        return;
+    }
+    let call =
+        call_for(compilation.signature.as_ref().unwrap(), &compilation.directives, Domain::new(3, 2, 4));
+    let launch = compilation.bind(call).unwrap();
+    for has_lines in [true, false] {
+        let temporary = tempfile::tempdir().unwrap();
+        let setting = Setting {
+            cc: &tools.cc,
+            cache: None,
+            temporary: temporary.path(),
+            threads: 1,
+            mode: Mode::Reproducible,
+            has_lines,
+            vectors: Vectors::Widest,
+        };
+        let mut prepared = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).unwrap();
+        prepared.fit(&launch, &|_| ()).unwrap();
+        let files = std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path());
+        let library = files.into_iter().find(|it| it.extension().is_some_and(|it| it == "so")).unwrap();
+        let read = Command::new("objdump").arg("--dwarf=decodedline").arg(library).output().unwrap();
+        let table = String::from_utf8_lossy(&read.stdout).into_owned();
+        let (name, text) = compilation.sources().next().unwrap();
+        let statement = text.lines().position(|it| it.contains("b = b + t")).unwrap() + 1;
+        let row = |line: &str| {
+            let mut words = line.split_whitespace();
+            words.next() == Some(name) && words.next() == Some(&statement.to_string())
+        };
+        assert_eq!(table.lines().any(row), has_lines, "{name}:{statement}\n{table}");
+    }
 }

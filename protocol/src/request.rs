@@ -241,6 +241,9 @@ pub struct Options {
     /// Threads of the back end; all cores where it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
+    /// Whether the code of `openmp` has a table of the stencil's lines, for debuggers and profilers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lines: bool,
 }
 
 impl Options {

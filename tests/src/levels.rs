@@ -75,6 +75,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             threads: 1,
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
+            has_lines: false,
         };
         let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
             .with_context(in_context)?;

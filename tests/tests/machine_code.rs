@@ -27,6 +27,7 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
         threads: 1,
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
+        has_lines: false,
     };
     let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, launch, setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
@@ -138,6 +139,7 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
                 threads: 1,
                 mode,
                 vectors: Vectors::Widest,
+                has_lines: false,
             };
             let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, setting);
             assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "seed {seed} on {domain}");

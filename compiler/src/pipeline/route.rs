@@ -215,7 +215,9 @@ impl Trip<'_> {
             self.compilation.levels.sdfg = Some(flow);
             return None;
         }
-        let artifact = watched(self.hook, "c", || c::generate(&flow, &c::COptions::default()));
+        let last_cache = config.passes.machine.as_ref().map(|it| it.last_cache_bytes()).filter(|&it| it > 0);
+        let options = last_cache.map(c::COptions::for_last_cache).unwrap_or_default();
+        let artifact = watched(self.hook, "c", || c::generate(&flow, &options));
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);
         Some(())

@@ -72,7 +72,13 @@ fn explain(
         let compilation = Source::of(&request).compile(&mut NoHook);
         let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
             let stencil = compilation.stencil.as_deref().unwrap_or_default();
-            cache::explain(root, stencil, &openmp::parts(artifact, request.options.mode, cc))
+            let options = &request.options;
+            let source = openmp::Source::of(artifact, &compilation, options.mode, options.lines);
+            let explained =
+                [true, false].map(|is_unit| cache::explain(root, stencil, &source.parts(is_unit, cc)));
+            // Which of them a run takes depends on its fields; those that are made here have neighbours side by side.
+            let [of_unit, of_others] = explained;
+            if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit }
         });
         (Compiled::new(&compilation, Vec::new()).diagnostics, found)
     });

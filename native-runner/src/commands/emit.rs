@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use isobar_compiler::backend::c::lines::{Written, with_comments, with_directives};
 use isobar_compiler::pipeline::{Stage, route};
-use isobar_protocol::compile::{Change, StageText, Trace};
+use isobar_protocol::compile::{Change, Place, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
@@ -35,6 +36,9 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         if level < stage {
             return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
+    }
+    if args.lines && (stage != Stage::C || is_machine_code) {
+        return Err(Usage::Wrong("--lines is for --stage c".to_owned()));
     }
     log(args, request)?;
     let file = graph_file(args, stage, request)?;
@@ -77,6 +81,9 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
             match (report.trace.as_ref().filter(|_| args.print_changed), &report.steps) {
                 (Some(trace), _) => print(&changes(trace, Some(stage))),
                 (None, Some(steps)) => print(steps),
+                (None, None) if stage == Stage::C && !is_machine_code => {
+                    print(&located(&report.level, args.lines, report.stencil.as_deref()));
+                }
                 (None, None) => print(text),
             }
             if args.remarks {
@@ -85,6 +92,25 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         }
     }
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
+}
+
+/// C that tells where each statement is written: with directives, or with comments.
+fn located(level: &StageText, has_directives: bool, stencil: Option<&str>) -> String {
+    let statements: Vec<Written> = level
+        .nodes
+        .iter()
+        .filter_map(|it| {
+            let Place { file, start, .. } = it.spans.first()?;
+            let [first, end] = it.lines;
+            Some(Written { lines: first..end, file: file.clone(), line: start.line })
+        })
+        .collect();
+    if has_directives {
+        let own = format!("{}.c", stencil.unwrap_or("stencil"));
+        with_directives(&level.text, &own, &statements)
+    } else {
+        with_comments(&level.text, &statements)
+    }
 }
 
 /// Tells the course of the compilation, where that is asked for.

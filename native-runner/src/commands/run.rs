@@ -60,6 +60,7 @@ fn read(args: &mut RunArgs) -> Result<Document, Usage> {
     if args.backend.is_some() {
         request.backend.clone_from(&args.backend);
     }
+    request.options.lines |= args.lines;
     if args.threads.is_some() {
         request.options.threads = args.threads;
     }

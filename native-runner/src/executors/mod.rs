@@ -1,11 +1,12 @@
 //! What runs an artifact with its inputs. This happens in a job's process only.
 
 pub mod foreign;
+mod interface;
 pub mod interpreters;
 pub mod openmp;
 pub mod rayon;
-
 pub mod steps;
+mod workspace;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -148,6 +149,8 @@ pub struct Setting<'a> {
     /// Threads of a run.
     pub threads: u32,
     pub mode: Mode,
+    /// Whether compiled code tells which lines of the stencil it comes from.
+    pub has_lines: bool,
     pub vectors: Vectors,
 }
 

@@ -1,26 +1,28 @@
 //! C with OpenMP: compiled by the system's compiler, kept on disk, loaded and called.
 
-use std::ffi::{OsStr, c_void};
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::c::lines::with_directives;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
-use isobar_compiler::for_elements;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::space::Domain;
-use isobar_compiler::types::Value;
+use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 
+pub(super) use super::interface::start_of;
+use super::interface::{Code, Passed};
 use super::steps::{Sink, Step, step};
+use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting};
 use crate::cache::{self, Entry};
 use crate::compile;
@@ -97,12 +99,25 @@ impl Executor for Openmp {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
         let artifact = compile::artifact(compilation).ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let arguments = arguments(artifact, signature)?;
-        let library = library(&signature.name, artifact, setting, sink)?;
-        let entry = step("load", sink, || load(&library, &artifact.entry))?;
+        let maker = Maker {
+            artifact,
+            source: Source::of(artifact, compilation, setting.mode, setting.has_lines),
+            stencil: &signature.name,
+            cc: setting.cc.clone().map_err(Failure::Machine)?,
+            cache: setting.cache.and_then(|root| kept_below(root, sink)),
+            folder: setting.temporary.to_owned(),
+        };
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Ok(Box::new(Loaded { entry, arguments, threads: setting.threads, progress }))
+        Ok(Box::new(Made {
+            arguments: arguments(artifact, signature)?,
+            maker,
+            code: [None; 2],
+            threads: setting.threads,
+            sized: None,
+            workspace: Workspace::default(),
+            progress,
+        }))
     }
 }
 
@@ -122,17 +137,35 @@ fn not_passed(argument: &c::Argument) -> Failure {
     Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name))
 }
 
-/// Compiled code in this process.
-struct Loaded<'a> {
-    entry: Code,
+/// Code for each kind of strides that it was called with, and the memory of its temporaries.
+struct Made<'a> {
+    maker: Maker<'a>,
     arguments: Vec<(usize, &'a c::Argument)>,
+    /// For strides of any kind, and for neighbours along i that lie side by side in all fields.
+    code: [Option<Code>; 2],
     threads: u32,
+    /// What the size of the workspace was told by.
+    sized: Option<(Domain, Vec<[i64; 2]>)>,
+    workspace: Workspace,
     progress: Arc<Progress>,
 }
 
-impl Prepared for Loaded<'_> {
+impl Prepared for Made<'_> {
+    fn fit(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.code_for(launch, sink).map(drop)
+    }
+
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        call(self.entry, &self.arguments, launch, self.threads, &self.progress)
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let code = self.code_for(launch, &|_| ())?;
+        self.reserve(launch)?;
+        let Self { arguments, threads, progress, workspace, .. } = self;
+        call(code, arguments, launch, *threads, progress, workspace)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -140,53 +173,110 @@ impl Prepared for Loaded<'_> {
     }
 }
 
-/// The compiled library: from the cache, where it is there and whole, else made.
-fn library(
-    stencil: &str,
-    artifact: &Artifact,
-    setting: Setting<'_>,
-    sink: Sink<'_>,
-) -> Result<PathBuf, Failure> {
-    let cc = setting.cc.as_ref().map_err(|reason| Failure::Machine(reason.clone()))?;
-    let step = Step::begin("cc", sink);
-    let cache = setting.cache.and_then(|root| match cache::private(root, cache::OF_C) {
-        Ok(folder) => Some(folder),
-        Err(why) => {
-            sink(EventKind::Log { text: format!("compiled code is not kept: {why}") });
-            None
+impl Made<'_> {
+    /// The code for the strides of a launch; made where it is the first of its kind.
+    fn code_for(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<Code, Failure> {
+        let is_side_by_side = |&(position, argument): &(usize, &c::Argument)| match (
+            argument.kind,
+            launch.arguments.get(position),
+        ) {
+            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
+                !axes.has(Axis::I) || field.strides(axes)[Axis::I.index()] == 1
+            }
+            _ => true,
+        };
+        let is_unit = self.arguments.iter().all(is_side_by_side);
+        let known = &mut self.code[usize::from(is_unit)];
+        if let Some(code) = *known {
+            return Ok(code);
         }
-    });
-    let kept = cache.map(|folder| {
-        let parts = parts(artifact, setting.mode, cc);
-        (Entry::of(folder, parts.key()), parts)
-    });
-    if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
-        entry.touch();
-        step.end_cached();
-        return Ok(entry.library());
+        let library = self.maker.library(is_unit, sink)?;
+        let code = step("load", sink, || load(&library, &self.maker.artifact.entry))?;
+        *known = Some(code);
+        Ok(code)
     }
-    let made = make(&artifact.listing.text, &flags(artifact, setting.mode), cc, setting.temporary)?;
-    let library = match kept {
-        Some((entry, parts)) => {
-            let done = entry.keep(&made, stencil, &parts);
-            done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
-            entry.library()
+
+    /// Takes as much memory as the launch needs.
+    fn reserve(&mut self, launch: &Launch) -> Result<(), Failure> {
+        let beside = |&(position, argument): &(usize, &c::Argument)| match (
+            argument.kind,
+            launch.arguments.get(position),
+        ) {
+            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
+                field.levels_beside(axes, launch.domain)
+            }
+            _ => [0, 0],
+        };
+        let levels: Vec<[i64; 2]> = self.arguments.iter().map(beside).collect();
+        let sized = Some((launch.domain, levels));
+        if self.sized == sized {
+            return Ok(());
         }
-        None => made,
-    };
-    step.end();
-    Ok(library)
+        let levels_beside = |name: &str| {
+            let mut all = self.arguments.iter().zip(sized.iter().flat_map(|(_, levels)| levels));
+            all.find(|((_, argument), _)| argument.name == name).map_or([0, 0], |(_, &levels)| levels)
+        };
+        let bytes = self.maker.artifact.workspace_bytes(launch.domain, self.threads, &levels_beside);
+        bytes.and_then(|it| self.workspace.reserve(it)).ok_or(Failure::OutOfMemory)?;
+        self.sized = sized;
+        Ok(())
+    }
+}
+
+/// The folder of compiled code below that of the cache; none where it is not safe, which is told.
+fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
+    let folder = cache::private(root, cache::OF_C);
+    folder.inspect_err(|why| sink(EventKind::Log { text: format!("compiled code is not kept: {why}") })).ok()
+}
+
+/// What compiles an artifact.
+struct Maker<'a> {
+    artifact: &'a Artifact,
+    source: Source<'a>,
+    stencil: &'a str,
+    cc: CCompiler,
+    cache: Option<PathBuf>,
+    /// The job's own.
+    folder: PathBuf,
+}
+
+impl Maker<'_> {
+    /// The compiled library: from the cache, where it is there and whole, else made.
+    fn library(&self, is_unit: bool, sink: Sink<'_>) -> Result<PathBuf, Failure> {
+        let step = Step::begin("cc", sink);
+        let kept = self.cache.clone().map(|folder| {
+            let parts = self.source.parts(is_unit, &self.cc);
+            (Entry::of(folder, parts.key()), parts)
+        });
+        if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
+            entry.touch();
+            step.end_cached();
+            return Ok(entry.library());
+        }
+        let made = make(&self.source.text, &self.source.flags(is_unit), &self.cc, &self.folder)?;
+        let library = match kept {
+            Some((entry, parts)) => {
+                let done = entry.keep(&made, self.stencil, &parts);
+                done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+                entry.library()
+            }
+            None => made,
+        };
+        step.end();
+        Ok(library)
+    }
 }
 
 /// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
 fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
-    const SOURCE: &str = "stencil.c";
-    const LIBRARY: &str = "stencil.so";
+    // Of a name that is loaded already the loader gives what it has.
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let library = format!("stencil-{}.so", MADE.fetch_add(1, Ordering::Relaxed));
     let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
     fs::write(folder.join(SOURCE), text).map_err(machine)?;
     let said = Command::new(&cc.program)
         .args(flags)
-        .args(["-o", LIBRARY, SOURCE, "-lm"])
+        .args(["-o", &library, SOURCE, "-lm"])
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()
@@ -194,158 +284,89 @@ fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<Pat
     if !said.status.success() {
         return Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()));
     }
-    Ok(folder.join(LIBRARY))
+    Ok(folder.join(library))
 }
 
-/// All that decides the code of an artifact here.
-pub(crate) fn parts(artifact: &Artifact, mode: Mode, cc: &CCompiler) -> cache::Parts {
-    let flags = flags(artifact, mode).join(" ");
-    cache::Parts::of(&artifact.listing.text, flags, format!("{}\n{}", cc.program.display(), cc.version))
+/// What the text is called in the job's folder, and in what is said of its lines.
+const SOURCE: &str = "stencil.c";
+
+/// What is compiled, and how.
+pub(crate) struct Source<'a> {
+    text: Cow<'a, str>,
+    flags: Vec<&'static str>,
 }
 
-fn flags(artifact: &Artifact, mode: Mode) -> Vec<&'static str> {
-    let mut flags = artifact.flags(mode == Mode::Fast);
-    flags.extend(MACHINE_FLAGS);
-    flags
+impl<'a> Source<'a> {
+    /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
+    pub(crate) fn of(artifact: &'a Artifact, compilation: &Compilation, mode: Mode, has_lines: bool) -> Self {
+        let mut flags = artifact.flags(mode == Mode::Fast);
+        flags.extend(MACHINE_FLAGS);
+        let text = &artifact.listing.text;
+        if !has_lines {
+            return Self { text: Cow::Borrowed(text), flags };
+        }
+        flags.extend(c::LINE_FLAGS);
+        let text = with_directives(text, SOURCE, &compile::written(artifact, compilation));
+        Self { text: Cow::Owned(text), flags }
+    }
+
+    /// For fields whose neighbours along i lie side by side, or for others.
+    fn flags(&self, is_unit: bool) -> Vec<&'static str> {
+        self.flags.iter().copied().chain([c::flag_for(is_unit)]).collect()
+    }
+
+    /// All that decides the code that becomes of it here.
+    pub(crate) fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
+        let compiler = format!("{}\n{}", cc.program.display(), cc.version);
+        cache::Parts::of(&self.text, self.flags(is_unit).join(" "), compiler)
+    }
 }
 
-#[repr(C)]
-struct CField {
-    data: *mut c_void,
-    stride: [i64; 3],
-    data_stride: *const i64,
-    below: i64,
-    above: i64,
-}
-
-#[repr(C)]
-#[derive(Default)]
-struct CTrap {
-    statement: i32,
-    i: i64,
-    j: i64,
-    k: i64,
-}
-
-#[repr(C)]
-struct CCall {
-    domain: [i64; 3],
-    fields: *const CField,
-    scalars: *const *const c_void,
-    threads: i32,
-    progress: *mut i64,
-    cancel: *const i32,
-    trap: *mut CTrap,
-}
-
-/// Calls the entry with the arrays of the launch.
+/// Calls the code with the arrays of the launch.
 fn call(
-    entry: Code,
+    code: Code,
     arguments: &[(usize, &c::Argument)],
     launch: &mut Launch,
     threads: u32,
     progress: &Progress,
+    workspace: &mut Workspace,
 ) -> Result<(), Failure> {
-    let Domain { i, j, k } = launch.domain;
-    if launch.domain.points() == 0 {
-        return Ok(());
-    }
-    let (mut fields, mut values): (Vec<CField>, Vec<u64>) = (Vec::new(), Vec::new());
-    // Each lies where it is until the call is over.
-    let mut data_strides: Vec<Box<[i64]>> = Vec::new();
+    let domain = launch.domain;
+    let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
+    let mut passed = Passed::default();
     for &(position, argument) in arguments {
-        let unknown = || not_passed(argument);
-        match (argument.kind, &mut launch.arguments[position]) {
-            (ArgumentKind::Field { axes, .. }, Argument::Field(field))
-                if field.array.dtype() == argument.dtype =>
-            {
-                let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
-                let stride = field.strides(axes).map(signed);
-                let [below, above] = field.levels_beside(axes, launch.domain);
-                let of_data: Box<[i64]> = field.data_strides(axes).iter().map(|&it| signed(it)).collect();
-                let data_stride = of_data.as_ptr();
-                data_strides.push(of_data);
-                let start = field.start(axes);
-                let data = start_of(&mut field.array.elements, start).ok_or_else(unknown)?;
-                fields.push(CField { data, stride, data_stride, below, above });
+        let is_passed = match given[position].take() {
+            Some(Argument::Field(field)) => match argument.kind {
+                ArgumentKind::Field { axes, .. } if field.array.dtype() == argument.dtype => {
+                    passed.field(field, axes, domain)
+                }
+                ArgumentKind::Field { .. } | ArgumentKind::Scalar => false,
+            },
+            Some(Argument::Scalar(value)) => {
+                passed.scalar(*value);
+                argument.kind == ArgumentKind::Scalar && value.dtype() == argument.dtype
             }
-            (ArgumentKind::Scalar, Argument::Scalar(value)) if value.dtype() == argument.dtype => {
-                values.push(in_memory(*value));
-            }
-            _ => return Err(unknown()),
+            Some(Argument::Unused) | None => false,
+        };
+        if !is_passed {
+            return Err(not_passed(argument));
         }
     }
-    let scalars: Vec<*const c_void> = values.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
-    let (never, mut trap) = (0_i32, CTrap::default());
     progress.done.store(0, Ordering::Relaxed);
-    let call = CCall {
-        domain: [i, j, k],
-        fields: fields.as_ptr(),
-        scalars: scalars.as_ptr(),
-        threads: i32::try_from(threads).unwrap_or(1),
-        progress: progress.done.as_ptr(),
-        cancel: &raw const never,
-        trap: &raw mut trap,
-    };
-    let status = enter(entry, &call);
-    match status {
-        0 => Ok(()),
-        1 => Err(Failure::Trap {
+    match passed.call(code, domain, threads, Some(&progress.done), workspace) {
+        Ok(0) => Ok(()),
+        Ok(2) => Err(Failure::OutOfMemory),
+        Ok(3) => Err(Failure::Cancelled),
+        Ok(other) => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
+        Err(trap) => Err(Failure::Trap {
             message: "an index that is computed here leaves its field, or a `while` does not end".to_owned(),
             statement: StmtId(u32::try_from(trap.statement).unwrap_or(0)),
             cell: [trap.i, trap.j, trap.k],
         }),
-        2 => Err(Failure::OutOfMemory),
-        3 => Err(Failure::Cancelled),
-        other => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
     }
 }
 
-/// The address of the element at `start`; `None` where there is no such element.
-pub(super) fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
-    for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
-}
-
-/// A value as it lies in memory, followed by zeros.
-fn in_memory(value: Value) -> u64 {
-    let mut bytes = [0; 8];
-    let mut put = |it: &[u8]| bytes[..it.len()].copy_from_slice(it);
-    match value {
-        Value::Bool(it) => put(&[u8::from(it)]),
-        Value::Int8(it) => put(&it.to_ne_bytes()),
-        Value::Int16(it) => put(&it.to_ne_bytes()),
-        Value::Int32(it) => put(&it.to_ne_bytes()),
-        Value::Int64(it) => put(&it.to_ne_bytes()),
-        Value::Float32(it) => put(&it.to_ne_bytes()),
-        Value::Float64(it) => put(&it.to_ne_bytes()),
-    }
-    u64::from_ne_bytes(bytes)
-}
-
-/// The entry of generated code (`abi.h`).
-type Code = unsafe extern "C" fn(*const CCall) -> i32;
-
-/// Loads the library and finds its entry.
-#[expect(unsafe_code, reason = "this is where generated code comes in")]
 fn load(library: &Path, entry: &str) -> Result<Code, Failure> {
-    let failed =
-        |error: libloading::Error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
-    // SAFETY: the file was compiled from text that our generator made, in a folder that only this
-    // user can write, and its bytes are those that were recorded; it has no initialisers.
-    let library = unsafe { libloading::Library::new(library) }.map_err(failed)?;
-    // SAFETY: the generator gives the entry this type; `CCall` mirrors its argument field by field.
-    let entry = *unsafe { library.get::<Code>(entry.as_bytes()) }.map_err(failed)?;
-    // The threads of OpenMP outlive a call and stand in code of the library's own dependencies:
-    // it stays loaded until the process ends, and so does the entry.
-    std::mem::forget(library);
-    Ok(entry)
-}
-
-#[expect(unsafe_code, reason = "this is where generated code is entered")]
-fn enter(entry: Code, call: &CCall) -> i32 {
-    // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
-    // checked by `bind`: each array holds every element that the domain and the stencil's extents
-    // reach, from the start of the domain with these strides; run-time indices are guarded by the
-    // code. Arrays are distinct, and nothing else touches them until the call returns.
-    unsafe { entry(call) }
+    let failed = |error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
+    Code::load(library, entry).map_err(failed)
 }

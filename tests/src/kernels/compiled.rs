@@ -88,6 +88,7 @@ impl Ready {
             threads,
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
+            has_lines: false,
         };
         let prepared = backend.executor().prepare(compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
@@ -178,11 +179,15 @@ impl Compiled {
         });
         let ready = Ready { tools, cache, folder: folder.to_owned() };
         let told = Mutex::new(Vec::new());
-        ready.prepare(Backend::Openmp, &compilation, 1, &|event| {
+        let tell = |event| {
             if let (EventKind::Timing { name, ms, .. }, Ok(mut told)) = (event, told.lock()) {
                 told.push(StageTime { stage: name, ms });
             }
-        })?;
+        };
+        let mut prepared = ready.prepare(Backend::Openmp, &compilation, 1, &tell)?;
+        let fitted = prepared.fit(&launch(&compilation, ODD), &tell);
+        fitted.map_err(|why| anyhow!("{} does not get ready: {why:?}", kernel.name))?;
+        drop(prepared);
         stages.extend(told.into_inner().unwrap_or_default());
 
         let by_hand = |contraction: &'static str| -> Result<Native> {

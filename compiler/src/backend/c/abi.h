@@ -25,7 +25,9 @@ typedef struct isobar_call {
   volatile int64_t *progress;  /* steps finished so far; may be NULL */
   const volatile int32_t *cancel; /* asked between steps; may be NULL */
   isobar_trap *trap;
+  void *workspace;             /* memory for temporaries, which starts at a cache line; may be NULL */
+  uint64_t workspace_bytes;    /* so much of it; a call that needs more takes its own */
 } isobar_call;
 
-/* 0 done, 1 trap, 2 out of memory, 3 cancelled */
+/* 0 done, 1 trap, 2 out of memory, 3 cancelled, 4 compiled for other strides */
 int32_t isobar_run(const isobar_call *call);

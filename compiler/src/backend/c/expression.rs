@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::binding::{AND, ATOM, EQUALITY, OR, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use super::math::{self, Callee};
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Affine, Size, Symbol};
@@ -9,16 +10,6 @@ use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 /// A text and how tightly its outermost operator binds.
 pub(super) type Bound = (String, u8);
-
-pub(super) const TERNARY: u8 = 1;
-const OR: u8 = 2;
-const AND: u8 = 3;
-const EQUALITY: u8 = 4;
-const RELATION: u8 = 5;
-const SUM: u8 = 6;
-const PRODUCT: u8 = 7;
-const PREFIX: u8 = 8;
-pub(super) const ATOM: u8 = 9;
 
 /// Prints expressions and remembers which functions the text calls.
 #[derive(Debug, Default)]

@@ -2,18 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::binding::{ATOM, BITWISE, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
 use crate::types::DType;
 use crate::types::math::real::Table;
 use crate::types::math::record::{Definition, Kind, Op};
-
-const TERNARY: u8 = 1;
-const BITWISE: u8 = 2;
-const RELATION: u8 = 3;
-const SUM: u8 = 4;
-const PRODUCT: u8 = 5;
-const PREFIX: u8 = 6;
-const ATOM: u8 = 7;
 
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 100;

@@ -5,8 +5,10 @@
 //! calls the steps. The text has no undefined behaviour, and compiled with [`FLAGS`]
 //! it computes the interpreter's bits for any number of threads.
 
+pub mod lines;
 pub mod math;
 
+mod binding;
 mod expression;
 mod formula;
 mod pieces;
@@ -44,16 +46,37 @@ pub const FAST_FLAGS: [&str; 2] = ["-ffp-contract=fast", "-fno-signed-zeros"];
 /// are computed in parts of which the order is the point.
 pub const REORDERING_FLAGS: [&str; 1] = ["-fassociative-math"];
 
+/// Behind the other flags: the text is compiled for one kind of fields alone, those whose neighbours along i lie side
+/// by side, or those of which not all do. A call with others ends with status 4.
+#[must_use]
+pub fn flag_for(is_unit: bool) -> &'static str {
+    if is_unit { "-DISOBAR_IS_UNIT(it)=true" } else { "-DISOBAR_IS_UNIT(it)=false" }
+}
+
+/// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
+pub const LINE_FLAGS: [&str; 1] = ["-g1"];
+
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
+    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
+    pub stream_from: u64,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000 }
+        Self { max_turns: 1_000_000, stream_from: 16 << 20 }
+    }
+}
+
+impl COptions {
+    /// For a machine with so large a last cache. More than half of it is not there any more when the next call comes:
+    /// what was read and what the call writes take turns in it.
+    #[must_use]
+    pub fn for_last_cache(bytes: u64) -> Self {
+        Self { stream_from: bytes / 2, ..Self::default() }
     }
 }
 
@@ -201,7 +224,7 @@ mod tests {
                   const double factor = run->factor;
                   for (int64_t j = 0; j < J; ++j) {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(q_in[i * q_in_i + (j + 1) * q_in_j + k * q_in_k]);
+                      ISOBAR_FETCH(q_in[i * q_in_i + (j + 6) * q_in_j + k * q_in_k]);
                     }
                     for (int64_t i_row = 0; i_row < I; i_row += 512) {
                       const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
@@ -224,7 +247,7 @@ mod tests {
                   const int64_t K = run->K;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t k = 0; k < K; ++k)
-                    if (is_unit) step_1_at(run, true, k);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, k);
                     else step_1_at(run, false, k);
                 }
 
@@ -308,7 +331,7 @@ mod tests {
                   const int64_t K = run->K;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t k = 0; k < K; ++k)
-                    if (is_unit) step_1_at(run, true, k);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, k);
                     else step_1_at(run, false, k);
                 }
 
@@ -386,7 +409,7 @@ threads j in [0, J) parallel:
                   const int64_t J = run->J;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t j = 0; j < J; ++j)
-                    if (is_unit) step_1_at(run, true, j);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, j);
                     else step_1_at(run, false, j);
                 }
 
@@ -409,7 +432,7 @@ threads j in [0, J) parallel:
                   const int64_t out_i = is_unit ? 1 : run->out_i, out_j = run->out_j, out_k = run->out_k;
                   for (int64_t k = 1; k < K; ++k) {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
-                      ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 1) * q_k]);
+                      ISOBAR_FETCH(q[i * q_i + j * q_j + (k + 6) * q_k]);
                     }
                     #pragma omp simd
                     for (int64_t i = 0; i < I; ++i) {
@@ -425,7 +448,7 @@ threads j in [0, J) parallel:
                   const int64_t J = run->J;
                   #pragma omp parallel for schedule(static) num_threads(run->threads)
                   for (int64_t j = 0; j < J; ++j)
-                    if (is_unit) step_1_at(run, true, j);
+                    if (ISOBAR_IS_UNIT(is_unit)) step_1_at(run, true, j);
                     else step_1_at(run, false, j);
                 }
 
@@ -455,13 +478,17 @@ threads j in [0, J) parallel:
               run.is_unit = run.is_unit && run.out_i == 1;
               run.out_j = call->fields[1].stride[1];
               run.out_k = call->fields[1].stride[2];
+              if (ISOBAR_IS_UNIT(run.is_unit) != run.is_unit) return 4;
 
-              /* All temporaries in one piece, which the system hands over filled with zeros. */
+              /* All temporaries in one piece: the caller's, or one of this call. */
               uint64_t size = 0;
               const uint64_t lap_at = isobar_reserve(&size, I + 2, J + 2, K, sizeof(double));
-              char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;
-              if (memory == NULL) return 2;
-              char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+              char *memory = NULL, *workspace = call->workspace;
+              if (workspace == NULL || call->workspace_bytes < size) {
+                memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;
+                if (memory == NULL) return 2;
+                workspace = memory + (64 - (uintptr_t)memory % 64) % 64;
+              }
               run.lap_j = (I + 2);
               run.lap_k = run.lap_j * (J + 2);
               run.lap = (double *)(void *)(workspace + lap_at) + 1 + 1 * run.lap_j;

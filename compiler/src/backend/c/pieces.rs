@@ -1,5 +1,13 @@
 //! Functions that a generated file carries where it needs them.
 
+pub(super) const UNIT: &str = "\
+/* Whether neighbours along i lie side by side in every field. There is code for both; that for one kind alone, with
+   -D'ISOBAR_IS_UNIT(it)=true' or false, is compiled in a part of the time. */
+#ifndef ISOBAR_IS_UNIT
+#define ISOBAR_IS_UNIT(it) (it)
+#endif
+";
+
 pub(super) const EXTREMA: &str = "\
 static inline int64_t isobar_least(int64_t a, int64_t b) { return b < a ? b : a; }
 static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b : a; }
@@ -181,6 +189,7 @@ pub(super) const RESERVED: &[&str] = &[
     "rint",
     "rintf",
     "memcpy",
+    "malloc",
     "calloc",
     "free",
     "omp_get_max_threads",

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::binding::ATOM;
 use super::expression::{
-    ATOM, Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
+    Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES};
-use super::streams::{STREAM, streamed_arrays, streamed_rows};
+use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
+use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
-use crate::backend::code::ahead::rows_of_next_turn;
+use crate::backend::code::ahead::rows_of_later_turns;
 use crate::backend::code::nodes::{
     Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target, Trap,
     any, suffix, walk,
@@ -65,7 +66,7 @@ pub(super) struct File<'p> {
     n_listed: usize,
     /// The locals of which each lane of the strip at hand has one.
     pub(super) lanes: BTreeSet<usize>,
-    /// Whether a loop around asks for what its next turn reads.
+    /// Whether a loop around asks for what its later turns read.
     fetches: bool,
     /// The arrays whose row at hand is computed beside them, and all of which rows are.
     pub(super) streams: BTreeSet<usize>,
@@ -88,6 +89,8 @@ impl File<'_> {
         if !self.program.steps.is_empty() {
             self.writer.line("");
             self.writer.line("#include <omp.h>");
+            self.writer.line("");
+            paste(&mut self.writer, UNIT);
         }
         if !self.wording.helpers.is_empty() {
             self.writer.line("");
@@ -105,6 +108,8 @@ impl File<'_> {
             paste(&mut self.writer, FETCH);
         }
         if !self.streamed.is_empty() {
+            self.writer.line("");
+            paste(&mut self.writer, &threshold(self.options));
             self.writer.line("");
             paste(&mut self.writer, STREAM);
         }
@@ -140,13 +145,13 @@ impl File<'_> {
         is_any
     }
 
-    /// Whether some loop asks for what its next turn reads.
+    /// Whether some loop asks for what its later turns read.
     fn fetches_rows(&self) -> bool {
         let mut is_any = false;
         for function in &self.program.functions {
             walk(&function.body, &mut |item| {
                 let Item::For(it) = item else { return };
-                is_any = is_any || !rows_of_next_turn(self.program, it).is_empty();
+                is_any = is_any || !rows_of_later_turns(self.program, it).is_empty();
             });
         }
         is_any
@@ -360,7 +365,7 @@ impl File<'_> {
                     format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
                 });
                 let outer = self.fetches;
-                self.fetches = outer || self.fetch_rows_of_next_turn(it);
+                self.fetches = outer || self.fetch_rows_of_later_turns(it);
                 self.block(&it.body);
                 self.fetches = outer;
                 self.writer.line("}");
@@ -385,7 +390,7 @@ impl File<'_> {
                 let arguments: String = all.map(|it| format!(", {}", self.position(it))).collect();
                 let name = &self.program.functions[it.function].name;
                 self.writer.indent();
-                self.writer.line(format_args!("if (is_unit) {name}(run, true{arguments});"));
+                self.writer.line(format_args!("if (ISOBAR_IS_UNIT(is_unit)) {name}(run, true{arguments});"));
                 self.writer.line(format_args!("else {name}(run, false{arguments});"));
                 self.writer.dedent();
                 self.writer.close();
@@ -424,9 +429,9 @@ impl File<'_> {
         }
     }
 
-    /// Asks for what the next turn of a loop over rows reads, where no loop around does; tells whether it does.
-    fn fetch_rows_of_next_turn(&mut self, it: &For) -> bool {
-        let rows = if self.fetches { Vec::new() } else { rows_of_next_turn(self.program, it) };
+    /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
+    fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
+        let rows = if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it) };
         let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
         let along = self.words().affine(along).0;
         self.writer.indent();
@@ -607,6 +612,9 @@ impl File<'_> {
             self.writer.line("run.raised = &raised;");
         }
         self.arguments();
+        if !self.program.steps.is_empty() {
+            self.writer.line("if (ISOBAR_IS_UNIT(run.is_unit) != run.is_unit) return 4;");
+        }
         self.temporaries_at_entry();
         self.steps();
         self.writer.dedent();
@@ -654,8 +662,7 @@ impl File<'_> {
             return;
         }
         self.writer.line("");
-        self.writer
-            .line("/* All temporaries in one piece, which the system hands over filled with zeros. */");
+        self.writer.line("/* All temporaries in one piece: the caller's, or one of this call. */");
         self.writer.line("uint64_t size = 0;");
         let levels = levels(self.sdfg);
         let arrays = &self.program.arrays;
@@ -688,9 +695,12 @@ impl File<'_> {
                 ));
             }
         }
-        self.writer.line("char *const memory = size < SIZE_MAX - 63 ? calloc(1, (size_t)size + 63) : NULL;");
-        self.writer.line("if (memory == NULL) return 2;");
-        self.writer.line("char *const workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
+        self.writer.line("char *memory = NULL, *workspace = call->workspace;");
+        self.writer.line("if (workspace == NULL || call->workspace_bytes < size) {");
+        self.writer.line("  memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;");
+        self.writer.line("  if (memory == NULL) return 2;");
+        self.writer.line("  workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
+        self.writer.line("}");
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
@@ -737,7 +747,7 @@ impl File<'_> {
             if step.is_spread {
                 self.writer.line(format_args!("{name}(&run, run.is_unit);"));
             } else {
-                self.writer.line(format_args!("if (run.is_unit) {name}(&run, true);"));
+                self.writer.line(format_args!("if (ISOBAR_IS_UNIT(run.is_unit)) {name}(&run, true);"));
                 self.writer.line(format_args!("else {name}(&run, false);"));
             }
             if self.program.has_traps() {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::COptions;
 use super::expression::c_element_type;
 use super::print::File;
 use crate::backend::code::nodes::{Assign, At, Element, For, Item, Program, Target, suffix, walk};
@@ -127,12 +128,20 @@ impl File<'_> {
     }
 }
 
-pub(super) const STREAM: &str = "\
+/// From so many bytes of all fields on.
+pub(super) fn threshold(options: &COptions) -> String {
+    format!(
+        "\
 /* From so many bytes of all fields on, rows that nobody reads are written past the caches. */
 #ifndef ISOBAR_STREAM_FROM
-#define ISOBAR_STREAM_FROM 25165824.0
+#define ISOBAR_STREAM_FROM {}.0
 #endif
+",
+        options.stream_from
+    )
+}
 
+pub(super) const STREAM: &str = "\
 /* Writes past the caches, whole lines of 64 bytes where they are. */
 static inline void isobar_stream(void *to, const void *from, int64_t bytes)
 {
@@ -142,13 +151,13 @@ static inline void isobar_stream(void *to, const void *from, int64_t bytes)
   typedef long long isobar_part __attribute__((vector_size(64), aligned(4), may_alias));
   at = (int64_t)((64 - (uintptr_t)to % 64) % 64);
   if (at > bytes) at = bytes;
-  __builtin_memcpy(to, from, (size_t)at);
+  if (at > 0) __builtin_memcpy(to, from, (size_t)at);
   for (; at + 64 <= bytes; at += 64) {
     const isobar_part line = *(const isobar_part *)((const char *)from + at);
     __builtin_ia32_movntdq512((isobar_line *)((char *)to + at), (isobar_line)line);
   }
 #endif
-  __builtin_memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at));
+  if (at < bytes) __builtin_memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at));
 }
 
 /* Others see what was written past the caches. */

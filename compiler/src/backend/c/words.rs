@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::expression::{self, ATOM, Bound, TERNARY, Wording, at_least};
+use super::binding::{ATOM, TERNARY};
+use super::expression::{self, Bound, Wording, at_least};
 use crate::backend::code::nodes::{At, Element, Meaning, Program, Read, suffix};
 use crate::expr::Expr;
 use crate::sdfg::nodes::Strides;

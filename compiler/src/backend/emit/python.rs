@@ -128,10 +128,11 @@ pub struct PythonNames {
 }
 
 impl PythonNames {
-    /// Names that are none of these and no keywords.
+    /// Names that are none of these, none of a definition, and no keywords.
     #[must_use]
     pub fn new(reserved: &[&str]) -> Self {
-        Self { taken: reserved.iter().chain(&KEYWORDS).map(|&it| it.to_owned()).collect() }
+        let all = reserved.iter().chain(formula::NAMES).chain(&KEYWORDS);
+        Self { taken: all.map(|&it| it.to_owned()).collect() }
     }
 
     /// A name that resembles `wanted`, with underscores behind it where that is taken.

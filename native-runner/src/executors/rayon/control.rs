@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use cranelift_frontend::Variable;
-use isobar_compiler::backend::code::ahead::rows_of_next_turn;
+use isobar_compiler::backend::code::ahead::rows_of_later_turns;
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Checked, Element, For, If, Item, Launch, Read, Target, Trap, While, any, walk,
 };
@@ -89,7 +89,7 @@ impl Translation<'_, '_> {
         let rows = if self.looks_ahead || !self.links.has_wide() {
             Vec::new()
         } else {
-            rows_of_next_turn(self.shared.program, it)
+            rows_of_later_turns(self.shared.program, it)
         };
         let looks_ahead = self.looks_ahead;
         self.looks_ahead |= !rows.is_empty();

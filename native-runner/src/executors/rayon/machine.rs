@@ -43,6 +43,8 @@ pub(super) struct Options {
     /// Whether a product and a sum may be rounded once, which changes bits.
     pub(super) may_fuse: bool,
     pub(super) vectors: Vectors,
+    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
+    pub(super) stream_from: u64,
     pub(super) keeps_text: bool,
 }
 
@@ -90,7 +92,7 @@ impl Machine {
     pub(super) fn new(
         program: &Program,
         shape: &Shape,
-        Options { max_turns, may_fuse, vectors, keeps_text }: Options,
+        Options { max_turns, may_fuse, vectors, stream_from, keeps_text }: Options,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -126,8 +128,9 @@ impl Machine {
         let mut signature = module.make_signature();
         signature.params.extend([AbiParam::new(I64); 3]);
         let config = module.target_config();
+        let streams = shape.field_bytes(program) >= stream_from;
         let mut shared =
-            Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse };
+            Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse, streams };
         let mut buffers = FunctionBuilderContext::new();
         let mut wide = Vec::new();
         let (mut contexts, mut text) = (Vec::with_capacity(program.functions.len()), String::new());

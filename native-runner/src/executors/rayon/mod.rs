@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder, current_num_threads};
+use isobar_compiler::backend::c::COptions;
 use isobar_compiler::backend::code::lower;
 use isobar_compiler::backend::code::nodes::Program;
 use isobar_compiler::backend::emit::Namer;
@@ -30,6 +31,7 @@ use isobar_protocol::request::Mode;
 use super::openmp::start_of;
 use super::steps::{Sink, step};
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
+use crate::machine::Found;
 use host::{Host, Raised, word};
 use machine::{Machine, Options};
 use shape::{Given, Shape};
@@ -38,6 +40,15 @@ pub(crate) struct Rayon;
 
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
+
+/// Rows are written past the caches from so many bytes of all fields on, as in C for this machine.
+fn stream_from() -> u64 {
+    static BYTES: OnceLock<u64> = OnceLock::new();
+    *BYTES.get_or_init(|| {
+        let last = Found::here().machine.caches.last().map_or(0, |it| it.bytes);
+        if last > 0 { COptions::for_last_cache(last) } else { COptions::default() }.stream_from
+    })
+}
 
 /// Whether machine code can be made here, and for which processor.
 ///
@@ -77,7 +88,13 @@ impl Executor for Rayon {
         let threads = if threads == 0 { current_num_threads() } else { threads };
         let may_fuse = setting.mode == Mode::Fast;
         let vectors = setting.vectors;
-        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
+        let options = Options {
+            max_turns: MAX_TURNS,
+            may_fuse,
+            vectors,
+            stream_from: stream_from(),
+            keeps_text: false,
+        };
         Ok(Box::new(Made::new(flow, signature, threads, options)))
     }
 }
@@ -115,7 +132,8 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
-    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
+    let stream_from = stream_from();
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, stream_from, keeps_text: true };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
 

@@ -85,7 +85,7 @@ impl Shape {
     }
 
     /// What the caller's fields take at the points of the compute domain.
-    pub(super) fn field_bytes(&self, program: &Program) -> i64 {
+    pub(super) fn field_bytes(&self, program: &Program) -> u64 {
         let [i, j, k] = self.domain;
         let of = |axis: Axis| [i, j, k][axis.index()];
         let fields =
@@ -94,7 +94,7 @@ impl Shape {
             let points: i64 = it.container.axes.iter().map(of).fold(1, i64::saturating_mul);
             points.saturating_mul(i64::try_from(it.container.dtype.size_bytes()).unwrap_or(8))
         });
-        bytes.fold(0, i64::saturating_add)
+        u64::try_from(bytes.fold(0, i64::saturating_add)).unwrap_or(0)
     }
 
     pub(super) fn levels(&self, array: usize, side: Side) -> i64 {

@@ -37,6 +37,8 @@ pub(super) struct Shared<'p> {
     pub(super) max_turns: u64,
     /// Whether a product and a sum may be rounded once.
     pub(super) may_fuse: bool,
+    /// Whether the fields are more than the last cache keeps from one call to the next.
+    pub(super) streams: bool,
 }
 
 /// A loop that the threads share.

@@ -83,6 +83,10 @@ impl Lowering<'_, '_, '_> {
                     }
                 }
             }
+            ExprKind::Binary(..) if let Some(base) = expr.squared() => {
+                let base = self.expr(base)?;
+                Some(self.binary(Binary::Mul, kind, base, base))
+            }
             ExprKind::Binary(op, left, right) => self.operation(*op, left, right),
             ExprKind::Ternary { condition, then, otherwise } => {
                 let condition = self.expr(condition)?;

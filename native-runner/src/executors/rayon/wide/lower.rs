@@ -18,8 +18,6 @@ use super::nodes::{Binary, Block, Body, End, Id, Kind, Op, Place, Pointer, Relat
 
 /// Steps of a branch that are worth asking whether any lane takes it.
 const WORTH_A_BRANCH: usize = 24;
-/// From so many bytes of all fields on, what is written is written past the caches.
-const STREAM_FROM: i64 = 16 << 20;
 /// No array: the tables.
 pub(super) const TABLES: usize = usize::MAX;
 
@@ -355,7 +353,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Whether rows of an array are written past the caches: what the program writes and does not read, where its
-    /// fields are more than a last cache keeps from one call to the next.
+    /// fields are more than the last cache keeps from one call to the next.
     pub(super) fn is_streamed(&self, array: usize) -> bool {
         let of = &self.around.shared.program.arrays[array].container;
         of.kind == ContainerKind::Field { is_read: false, is_written: true }
@@ -363,8 +361,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             && of.axes == AxisSet::IJK
             && of.shape.len() == 3
             && of.dtype.is_float()
-            && self.around.shared.shape.field_bytes(self.around.shared.program)
-                >= std::env::var("XSTREAM").ok().and_then(|it| it.parse().ok()).unwrap_or(STREAM_FROM)
+            && self.around.shared.streams
     }
 
     // Locals.

@@ -1,0 +1,163 @@
+//! The interface of generated C (`abi.h`), in memory: for what is generated, and for what a benchmark measures beside it.
+
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::atomic::AtomicI64;
+
+use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::for_elements;
+use isobar_compiler::space::{AxisSet, Domain};
+use isobar_compiler::types::Value;
+
+use super::workspace::Workspace;
+
+#[repr(C)]
+#[derive(Debug)]
+struct Field {
+    data: *mut c_void,
+    stride: [i64; 3],
+    data_stride: *const i64,
+    below: i64,
+    above: i64,
+}
+
+/// The statement that ended a run, and where.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(super) struct Trap {
+    pub(super) statement: i32,
+    pub(super) i: i64,
+    pub(super) j: i64,
+    pub(super) k: i64,
+}
+
+#[repr(C)]
+struct Call {
+    domain: [i64; 3],
+    fields: *const Field,
+    scalars: *const *const c_void,
+    threads: i32,
+    progress: *mut i64,
+    cancel: *const i32,
+    trap: *mut Trap,
+    workspace: *mut c_void,
+    workspace_bytes: u64,
+}
+
+type Entry = unsafe extern "C" fn(*const Call) -> i32;
+
+/// The entry of a library that was loaded. It stays loaded until the process ends: the threads of OpenMP outlive
+/// a call and stand in code of the library's own dependencies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Code {
+    entry: Entry,
+}
+
+impl Code {
+    /// Loads a library.
+    ///
+    /// The file is of this user's own making: compiled from text that our generator made, in a folder that nobody
+    /// else can write, or a programmer's own kernel, which includes `abi.h`. It has no initialisers.
+    #[expect(unsafe_code, reason = "this is where compiled code comes in")]
+    pub(super) fn load(library: &Path, entry: &str) -> Result<Self, libloading::Error> {
+        // SAFETY: see above.
+        let library = unsafe { libloading::Library::new(library) }?;
+        // SAFETY: `abi.h` declares the entry with this type; `Call` mirrors its argument field by field.
+        let entry = *unsafe { library.get::<Entry>(entry.as_bytes()) }?;
+        std::mem::forget(library);
+        Ok(Self { entry })
+    }
+}
+
+/// What a call passes, in the order in which the code lists fields and scalars, each kind by itself.
+#[derive(Debug, Default)]
+pub(super) struct Passed<'l> {
+    fields: Vec<Field>,
+    /// Each lies where it is as long as this does.
+    data_strides: Vec<Box<[i64]>>,
+    scalars: Vec<u64>,
+    /// The arrays are lent for as long as this lives.
+    arrays: PhantomData<&'l mut FieldArgument>,
+}
+
+impl<'l> Passed<'l> {
+    /// Adds a field; tells whether it has a first point.
+    pub(super) fn field(&mut self, field: &'l mut FieldArgument, axes: AxisSet, domain: Domain) -> bool {
+        let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+        let stride = field.strides(axes).map(signed);
+        let [below, above] = field.levels_beside(axes, domain);
+        let of_data: Box<[i64]> = field.data_strides(axes).iter().map(|&it| signed(it)).collect();
+        let data_stride = of_data.as_ptr();
+        self.data_strides.push(of_data);
+        let start = field.start(axes);
+        let Some(data) = start_of(&mut field.array.elements, start) else { return false };
+        self.fields.push(Field { data, stride, data_stride, below, above });
+        true
+    }
+
+    pub(super) fn scalar(&mut self, value: Value) {
+        self.scalars.push(in_memory(value));
+    }
+
+    /// Calls code with all that was added, which is what it asks for; answers with what it returns.
+    ///
+    /// # Errors
+    ///
+    /// The trap that ended it.
+    #[expect(unsafe_code, reason = "this is where compiled code is entered")]
+    pub(super) fn call(
+        &self,
+        code: Code,
+        domain: Domain,
+        threads: u32,
+        progress: Option<&AtomicI64>,
+        workspace: &mut Workspace,
+    ) -> Result<i32, Trap> {
+        let scalars: Vec<*const c_void> =
+            self.scalars.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
+        let mut trap = Trap::default();
+        let call = Call {
+            domain: [domain.i, domain.j, domain.k],
+            fields: self.fields.as_ptr(),
+            scalars: scalars.as_ptr(),
+            threads: i32::try_from(threads).unwrap_or(1),
+            progress: progress.map_or(std::ptr::null_mut(), AtomicI64::as_ptr),
+            cancel: std::ptr::null(),
+            trap: &raw mut trap,
+            workspace: workspace.start().cast(),
+            workspace_bytes: workspace.bytes(),
+        };
+        // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
+        // checked by `bind`: each array holds every element that the domain and the stencil's extents
+        // reach, from the start of the domain with these strides; run-time indices are guarded by the
+        // code, and code that a programmer wrote for a stencil reaches no others, which its tests see to.
+        // Arrays and workspace are distinct, and nothing else touches them until the call returns.
+        match unsafe { (code.entry)(&raw const call) } {
+            1 => Err(trap),
+            status => Ok(status),
+        }
+    }
+}
+
+/// The address of the element at `start`; `None` where there is no such element.
+pub(super) fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
+    for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
+}
+
+/// A value as it lies in memory, followed by zeros.
+fn in_memory(value: Value) -> u64 {
+    let mut bytes = [0; 8];
+    let mut put = |it: &[u8]| bytes[..it.len()].copy_from_slice(it);
+    match value {
+        Value::Bool(it) => put(&[u8::from(it)]),
+        Value::Int8(it) => put(&it.to_ne_bytes()),
+        Value::Int16(it) => put(&it.to_ne_bytes()),
+        Value::Int32(it) => put(&it.to_ne_bytes()),
+        Value::Int64(it) => put(&it.to_ne_bytes()),
+        Value::Float32(it) => put(&it.to_ne_bytes()),
+        Value::Float64(it) => put(&it.to_ne_bytes()),
+    }
+    u64::from_ne_bytes(bytes)
+}
