@@ -45,8 +45,7 @@ struct CCall {
     progress: *mut i64,
     cancel: *const i32,
     trap: *mut CTrap,
-    /// Functions that generated code calls for what it does not compute itself; such code is not for here.
-    math: *const c_void,
+    times: *mut f64,
 }
 
 impl Foreign {
@@ -111,7 +110,7 @@ impl Foreign {
             progress: std::ptr::null_mut(),
             cancel: std::ptr::null(),
             trap: &raw mut trap,
-            math: std::ptr::null(),
+            times: std::ptr::null_mut(),
         };
         // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was checked by
         // `bind`: each array holds every element that the stencil reaches, and the code of a benchmark, which is

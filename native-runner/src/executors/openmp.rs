@@ -101,8 +101,9 @@ impl Executor for Openmp {
         let library = library(&signature.name, artifact, setting, sink)?;
         let entry = step("load", sink, || load(&library, &artifact.entry))?;
         let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Ok(Box::new(Loaded { entry, arguments, threads: setting.threads, progress }))
+        progress.total.store(i64::try_from(artifact.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        let n_steps = artifact.steps.len();
+        Ok(Box::new(Loaded { entry, arguments, n_steps, threads: setting.threads, progress }))
     }
 }
 
@@ -126,13 +127,19 @@ fn not_passed(argument: &c::Argument) -> Failure {
 struct Loaded<'a> {
     entry: Code,
     arguments: Vec<(usize, &'a c::Argument)>,
+    n_steps: usize,
     threads: u32,
     progress: Arc<Progress>,
 }
 
 impl Prepared for Loaded<'_> {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        call(self.entry, &self.arguments, launch, self.threads, &self.progress)
+        let mut times = vec![0.0; self.n_steps + 1];
+        let done = call(self.entry, &self.arguments, launch, (self.threads, &mut times), &self.progress);
+        // Those of steps that did not end are still zero.
+        let n_ended = times.iter().take_while(|it| **it > 0.0).count();
+        self.progress.set_moments(times[..n_ended].iter().map(|it| 1e3 * it).collect());
+        done
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -236,14 +243,15 @@ struct CCall {
     progress: *mut i64,
     cancel: *const i32,
     trap: *mut CTrap,
+    times: *mut f64,
 }
 
-/// Calls the entry with the arrays of the launch.
+/// Calls the entry with the arrays of the launch. `times` has room for one more than there are steps.
 fn call(
     entry: Code,
     arguments: &[(usize, &c::Argument)],
     launch: &mut Launch,
-    threads: u32,
+    (threads, times): (u32, &mut [f64]),
     progress: &Progress,
 ) -> Result<(), Failure> {
     let Domain { i, j, k } = launch.domain;
@@ -286,6 +294,7 @@ fn call(
         progress: progress.done.as_ptr(),
         cancel: &raw const never,
         trap: &raw mut trap,
+        times: times.as_mut_ptr(),
     };
     let status = enter(entry, &call);
     match status {

@@ -25,6 +25,7 @@ typedef struct isobar_call {
   volatile int64_t *progress;  /* steps finished so far; may be NULL */
   const volatile int32_t *cancel; /* asked between steps; may be NULL */
   isobar_trap *trap;
+  double *times;               /* in seconds: when the first step began, and when each ended; may be NULL */
 } isobar_call;
 
 /* 0 done, 1 trap, 2 out of memory, 3 cancelled */
