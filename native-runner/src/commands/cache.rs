@@ -6,12 +6,12 @@ use isobar_protocol::report::{CacheReport, Explanation};
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, human, print, print_json, say};
-use crate::cache;
 use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
 use crate::executors::openmp;
+use crate::{cache, tuned};
 
 pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let root = environment
@@ -32,10 +32,12 @@ pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outco
         }
         Some(CacheCommand::List { format }) => {
             report.entries = cache::list(root);
+            report.tuned = tuned::list(root);
             *format
         }
         None => {
             report.entries = cache::list(root);
+            report.tuned = tuned::list(root);
             args.format
         }
     };
@@ -105,7 +107,26 @@ fn told(report: &CacheReport) -> String {
         let state = if it.is_whole { "" } else { "damaged, made anew when needed" };
         [head(&it.key).to_owned(), it.stencil.clone(), it.bytes.to_string(), state.to_owned()]
     }));
-    format!("{folder}\n{}", human::table(&rows))
+    let mut text = format!("{folder}\n{}", human::table(&rows));
+    if !report.tuned.is_empty() {
+        let names = ["schedule", "stencil", "back end", "threads", "domain", "ms", "for"];
+        let mut rows = vec![names.map(str::to_owned)];
+        rows.extend(report.tuned.iter().map(|it| {
+            let tuned = &it.tuned;
+            let [i, j, k] = tuned.domain;
+            [
+                head(&tuned.key).to_owned(),
+                it.stencil.clone(),
+                tuned.backend.clone(),
+                it.threads.to_string(),
+                format!("{i}x{j}x{k}"),
+                format!("{:.3}", tuned.ms),
+                format!("{:.3}", tuned.default_ms),
+            ]
+        }));
+        text += &format!("\n{}", human::table(&rows));
+    }
+    text
 }
 
 fn explained(it: &Explanation) -> String {
