@@ -10,6 +10,7 @@ use crate::schedule::passes::{
 };
 use crate::schedule::step::{LoopRef, Step};
 use crate::schedule::transform::Path;
+use crate::schedule::transform::merge::Ranges;
 use crate::space::{Axis, names};
 
 /// Something else to do than what the passes do: what stands before them, and what of them is left out.
@@ -67,6 +68,7 @@ pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) ->
     let kinds = [
         other_groups(&tree, &merged, &fused),
         without_passes(),
+        limited(&tree, &merged),
         other_machines(machine),
         kept_apart(chosen),
         blocks(&tree, &merged, &fused),
@@ -239,6 +241,38 @@ fn pinned(pin: Pin) -> Variant {
     Variant::of_document(pin.to_string(), &[pin.to_string()])
 }
 
+/// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
+fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
+    let merge = |tree: &Tree, at: usize, ranges: Ranges| {
+        let is_over_levels = |at: usize| matches!(&tree.children[at], Node::Loop(it) if it.axis == Axis::K);
+        let (first, second) = (LoopRef::of(tree, &vec![at])?, LoopRef::of(tree, &vec![at + 1])?);
+        (is_over_levels(at) && is_over_levels(at + 1)).then_some(Step::Merge { first, second, ranges })
+    };
+    let variant = |what: String, steps: &[Step]| {
+        let steps: Vec<Step> = merged.iter().chain(steps).cloned().collect();
+        Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what, &steps) }
+    };
+    let mut found = Vec::new();
+    for at in 1..tree.children.len() {
+        let step = merge(tree, at - 1, Ranges::Limited);
+        if let Some(step) = step.filter(|it| it.clone().apply(&mut tree.clone()).is_ok()) {
+            found.push(variant(step.to_string(), &[step.clone()]));
+        }
+    }
+    let (mut all, mut steps, mut at) = (tree.clone(), Vec::new(), 0);
+    while at + 1 < all.children.len() {
+        let step = merge(&all, at, Ranges::Limited);
+        match step.filter(|it| it.clone().apply(&mut all).is_ok()) {
+            Some(step) => steps.push(step),
+            None => at += 1,
+        }
+    }
+    if steps.len() > 1 {
+        found.insert(0, variant("loops over levels merged, limited".to_owned(), &steps));
+    }
+    found
+}
+
 /// Without one of the passes that decide by what they expect.
 fn without_passes() -> Vec<Variant> {
     let of = |name: &'static str| Variant {
@@ -301,7 +335,11 @@ def s(q: Field[float], out: Field[float]):
     }
 
     fn compiled(document: &str, variant: Option<&Variant>) -> Compilation {
-        let mut project = Project::of_one("main.py", TEXT);
+        compiled_from(TEXT, document, variant)
+    }
+
+    fn compiled_from(text: &str, document: &str, variant: Option<&Variant>) -> Compilation {
+        let mut project = Project::of_one("main.py", text);
         let mut config = Config::default();
         config.passes.steps = true;
         config.passes.machine = Some(variant.and_then(|it| it.machine.clone()).unwrap_or_else(machine));
@@ -342,6 +380,26 @@ def s(q: Field[float], out: Field[float]):
         ] {
             assert!(said.iter().any(|it| it.starts_with(expected)), "{expected}: {said:?}");
         }
+    }
+
+    #[test]
+    fn loops_with_other_ranges_may_be_one() {
+        let text = "\
+def s(q: Field[float], out: Field[float]):
+    with computation(PARALLEL):
+        with interval(0, 1):
+            out = q + q[0, 0, 1]
+        with interval(1, None):
+            out = q - q[0, 0, -1]
+";
+        let variants = compiled_from(text, "", None).schedule_variants(&machine());
+        let limited = variants.iter().find(|it| it.what == "merge k@s0 k@s1 limited");
+        let limited = limited.unwrap_or_else(|| panic!("it is among {variants:?}"));
+        let made = compiled_from(text, &limited.document, Some(limited));
+        let again = compiled_from(text, &made.schedule_document().expect("its steps were kept"), None);
+        assert_eq!((made.diagnostics.len(), &again.levels.artifact), (0, &made.levels.artifact));
+        let tree = again.levels.schedule.expect("it was reached");
+        assert_eq!(tree.children.len(), 1);
     }
 
     #[test]
