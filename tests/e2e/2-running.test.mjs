@@ -64,7 +64,7 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
   for (const { name, ms } of names) assert.ok(name && ms >= 0, `timings: ${JSON.stringify(names)}`);
   const steps = t.get("graph-steps").locator('[data-testid="graph-step"]');
   assert.ok((await steps.count()) > 0, "no step of the graph tells its time");
-  assert.match(await steps.first().innerText(), /out_field.*\d+-\d+/s);
+  assert.match(await steps.first().innerText(), /q_out.*\d+-\d+/s);
   assert.equal(await t.hash(), inTab, "the two pictures differ");
 });
 

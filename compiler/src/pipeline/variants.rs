@@ -256,7 +256,7 @@ fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
     for at in 1..tree.children.len() {
         let step = merge(tree, at - 1, Ranges::Limited);
         if let Some(step) = step.filter(|it| it.clone().apply(&mut tree.clone()).is_ok()) {
-            found.push(variant(step.to_string(), &[step.clone()]));
+            found.push(variant(step.to_string(), std::slice::from_ref(&step)));
         }
     }
     let (mut all, mut steps, mut at) = (tree.clone(), Vec::new(), 0);

@@ -1,17 +1,21 @@
 //! `isobar cache` — what compiled code is kept, its end, and why a run does not find its own.
 
 use isobar_compiler::pipeline::NoHook;
+use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CacheReport, Explanation};
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, human, print, print_json, say};
+use crate::cache;
 use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
-use crate::executors::openmp;
-use crate::{cache, tuned};
+use crate::executors::{Backend, openmp};
+use crate::limits;
+use crate::tuned::{self, For};
+use crate::wire::Order;
 
 pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let root = environment
@@ -60,18 +64,22 @@ fn explain(
     environment: &Environment,
     report: &mut CacheReport,
 ) -> Result<Request, Usage> {
-    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let document = Document::read(args.file.as_deref(), &args.shared)?;
     let tools = Tools::find(environment);
     let root = tools.cache.as_deref().unwrap_or(std::path::Path::new(""));
     let cc = tools.cc.as_ref().map_err(|reason| Usage::Wrong(reason.clone()))?;
-    // As a run has it.
-    let machine = &mut document.request.passes.machine;
-    if machine.is_none() {
-        *machine = Some(tools.machine.clone());
-    }
-    let request = document.request;
+    // As a run has it, with the schedule that is kept for it.
+    let order = Order::new(document.request, false, &limits::of_this_machine(), &tools);
+    let (request, threads) = (order.request, order.threads);
     let made = compile::on_large_stack(|| {
-        let compilation = Source::of(&request).compile(&mut NoHook);
+        let source = Source::of(&request);
+        let kept = request.domain.or(source.directives.domain).and_then(|[i, j, k]| {
+            let (backend, domain) = (Backend::Openmp, Domain::new(i, j, k));
+            let of = For { request: &request, source: &source, backend, threads, cc: &order.cc, domain };
+            tuned::find(root, &of.key()).filter(|_| tuned::is_wanted(&request, backend))
+        });
+        let source = kept.map_or_else(|| source.clone(), |it| source.with_schedule(&it.document));
+        let compilation = source.compile(&mut NoHook);
         let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
             let stencil = compilation.stencil.as_deref().unwrap_or_default();
             cache::explain(root, stencil, &openmp::parts(artifact, request.options.mode, cc))

@@ -11,7 +11,7 @@ use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::{Compilation, Variant};
 use isobar_compiler::space::Domain;
-use isobar_protocol::job::EventKind;
+use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::report::TunedEntry;
 use isobar_protocol::request::{Mode, Tune};
 use isobar_protocol::tune::{Candidate, Tuned, Tuning};
@@ -22,6 +22,7 @@ use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
 use crate::compile::{self, Source, milliseconds};
 use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::problems;
 use crate::tuned::{self, For, Kept};
 use crate::wire::Order;
 
@@ -49,7 +50,9 @@ pub(super) fn tune(
 ) -> Result<(), End> {
     let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
     if !backend.follows_schedules() {
-        return Err(unknown_backend());
+        let problem =
+            problems::BACKEND_UNAVAILABLE.problem("the back end has no schedule that could be another");
+        return Err(End(EndReason::Error, Some(problem)));
     }
     // As they are given, as calls change them, and as the compiler's own schedule leaves them.
     let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
@@ -58,7 +61,8 @@ pub(super) fn tune(
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
     let clock = Clock { is_of_processor: tune.processor_time && order.threads == 1 };
     let begun = Clock::WALL.now();
-    let seconds = Duration::from_secs(tune.seconds.unwrap_or(Tune::SECONDS).into());
+    let seconds =
+        Duration::from_secs(u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order)));
     // What is made must be called too.
     let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
 
@@ -144,6 +148,13 @@ pub(super) fn tune(
     keep(order, &mut tuning, tell);
     tell(EventKind::Tuning { tuning: Box::new(tuning) }, None);
     Ok(())
+}
+
+/// What is killed at the end of its time finds nothing: a little before it nothing new is begun.
+fn allowed_seconds(order: &Order) -> u64 {
+    let cores = order.request.passes.machine.as_ref().map_or(1, |it| it.cores);
+    let allowed = order.processor_seconds / u64::from(order.threads.max(cores).max(1));
+    allowed.saturating_sub(10).max(1)
 }
 
 impl Entry {
