@@ -75,7 +75,7 @@ fn what_is_kept_is_taken_exported_and_removed() {
     let tuning = report.tuning.unwrap();
     assert_eq!((tuning.stencil.as_str(), tuning.domain), ("horizontal_diffusion", [24, 20, 6]));
     assert_eq!(tuning.candidates[0].what, "as the compiler chooses");
-    assert_eq!(tuning.candidates.len(), 7);
+    assert!((5..=7).contains(&tuning.candidates.len()), "{}", tuning.candidates.len());
     assert!(tuning.untried > 0);
     for it in &tuning.candidates {
         assert!(it.agrees && it.calls.as_ref().unwrap().ms.len() >= 3, "{}", it.what);

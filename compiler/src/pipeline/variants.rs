@@ -34,9 +34,10 @@ impl Variant {
         Self { what, document: lines + "auto\n", skip: Vec::new(), machine: None }
     }
 
-    /// Loops as merged and tiled as the steps say, and nothing else of that kind.
-    fn of_steps(what: String, steps: &[Step]) -> Self {
-        let lines: Vec<String> = steps.iter().map(ToString::to_string).collect();
+    /// Loops as merged and tiled as the steps say, and nothing else of that kind; pins stay.
+    fn of_steps(what: String, pins: &BTreeSet<Pin>, steps: &[Step]) -> Self {
+        let pins = pins.iter().map(ToString::to_string);
+        let lines: Vec<String> = pins.chain(steps.iter().map(ToString::to_string)).collect();
         Self { skip: vec![merge_loops::NAME, fuse_in_tiles::NAME], ..Self::of_document(what, &lines) }
     }
 }
@@ -99,7 +100,7 @@ fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
         let mut trial = tree.clone();
         if fused.iter().all(|it| it.clone().apply(&mut trial).is_ok()) {
             let steps: Vec<Step> = merged.iter().cloned().chain(fused).collect();
-            found.push(Variant::of_steps(what, &steps));
+            found.push(Variant::of_steps(what, &tree.pins, &steps));
         }
     };
     for (at, step) in fused.iter().enumerate() {
@@ -209,7 +210,7 @@ fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
                 if step.clone().apply(&mut tree.clone()).is_ok() {
                     let steps: Vec<Step> =
                         merged.iter().chain(fused).cloned().chain([step.clone()]).collect();
-                    found.push(Variant::of_steps(step.to_string(), &steps));
+                    found.push(Variant::of_steps(step.to_string(), &tree.pins, &steps));
                 }
             }
         }
@@ -224,7 +225,7 @@ fn kept_apart(chosen: &Tree) -> Vec<Variant> {
         _ => None,
     };
     let stmts: BTreeSet<_> = chosen.steps.iter().filter_map(second).collect();
-    stmts.into_iter().map(|it| pinned(Pin::Apart(it))).collect()
+    stmts.into_iter().map(|it| pinned(chosen, Pin::Apart(it))).collect()
 }
 
 /// Regions of loops that were peeled stay tests.
@@ -234,11 +235,12 @@ fn guarded(chosen: &Tree) -> Vec<Variant> {
         _ => None,
     };
     let stmts: BTreeSet<_> = chosen.steps.iter().filter_map(peeled).collect();
-    stmts.into_iter().map(|it| pinned(Pin::Guarded(it))).collect()
+    stmts.into_iter().map(|it| pinned(chosen, Pin::Guarded(it))).collect()
 }
 
-fn pinned(pin: Pin) -> Variant {
-    Variant::of_document(pin.to_string(), &[pin.to_string()])
+fn pinned(chosen: &Tree, pin: Pin) -> Variant {
+    let all: Vec<String> = chosen.pins.iter().chain([&pin]).map(ToString::to_string).collect();
+    Variant::of_document(pin.to_string(), &all)
 }
 
 /// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
@@ -250,7 +252,7 @@ fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
     };
     let variant = |what: String, steps: &[Step]| {
         let steps: Vec<Step> = merged.iter().chain(steps).cloned().collect();
-        Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what, &steps) }
+        Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what, &tree.pins, &steps) }
     };
     let mut found = Vec::new();
     for at in 1..tree.children.len() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::pipeline::{Compilation, Variant};
+use isobar_compiler::pipeline::{Compilation, NoHook, Variant};
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::report::TunedEntry;
@@ -33,13 +33,14 @@ struct Entry {
     compilation: Arc<Compilation>,
 }
 
-/// What is tried, and what is not.
-struct Entries {
-    /// The compiler's own first.
-    all: Vec<Entry>,
-    same: u32,
-    untried: u32,
-}
+/// How often is looked around the fastest that is known: of tiles in other merged loops, say, the second finds what the
+/// first cannot.
+const GENERATIONS: usize = 3;
+
+/// When no more schedules are made, and when no more are compiled, as parts of the time that there is: what is made
+/// must be called too.
+const MADE: [f64; GENERATIONS] = [0.25, 0.6, 0.8];
+const COMPILED: [f64; GENERATIONS] = [0.45, 0.7, 0.85];
 
 pub(super) fn tune(
     order: &Order,
@@ -49,85 +50,57 @@ pub(super) fn tune(
     tell: Tell<'_>,
 ) -> Result<(), End> {
     let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
+    let refuse = |why: &str| End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)));
     if !backend.follows_schedules() {
-        let problem =
-            problems::BACKEND_UNAVAILABLE.problem("the back end has no schedule that could be another");
-        return Err(End(EndReason::Error, Some(problem)));
+        return Err(refuse("the back end has no schedule that could be another"));
     }
     // As they are given, as calls change them, and as the compiler's own schedule leaves them.
     let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
     let (given, memory) = inputs(order, compiled, npz, &executors, tell)?;
     tell(EventKind::Memory { memory }, None);
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
-    let clock = Clock { is_of_processor: tune.processor_time && order.threads == 1 };
     let begun = Clock::WALL.now();
-    let seconds =
-        Duration::from_secs(u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order)));
-    // What is made must be called too.
+    let seconds = u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order));
+    let seconds = Duration::from_secs(seconds);
     let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
 
-    let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
-    let Entries { all: entries, same, mut untried } = entries(&compiled.source, most, &|| is_late(0.3));
-    let sink = |event: EventKind| {
-        if let EventKind::Log { .. } = event {
-            tell(event, None)
-        }
+    let mut making = Making::new(&compiled.source);
+    let own = making.own().ok_or_else(|| refuse("there is no code of this stencil to measure"))?;
+    let mut trial = Trial {
+        order,
+        backend,
+        given: &given,
+        work: given.clone(),
+        expected: None,
+        n_made: 0,
+        clock: Clock { is_of_processor: tune.processor_time && order.threads == 1 },
+        is_late: &is_late,
+        tell,
     };
-    let mut contestants: Vec<Contestant<'_>> = Vec::new();
-    let mut candidates: Vec<Candidate> = Vec::new();
-    let (mut work, mut expected) = (given.clone(), None);
-    for (at, entry) in entries.iter().enumerate() {
-        if at > 0 && is_late(0.6) {
-            untried += u32::try_from(entries.len() - at).unwrap_or(u32::MAX);
+    let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
+    let mut entries = vec![own];
+    let mut told: Vec<Candidate> = Vec::new();
+    let mut best: Option<String> = None;
+    for generation in 0..GENERATIONS {
+        let known = entries.len();
+        // A part of what may be tried is for what comes of the first.
+        let left = if generation == 0 { (2 * most).div_ceil(3) } else { most - making.n_tried.min(most) };
+        let Some(around) = entries.pop() else { break };
+        let is_own = generation == 0;
+        entries.extend(making.around(around, is_own, left, &|| is_late(MADE[generation])));
+        if !is_own && entries.len() == known {
             break;
         }
-        tell(EventKind::Progress { done: at as u64, total: entries.len() as u64 }, None);
-        let prepared = prepare(order, backend, entry, (at, &given), &sink).and_then(|mut prepared| {
-            restore(&mut work, &given);
-            prepared.run(&mut work)?;
-            Ok(prepared)
-        });
-        let prepared = match prepared {
-            Ok(prepared) => prepared,
-            Err(failure) if at == 0 => return Err(failed(failure, &entry.compilation, tell)),
-            // What traps or finds no memory otherwise than the compiler's own cannot stand in its place.
-            Err(_) => {
-                candidates.push(entry.candidate(None));
-                continue;
-            }
-        };
-        let agrees = match &expected {
-            None => {
-                expected = Some(work.clone());
-                true
-            }
-            Some(expected) => order.request.options.mode == Mode::Fast || same_bits(expected, &work),
-        };
-        if agrees {
-            contestants.push(Contestant { candidate: candidates.len(), prepared });
-        }
-        candidates.push(entry.candidate(Some(agrees)));
+        let outcome = trial.measure(&entries, COMPILED[generation])?;
+        making.n_untried += outcome.n_untried;
+        told.retain(|it| outcome.candidates.iter().all(|known| known.document != it.document));
+        let chosen = outcome.chosen.map(|it| outcome.candidates[it].document.clone());
+        told = outcome.candidates.into_iter().chain(told).collect();
+        // Where the fastest stays the fastest, what is around it is known.
+        let Some(chosen) = chosen.filter(|it| best.as_ref() != Some(it)) else { break };
+        entries.retain(|it| it.document == told[0].document || it.document == chosen);
+        best = Some(chosen);
     }
-
-    let is_first = Cell::new(true);
-    let begin = || {
-        is_first.set(true);
-        !is_late(1.0)
-    };
-    let times = contest(contestants.len(), begin, |it| {
-        if is_first.replace(false) {
-            restore(&mut work, &given);
-        }
-        let prepared = &mut contestants[it].prepared;
-        // The first call finds the arrays as another one left them in the caches.
-        prepared.run(&mut work)?;
-        let begun = clock.now();
-        prepared.run(&mut work)?;
-        Ok(milliseconds(clock.now().saturating_sub(begun)))
-    });
-    let times = times.map_err(|failure| failed(failure, &compiled.compilation, tell))?;
-    let (candidates, chosen) = ranked(candidates, &contestants, &times);
-    drop(contestants);
 
     let Domain { i, j, k } = given.domain;
     let (request, source, cc) = (&order.request, &compiled.source, &order.cc);
@@ -139,15 +112,187 @@ pub(super) fn tune(
         domain: [i, j, k],
         threads: order.threads,
         mode: order.request.options.mode,
-        candidates,
-        same,
-        untried,
-        chosen,
+        chosen: best.and_then(|best| told.iter().position(|it| it.document == best)),
+        candidates: told,
+        same: making.n_same,
+        untried: making.n_untried,
         is_kept: false,
     };
     keep(order, &mut tuning, tell);
     tell(EventKind::Tuning { tuning: Box::new(tuning) }, None);
     Ok(())
+}
+
+/// What the schedules of one request are made with.
+struct Making<'a> {
+    source: &'a Source,
+    /// Documents and code that were there before.
+    seen: BTreeSet<String>,
+    n_tried: usize,
+    n_same: u32,
+    n_untried: u32,
+}
+
+impl<'a> Making<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self { source, seen: BTreeSet::new(), n_tried: 0, n_same: 0, n_untried: 0 }
+    }
+
+    /// The compiler's own.
+    fn own(&mut self) -> Option<Entry> {
+        let mut source = self.source.clone();
+        source.config.passes.schedule = None;
+        source.config.passes.steps = true;
+        let compilation = source.compile(&mut NoHook);
+        let (document, text) = compilation.schedule_document().zip(code(&compilation))?;
+        self.seen.extend([document.clone(), text]);
+        Some(Entry { what: "as the compiler chooses".to_owned(), document, compilation })
+    }
+
+    /// A schedule, and so many others that are made from it and differ in their code from all before.
+    fn around(&mut self, known: Entry, is_own: bool, most: usize, is_late: &dyn Fn() -> bool) -> Vec<Entry> {
+        let machine = self.source.config.passes.machine.clone();
+        let variants = machine.map(|it| known.compilation.schedule_variants(&it)).unwrap_or_default();
+        let before = if is_own { String::new() } else { format!("{}; ", known.what) };
+        let mut found = vec![known];
+        let n = variants.len();
+        for (at, variant) in variants.into_iter().enumerate() {
+            if found.len() > most || is_late() {
+                // Around another one, most of them are what they were around the first.
+                if is_own {
+                    self.n_untried += u32::try_from(n - at).unwrap_or(u32::MAX);
+                }
+                break;
+            }
+            // One that cannot be carried out is none.
+            let Some(document) = carried_out(self.source, &variant) else { continue };
+            if !self.seen.insert(document.clone()) {
+                self.n_same += u32::from(is_own);
+                continue;
+            }
+            // What is measured is what is kept: the document alone.
+            let mut source = self.source.with_schedule(&document);
+            source.config.passes.steps = true;
+            let compilation = source.compile(&mut NoHook);
+            let Some(text) = code(&compilation).filter(|_| !compilation.has_errors()) else { continue };
+            if self.seen.insert(text) {
+                self.n_tried += 1;
+                found.push(Entry { what: format!("{before}{}", variant.what), document, compilation });
+            } else {
+                self.n_same += 1;
+            }
+        }
+        found
+    }
+}
+
+/// Calls schedules, all with the same arrays.
+struct Trial<'a> {
+    order: &'a Order,
+    backend: Backend,
+    given: &'a Launch,
+    work: Launch,
+    expected: Option<Launch>,
+    n_made: usize,
+    clock: Clock,
+    /// Whether such a part of the time is over.
+    is_late: &'a dyn Fn(f64) -> bool,
+    tell: Tell<'a>,
+}
+
+/// What came of some schedules.
+struct Outcome {
+    /// The first of them first, then the others from the fastest on.
+    candidates: Vec<Candidate>,
+    chosen: Option<usize>,
+    n_untried: u32,
+}
+
+impl Trial<'_> {
+    /// Holds all against the first, and measures them in turn.
+    fn measure(&mut self, entries: &[Entry], compiled_until: f64) -> Result<Outcome, End> {
+        let tell = self.tell;
+        let sink = |event: EventKind| {
+            if let EventKind::Log { .. } = event {
+                tell(event, None);
+            }
+        };
+        let mut contestants: Vec<Contestant<'_>> = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut n_untried = 0;
+        for (at, entry) in entries.iter().enumerate() {
+            if at > 1 && (self.is_late)(compiled_until) {
+                n_untried = u32::try_from(entries.len() - at).unwrap_or(u32::MAX);
+                break;
+            }
+            tell(EventKind::Progress { done: at as u64, total: entries.len() as u64 }, None);
+            let prepared = match self.called_once(entry, &sink) {
+                Ok(prepared) => prepared,
+                Err(failure) if at == 0 => return Err(failed(failure, &entry.compilation, tell)),
+                // What traps or finds no memory otherwise than the compiler's own cannot stand in its place.
+                Err(_) => {
+                    candidates.push(entry.candidate(true));
+                    continue;
+                }
+            };
+            let agrees = match &self.expected {
+                None => {
+                    self.expected = Some(self.work.clone());
+                    true
+                }
+                Some(expected) => {
+                    self.order.request.options.mode == Mode::Fast || same_bits(expected, &self.work)
+                }
+            };
+            if agrees {
+                contestants.push(Contestant { candidate: candidates.len(), prepared });
+            }
+            candidates.push(entry.candidate(agrees));
+        }
+        let times = self.contest(&mut contestants).map_err(|it| failed(it, &entries[0].compilation, tell))?;
+        let (candidates, chosen) = ranked(candidates, &contestants, &times);
+        Ok(Outcome { candidates, chosen, n_untried })
+    }
+
+    /// Makes a schedule ready, and calls it once with the arrays as they were given.
+    fn called_once<'e>(
+        &mut self,
+        entry: &'e Entry,
+        sink: &(dyn Fn(EventKind) + Sync),
+    ) -> Result<Box<dyn Prepared + 'e>, Failure> {
+        // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
+        // so for no cache.
+        let temporary = self.order.temporary.join(format!("candidate-{}", self.n_made));
+        self.n_made += 1;
+        fs::create_dir_all(&temporary).map_err(|error| Failure::Machine(error.to_string()))?;
+        let setting = Setting { cache: None, temporary: &temporary, ..self.order.setting() };
+        let mut prepared = self.backend.executor().prepare(&entry.compilation, setting, sink)?;
+        prepared.fit(self.given, sink)?;
+        restore(&mut self.work, self.given);
+        prepared.run(&mut self.work)?;
+        Ok(prepared)
+    }
+
+    fn contest(&mut self, contestants: &mut [Contestant<'_>]) -> Result<Times, Failure> {
+        let (clock, given, is_late) = (self.clock, self.given, self.is_late);
+        let work = &mut self.work;
+        let is_first = Cell::new(true);
+        let begin = || {
+            is_first.set(true);
+            !is_late(1.0)
+        };
+        contest(contestants.len(), begin, |it| {
+            if is_first.replace(false) {
+                restore(work, given);
+            }
+            let prepared = &mut contestants[it].prepared;
+            // The first call finds the arrays as another one left them in the caches.
+            prepared.run(work)?;
+            let begun = clock.now();
+            prepared.run(work)?;
+            Ok(milliseconds(clock.now().saturating_sub(begun)))
+        })
+    }
 }
 
 /// What is killed at the end of its time finds nothing: a little before it nothing new is begun.
@@ -158,59 +303,22 @@ fn allowed_seconds(order: &Order) -> u64 {
 }
 
 impl Entry {
-    /// Nothing is known of its results where it could not be called.
-    fn candidate(&self, agrees: Option<bool>) -> Candidate {
+    fn candidate(&self, agrees: bool) -> Candidate {
         let (what, document) = (self.what.clone(), self.document.clone());
-        Candidate { what, calls: None, ratio: None, agrees: agrees != Some(false), document }
+        Candidate { what, calls: None, ratio: None, agrees, document }
     }
-}
-
-/// Schedules that differ in the code that comes of them, the compiler's own first.
-fn entries(source: &Source, most: usize, is_late: &dyn Fn() -> bool) -> Entries {
-    let mut own = source.clone();
-    own.config.passes.schedule = None;
-    own.config.passes.steps = true;
-    let chosen = own.compile(&mut isobar_compiler::pipeline::NoHook);
-    let mut found = Entries { all: Vec::new(), same: 0, untried: 0 };
-    let Some((document, text)) = chosen.schedule_document().zip(code(&chosen)) else { return found };
-    let mut seen: BTreeSet<String> = [document.clone(), text].into();
-    let machine = own.config.passes.machine.clone();
-    let variants = machine.map(|it| chosen.schedule_variants(&it)).unwrap_or_default();
-    found.all.push(Entry { what: "as the compiler chooses".to_owned(), document, compilation: chosen });
-    let n = variants.len();
-    for (at, variant) in variants.into_iter().enumerate() {
-        if found.all.len() > most || is_late() {
-            found.untried = u32::try_from(n - at).unwrap_or(u32::MAX);
-            break;
-        }
-        // One that cannot be carried out is none.
-        let Some(document) = carried_out(&own, &variant) else { continue };
-        if !seen.insert(document.clone()) {
-            found.same += 1;
-            continue;
-        }
-        // What is measured is what is kept: the document alone.
-        let compilation = source.with_schedule(&document).compile(&mut isobar_compiler::pipeline::NoHook);
-        let Some(text) = code(&compilation).filter(|_| !compilation.has_errors()) else { continue };
-        if seen.insert(text) {
-            found.all.push(Entry { what: variant.what, document, compilation });
-        } else {
-            found.same += 1;
-        }
-    }
-    found
 }
 
 /// The document of what comes of a variant.
-fn carried_out(own: &Source, variant: &Variant) -> Option<String> {
-    let mut source = own.with_schedule(&variant.document);
+fn carried_out(source: &Source, variant: &Variant) -> Option<String> {
+    let mut source = source.with_schedule(&variant.document);
     let passes = &mut source.config.passes;
     passes.steps = true;
     passes.skip.extend(variant.skip.iter().map(|&it| it.to_owned()));
     if variant.machine.is_some() {
         passes.machine.clone_from(&variant.machine);
     }
-    let made = source.compile(&mut isobar_compiler::pipeline::NoHook);
+    let made = source.compile(&mut NoHook);
     made.schedule_document().filter(|_| !made.has_errors())
 }
 
@@ -224,23 +332,6 @@ struct Contestant<'a> {
     /// Its position among the candidates.
     candidate: usize,
     prepared: Box<dyn Prepared + 'a>,
-}
-
-fn prepare<'a>(
-    order: &Order,
-    backend: Backend,
-    entry: &'a Entry,
-    (at, given): (usize, &Launch),
-    sink: &(dyn Fn(EventKind) + Sync),
-) -> Result<Box<dyn Prepared + 'a>, Failure> {
-    // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and so
-    // for no cache.
-    let temporary = order.temporary.join(format!("candidate-{at}"));
-    fs::create_dir_all(&temporary).map_err(|error| Failure::Machine(error.to_string()))?;
-    let setting = Setting { cache: None, temporary: &temporary, ..order.setting() };
-    let mut prepared = backend.executor().prepare(&entry.compilation, setting, sink)?;
-    prepared.fit(given, sink)?;
-    Ok(prepared)
 }
 
 /// The candidates as they are told, and which of them is the fastest.
