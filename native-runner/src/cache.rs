@@ -15,6 +15,8 @@ use sha2::{Digest, Sha256};
 pub(crate) const OF_C: &str = "c";
 /// Below the cache folder: what was measured of this machine.
 pub(crate) const OF_MACHINE: &str = "machine";
+/// Below the cache folder: schedules that were found to be faster.
+pub(crate) const OF_TUNED: &str = "tuned";
 
 /// A folder below `root` in which nobody else can put anything; made where it is missing.
 pub(crate) fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
@@ -56,16 +58,11 @@ pub(crate) struct Parts {
 
 impl Parts {
     pub(crate) fn of(text: &str, flags: String, compiler: String) -> Self {
-        let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let processor: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
-            .into_iter()
-            .filter_map(|key| processor.lines().find(|line| line.starts_with(key)))
-            .collect();
         Self {
             text: hash(&[text.as_bytes()]),
             flags,
             compiler,
-            processor: hash(&[processor.join("\n").as_bytes()]),
+            processor: processor(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -88,6 +85,16 @@ impl Parts {
         let both = self.named().into_iter().zip(other.named());
         both.filter(|(one, other)| one.1 != other.1).map(|(it, _)| it.0).collect()
     }
+}
+
+/// The hash of what the processor says of itself.
+pub(crate) fn processor() -> String {
+    let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let told: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
+        .into_iter()
+        .filter_map(|key| told.lines().find(|line| line.starts_with(key)))
+        .collect();
+    hash(&[told.join("\n").as_bytes()])
 }
 
 /// What stands beside a library.
@@ -189,7 +196,8 @@ fn entries(root: &Path) -> Vec<Entry> {
     keys.into_iter().map(|key| Entry::of(folder.clone(), key)).collect()
 }
 
-/// Removes all entries, and what was measured of the machine; answers how many entries there were.
+/// Removes all entries, what was measured of the machine, and the schedules that are kept; answers how many entries
+/// and schedules there were.
 pub(crate) fn clear(root: &Path) -> std::io::Result<usize> {
     let entries = entries(root);
     for entry in &entries {
@@ -198,11 +206,13 @@ pub(crate) fn clear(root: &Path) -> std::io::Result<usize> {
         }
     }
     absent(fs::remove_dir_all(root.join(OF_MACHINE)))?;
-    Ok(entries.len())
+    let n_tuned = fs::read_dir(root.join(OF_TUNED)).map_or(0, Iterator::count);
+    absent(fs::remove_dir_all(root.join(OF_TUNED)))?;
+    Ok(entries.len() + n_tuned)
 }
 
 /// That something is gone already is as well.
-fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
+pub(crate) fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         other => other,

@@ -30,13 +30,15 @@ enum Command {
     Run(RunArgs),
     /// Measure back ends against each other and against copying
     Bench(BenchArgs),
+    /// Look for a schedule that is faster than the compiler's own, and keep it for runs here
+    Tune(TuneArgs),
     /// Compare every level and pass of the compiler with what the stencil means
     Compare(CompareArgs),
     /// Find the pass of the compiler that changes what a stencil gives
     Bisect(BisectArgs),
     /// Print what can run here, and why the rest cannot
     Backends(BackendsArgs),
-    /// Print what compiled code is kept, remove it, or say why a run does not find its own
+    /// Print what compiled code and which schedules are kept, remove them, or say why a run does not find its own
     Cache(CacheArgs),
     /// Print what decides how things run here, and where each value is from
     Config(ConfigArgs),
@@ -89,6 +91,18 @@ Examples:
 In each round every back end is called once, and as much memory is copied as a call has to move at least: each
 input once, each output once. Each call goes on from the fields that the one before left. Nothing is taken from
 the cache of compiled code. Prints medians, and between which times each lies with 95 % confidence.";
+
+const TUNE_EXAMPLES: &str = "\
+Examples:
+  isobar tune diffusion.py --backend openmp --domain 128,128,80
+  isobar tune diffusion.py --backend rayon --threads 1 --seconds 30 --output fast.schedule
+  isobar tune diffusion.py --backend openmp --domain 128,128,80 --export fast.schedule
+  isobar run  diffusion.py --backend openmp --schedule fast.schedule --init
+
+Measures schedules in turn: other tiles and rows, loops apart, passes left out, other assumptions about the
+machine. After each heat the slower half is out. What is faster for certain is kept, and taken by runs, benchmarks
+and jobs here of the same text with the same options on a domain of about this size; `--no-tuned` runs without it.
+Every schedule has to give the bits of the compiler's own.";
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -254,6 +268,42 @@ pub struct BenchArgs {
     pub shared: Shared,
 }
 
+/// Options of `tune`.
+#[derive(Debug, Args)]
+#[command(after_help = TUNE_EXAMPLES)]
+pub struct TuneArgs {
+    /// The Python file with the stencil
+    #[arg(required_unless_present = "request")]
+    pub file: Option<PathBuf>,
+    /// rayon or openmp
+    #[arg(long)]
+    pub backend: Option<String>,
+    /// How many schedules are tried at most, beside the compiler's own; 24 without
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub candidates: Option<u32>,
+    /// After so many seconds nothing new is begun; 120 without
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pub seconds: Option<u32>,
+    /// Write the fastest schedule to this file, for `--schedule`
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Measure nothing, and write the schedule that is kept to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "output")]
+    pub export: Option<PathBuf>,
+    /// Measure the time of the processor, which others do not disturb, with `--threads 1`
+    #[arg(long, requires = "threads")]
+    pub processor_time: bool,
+    /// Threads of the back end; all cores without
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
+    /// given is made in any case
+    #[arg(long, value_name = "NAME=GENERATOR")]
+    pub init: Vec<String>,
+    #[command(flatten)]
+    pub shared: Shared,
+}
+
 /// Options of `config`.
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
@@ -282,7 +332,7 @@ pub enum CacheCommand {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Remove all compiled code, and what was measured of this machine
+    /// Remove all compiled code, all schedules that were kept, and what was measured of this machine
     Clear {
         /// How to print
         #[arg(long, value_enum, default_value_t)]
@@ -424,6 +474,9 @@ pub struct Shared {
     /// --stage schedule --steps` prints what that is
     #[arg(long, value_name = "FILE")]
     pub schedule: Option<PathBuf>,
+    /// Run as the compiler chooses, also where `isobar tune` has kept a faster schedule
+    #[arg(long)]
+    pub no_tuned: bool,
     /// What the schedule is made for: a file like `machine` in `isobar backends --format json`, or `here` for this
     /// machine. Without, runs are scheduled for the machine that they run on, and what is printed for a common one
     #[arg(long, value_name = "FILE.json|here")]
@@ -486,6 +539,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Cache(args) => commands::cache::cache(&args, environment),
         Command::Config(args) => commands::config::config(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
+        Command::Tune(args) => commands::tune::tune(&args, environment),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),

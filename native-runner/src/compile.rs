@@ -51,6 +51,18 @@ impl Source {
         Self { project: Project { files, main, stencil }, config, directives }
     }
 
+    /// The same with a schedule document in the place of what the compiler would choose.
+    pub(crate) fn with_schedule(&self, document: &str) -> Self {
+        let mut source = self.clone();
+        let mut name = "kept.schedule".to_owned();
+        while source.project.files.contains_key(&name) {
+            name.push('_');
+        }
+        source.project.files.insert(name.clone(), document.into());
+        source.config.passes.schedule = Some(name);
+        source
+    }
+
     pub(crate) fn compile(&self, hook: &mut dyn Hook) -> Arc<Compilation> {
         Session::new().compile(&self.project, &self.config, hook)
     }

@@ -15,6 +15,7 @@ pub mod npz;
 pub mod problems;
 pub mod machine;
 mod cache;
+mod tuned;
 mod copying;
 mod random;
 

@@ -101,13 +101,18 @@ pub(crate) fn launch(
         fill_in(&mut call, inputs::call_for(signature, &directives, domain));
     }
     let launch = compilation.bind(call).map_err(Refusal::Call)?;
+    let needed = needed(compilation, &launch, room)?;
+    Ok((launch, needed))
+}
+
+/// What a run needs that is called with these arguments.
+pub(crate) fn needed(compilation: &Compilation, launch: &Launch, room: &Room<'_>) -> Result<Memory, Refusal> {
     let bytes_of = |it: &Argument| match it {
         Argument::Field(field) => bytes(&field.array),
         Argument::Scalar(_) | Argument::Unused => 0,
     };
     let arguments = launch.arguments.iter().map(bytes_of).sum();
-    let needed = room.needed(compilation, launch.domain, arguments, &launch.arguments)?;
-    Ok((launch, needed))
+    room.needed(compilation, launch.domain, arguments, &launch.arguments)
 }
 
 fn bytes(array: &Array) -> u64 {

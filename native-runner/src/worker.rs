@@ -2,7 +2,9 @@
 //! standard output, and dies with the runner that started it.
 
 mod bench;
+mod heats;
 mod send;
+mod tune;
 
 use std::io::{Read, Write};
 use std::process::ExitCode;
@@ -13,9 +15,12 @@ use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::pipeline::{self, Compilation, Hook};
+use isobar_compiler::space::Domain;
+use isobar_protocol::bench::{GraphStep, Memory, Samples};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
+use isobar_protocol::tune::Tuned;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -28,6 +33,7 @@ use crate::executors::steps::{self, Sink, Step, step};
 use crate::executors::{Backend, Executor, Failure};
 use crate::plan::{self, Refusal, Room};
 use crate::problems;
+use crate::tuned::{self, For};
 use crate::wire::{self, Order};
 
 /// Room for this program itself, the C compiler, and the stacks of threads, beside what a job may have.
@@ -110,9 +116,11 @@ struct End(EndReason, Option<Problem>);
 
 fn work(order: &Order, npz: Vec<u8>, tell: Tell<'_>) -> End {
     let npz = order.has_fields.then_some(npz);
-    let done = compiled(order, tell).and_then(|compiled| match &order.request.bench {
-        Some(bench) => bench::measure(order, bench, &compiled, npz, tell),
-        None => run(order, &compiled, npz, tell),
+    let Order { request, .. } = order;
+    let done = compiled(order, tell).and_then(|compiled| match (&request.tune, &request.bench) {
+        (Some(tune), _) => tune::tune(order, tune, &compiled, npz, tell),
+        (None, Some(bench)) => bench::measure(order, bench, &compiled, npz, tell),
+        (None, None) => run(order, &compiled, npz, tell),
     });
     match done {
         Ok(()) => End(EndReason::Ok, None),
@@ -156,37 +164,42 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
     Ok(Compiled { source, compilation })
 }
 
-/// Makes or reads the inputs, and tells what the run needs.
+/// Makes or reads the inputs, and finds out what the run needs.
 fn inputs(
     order: &Order,
     compiled: &Compiled,
     npz: Option<Vec<u8>>,
     executors: &[Box<dyn Executor>],
     tell: Tell<'_>,
-) -> Result<Launch, End> {
+) -> Result<(Launch, Memory), End> {
     let sink = |event: EventKind| tell(event, None);
     let Compiled { source, compilation } = compiled;
-    let room = Room {
+    let room = room(order, executors);
+    let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
+    planned.map_err(|refusal| refused(refusal, compilation, tell))
+}
+
+fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
+    Room {
         executors,
         threads: order.threads,
         allowed_bytes: order.memory_bytes,
         has_copies: order.request.bench.is_some(),
-    };
-    let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
-    match planned {
-        Ok((launch, memory)) => {
-            sink(EventKind::Memory { memory });
-            Ok(launch)
-        }
-        Err(Refusal::Call(found)) => {
+    }
+}
+
+/// Tells why the run does not begin.
+fn refused(refusal: Refusal, compilation: &Compilation, tell: Tell<'_>) -> End {
+    match refusal {
+        Refusal::Call(found) => {
             let places = Places::new(compilation.sources());
             for diagnostic in &found {
-                sink(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) });
+                tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
             }
             let problem = problems::CALL_REFUSED.problem("the arguments do not fit the stencil");
-            Err(End(EndReason::Error, Some(problem)))
+            End(EndReason::Error, Some(problem))
         }
-        Err(Refusal::Memory { asked, allowed }) => Err(End(EndReason::Limit, Some(too_much(asked, allowed)))),
+        Refusal::Memory { asked, allowed } => End(EndReason::Limit, Some(too_much(asked, allowed))),
     }
 }
 
@@ -197,15 +210,28 @@ fn unknown_backend() -> End {
 fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
     let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
     let executors = [backend.executor()];
-    let mut launch = inputs(order, compiled, npz, &executors, tell)?;
+    let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let sink = |event: EventKind| tell(event, None);
-    let compilation = &compiled.compilation;
+    let mut compilation = Arc::clone(&compiled.compilation);
+    if let Some((other, tuned)) = with_kept(order, compiled, backend, launch.domain, tell) {
+        memory = plan::needed(&other, &launch, &room(order, &executors))
+            .map_err(|refusal| refused(refusal, &other, tell))?;
+        compilation = other;
+        sink(EventKind::Tuned { tuned });
+    }
+    sink(EventKind::Memory { memory });
+    let compilation = &*compilation;
     let Some(signature) = &compilation.signature else { return Ok(()) };
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
-        steps::run(prepared.as_mut(), &mut launch, bytes, &sink)
+        steps::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
+        let steps = graph_steps(compilation, &[prepared.progress().step_ms()]);
+        if !steps.is_empty() {
+            sink(EventKind::Steps { steps });
+        }
+        Ok(())
     });
     ran.map_err(|failure| failed(failure, compilation, tell))?;
     step("fields", &sink, || send::fields(signature, &launch, tell));
@@ -215,6 +241,51 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
         tell_copy_rate(order, &sink);
     }
     Ok(())
+}
+
+/// The compilation with the schedule that was kept for it, where there is one.
+fn with_kept(
+    order: &Order,
+    compiled: &Compiled,
+    backend: Backend,
+    domain: Domain,
+    tell: Tell<'_>,
+) -> Option<(Arc<Compilation>, Tuned)> {
+    let (request, source, cc) = (&order.request, &compiled.source, &order.cc);
+    let root = order.cache.as_ref().filter(|_| tuned::is_wanted(request, backend))?;
+    let key = For { request, source, backend, threads: order.threads, cc, domain }.key();
+    let kept = tuned::find(root, &key)?;
+    let sink = |event: EventKind| tell(event, None);
+    let compilation =
+        step("kept schedule", &sink, || source.with_schedule(&kept.document).compile(&mut pipeline::NoHook));
+    // The compiler was another one when it was kept. That is no error of this run.
+    if compilation.has_errors() {
+        let text = "a schedule was kept for this stencil and cannot be followed any more; tune it again";
+        sink(EventKind::Log { text: text.to_owned() });
+        return None;
+    }
+    Some((compilation, kept.entry.tuned))
+}
+
+/// Where the time of calls went, of which each took so many milliseconds for each step.
+fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> {
+    let Some(artifact) = compile::artifact(compilation) else { return Vec::new() };
+    let places = Places::new(compilation.sources());
+    let about = artifact.steps.iter().enumerate().map_while(|(at, about)| {
+        let of_all = calls.iter().filter_map(|it| it.get(at)).copied().collect();
+        let ms = Samples::of(of_all)?.median_ms;
+        let mut lines: Vec<[u32; 2]> = Vec::new();
+        for &span in &about.spans {
+            let (_, start, end) = places.of(span);
+            match lines.last_mut() {
+                Some(last) if start.line <= last[1] + 1 => last[1] = last[1].max(end.line),
+                _ => lines.push([start.line, end.line]),
+            }
+        }
+        let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        Some(GraphStep { step, writes: about.writes.clone(), lines, ms })
+    });
+    about.collect()
 }
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step.

@@ -654,3 +654,28 @@ async fn openmp_computes_what_the_interpreter_computes() {
     }
     assert_eq!(results[0], results[1]);
 }
+
+#[tokio::test]
+async fn tuning_is_a_job_whose_result_is_an_event() {
+    let app = app();
+    let mut body = run_of(COPY, "rayon");
+    body["tune"] = json!({"candidates": 3, "seconds": 20});
+    let events = follow(&app, &submit(&app, &body).await, None).await;
+    let tuning = events.iter().find_map(|it| match &it.what {
+        EventKind::Tuning { tuning } => Some(tuning),
+        _ => None,
+    });
+    let found = tuning.unwrap();
+    assert_eq!((found.backend.as_str(), found.domain), ("rayon", [4, 3, 2]));
+    assert!((2..=4).contains(&found.candidates.len()) && found.candidates.iter().all(|it| it.agrees));
+    assert!(!events.iter().any(|it| matches!(it.what, EventKind::Field { .. })));
+    assert!(matches!(events.last().unwrap().what, EventKind::Ended { reason: EndReason::Ok, .. }));
+
+    body["backend"] = json!("debug");
+    let events = follow(&app, &submit(&app, &body).await, None).await;
+    let EventKind::Ended { reason: EndReason::Error, problem: Some(problem) } = &events.last().unwrap().what
+    else {
+        panic!("{events:?}");
+    };
+    assert!(problem.detail.contains("no schedule"), "{problem:?}");
+}

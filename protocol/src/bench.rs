@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::request::Mode;
+use crate::tune::Tuned;
 
 /// What a job needs at a time at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +50,30 @@ pub fn gigabytes_per_second(bytes: u64, ms: f64) -> Option<f64> {
     (ms > 0.0 && bytes > 0).then(|| bytes as f64 / (ms * 1e6))
 }
 
+/// How long a step of the graph took, of those that a call does one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GraphStep {
+    /// Counted from 1, as in the text of the stage `c`.
+    pub step: u32,
+    /// What it writes, as the stencil calls it.
+    pub writes: Vec<String>,
+    /// The first and the last line of each of its pieces of the stencil, in the order of the file.
+    pub lines: Vec<[u32; 2]>,
+    /// The median of all calls that were measured.
+    pub ms: f64,
+}
+
+impl GraphStep {
+    /// `21-24, 30`
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let piece = |&[first, last]: &[u32; 2]| {
+            if first == last { first.to_string() } else { format!("{first}-{last}") }
+        };
+        self.lines.iter().map(piece).collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// What `isobar bench` found on one domain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Benchmark {
@@ -81,6 +106,12 @@ pub struct Measured {
     /// The time of copying as a part of the time of a call: 1 is as fast as copying.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
+    /// Where the time of a call went; nothing of back ends that do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<GraphStep>,
+    /// The schedule that was kept for it, where it has another than the compiler chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
 }
 
 /// Times of the same work.

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Benchmark, CopyRate, Memory};
+use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::problem::Problem;
 use crate::request::Machine;
+use crate::tune::{Tuned, Tuning};
 
 /// What this runner is and can do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,18 @@ pub enum EventKind {
     /// What was measured, where the request asked for that.
     Benchmark {
         benchmark: Box<Benchmark>,
+    },
+    /// Where the time of the call went, step by step of the graph.
+    Steps {
+        steps: Vec<GraphStep>,
+    },
+    /// A schedule that was kept is taken in the place of the compiler's own.
+    Tuned {
+        tuned: Tuned,
+    },
+    /// What was found, where the request asked for a faster schedule.
+    Tuning {
+        tuning: Box<Tuning>,
     },
     /// A written field is ready to be fetched.
     Field {

@@ -11,6 +11,7 @@ pub mod compile;
 pub mod passes;
 pub mod field;
 pub mod bench;
+pub mod tune;
 pub mod job;
 pub mod problem;
 pub mod report;

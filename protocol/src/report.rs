@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bench::{Benchmark, CopyRate, Memory};
+use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
 use crate::job::{Backend, EndReason};
 use crate::request::{Machine, Mode};
+use crate::tune::{Tuned, Tuning};
 
 /// `isobar check`
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,12 @@ pub struct RunReport {
     /// What the rate of `run` is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyRate>,
+    /// Where the time of the call went, step by step of the graph.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<GraphStep>,
+    /// The schedule that was kept for it, where it had another than the compiler chooses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<Tuned>,
     /// The file that holds the fields, where one was asked for.
     pub out: Option<String>,
 }
@@ -92,6 +99,19 @@ pub struct BenchReport {
     pub benchmark: Option<Benchmark>,
     /// The compiler's levels, which all back ends share, and the other steps of the job.
     pub timings: Vec<MeasuredStep>,
+}
+
+/// `isobar tune`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TuneReport {
+    pub diagnostics: Vec<Diagnostic>,
+    pub reason: EndReason,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// Nothing where the stencil or the run failed.
+    pub tuning: Option<Tuning>,
+    /// The file with the fastest schedule, where one was asked for.
+    pub output: Option<String>,
 }
 
 /// `isobar compare --passes` and `isobar bisect`
@@ -167,6 +187,9 @@ pub struct CacheReport {
     pub folder: Option<String>,
     /// The one that was used last comes first.
     pub entries: Vec<CacheEntry>,
+    /// The schedules that are kept, by stencil.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tuned: Vec<TunedEntry>,
     /// How many entries were removed, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<usize>,
@@ -184,6 +207,15 @@ pub struct CacheEntry {
     pub bytes: u64,
     /// Whether it is as it was written.
     pub is_whole: bool,
+}
+
+/// A schedule that is kept.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TunedEntry {
+    pub stencil: String,
+    pub threads: u32,
+    #[serde(flatten)]
+    pub tuned: Tuned,
 }
 
 /// Whether compiled code is found.

@@ -77,6 +77,29 @@ pub struct Request {
     /// Measures instead of running once; no field is answered. Its back ends stand in the place of `backend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bench: Option<Bench>,
+    /// Looks for a faster schedule of `backend` instead of running once, and keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<Tune>,
+}
+
+/// How long is looked for a faster schedule.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tune {
+    /// How many schedules are tried at most; 24 where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<u32>,
+    /// After so many seconds nothing new is begun; 120 where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u32>,
+    /// Measures the time of the processor and not that of the clock, with one thread.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub processor_time: bool,
+}
+
+impl Tune {
+    pub const CANDIDATES: u32 = 24;
+    pub const SECONDS: u32 = 120;
 }
 
 /// What is measured.
@@ -244,6 +267,9 @@ pub struct Options {
     /// Whether the code of `openmp` has a table of the stencil's lines, for debuggers and profilers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lines: bool,
+    /// Whether a schedule is taken that was kept for this stencil; it is where this is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tuned: Option<bool>,
 }
 
 impl Options {

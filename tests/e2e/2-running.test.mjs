@@ -62,6 +62,9 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
   const names = await t.timings();
   assert.ok(names.length >= 2, `timings: ${JSON.stringify(names)}`);
   for (const { name, ms } of names) assert.ok(name && ms >= 0, `timings: ${JSON.stringify(names)}`);
+  const steps = t.get("graph-steps").locator('[data-testid="graph-step"]');
+  assert.ok((await steps.count()) > 0, "no step of the graph tells its time");
+  assert.match(await steps.first().innerText(), /q_out.*\d+-\d+/s);
   assert.equal(await t.hash(), inTab, "the two pictures differ");
 });
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Levels, Stage};
+use super::variants::variants;
+use super::{Levels, Stage, Variant};
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, StmtId, Tombstone};
@@ -12,7 +13,7 @@ use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
 use crate::oir::analysis::extents::touched;
 use crate::oir::nodes::ParamKind;
-use crate::pass::{LogValue, Logged, Trace};
+use crate::pass::{LogValue, Logged, MachineModel, Trace};
 
 /// Every level that was reached, with what was found on the way.
 #[derive(Clone, Debug, Default)]
@@ -111,6 +112,21 @@ impl Compilation {
             Some(format!("line {number}: {first}"))
         };
         Some(crate::schedule::document::text(tree, &said))
+    }
+
+    /// The schedule as a document that stands for all that the passes chose: its loops stay as they are, and the
+    /// graph is fused as it was; `None` as for [`schedule_steps`](Self::schedule_steps).
+    #[must_use]
+    pub fn schedule_document(&self) -> Option<String> {
+        self.schedule_steps().map(|it| it + "auto graph\n")
+    }
+
+    /// Other schedules that may be faster on a machine; none where the steps of this one were not kept.
+    #[must_use]
+    pub fn schedule_variants(&self, machine: &MachineModel) -> Vec<Variant> {
+        let chosen = self.levels.schedule.as_ref().filter(|_| self.keeps_steps);
+        let both = self.levels.tree.as_ref().map(crate::schedule::from_tree::lower).zip(chosen);
+        both.map(|(lowered, chosen)| variants(&lowered, chosen, machine)).unwrap_or_default()
     }
 
     /// Name and text of a file.

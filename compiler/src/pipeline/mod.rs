@@ -5,8 +5,10 @@ pub mod levels;
 pub mod compilation;
 mod interface;
 pub mod route;
+mod variants;
 
 pub use crate::pass::{Hook, NoHook, Shown, Step, StepKind};
 pub use compilation::Compilation;
 pub use levels::Levels;
 pub use stage::Stage;
+pub use variants::Variant;

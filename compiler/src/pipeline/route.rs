@@ -14,7 +14,7 @@ use crate::inputs::{self, Keep};
 use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
-use crate::schedule::document::{Applied, Pin};
+use crate::schedule::document::{Applied, Open, Pin};
 use crate::schedule::passes::Target;
 use crate::{defir, gtir, oir, schedule, sdfg, tree};
 
@@ -190,13 +190,15 @@ impl Trip<'_> {
         self.compilation.levels.tree = Some(explicit);
         self.pins(&mut scheduled);
         let target = Target::of(&config.passes);
-        let goes_on = match &config.passes.schedule {
+        let open = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled),
-            None => Some(true),
+            None => Some(Open::All),
         };
-        let is_whole = goes_on == Some(false)
-            || goes_on == Some(true)
-                && self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config);
+        let is_whole = match open {
+            Some(Open::All) => self.passes(&schedule::passes::PIPELINE, &mut scheduled, target, config),
+            Some(Open::Graph | Open::Nothing) => true,
+            None => false,
+        };
         self.compilation.levels.schedule = Some(scheduled);
         if !is_whole {
             return None;
@@ -207,7 +209,7 @@ impl Trip<'_> {
         flow.order = self.compilation.levels.oir.as_ref().map(program_order).unwrap_or_default();
         let apart = scheduled.pins.iter().filter(|it| matches!(it, Pin::Apart(_)));
         flow.apart = apart.map(|it| it.stmt()).collect();
-        if goes_on == Some(false) {
+        if open == Some(Open::Nothing) {
             flow.keep_maps_apart();
         }
         let is_whole = self.passes(&sdfg::passes::PIPELINE, &mut flow, (), config);
@@ -243,9 +245,9 @@ impl Trip<'_> {
         }
     }
 
-    /// Carries out the schedule in a file; answers whether the passes go on from there, and nothing where the
-    /// document is wrong.
-    fn document(&mut self, project: &Project, name: &str, tree: &mut schedule::Tree) -> Option<bool> {
+    /// Carries out the schedule in a file; answers what it leaves to the passes, and nothing where the document is
+    /// wrong.
+    fn document(&mut self, project: &Project, name: &str, tree: &mut schedule::Tree) -> Option<Open> {
         self.show("schedule", &|| schedule::print::listing(tree));
         let Some(file) = project.file_id(name) else {
             self.found.push(catalog::missing(name, tree.span));
@@ -267,7 +269,7 @@ impl Trip<'_> {
             }
         };
         match schedule::document::apply(tree, &document) {
-            Applied::Whole { goes_on } => {
+            Applied::Whole { open } => {
                 check(
                     "a schedule document",
                     || schedule::validate::validate(tree),
@@ -280,7 +282,7 @@ impl Trip<'_> {
                         Some(&schedule::print::listing(tree)),
                     );
                 }
-                Some(goes_on)
+                Some(open)
             }
             Applied::Refused { line, refusal } => {
                 let told =

@@ -1,7 +1,7 @@
 //! A schedule as a document: steps that a person can read, change, keep and apply again.
 //!
-//! One step to a line; `#` begins a comment. `auto` lets the passes choose from there on, and `keep` pins what
-//! they would decide otherwise. A document says all that was done to a tree, so applying the one that a
+//! One step to a line; `#` begins a comment. `auto` lets the passes choose from there on, `auto graph` those of the
+//! graph alone, and `keep` pins what they would decide otherwise. A document says all that was done to a tree, so applying the one that a
 //! compilation printed gives the same tree.
 
 use std::collections::BTreeSet;
@@ -30,9 +30,20 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
     Step(Step),
-    /// The passes choose what is still open.
-    Auto,
+    /// These passes choose what is still open.
+    Auto(Open),
     Pin(Pin),
+}
+
+/// What a document leaves to passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Open {
+    /// Neither loops nor maps.
+    Nothing,
+    /// Which maps of the graph become one.
+    Graph,
+    /// Loops too.
+    All,
 }
 
 /// What passes leave as it is.
@@ -100,8 +111,10 @@ fn uncommented(line: &str) -> &str {
 }
 
 fn order(words: &str) -> Result<Order, String> {
-    if words == "auto" {
-        return Ok(Order::Auto);
+    match words {
+        "auto" => return Ok(Order::Auto(Open::All)),
+        "auto graph" => return Ok(Order::Auto(Open::Graph)),
+        _ => {}
     }
     let Some(pin) = words.strip_prefix("keep ") else { return parse_step(words).map(Order::Step) };
     let expected = || "`keep apart s3`, `keep whole s3` or `keep guarded s3` was expected".to_owned();
@@ -119,26 +132,26 @@ fn order(words: &str) -> Result<Order, String> {
 /// What came of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// Every line; whether the passes go on from there.
-    Whole { goes_on: bool },
+    /// Every line; what is left to the passes.
+    Whole { open: Open },
     /// The steps before this line.
     Refused { line: std::ops::Range<usize>, refusal: Refusal },
 }
 
 /// Carries out a document, line by line, up to the one that would change the meaning.
 pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
-    let mut goes_on = false;
+    let mut open = Open::Nothing;
     for Line { at, order } in &document.lines {
         let refused = |refusal: Refusal| Applied::Refused { line: at.clone(), refusal };
         match order {
-            Order::Auto => goes_on = true,
+            Order::Auto(to) => open = open.max(*to),
             Order::Pin(pin) => {
                 if !has_statement(tree, pin.stmt()) {
                     return refused(Refusal::new(format!("there is no statement {}", pin.stmt())));
                 }
                 tree.pins.insert(*pin);
             }
-            Order::Step(step) if goes_on => {
+            Order::Step(step) if open != Open::Nothing => {
                 return refused(Refusal::new(format!(
                     "`{step}` stands behind `auto`, which leaves nothing open"
                 )));
@@ -150,7 +163,7 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
             }
         }
     }
-    Applied::Whole { goes_on }
+    Applied::Whole { open }
 }
 
 fn has_statement(tree: &Tree, stmt: StmtId) -> bool {
@@ -243,7 +256,7 @@ for k in [0, K) parallel:
         let text_of = "merge k@s0 k@s1\ntile j 8 j@s0 .. j@s1\nthreads k@s0 # all levels\nsimd i@s1\n";
         let document = parse(text_of).expect("it can be read");
         let mut scheduled = tree(TREE).expect("it is a tree");
-        assert_eq!(apply(&mut scheduled, &document), Applied::Whole { goes_on: false });
+        assert_eq!(apply(&mut scheduled, &document), Applied::Whole { open: Open::Nothing });
         expect_test::expect![[r#"
             schedule chain
             field a: float64[I, J + 2, K] shift [0, 1, 0] read
@@ -263,7 +276,7 @@ for k in [0, K) parallel:
         // What was done reads back, and does the same again.
         let again = parse(&text(&scheduled, &|_| None)).expect("it can be read");
         let mut other = tree(TREE).expect("it is a tree");
-        assert_eq!(apply(&mut other, &again), Applied::Whole { goes_on: false });
+        assert_eq!(apply(&mut other, &again), Applied::Whole { open: Open::Nothing });
         assert_eq!(listing(&other).text, listing(&scheduled).text);
     }
 
@@ -287,6 +300,10 @@ for k in [0, K) parallel:
             ("contract t in k@s0\n", "contract t in k@s0: `t` is used outside of the loop over `k`"),
             ("keep apart s9\n", "keep apart s9: there is no statement s9"),
             ("auto\nsimd i@s0\n", "simd i@s0: `simd i@s0` stands behind `auto`, which leaves nothing open"),
+            (
+                "auto graph\nsimd i@s0\n",
+                "simd i@s0: `simd i@s0` stands behind `auto`, which leaves nothing open",
+            ),
             ("swap k@s4\n", "swap k@s4: there is no loop k@s4"),
         ] {
             assert_eq!(refused(text), expected);

@@ -16,6 +16,7 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
     if !args.backends.is_empty() || request.bench.is_none() {
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }
+    request.tune = None;
     if let Some(bench) = &mut request.bench
         && args.repeats.is_some()
     {
@@ -80,6 +81,13 @@ fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
     }
     text += "\n";
     text += &human::table(&rows);
+    for backend in it.backends.iter().filter(|it| !it.steps.is_empty()) {
+        text += &format!("\nwhere {} spends its time:\n\n", backend.backend);
+        text += &human::graph_steps(&backend.steps);
+    }
+    for tuned in it.backends.iter().filter_map(|it| it.tuned.as_ref()) {
+        text += &format!("\n{}\n", human::tuned(tuned));
+    }
     if it.backends.len() > 1 {
         let word = match (it.agree, it.mode) {
             (true, _) => "all back ends wrote the same bits",

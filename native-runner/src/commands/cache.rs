@@ -1,6 +1,7 @@
 //! `isobar cache` — what compiled code is kept, its end, and why a run does not find its own.
 
 use isobar_compiler::pipeline::NoHook;
+use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CacheReport, Explanation};
 use isobar_protocol::request::Request;
@@ -11,7 +12,10 @@ use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
-use crate::executors::openmp;
+use crate::executors::{Backend, openmp};
+use crate::limits;
+use crate::tuned::{self, For};
+use crate::wire::Order;
 
 pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let root = environment
@@ -32,10 +36,12 @@ pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outco
         }
         Some(CacheCommand::List { format }) => {
             report.entries = cache::list(root);
+            report.tuned = tuned::list(root);
             *format
         }
         None => {
             report.entries = cache::list(root);
+            report.tuned = tuned::list(root);
             args.format
         }
     };
@@ -58,18 +64,22 @@ fn explain(
     environment: &Environment,
     report: &mut CacheReport,
 ) -> Result<Request, Usage> {
-    let mut document = Document::read(args.file.as_deref(), &args.shared)?;
+    let document = Document::read(args.file.as_deref(), &args.shared)?;
     let tools = Tools::find(environment);
     let root = tools.cache.as_deref().unwrap_or(std::path::Path::new(""));
     let cc = tools.cc.as_ref().map_err(|reason| Usage::Wrong(reason.clone()))?;
-    // As a run has it.
-    let machine = &mut document.request.passes.machine;
-    if machine.is_none() {
-        *machine = Some(tools.machine.clone());
-    }
-    let request = document.request;
+    // As a run has it, with the schedule that is kept for it.
+    let order = Order::new(document.request, false, &limits::of_this_machine(), &tools);
+    let (request, threads) = (order.request, order.threads);
     let made = compile::on_large_stack(|| {
-        let compilation = Source::of(&request).compile(&mut NoHook);
+        let source = Source::of(&request);
+        let kept = request.domain.or(source.directives.domain).and_then(|[i, j, k]| {
+            let (backend, domain) = (Backend::Openmp, Domain::new(i, j, k));
+            let of = For { request: &request, source: &source, backend, threads, cc: &order.cc, domain };
+            tuned::find(root, &of.key()).filter(|_| tuned::is_wanted(&request, backend))
+        });
+        let source = kept.map_or_else(|| source.clone(), |it| source.with_schedule(&it.document));
+        let compilation = source.compile(&mut NoHook);
         let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
             let stencil = compilation.stencil.as_deref().unwrap_or_default();
             let options = &request.options;
@@ -111,7 +121,26 @@ fn told(report: &CacheReport) -> String {
         let state = if it.is_whole { "" } else { "damaged, made anew when needed" };
         [head(&it.key).to_owned(), it.stencil.clone(), it.bytes.to_string(), state.to_owned()]
     }));
-    format!("{folder}\n{}", human::table(&rows))
+    let mut text = format!("{folder}\n{}", human::table(&rows));
+    if !report.tuned.is_empty() {
+        let names = ["schedule", "stencil", "back end", "threads", "domain", "ms", "for"];
+        let mut rows = vec![names.map(str::to_owned)];
+        rows.extend(report.tuned.iter().map(|it| {
+            let tuned = &it.tuned;
+            let [i, j, k] = tuned.domain;
+            [
+                head(&tuned.key).to_owned(),
+                it.stencil.clone(),
+                tuned.backend.clone(),
+                it.threads.to_string(),
+                format!("{i}x{j}x{k}"),
+                format!("{:.3}", tuned.ms),
+                format!("{:.3}", tuned.default_ms),
+            ]
+        }));
+        text += &format!("\n{}", human::table(&rows));
+    }
+    text
 }
 
 fn explained(it: &Explanation) -> String {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
-use isobar_protocol::bench::{CopyRate, Memory, gigabytes_per_second};
+use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::compile::{Remark, bytes};
 use isobar_protocol::diagnostic::{Diagnostic, Edit, Position};
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
+use isobar_protocol::tune::Tuned;
 
 /// Diagnostics with the lines they are about, as the compiler shows them.
 pub(crate) fn diagnostics(found: &[Diagnostic], request: &Request) -> String {
@@ -164,6 +165,26 @@ pub(crate) fn steps(all: &[MeasuredStep], copy: Option<CopyRate>) -> String {
         text += &format!("\nthis machine copies {:.1} GB/s with {threads}\n", copy.bytes_per_s / 1e9);
     }
     text
+}
+
+/// Where the time of a call went.
+pub(crate) fn graph_steps(all: &[GraphStep]) -> String {
+    let total: f64 = all.iter().map(|it| it.ms).sum();
+    let mut rows = vec![["step of the graph", "ms", "", "lines"].map(str::to_owned)];
+    rows.extend(all.iter().map(|it| {
+        let part = if total > 0.0 { percent(it.ms / total) } else { String::new() };
+        [format!("{}: {}", it.step, it.writes.join(", ")), format!("{:.3}", it.ms), part, it.lines()]
+    }));
+    table(&rows)
+}
+
+/// That a schedule was taken which was kept.
+pub(crate) fn tuned(it: &Tuned) -> String {
+    let [i, j, k] = it.domain;
+    format!(
+        "{} runs a schedule that `isobar tune` kept ({}): {:.3} ms for {:.3} on {i}x{j}x{k}; --no-tuned runs without",
+        it.backend, it.what, it.ms, it.default_ms
+    )
 }
 
 /// `97 %`

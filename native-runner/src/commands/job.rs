@@ -3,13 +3,14 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use isobar_protocol::bench::{Benchmark, CopyRate, Memory};
+use isobar_protocol::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
 use isobar_protocol::problem::Problem;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::FieldsInput;
+use isobar_protocol::tune::{Tuned, Tuning};
 use tokio::sync::watch;
 
 use super::client::Client;
@@ -57,6 +58,9 @@ pub(super) struct Seen {
     pub memory: Option<Memory>,
     pub copy: Option<CopyRate>,
     pub benchmark: Option<Benchmark>,
+    pub steps: Vec<GraphStep>,
+    pub tuned: Option<Tuned>,
+    pub tuning: Option<Tuning>,
     /// Whether what a run needs is said as soon as it is known.
     is_told: bool,
 }
@@ -79,6 +83,9 @@ impl Seen {
             }
             EventKind::Copy { copy } => self.copy = Some(copy),
             EventKind::Benchmark { benchmark } => self.benchmark = Some(*benchmark),
+            EventKind::Steps { steps } => self.steps = steps,
+            EventKind::Tuned { tuned } => self.tuned = Some(tuned),
+            EventKind::Tuning { tuning } => self.tuning = Some(*tuning),
             EventKind::Log { text } => say(text.trim_end()),
             EventKind::Accepted { .. }
             | EventKind::Queued { .. }

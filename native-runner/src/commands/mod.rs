@@ -15,6 +15,7 @@ mod job;
 pub mod lsp;
 pub mod run;
 pub mod serve;
+pub mod tune;
 
 use std::io::Write;
 

@@ -17,7 +17,7 @@ use crate::npz;
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
     // What measures is another command.
-    document.request.bench = None;
+    (document.request.bench, document.request.tune) = (None, None);
     if let Some(out) = &document.out {
         check_writable(out)?;
     }
@@ -38,6 +38,8 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         mode: document.request.options.mode,
         memory: seen.memory,
         copy: seen.copy,
+        steps: seen.steps,
+        tuned: seen.tuned,
         out: document.out.as_deref().filter(|_| outcome == Outcome::Fine).map(shown),
     };
     match args.shared.format {
@@ -129,6 +131,13 @@ fn tell(report: &RunReport, document: &Document) {
     let mut text = human::fields(&report.fields, &report.hashes);
     text += "\n";
     text += &human::steps(&report.timings, report.copy);
+    if !report.steps.is_empty() {
+        text += "\n";
+        text += &human::graph_steps(&report.steps);
+    }
+    if let Some(tuned) = &report.tuned {
+        text += &format!("\n{}\n", human::tuned(tuned));
+    }
     if report.mode == Mode::Fast {
         text += "\nmode: fast, the last bits may differ from those of `debug`\n";
     }

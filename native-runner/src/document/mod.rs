@@ -121,6 +121,9 @@ impl Document {
         if let Some(mode) = &shared.mode {
             request.options.mode = serde_json::from_value(mode.as_str().into()).unwrap_or_default();
         }
+        if shared.no_tuned {
+            request.options.tuned = Some(false);
+        }
         for pass in &shared.skip {
             request.passes.skip.push(known_pass(pass)?);
         }

@@ -59,7 +59,7 @@ impl Foreign {
                 return Err(format!("`{}` was not passed", param.name));
             }
         }
-        match passed.call(self.code, domain, threads, None, &mut Workspace::default()) {
+        match passed.call(self.code, domain, threads, None, &mut Workspace::default(), &mut []) {
             Ok(0) => Ok(()),
             Ok(2) => Err("it found no memory".to_owned()),
             Ok(status) => Err(format!("it ended with status {status}")),

@@ -44,6 +44,7 @@ struct Call {
     trap: *mut Trap,
     workspace: *mut c_void,
     workspace_bytes: u64,
+    times: *mut f64,
 }
 
 type Entry = unsafe extern "C" fn(*const Call) -> i32;
@@ -101,7 +102,8 @@ impl<'l> Passed<'l> {
         self.scalars.push(in_memory(value));
     }
 
-    /// Calls code with all that was added, which is what it asks for; answers with what it returns.
+    /// Calls code with all that was added, which is what it asks for; answers with what it returns. `times` has room
+    /// for one more than there are steps, or for none.
     ///
     /// # Errors
     ///
@@ -114,6 +116,7 @@ impl<'l> Passed<'l> {
         threads: u32,
         progress: Option<&AtomicI64>,
         workspace: &mut Workspace,
+        times: &mut [f64],
     ) -> Result<i32, Trap> {
         let scalars: Vec<*const c_void> =
             self.scalars.iter().map(|it| std::ptr::from_ref(it).cast()).collect();
@@ -128,6 +131,7 @@ impl<'l> Passed<'l> {
             trap: &raw mut trap,
             workspace: workspace.start().cast(),
             workspace_bytes: workspace.bytes(),
+            times: if times.is_empty() { std::ptr::null_mut() } else { times.as_mut_ptr() },
         };
         // SAFETY: all pointers of `call` point to live memory for the whole of this call. The launch was
         // checked by `bind`: each array holds every element that the domain and the stencil's extents

@@ -9,8 +9,8 @@ pub mod steps;
 mod workspace;
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::diag::StmtId;
@@ -98,6 +98,15 @@ impl Backend {
                 .map(|_| ())
                 .map_err(|reason| ApiError::BackendUnavailable { name: self.name().to_owned(), reason }),
             (Backend::Debug | Backend::Numpy | Backend::Openmp, _) => Ok(()),
+        }
+    }
+
+    /// Whether it runs loops as a schedule says.
+    #[must_use]
+    pub fn follows_schedules(self) -> bool {
+        match self {
+            Backend::Rayon | Backend::Openmp => true,
+            Backend::Debug | Backend::Numpy => false,
         }
     }
 
@@ -233,4 +242,21 @@ pub trait Prepared {
 pub struct Progress {
     pub done: AtomicI64,
     pub total: AtomicI64,
+    /// When the first step of the call began, and when each ended, in milliseconds from whenever.
+    moments: Mutex<Vec<f64>>,
+}
+
+impl Progress {
+    /// Replaces what is known of the last call by these moments.
+    fn set_moments(&self, moments: Vec<f64>) {
+        *self.moments.lock().unwrap_or_else(PoisonError::into_inner) = moments;
+    }
+
+    /// How long each step of the last call took that has ended, in milliseconds; nothing where the back end has no
+    /// steps, or does not tell.
+    #[must_use]
+    pub fn step_ms(&self) -> Vec<f64> {
+        let moments = self.moments.lock().unwrap_or_else(PoisonError::into_inner);
+        moments.windows(2).map(|it| it[1] - it[0]).collect()
+    }
 }

@@ -108,11 +108,12 @@ impl Executor for Openmp {
             folder: setting.temporary.to_owned(),
         };
         let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(artifact.steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        progress.total.store(i64::try_from(artifact.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
         Ok(Box::new(Made {
             arguments: arguments(artifact, signature)?,
             maker,
             code: [None; 2],
+            n_steps: artifact.steps.len(),
             threads: setting.threads,
             sized: None,
             workspace: Workspace::default(),
@@ -143,6 +144,7 @@ struct Made<'a> {
     arguments: Vec<(usize, &'a c::Argument)>,
     /// For strides of any kind, and for neighbours along i that lie side by side in all fields.
     code: [Option<Code>; 2],
+    n_steps: usize,
     threads: u32,
     /// What the size of the workspace was told by.
     sized: Option<(Domain, Vec<[i64; 2]>)>,
@@ -164,8 +166,13 @@ impl Prepared for Made<'_> {
         }
         let code = self.code_for(launch, &|_| ())?;
         self.reserve(launch)?;
-        let Self { arguments, threads, progress, workspace, .. } = self;
-        call(code, arguments, launch, *threads, progress, workspace)
+        let Self { arguments, n_steps, threads, progress, workspace, .. } = self;
+        let mut times = vec![0.0; *n_steps + 1];
+        let done = call(code, arguments, launch, (*threads, &mut times), progress, workspace);
+        // Those of steps that did not end are still zero.
+        let n_ended = times.iter().take_while(|it| **it > 0.0).count();
+        progress.set_moments(times[..n_ended].iter().map(|it| 1e3 * it).collect());
+        done
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -322,12 +329,12 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Calls the code with the arrays of the launch.
+/// Calls the code with the arrays of the launch. `times` has room for one more than there are steps.
 fn call(
     code: Code,
     arguments: &[(usize, &c::Argument)],
     launch: &mut Launch,
-    threads: u32,
+    (threads, times): (u32, &mut [f64]),
     progress: &Progress,
     workspace: &mut Workspace,
 ) -> Result<(), Failure> {
@@ -353,7 +360,7 @@ fn call(
         }
     }
     progress.done.store(0, Ordering::Relaxed);
-    match passed.call(code, domain, threads, Some(&progress.done), workspace) {
+    match passed.call(code, domain, threads, Some(&progress.done), workspace, times) {
         Ok(0) => Ok(()),
         Ok(2) => Err(Failure::OutOfMemory),
         Ok(3) => Err(Failure::Cancelled),

@@ -5,27 +5,34 @@ use std::time::Instant;
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::{Benchmark, Measured, Samples, gigabytes_per_second};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Bench;
+use isobar_protocol::tune::Tuned;
 
-use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
+use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, unknown_backend, with_kept};
 use crate::compile::milliseconds;
 use crate::copying::Copiers;
 use crate::executors::steps::PROGRESS;
 use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::plan;
 use crate::wire::Order;
 
 /// A back end with all that it needs to be called.
 struct Contestant<'a> {
     backend: Backend,
+    compilation: &'a Compilation,
     ready: Vec<MeasuredStep>,
     prepared: Box<dyn Prepared + 'a>,
     launch: Launch,
     first_ms: f64,
     ms: Vec<f64>,
+    /// Of each call that counts, what its steps took.
+    steps: Vec<Vec<f64>>,
+    tuned: Option<Tuned>,
 }
 
 impl Contestant<'_> {
@@ -46,13 +53,24 @@ pub(super) fn measure(
 ) -> Result<(), End> {
     let backends = Backend::all_of(&order.request).map_err(|_| unknown_backend())?;
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
-    let launch = inputs(order, compiled, npz, &executors, tell)?;
-    let compilation = &compiled.compilation;
-    let Some(signature) = &compilation.signature else { return Ok(()) };
+    let (launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
+    let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
+    let mut kept = Vec::with_capacity(backends.len());
+    for &backend in &backends {
+        let found = with_kept(order, compiled, backend, launch.domain, tell);
+        if let Some((other, _)) = &found {
+            let needed = plan::needed(other, &launch, &room(order, &executors))
+                .map_err(|refusal| refused(refusal, other, tell))?;
+            memory = if needed.asked_bytes() > memory.asked_bytes() { needed } else { memory };
+        }
+        kept.push(found);
+    }
+    tell(EventKind::Memory { memory }, None);
     let (domain, bytes) = (launch.domain, signature.compulsory_bytes(launch.domain));
 
     let mut contestants = Vec::with_capacity(backends.len());
-    for (&backend, executor) in backends.iter().zip(&executors) {
+    for ((&backend, executor), kept) in backends.iter().zip(&executors).zip(&kept) {
+        let compilation = kept.as_ref().map_or(&compiled.compilation, |it| &it.0);
         let steps = Mutex::new(Vec::new());
         let sink = |event: EventKind| match event {
             EventKind::Timing { name, ms, bytes } => {
@@ -70,14 +88,17 @@ pub(super) fn measure(
         let prepared = prepared.map_err(|failure| failed(failure, compilation, tell))?;
         let ready = steps.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (launch, ms) = (launch.clone(), Vec::new());
-        contestants.push(Contestant { backend, ready, prepared, launch, first_ms: 0.0, ms });
+        let (steps, tuned) = (Vec::new(), kept.as_ref().map(|it| it.1.clone()));
+        let contestant =
+            Contestant { backend, compilation, ready, prepared, launch, first_ms: 0.0, ms, steps, tuned };
+        contestants.push(contestant);
     }
     drop(launch);
 
     let rounds = bench.rounds.unwrap_or(Bench::ROUNDS).clamp(1, Bench::MOST_ROUNDS);
     let mut copiers = Copiers::new(bytes, order.threads);
     let copies = called(&mut contestants, &mut copiers, rounds, tell)
-        .map_err(|failure| failed(failure, compilation, tell))?;
+        .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     drop(copiers);
     let agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
     let copy = Samples::of(copies).unwrap_or_default();
@@ -88,6 +109,8 @@ pub(super) fn measure(
             ready: it.ready,
             first_ms: it.first_ms,
             gb_per_s: gigabytes_per_second(bytes, calls.median_ms),
+            steps: graph_steps(it.compilation, &it.steps),
+            tuned: it.tuned,
             of_copy: (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms),
             calls,
         }
@@ -126,6 +149,7 @@ fn called(
         for it in contestants.iter_mut() {
             let ms = it.call()?;
             it.ms.push(ms);
+            it.steps.push(it.prepared.progress().step_ms());
         }
         copies.push(milliseconds(copiers.copy()));
         if round == rounds || told.elapsed() >= PROGRESS {
@@ -137,7 +161,8 @@ fn called(
     Ok(copies)
 }
 
-fn same_bits(one: &Launch, other: &Launch) -> bool {
+/// Whether all fields have the same bits.
+pub(super) fn same_bits(one: &Launch, other: &Launch) -> bool {
     one.arguments.iter().zip(&other.arguments).all(|both| match both {
         (Argument::Field(one), Argument::Field(other)) => same_elements(&one.array, &other.array),
         _ => true,

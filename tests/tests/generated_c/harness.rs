@@ -178,7 +178,7 @@ int main(void)
   }
   isobar_trap trap = {0, 0, 0, 0};
   volatile int64_t progress = 0;
-  isobar_call call = {{head[0], head[1], head[2]}, fields, scalars, (int32_t)head[3], &progress, NULL, &trap, NULL, 0};
+  isobar_call call = {{head[0], head[1], head[2]}, fields, scalars, (int32_t)head[3], &progress, NULL, &trap, NULL, 0, NULL};
   const int32_t status = isobar_run(&call);
   printf("%d %d %lld %lld %lld\n", (int)status, (int)trap.statement, (long long)trap.i, (long long)trap.j, (long long)trap.k);
   for (int64_t at = 0; at < n_fields; ++at) fwrite(memory[at], (size_t)bytes[at], 1, stdout);

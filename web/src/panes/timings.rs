@@ -1,7 +1,8 @@
 //! How long things took.
 
-use isobar_protocol::bench::Memory;
+use isobar_protocol::bench::{GraphStep, Memory};
 use isobar_protocol::compile::bytes;
+use isobar_protocol::tune::Tuned;
 use leptos::prelude::*;
 
 use crate::plots::number;
@@ -46,6 +47,24 @@ pub fn Timings() -> impl IntoView {
                     }}
                 </tbody>
             </table>
+            {move || run.with(|it| it.tuned.clone()).map(|it| view! { <p class="muted" data-testid="tuned">{tuned(&it)}</p> })}
+            <Show when=move || run.with(|it| !it.steps.is_empty())>
+                <details open>
+                    <summary>"Where the call spent its time, step by step of the graph"</summary>
+                    <table class="table" data-testid="graph-steps">
+                        <thead>
+                            <tr>
+                                <th scope="col">"step"</th>
+                                <th scope="col">"writes"</th>
+                                <th scope="col">"lines"</th>
+                                <th scope="col" class="number">"time"</th>
+                                <th scope="col" class="number">"part"</th>
+                            </tr>
+                        </thead>
+                        <tbody>{move || run.with(|it| graph_steps(&it.steps))}</tbody>
+                    </table>
+                </details>
+            </Show>
             <Show when=move || !compilation.with(Vec::is_empty)>
                 <details>
                     <summary>"Compilation in this tab: "{move || number::milliseconds(total())}</summary>
@@ -67,6 +86,32 @@ pub fn Timings() -> impl IntoView {
             </Show>
         </section>
     }
+}
+
+fn graph_steps(all: &[GraphStep]) -> impl IntoView + use<> {
+    let total: f64 = all.iter().map(|it| it.ms).sum();
+    let part = |ms: f64| if total > 0.0 { format!("{:.0} %", 100.0 * ms / total) } else { String::new() };
+    all.iter()
+        .map(|it| {
+            view! {
+                <tr data-testid="graph-step" data-ms=it.ms.to_string()>
+                    <th scope="row">{it.step}</th>
+                    <td>{it.writes.join(", ")}</td>
+                    <td>{it.lines()}</td>
+                    <td class="number">{number::milliseconds(it.ms)}</td>
+                    <td class="number">{part(it.ms)}</td>
+                </tr>
+            }
+        })
+        .collect_view()
+}
+
+fn tuned(it: &Tuned) -> String {
+    let (ms, own) = (number::milliseconds(it.ms), number::milliseconds(it.default_ms));
+    format!(
+        "A schedule was taken that `isobar tune` kept ({}): {ms} for {own} when it was measured.",
+        it.what
+    )
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size of some digits")]

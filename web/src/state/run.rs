@@ -7,12 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use isobar_protocol::bench::{CopyRate, Memory, gigabytes_per_second};
+use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::job::{EndReason, EventKind, StageState};
 use isobar_protocol::limits::TAB_POINTS;
 use isobar_protocol::problem::Problem;
+use isobar_protocol::tune::Tuned;
 use isobar_protocol::worker::{Ask, Said, Which};
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
@@ -75,6 +76,10 @@ pub struct Measures {
     pub memory: Option<Memory>,
     /// What its rate is held against.
     pub copy: Option<CopyRate>,
+    /// Where the time of the call went.
+    pub steps: Vec<GraphStep>,
+    /// The schedule that was kept for it, where it had another than the compiler chooses.
+    pub tuned: Option<Tuned>,
 }
 
 impl Measures {
@@ -605,6 +610,8 @@ impl App {
             EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
             EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
             EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
+            EventKind::Steps { steps } => self.run.measures.update(|it| it.steps = steps),
+            EventKind::Tuned { tuned } => self.run.measures.update(|it| it.tuned = Some(tuned)),
             EventKind::Progress { done, total } => {
                 let text = "the runner works".to_owned();
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
@@ -614,6 +621,7 @@ impl App {
             | EventKind::Stage { .. }
             | EventKind::Field { .. }
             | EventKind::Benchmark { .. }
+            | EventKind::Tuning { .. }
             | EventKind::Trap { .. }
             | EventKind::Diagnostic { .. }
             | EventKind::Ended { .. } => {}

@@ -27,6 +27,7 @@ typedef struct isobar_call {
   isobar_trap *trap;
   void *workspace;             /* memory for temporaries, which starts at a cache line; may be NULL */
   uint64_t workspace_bytes;    /* so much of it; a call that needs more takes its own */
+  double *times;               /* in seconds: when the first step began, and when each ended; may be NULL */
 } isobar_call;
 
 /* 0 done, 1 trap, 2 out of memory, 3 cancelled, 4 compiled for other strides */

@@ -17,6 +17,7 @@ mod streams;
 mod strips;
 mod words;
 
+pub use crate::backend::code::nodes::About;
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
 use crate::space::{AxisSet, Domain, Symbol, names};
@@ -89,8 +90,8 @@ pub struct Artifact {
     pub entry: String,
     /// In the order in which `isobar_call` lists fields and scalars, each kind by itself.
     pub arguments: Vec<Argument>,
-    /// How many steps a run reports.
-    pub steps: u64,
+    /// What each step is about that a run reports.
+    pub steps: Vec<About>,
     temporaries: Vec<Temporary>,
 }
 
@@ -253,6 +254,14 @@ mod tests {
 
             "#]],
         );
+    }
+
+    #[test]
+    fn each_step_tells_what_it_writes_and_where_that_stands() {
+        let made = generate(&lower(&samples::copy_scale()), &COptions::default());
+        let told: Vec<(&[String], usize)> =
+            made.steps.iter().map(|it| (it.writes.as_slice(), it.spans.len())).collect();
+        assert_eq!(told, [(&["q_out".to_owned()][..], 1)]);
     }
 
     #[test]
@@ -494,6 +503,7 @@ threads j in [0, J) parallel:
               run.lap = (double *)(void *)(workspace + lap_at) + 1 + 1 * run.lap_j;
 
               int32_t status = 0;
+              if (call->times != NULL) call->times[0] = omp_get_wtime();
               /* Step 1 of 2 */
               if (call->cancel != NULL && *call->cancel != 0) {
                 status = 3;
@@ -501,6 +511,7 @@ threads j in [0, J) parallel:
               }
               step_1(&run, run.is_unit);
               if (call->progress != NULL) *call->progress = 1;
+              if (call->times != NULL) call->times[1] = omp_get_wtime();
               /* Step 2 of 2 */
               if (call->cancel != NULL && *call->cancel != 0) {
                 status = 3;
@@ -508,6 +519,7 @@ threads j in [0, J) parallel:
               }
               step_2(&run, run.is_unit);
               if (call->progress != NULL) *call->progress = 2;
+              if (call->times != NULL) call->times[2] = omp_get_wtime();
             end:
               free(memory);
               return status;
@@ -520,7 +532,7 @@ threads j in [0, J) parallel:
     fn the_workspace_is_known_before_the_call() {
         let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
         let none = |_: &str| [0, 0];
-        assert_eq!(artifact.steps, 2);
+        assert_eq!(artifact.steps.len(), 2);
         assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(8 * 8 * 2 * 8 + 64));
         let huge = i64::MAX / 4;
         assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), 2, &none), None);

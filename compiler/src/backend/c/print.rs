@@ -13,8 +13,8 @@ use super::words::Words;
 use super::{COptions, Temporary, math};
 use crate::backend::code::ahead::rows_of_later_turns;
 use crate::backend::code::nodes::{
-    Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target, Trap,
-    any, suffix, walk,
+    About, Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target,
+    Trap, any, suffix, walk,
 };
 use crate::backend::code::uses::Uses;
 use crate::backend::code::{levels, lower};
@@ -24,11 +24,11 @@ use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
-/// The file, the number of its steps, and what a run allocates.
-pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, u64, Vec<Temporary>) {
+/// The file, what each of its steps is about, and what a run allocates.
+pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec<Temporary>) {
     let mut namer = Namer::new(RESERVED);
     let program = lower(sdfg, &mut namer);
-    let steps = program.steps.len() as u64;
+    let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
@@ -737,6 +737,9 @@ impl File<'_> {
         self.writer.line("");
         self.writer.line("int32_t status = 0;");
         let total = self.program.steps.len();
+        if total > 0 {
+            self.writer.line("if (call->times != NULL) call->times[0] = omp_get_wtime();");
+        }
         for (at, step) in self.program.steps.iter().enumerate() {
             let name = &self.program.functions[step.function].name;
             self.writer.line(format_args!("/* Step {} of {total} */", at + 1));
@@ -763,6 +766,8 @@ impl File<'_> {
                 self.writer.line("}");
             }
             self.writer.line(format_args!("if (call->progress != NULL) *call->progress = {};", at + 1));
+            self.writer
+                .line(format_args!("if (call->times != NULL) call->times[{}] = omp_get_wtime();", at + 1));
         }
         if total > 0 {
             self.writer.dedent();

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::backend::emit::Namer;
-use crate::diag::{Origin, StmtId};
+use crate::diag::{Origin, Span, StmtId};
 use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
-use crate::space::{Affine, Axis, Size, Symbol};
+use crate::space::{Affine, Axis, Size, Symbol, names};
 use crate::types::DType;
 
 /// A graph as functions; each step is one of them, called after the other.
@@ -44,6 +44,16 @@ pub struct Step {
     pub is_spread: bool,
     /// The sweeps of the text that may end the run here.
     pub ending: BTreeSet<u32>,
+}
+
+/// What a step is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// The arrays that it writes, as the stencil calls them, in the order of its text; those that each thread has
+    /// for itself only where there are no others.
+    pub writes: Vec<String>,
+    /// Where its statements stand in the stencil, each once, in the order of the file.
+    pub spans: Vec<Span>,
 }
 
 /// A function of the program.
@@ -372,6 +382,39 @@ impl Program {
     pub fn has_traps(&self) -> bool {
         let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
+    }
+
+    /// What the step at a position is about.
+    #[must_use]
+    pub fn about(&self, step: usize) -> About {
+        let (mut shared, mut own, mut spans) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut note = |origin: &Origin| {
+            // What is called stands elsewhere; the call is the stencil's.
+            spans.extend(origin.spans().last().map(|it| (it.file, it.start, it.end)));
+        };
+        for function in self.functions.iter().filter(|it| it.step == step + 1) {
+            walk(&function.body, &mut |item| match item {
+                Item::Assign(it) => {
+                    note(&it.origin);
+                    let Target::Element(element) = &it.target else { return };
+                    let array = &self.arrays[element.array];
+                    let name = names::of_stencil(&array.container.name).to_owned();
+                    let among = if array.is_per_thread { &mut own } else { &mut shared };
+                    if !among.contains(&name) {
+                        among.push(name);
+                    }
+                }
+                Item::Declare(it) => it.value.iter().for_each(|(_, origin)| note(origin)),
+                Item::Checked(it) => note(&it.origin),
+                Item::If(it) => it.branches.iter().for_each(|it| note(&it.origin)),
+                Item::While(it) => note(&it.origin),
+                Item::For(_) | Item::Launch(_) => {}
+            });
+        }
+        About {
+            writes: if shared.is_empty() { own } else { shared },
+            spans: spans.into_iter().map(|(file, start, end)| Span::new(file, start, end)).collect(),
+        }
     }
 
     /// Every expression of the program.

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder, current_num_threads};
 use isobar_compiler::backend::c::COptions;
@@ -31,6 +32,7 @@ use isobar_protocol::request::Mode;
 use super::openmp::start_of;
 use super::steps::{Sink, step};
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
+use crate::compile::milliseconds;
 use crate::machine::Found;
 use host::{Host, Raised, word};
 use machine::{Machine, Options};
@@ -298,11 +300,16 @@ impl<'f> Made<'f> {
         let Some((_, Machine { functions, sites, launches, .. })) = &self.code else { return Ok(()) };
         let program = &self.program;
         let threads = self.threads;
+        let begun = Instant::now();
+        let moments = Mutex::new(vec![0.0]);
         let progress = |done: usize| {
+            let now = milliseconds(begun.elapsed());
+            moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
             self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
         };
         let run = || Host::new(sites, launches, functions, threads).run(program, frame, progress);
         let raised = if threads > 1 { pool(threads)?.install(run) } else { run() };
+        self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
         match raised {
             None => Ok(()),
             Some(Raised { cell: [k, j, i], statement, .. }) => Err(Failure::Trap {

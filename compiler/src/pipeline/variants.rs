@@ -1,0 +1,414 @@
+//! Other schedules than the one that the passes chose, for whoever measures which is faster.
+
+use std::collections::BTreeSet;
+
+use crate::pass::MachineModel;
+use crate::schedule::document::Pin;
+use crate::schedule::nodes::{Node, Order, Tree};
+use crate::schedule::passes::{
+    contract_temporaries, fuse_in_tiles, merge_loops, peel_regions, sink_sequential_levels,
+};
+use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::transform::Path;
+use crate::schedule::transform::merge::Ranges;
+use crate::space::{Axis, names};
+
+/// Something else to do than what the passes do: what stands before them, and what of them is left out.
+///
+/// What comes of it is a schedule like any other, whose steps are a document that gives it again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// In the words of a document.
+    pub what: String,
+    /// A document that ends with `auto`.
+    pub document: String,
+    /// The passes that do not run behind it.
+    pub skip: Vec<&'static str>,
+    /// What the rest is chosen for, where that is not the machine itself.
+    pub machine: Option<MachineModel>,
+}
+
+impl Variant {
+    fn of_document(what: String, lines: &[String]) -> Self {
+        let lines = lines.iter().map(|it| format!("{it}\n")).collect::<String>();
+        Self { what, document: lines + "auto\n", skip: Vec::new(), machine: None }
+    }
+
+    /// Loops as merged and tiled as the steps say, and nothing else of that kind; pins stay.
+    fn of_steps(what: String, pins: &BTreeSet<Pin>, steps: &[Step]) -> Self {
+        let pins = pins.iter().map(ToString::to_string);
+        let lines: Vec<String> = pins.chain(steps.iter().map(ToString::to_string)).collect();
+        Self { skip: vec![merge_loops::NAME, fuse_in_tiles::NAME], ..Self::of_document(what, &lines) }
+    }
+}
+
+/// Rows in a tile.
+const ROWS: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
+/// Points of a row, and levels, that a block has.
+const POINTS: [i64; 2] = [64, 128];
+const LEVELS: [i64; 2] = [4, 16];
+
+/// What is worth a trial, of each kind the first before the second of any; nothing twice.
+///
+/// `lowered` is the tree as it came from the level before, `chosen` the same as the passes left it, with its steps.
+/// Some of these say the same in the end, and some steps are refused where they are carried out.
+pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) -> Vec<Variant> {
+    let is_fused = |it: &&Step| matches!(it, Step::Tile { .. } | Step::Roll { .. });
+    let fused: Vec<Step> = chosen.steps.iter().filter(is_fused).cloned().collect();
+    // Those of the first pass, which stand before all others.
+    let merged: Vec<Step> =
+        chosen.steps.iter().take_while(|it| matches!(it, Step::Merge { .. })).cloned().collect();
+    let mut tree = lowered.clone();
+    tree.pins.clone_from(&chosen.pins);
+    for step in &merged {
+        // It was carried out in this order before.
+        if step.clone().apply(&mut tree).is_err() {
+            return Vec::new();
+        }
+    }
+    let kinds = [
+        other_groups(&tree, &merged, &fused),
+        without_passes(),
+        limited(&tree, &merged),
+        other_machines(machine),
+        kept_apart(chosen),
+        blocks(&tree, &merged, &fused),
+        guarded(chosen),
+    ];
+    let mut queues: Vec<_> = kinds.into_iter().map(Vec::into_iter).collect();
+    let mut all: Vec<Variant> = Vec::new();
+    loop {
+        let round: Vec<Variant> = queues.iter_mut().filter_map(Iterator::next).collect();
+        if round.is_empty() {
+            return all;
+        }
+        for it in round {
+            if !all.iter().any(|known| {
+                (&known.document, &known.skip, &known.machine) == (&it.document, &it.skip, &it.machine)
+            }) {
+                all.push(it);
+            }
+        }
+    }
+}
+
+/// Each group that runs in tiles or row by row in other tiles, the other way, or not at all; and what might be such
+/// a group.
+fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
+    let mut found = Vec::new();
+    let mut offer = |what: String, fused: Vec<Step>| {
+        let mut trial = tree.clone();
+        if fused.iter().all(|it| it.clone().apply(&mut trial).is_ok()) {
+            let steps: Vec<Step> = merged.iter().cloned().chain(fused).collect();
+            found.push(Variant::of_steps(what, &tree.pins, &steps));
+        }
+    };
+    for (at, step) in fused.iter().enumerate() {
+        let (first, last) = match step {
+            Step::Tile { first, last, .. } | Step::Roll { first, last, .. } => (first, last),
+            _ => continue,
+        };
+        for other in of_rows(first, last).into_iter().filter(|it| it != step) {
+            let mut steps = fused.to_vec();
+            steps[at] = other.clone();
+            offer(format!("{other} for {}", shortly(step)), steps);
+        }
+        let mut steps = fused.to_vec();
+        steps.remove(at);
+        offer(format!("no {step}"), steps);
+    }
+    // What stands in one loop over levels, each such loop, and all loops together.
+    let known: BTreeSet<String> = fused.iter().map(ToString::to_string).collect();
+    for (first, last) in possible_groups(tree) {
+        // Row by row, and a few sizes: what might be a group is rarely worth more trials.
+        let some = of_rows(&first, &last).into_iter().take(3);
+        for step in some.filter(|it| !known.contains(&it.to_string())) {
+            offer(format!("{step} and no other"), vec![step.clone()]);
+            let beside = fused.iter().filter(|it| !touches(it, &first, &last)).cloned();
+            offer(step.to_string(), beside.chain([step.clone()]).collect());
+        }
+    }
+    found
+}
+
+/// A group in tiles, and row by row. Those first that are most likely to be something else.
+fn of_rows(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
+    let (axis, ends) = (Axis::J, || (first.clone(), last.clone()));
+    let tile = |size: i64| {
+        let (first, last) = ends();
+        Step::Tile { axis, size, first, last }
+    };
+    let (from, to) = ends();
+    let roll = Step::Roll { axis, first: from, last: to };
+    let sizes = [8, 32, 2, 16, 4, 64, 1];
+    debug_assert!(ROWS.iter().all(|it| sizes.contains(it)), "each size has its place");
+    std::iter::once(roll).chain(sizes.into_iter().map(tile)).collect()
+}
+
+/// `tile`, `roll`: a step of which only its kind is told.
+fn shortly(step: &Step) -> String {
+    match step {
+        Step::Tile { axis, size, .. } => format!("tile {} {size}", axis.position_name()),
+        Step::Roll { axis, .. } => format!("roll {}", axis.position_name()),
+        other => other.to_string(),
+    }
+}
+
+/// Whether a group begins or ends where another one does.
+fn touches(step: &Step, first: &LoopRef, last: &LoopRef) -> bool {
+    match step {
+        Step::Tile { first: from, last: to, .. } | Step::Roll { first: from, last: to, .. } => {
+            [from.stmt, to.stmt].iter().any(|it| (first.stmt..=last.stmt).contains(it))
+                || (from.stmt..=to.stmt).contains(&first.stmt)
+        }
+        _ => false,
+    }
+}
+
+/// The loops over rows in each loop over levels, and neighbouring loops over levels.
+fn possible_groups(tree: &Tree) -> Vec<(LoopRef, LoopRef)> {
+    let name = |path: &[usize]| LoopRef::of(tree, &path.to_vec());
+    let mut found = Vec::new();
+    for (at, node) in tree.children.iter().enumerate() {
+        let Node::Loop(levels) = node else { continue };
+        if levels.axis == Axis::K && levels.order == Order::Parallel && levels.children.len() > 1 {
+            found.extend(name(&[at, 0]).zip(name(&[at, levels.children.len() - 1])));
+        }
+        found.extend(name(&[at]).zip(name(&[at])));
+    }
+    if tree.children.len() > 1 {
+        found.extend(name(&[0]).zip(name(&[tree.children.len() - 1])));
+    }
+    found
+}
+
+/// Blocks along i and k around what the passes leave outermost, and along i around what runs row by row.
+fn blocks(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
+    let mut tree = tree.clone();
+    for step in fused {
+        if step.clone().apply(&mut tree).is_err() {
+            return Vec::new();
+        }
+    }
+    let mut places: Vec<(Path, &[Axis])> = Vec::new();
+    for (at, node) in tree.children.iter().enumerate() {
+        if matches!(node, Node::Loop(_)) {
+            places.push((vec![at], &[Axis::I, Axis::K]));
+        }
+    }
+    tree.each_loop(&mut |path, it| {
+        if path.len() > 1 && [names::front(Axis::J), names::tile(Axis::J)].contains(&it.variable) {
+            places.push((path.clone(), &[Axis::I]));
+        }
+    });
+    let mut found = Vec::new();
+    for (path, axes) in places {
+        let Some(at) = LoopRef::of(&tree, &path) else { continue };
+        for &axis in axes {
+            for size in if axis == Axis::K { LEVELS } else { POINTS } {
+                let step = Step::Tile { axis, size, first: at.clone(), last: at.clone() };
+                if step.clone().apply(&mut tree.clone()).is_ok() {
+                    let steps: Vec<Step> =
+                        merged.iter().chain(fused).cloned().chain([step.clone()]).collect();
+                    found.push(Variant::of_steps(step.to_string(), &tree.pins, &steps));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Loops that were merged stay apart, each by itself.
+fn kept_apart(chosen: &Tree) -> Vec<Variant> {
+    let second = |it: &Step| match it {
+        Step::Merge { second, .. } => Some(second.stmt),
+        _ => None,
+    };
+    let stmts: BTreeSet<_> = chosen.steps.iter().filter_map(second).collect();
+    stmts.into_iter().map(|it| pinned(chosen, Pin::Apart(it))).collect()
+}
+
+/// Regions of loops that were peeled stay tests.
+fn guarded(chosen: &Tree) -> Vec<Variant> {
+    let peeled = |it: &Step| match it {
+        Step::Peel(at) => Some(at.stmt),
+        _ => None,
+    };
+    let stmts: BTreeSet<_> = chosen.steps.iter().filter_map(peeled).collect();
+    stmts.into_iter().map(|it| pinned(chosen, Pin::Guarded(it))).collect()
+}
+
+fn pinned(chosen: &Tree, pin: Pin) -> Variant {
+    let all: Vec<String> = chosen.pins.iter().chain([&pin]).map(ToString::to_string).collect();
+    Variant::of_document(pin.to_string(), &all)
+}
+
+/// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
+fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
+    let merge = |tree: &Tree, at: usize, ranges: Ranges| {
+        let is_over_levels = |at: usize| matches!(&tree.children[at], Node::Loop(it) if it.axis == Axis::K);
+        let (first, second) = (LoopRef::of(tree, &vec![at])?, LoopRef::of(tree, &vec![at + 1])?);
+        (is_over_levels(at) && is_over_levels(at + 1)).then_some(Step::Merge { first, second, ranges })
+    };
+    let variant = |what: String, steps: &[Step]| {
+        let steps: Vec<Step> = merged.iter().chain(steps).cloned().collect();
+        Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what, &tree.pins, &steps) }
+    };
+    let mut found = Vec::new();
+    for at in 1..tree.children.len() {
+        let step = merge(tree, at - 1, Ranges::Limited);
+        if let Some(step) = step.filter(|it| it.clone().apply(&mut tree.clone()).is_ok()) {
+            found.push(variant(step.to_string(), std::slice::from_ref(&step)));
+        }
+    }
+    let (mut all, mut steps, mut at) = (tree.clone(), Vec::new(), 0);
+    while at + 1 < all.children.len() {
+        let step = merge(&all, at, Ranges::Limited);
+        match step.filter(|it| it.clone().apply(&mut all).is_ok()) {
+            Some(step) => steps.push(step),
+            None => at += 1,
+        }
+    }
+    if steps.len() > 1 {
+        found.insert(0, variant("loops over levels merged, limited".to_owned(), &steps));
+    }
+    found
+}
+
+/// Without one of the passes that decide by what they expect.
+fn without_passes() -> Vec<Variant> {
+    let of = |name: &'static str| Variant {
+        skip: vec![name],
+        ..Variant::of_document(format!("without {name}"), &[])
+    };
+    [
+        fuse_in_tiles::NAME,
+        merge_loops::NAME,
+        peel_regions::NAME,
+        sink_sequential_levels::NAME,
+        contract_temporaries::NAME,
+    ]
+    .map(of)
+    .to_vec()
+}
+
+/// As the passes would choose for a machine with more cache, or less, or other cores.
+fn other_machines(machine: &MachineModel) -> Vec<Variant> {
+    let caches = |times: u64, of: u64| {
+        let mut other = machine.clone();
+        other.caches.iter_mut().for_each(|it| it.bytes = it.bytes * times / of);
+        let what =
+            if of == 1 { format!("{times} times the caches") } else { format!("1/{of} of the caches") };
+        (what, other)
+    };
+    let cores = |n: u32| (format!("for {n} cores"), MachineModel { cores: n, ..machine.clone() });
+    let all = [caches(1, 2), caches(2, 1), caches(1, 4), caches(4, 1), cores(1), cores(8), caches(1, 16)];
+    let other = all.into_iter().filter(|(_, it)| it != machine);
+    other.map(|(what, it)| Variant { machine: Some(it), ..Variant::of_document(what, &[]) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::pass::Cache;
+    use crate::pipeline::{Compilation, NoHook, route};
+    use crate::project::Project;
+
+    const TEXT: &str = "\
+def s(q: Field[float], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        lap = (q[1, 0, 0] + q[-1, 0, 0] + q[0, 1, 0] + q[0, -1, 0]) - 4.0 * q
+        fx = lap[1, 0, 0] - lap
+        fx = 0.0 if fx * (q[1, 0, 0] - q) > 0.0 else fx
+        fy = lap[0, 1, 0] - lap
+        fy = 0.0 if fy * (q[0, 1, 0] - q) > 0.0 else fy
+        out = q - (fx - fx[-1, 0, 0] + fy - fy[0, -1, 0])
+";
+
+    fn machine() -> MachineModel {
+        let cache = |bytes| Cache { bytes, cores: 1 };
+        MachineModel {
+            cores: 2,
+            caches: vec![cache(48 << 10), cache(1 << 20)],
+            line_bytes: 64,
+            vector_bytes: 32,
+        }
+    }
+
+    fn compiled(document: &str, variant: Option<&Variant>) -> Compilation {
+        compiled_from(TEXT, document, variant)
+    }
+
+    fn compiled_from(text: &str, document: &str, variant: Option<&Variant>) -> Compilation {
+        let mut project = Project::of_one("main.py", text);
+        let mut config = Config::default();
+        config.passes.steps = true;
+        config.passes.machine = Some(variant.and_then(|it| it.machine.clone()).unwrap_or_else(machine));
+        if !document.is_empty() {
+            project.files.insert("main.schedule".to_owned(), document.into());
+            config.passes.schedule = Some("main.schedule".to_owned());
+        }
+        config.passes.skip = variant.iter().flat_map(|it| &it.skip).map(|&it| it.to_owned()).collect();
+        route::compile(&project, &config, &mut NoHook)
+    }
+
+    #[test]
+    fn a_variant_is_the_document_that_comes_of_it() {
+        let chosen = compiled("", None);
+        let variants = chosen.schedule_variants(&machine());
+        let mut codes = BTreeSet::new();
+        for variant in &variants {
+            let made = compiled(&variant.document, Some(variant));
+            assert!(!made.has_errors(), "{}: {:?}", variant.what, made.diagnostics);
+            let document = made.schedule_document().expect("its steps were kept");
+            // The document alone, for the machine itself, with all passes.
+            let again = compiled(&document, None);
+            assert_eq!(again.diagnostics, [], "{}", variant.what);
+            let code = |it: &Compilation| it.levels.artifact.clone().expect("it was reached").listing.text;
+            assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
+            codes.insert(code(&again));
+        }
+        assert!(codes.len() > 8, "{} of {}", codes.len(), variants.len());
+        let said: Vec<&str> = variants.iter().map(|it| it.what.as_str()).collect();
+        for expected in [
+            "tile j 8 j@s0 .. ",
+            "no roll j j@s0 .. ",
+            "keep apart s",
+            "tile i 64 j_front@s0",
+            "without schedule/fuse-in-tiles",
+            "1/2 of the caches",
+            "for 8 cores",
+        ] {
+            assert!(said.iter().any(|it| it.starts_with(expected)), "{expected}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn loops_with_other_ranges_may_be_one() {
+        let text = "\
+def s(q: Field[float], out: Field[float]):
+    with computation(PARALLEL):
+        with interval(0, 1):
+            out = q + q[0, 0, 1]
+        with interval(1, None):
+            out = q - q[0, 0, -1]
+";
+        let variants = compiled_from(text, "", None).schedule_variants(&machine());
+        let limited = variants.iter().find(|it| it.what == "merge k@s0 k@s1 limited");
+        let limited = limited.unwrap_or_else(|| panic!("it is among {variants:?}"));
+        let made = compiled_from(text, &limited.document, Some(limited));
+        let again = compiled_from(text, &made.schedule_document().expect("its steps were kept"), None);
+        assert_eq!((made.diagnostics.len(), &again.levels.artifact), (0, &made.levels.artifact));
+        let tree = again.levels.schedule.expect("it was reached");
+        assert_eq!(tree.children.len(), 1);
+    }
+
+    #[test]
+    fn the_document_of_what_passes_chose_gives_its_code() {
+        let chosen = compiled("", None);
+        let again = compiled(&chosen.schedule_document().expect("its steps were kept"), None);
+        assert_eq!(again.levels.artifact, chosen.levels.artifact);
+        assert_eq!(compiled("", None).schedule_variants(&machine()), chosen.schedule_variants(&machine()));
+    }
+}

@@ -1,0 +1,219 @@
+//! Schedules that `isobar tune` found to be faster, kept for runs of the same stencil on this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use isobar_compiler::space::Domain;
+use isobar_protocol::report::TunedEntry;
+use isobar_protocol::request::{Options, Request};
+use isobar_protocol::tune::Tuned;
+use serde::{Deserialize, Serialize};
+
+use crate::cache;
+use crate::compile::Source;
+use crate::config::CCompiler;
+use crate::executors::Backend;
+
+/// A schedule with what is told of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    #[serde(flatten)]
+    pub entry: TunedEntry,
+    /// What `--schedule` takes.
+    pub document: String,
+}
+
+/// What decides whether a schedule is for a run: all that decides its code but for the schedule itself, the threads,
+/// and the domain, of which each size counts as the power of two that is nearest.
+pub(crate) struct For<'a> {
+    pub request: &'a Request,
+    pub source: &'a Source,
+    pub backend: Backend,
+    pub threads: u32,
+    pub cc: &'a Result<CCompiler, String>,
+    pub domain: Domain,
+}
+
+impl For<'_> {
+    pub(crate) fn key(&self) -> String {
+        let Self { request, source, backend, threads, cc, domain } = self;
+        let main = &source.project.main;
+        // What is decided elsewhere, or by nothing that a schedule depends on.
+        let rest = Request {
+            files: request
+                .files
+                .iter()
+                .filter(|it| it.0 != main)
+                .map(|(a, b)| (a.clone(), b.clone()))
+                .collect(),
+            main: None,
+            stencil: source.project.stencil.clone(),
+            backend: Some(backend.name().to_owned()),
+            domain: None,
+            origin: Default::default(),
+            scalars: Default::default(),
+            fields: None,
+            init: None,
+            out: None,
+            options: Options { mode: request.options.mode, threads: Some(*threads), ..Options::default() },
+            bench: None,
+            tune: None,
+            ..(*request).clone()
+        };
+        let rest = serde_json::to_string(&rest).unwrap_or_default();
+        let text = request.files.get(main).map_or("", String::as_str);
+        let compiler = match (backend, cc) {
+            (Backend::Openmp, Ok(cc)) => cc.version.as_str(),
+            _ => "",
+        };
+        let [i, j, k] = near(*domain);
+        let domain = format!("{i} {j} {k}");
+        let processor = cache::processor();
+        let parts = [text, &rest, compiler, &domain, &processor, env!("CARGO_PKG_VERSION")];
+        cache::hash(&parts.map(str::as_bytes))
+    }
+}
+
+/// Each size as the nearest power of two: 91 to 181 are 128.
+pub(crate) fn near(Domain { i, j, k }: Domain) -> [i64; 3] {
+    [i, j, k].map(|size| {
+        let below = 1_i64 << size.max(1).ilog2();
+        // Of the two around it, by their ratios: the middle is the root of two from each.
+        if i128::from(size) * i128::from(size) > 2 * i128::from(below) * i128::from(below) {
+            2 * below
+        } else {
+            below
+        }
+    })
+}
+
+/// Whether a request takes what was kept: it does, unless it says how loops run, or that it does not.
+pub(crate) fn is_wanted(request: &Request, backend: Backend) -> bool {
+    let passes = &request.passes;
+    backend.follows_schedules()
+        && request.options.tuned != Some(false)
+        && passes.schedule.is_none()
+        && passes.stop_after.is_none()
+        && passes.limit.is_none()
+}
+
+fn file(folder: &Path, key: &str) -> PathBuf {
+    folder.join(format!("{key}.json"))
+}
+
+/// What was kept under a key. One that cannot be read, or that others could have put there, is none.
+pub(crate) fn find(root: &Path, key: &str) -> Option<Kept> {
+    let text = fs::read(file(&root.join(cache::OF_TUNED), key)).ok()?;
+    cache::private(root, cache::OF_TUNED).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Keeps a schedule, in the place of another one for the same.
+pub(crate) fn keep(root: &Path, kept: &Kept) -> Result<(), String> {
+    let folder = cache::private(root, cache::OF_TUNED)?;
+    let text = serde_json::to_vec_pretty(kept).map_err(|error| error.to_string())?;
+    cache::put(&folder, &file(&folder, &kept.entry.tuned.key), &text).map_err(|error| error.to_string())
+}
+
+/// Removes what was kept under a key, where something was.
+pub(crate) fn forget(root: &Path, key: &str) -> std::io::Result<()> {
+    cache::absent(fs::remove_file(file(&root.join(cache::OF_TUNED), key)))
+}
+
+/// All that is kept, by stencil, and of one by back end and domain.
+pub(crate) fn list(root: &Path) -> Vec<TunedEntry> {
+    let Ok(files) = fs::read_dir(root.join(cache::OF_TUNED)) else { return Vec::new() };
+    let read = |it: fs::DirEntry| {
+        let kept: Kept = serde_json::from_slice(&fs::read(it.path()).ok()?).ok()?;
+        Some(kept.entry)
+    };
+    let mut found: Vec<TunedEntry> = files.flatten().filter_map(read).collect();
+    let place = |it: &TunedEntry| {
+        let Tuned { backend, domain, key, .. } = &it.tuned;
+        (it.stencil.clone(), backend.clone(), *domain, it.threads, key.clone())
+    };
+    found.sort_by_key(place);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_protocol::request::Mode;
+
+    const TEXT: &str =
+        "def s(q: Field[float]):\n    with computation(PARALLEL), interval(...):\n        q = 1.0\n";
+
+    fn key(change: impl FnOnce(&mut Request), backend: Backend, domain: [i64; 3]) -> String {
+        let mut request = Request::default();
+        request.files.insert("a.py".to_owned(), TEXT.to_owned());
+        change(&mut request);
+        let [i, j, k] = domain;
+        let (source, cc) = (Source::of(&request), Err("none".to_owned()));
+        let domain = Domain::new(i, j, k);
+        For { request: &request, source: &source, backend, threads: 2, cc: &cc, domain }.key()
+    }
+
+    #[test]
+    fn a_size_counts_as_the_nearest_power_of_two() {
+        let of = |i, j, k| near(Domain::new(i, j, k));
+        assert_eq!(of(128, 90, 91), [128, 64, 128]);
+        assert_eq!(of(1, 0, 3), [1, 1, 4]);
+        assert_eq!(of(181, 182, 80), [128, 256, 64]);
+    }
+
+    #[test]
+    fn what_decides_the_code_decides_the_key_and_the_rest_does_not() {
+        let plain = key(|_| (), Backend::Openmp, [128, 128, 80]);
+        let same = [
+            key(|it| it.domain = Some([120, 128, 80]), Backend::Openmp, [120, 128, 80]),
+            key(|it| drop(it.scalars.insert("a".to_owned(), 1.into())), Backend::Openmp, [128, 128, 80]),
+            key(|it| it.options.threads = Some(7), Backend::Openmp, [128, 128, 80]),
+            key(
+                |it| it.files = [("b.py".to_owned(), TEXT.to_owned())].into(),
+                Backend::Openmp,
+                [128, 128, 80],
+            ),
+        ];
+        assert!(same.iter().all(|it| *it == plain), "{same:?}");
+        let others = [
+            key(|_| (), Backend::Rayon, [128, 128, 80]),
+            key(|_| (), Backend::Openmp, [64, 128, 80]),
+            key(|it| it.options.mode = Mode::Fast, Backend::Openmp, [128, 128, 80]),
+            key(|it| it.precision = Some(32), Backend::Openmp, [128, 128, 80]),
+            key(|it| it.passes.skip.push("oir/prune-regions".to_owned()), Backend::Openmp, [128, 128, 80]),
+            key(|it| it.files.values_mut().for_each(|it| it.push('#')), Backend::Openmp, [128, 128, 80]),
+        ];
+        for (at, it) in others.iter().enumerate() {
+            assert!(*it != plain && !others[..at].contains(it), "{at}");
+        }
+    }
+
+    #[test]
+    fn a_schedule_is_kept_listed_and_forgotten() {
+        let home = tempfile::tempdir().expect("a folder");
+        let root = home.path().join("isobar");
+        let tuned = Tuned { key: "ab".to_owned(), ms: 1.0, default_ms: 2.0, ..Tuned::default() };
+        let entry = TunedEntry { stencil: "s".to_owned(), threads: 1, tuned };
+        let kept = Kept { entry: entry.clone(), document: "auto\n".to_owned() };
+        assert_eq!((find(&root, "ab"), list(&root)), (None, Vec::new()));
+        keep(&root, &kept).expect("the folder is ours");
+        assert_eq!((find(&root, "ab"), list(&root)), (Some(kept), vec![entry]));
+        forget(&root, "ab").expect("the folder is ours");
+        forget(&root, "ab").expect("what is gone is gone");
+        assert_eq!(list(&root), []);
+    }
+
+    #[test]
+    fn who_says_how_loops_run_takes_nothing_else() {
+        let wanted = |change: fn(&mut Request)| {
+            let mut request = Request::default();
+            change(&mut request);
+            is_wanted(&request, Backend::Rayon)
+        };
+        assert!(wanted(|_| ()) && wanted(|it| it.options.tuned = Some(true)));
+        assert!(!wanted(|it| it.options.tuned = Some(false)));
+        assert!(!wanted(|it| it.passes.schedule = Some("a".to_owned())));
+        assert!(!is_wanted(&Request::default(), Backend::Debug));
+    }
+}

@@ -1,0 +1,420 @@
+//! Looks for a faster schedule: makes those that may be, holds each against the one that the compiler chooses, and
+//! measures them in turn.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::pipeline::{Compilation, NoHook, Variant};
+use isobar_compiler::space::Domain;
+use isobar_protocol::job::{EndReason, EventKind};
+use isobar_protocol::report::TunedEntry;
+use isobar_protocol::request::{Mode, Tune};
+use isobar_protocol::tune::{Candidate, Tuned, Tuning};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::bench::same_bits;
+use super::heats::{Times, contest};
+use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
+use crate::compile::{self, Source, milliseconds};
+use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::problems;
+use crate::tuned::{self, For, Kept};
+use crate::wire::Order;
+
+/// A schedule, before anybody called it.
+struct Entry {
+    what: String,
+    document: String,
+    compilation: Arc<Compilation>,
+}
+
+/// How often is looked around the fastest that is known: of tiles in other merged loops, say, the second finds what the
+/// first cannot.
+const GENERATIONS: usize = 3;
+
+/// When no more schedules are made, and when no more are compiled, as parts of the time that there is: what is made
+/// must be called too.
+const MADE: [f64; GENERATIONS] = [0.25, 0.6, 0.8];
+const COMPILED: [f64; GENERATIONS] = [0.45, 0.7, 0.85];
+
+pub(super) fn tune(
+    order: &Order,
+    tune: &Tune,
+    compiled: &Compiled,
+    npz: Option<Vec<u8>>,
+    tell: Tell<'_>,
+) -> Result<(), End> {
+    let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
+    let refuse = |why: &str| End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)));
+    if !backend.follows_schedules() {
+        return Err(refuse("the back end has no schedule that could be another"));
+    }
+    // As they are given, as calls change them, and as the compiler's own schedule leaves them.
+    let executors: Vec<Box<dyn Executor>> = (0..3).map(|_| backend.executor()).collect();
+    let (given, memory) = inputs(order, compiled, npz, &executors, tell)?;
+    tell(EventKind::Memory { memory }, None);
+    let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
+    let begun = Clock::WALL.now();
+    let seconds = u64::from(tune.seconds.unwrap_or(Tune::SECONDS)).min(allowed_seconds(order));
+    let seconds = Duration::from_secs(seconds);
+    let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
+
+    let mut making = Making::new(&compiled.source);
+    let own = making.own().ok_or_else(|| refuse("there is no code of this stencil to measure"))?;
+    let mut trial = Trial {
+        order,
+        backend,
+        given: &given,
+        work: given.clone(),
+        expected: None,
+        n_made: 0,
+        clock: Clock { is_of_processor: tune.processor_time && order.threads == 1 },
+        is_late: &is_late,
+        tell,
+    };
+    let most = usize::try_from(tune.candidates.unwrap_or(Tune::CANDIDATES)).unwrap_or(usize::MAX);
+    let mut entries = vec![own];
+    let mut told: Vec<Candidate> = Vec::new();
+    let mut best: Option<String> = None;
+    for generation in 0..GENERATIONS {
+        let known = entries.len();
+        // A part of what may be tried is for what comes of the first.
+        let left = if generation == 0 { (2 * most).div_ceil(3) } else { most - making.n_tried.min(most) };
+        let Some(around) = entries.pop() else { break };
+        let is_own = generation == 0;
+        entries.extend(making.around(around, is_own, left, &|| is_late(MADE[generation])));
+        if !is_own && entries.len() == known {
+            break;
+        }
+        let outcome = trial.measure(&entries, COMPILED[generation])?;
+        making.n_untried += outcome.n_untried;
+        told.retain(|it| outcome.candidates.iter().all(|known| known.document != it.document));
+        let chosen = outcome.chosen.map(|it| outcome.candidates[it].document.clone());
+        told = outcome.candidates.into_iter().chain(told).collect();
+        // Where the fastest stays the fastest, what is around it is known.
+        let Some(chosen) = chosen.filter(|it| best.as_ref() != Some(it)) else { break };
+        entries.retain(|it| it.document == told[0].document || it.document == chosen);
+        best = Some(chosen);
+    }
+
+    let Domain { i, j, k } = given.domain;
+    let (request, source, cc) = (&order.request, &compiled.source, &order.cc);
+    let key = For { request, source, backend, threads: order.threads, cc, domain: given.domain }.key();
+    let mut tuning = Tuning {
+        key,
+        stencil: signature.name.clone(),
+        backend: backend.name().to_owned(),
+        domain: [i, j, k],
+        threads: order.threads,
+        mode: order.request.options.mode,
+        chosen: best.and_then(|best| told.iter().position(|it| it.document == best)),
+        candidates: told,
+        same: making.n_same,
+        untried: making.n_untried,
+        is_kept: false,
+    };
+    keep(order, &mut tuning, tell);
+    tell(EventKind::Tuning { tuning: Box::new(tuning) }, None);
+    Ok(())
+}
+
+/// What the schedules of one request are made with.
+struct Making<'a> {
+    source: &'a Source,
+    /// Documents and code that were there before.
+    seen: BTreeSet<String>,
+    n_tried: usize,
+    n_same: u32,
+    n_untried: u32,
+}
+
+impl<'a> Making<'a> {
+    fn new(source: &'a Source) -> Self {
+        Self { source, seen: BTreeSet::new(), n_tried: 0, n_same: 0, n_untried: 0 }
+    }
+
+    /// The compiler's own.
+    fn own(&mut self) -> Option<Entry> {
+        let mut source = self.source.clone();
+        source.config.passes.schedule = None;
+        source.config.passes.steps = true;
+        let compilation = source.compile(&mut NoHook);
+        let (document, text) = compilation.schedule_document().zip(code(&compilation))?;
+        self.seen.extend([document.clone(), text]);
+        Some(Entry { what: "as the compiler chooses".to_owned(), document, compilation })
+    }
+
+    /// A schedule, and so many others that are made from it and differ in their code from all before.
+    fn around(&mut self, known: Entry, is_own: bool, most: usize, is_late: &dyn Fn() -> bool) -> Vec<Entry> {
+        let machine = self.source.config.passes.machine.clone();
+        let variants = machine.map(|it| known.compilation.schedule_variants(&it)).unwrap_or_default();
+        let before = if is_own { String::new() } else { format!("{}; ", known.what) };
+        let mut found = vec![known];
+        let n = variants.len();
+        for (at, variant) in variants.into_iter().enumerate() {
+            if found.len() > most || is_late() {
+                // Around another one, most of them are what they were around the first.
+                if is_own {
+                    self.n_untried += u32::try_from(n - at).unwrap_or(u32::MAX);
+                }
+                break;
+            }
+            // One that cannot be carried out is none.
+            let Some(document) = carried_out(self.source, &variant) else { continue };
+            if !self.seen.insert(document.clone()) {
+                self.n_same += u32::from(is_own);
+                continue;
+            }
+            // What is measured is what is kept: the document alone.
+            let mut source = self.source.with_schedule(&document);
+            source.config.passes.steps = true;
+            let compilation = source.compile(&mut NoHook);
+            let Some(text) = code(&compilation).filter(|_| !compilation.has_errors()) else { continue };
+            if self.seen.insert(text) {
+                self.n_tried += 1;
+                found.push(Entry { what: format!("{before}{}", variant.what), document, compilation });
+            } else {
+                self.n_same += 1;
+            }
+        }
+        found
+    }
+}
+
+/// Calls schedules, all with the same arrays.
+struct Trial<'a> {
+    order: &'a Order,
+    backend: Backend,
+    given: &'a Launch,
+    work: Launch,
+    expected: Option<Launch>,
+    n_made: usize,
+    clock: Clock,
+    /// Whether such a part of the time is over.
+    is_late: &'a dyn Fn(f64) -> bool,
+    tell: Tell<'a>,
+}
+
+/// What came of some schedules.
+struct Outcome {
+    /// The first of them first, then the others from the fastest on.
+    candidates: Vec<Candidate>,
+    chosen: Option<usize>,
+    n_untried: u32,
+}
+
+impl Trial<'_> {
+    /// Holds all against the first, and measures them in turn.
+    fn measure(&mut self, entries: &[Entry], compiled_until: f64) -> Result<Outcome, End> {
+        let tell = self.tell;
+        let sink = |event: EventKind| {
+            if let EventKind::Log { .. } = event {
+                tell(event, None);
+            }
+        };
+        let mut contestants: Vec<Contestant<'_>> = Vec::new();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut n_untried = 0;
+        for (at, entry) in entries.iter().enumerate() {
+            if at > 1 && (self.is_late)(compiled_until) {
+                n_untried = u32::try_from(entries.len() - at).unwrap_or(u32::MAX);
+                break;
+            }
+            tell(EventKind::Progress { done: at as u64, total: entries.len() as u64 }, None);
+            let prepared = match self.called_once(entry, &sink) {
+                Ok(prepared) => prepared,
+                Err(failure) if at == 0 => return Err(failed(failure, &entry.compilation, tell)),
+                // What traps or finds no memory otherwise than the compiler's own cannot stand in its place.
+                Err(_) => {
+                    candidates.push(entry.candidate(true));
+                    continue;
+                }
+            };
+            let agrees = match &self.expected {
+                None => {
+                    self.expected = Some(self.work.clone());
+                    true
+                }
+                Some(expected) => {
+                    self.order.request.options.mode == Mode::Fast || same_bits(expected, &self.work)
+                }
+            };
+            if agrees {
+                contestants.push(Contestant { candidate: candidates.len(), prepared });
+            }
+            candidates.push(entry.candidate(agrees));
+        }
+        let times = self.contest(&mut contestants).map_err(|it| failed(it, &entries[0].compilation, tell))?;
+        let (candidates, chosen) = ranked(candidates, &contestants, &times);
+        Ok(Outcome { candidates, chosen, n_untried })
+    }
+
+    /// Makes a schedule ready, and calls it once with the arrays as they were given.
+    fn called_once<'e>(
+        &mut self,
+        entry: &'e Entry,
+        sink: &(dyn Fn(EventKind) + Sync),
+    ) -> Result<Box<dyn Prepared + 'e>, Failure> {
+        // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
+        // so for no cache.
+        let temporary = self.order.temporary.join(format!("candidate-{}", self.n_made));
+        self.n_made += 1;
+        fs::create_dir_all(&temporary).map_err(|error| Failure::Machine(error.to_string()))?;
+        let setting = Setting { cache: None, temporary: &temporary, ..self.order.setting() };
+        let mut prepared = self.backend.executor().prepare(&entry.compilation, setting, sink)?;
+        prepared.fit(self.given, sink)?;
+        restore(&mut self.work, self.given);
+        prepared.run(&mut self.work)?;
+        Ok(prepared)
+    }
+
+    fn contest(&mut self, contestants: &mut [Contestant<'_>]) -> Result<Times, Failure> {
+        let (clock, given, is_late) = (self.clock, self.given, self.is_late);
+        let work = &mut self.work;
+        let is_first = Cell::new(true);
+        let begin = || {
+            is_first.set(true);
+            !is_late(1.0)
+        };
+        contest(contestants.len(), begin, |it| {
+            if is_first.replace(false) {
+                restore(work, given);
+            }
+            let prepared = &mut contestants[it].prepared;
+            // The first call finds the arrays as another one left them in the caches.
+            prepared.run(work)?;
+            let begun = clock.now();
+            prepared.run(work)?;
+            Ok(milliseconds(clock.now().saturating_sub(begun)))
+        })
+    }
+}
+
+/// What is killed at the end of its time finds nothing: a little before it nothing new is begun.
+fn allowed_seconds(order: &Order) -> u64 {
+    let cores = order.request.passes.machine.as_ref().map_or(1, |it| it.cores);
+    let allowed = order.processor_seconds / u64::from(order.threads.max(cores).max(1));
+    allowed.saturating_sub(10).max(1)
+}
+
+impl Entry {
+    fn candidate(&self, agrees: bool) -> Candidate {
+        let (what, document) = (self.what.clone(), self.document.clone());
+        Candidate { what, calls: None, ratio: None, agrees, document }
+    }
+}
+
+/// The document of what comes of a variant.
+fn carried_out(source: &Source, variant: &Variant) -> Option<String> {
+    let mut source = source.with_schedule(&variant.document);
+    let passes = &mut source.config.passes;
+    passes.steps = true;
+    passes.skip.extend(variant.skip.iter().map(|&it| it.to_owned()));
+    if variant.machine.is_some() {
+        passes.machine.clone_from(&variant.machine);
+    }
+    let made = source.compile(&mut NoHook);
+    made.schedule_document().filter(|_| !made.has_errors())
+}
+
+/// What tells schedules apart: all back ends carry out the same program.
+fn code(compilation: &Compilation) -> Option<String> {
+    compile::artifact(compilation).map(|it| it.listing.text.clone())
+}
+
+/// A schedule that can be called.
+struct Contestant<'a> {
+    /// Its position among the candidates.
+    candidate: usize,
+    prepared: Box<dyn Prepared + 'a>,
+}
+
+/// The candidates as they are told, and which of them is the fastest.
+fn ranked(
+    mut candidates: Vec<Candidate>,
+    contestants: &[Contestant<'_>],
+    times: &Times,
+) -> (Vec<Candidate>, Option<usize>) {
+    for (at, it) in contestants.iter().enumerate() {
+        let candidate = &mut candidates[it.candidate];
+        (candidate.calls, candidate.ratio) = (times.calls(at), times.ratio(at));
+    }
+    let mut places: Vec<usize> =
+        std::iter::once(0).chain(times.ranking()).map(|it| contestants[it].candidate).collect();
+    let chosen = times.fastest().map(|it| contestants[it].candidate);
+    // Behind them those that nobody may choose.
+    places.extend((0..candidates.len()).filter(|it| contestants.iter().all(|known| known.candidate != *it)));
+    let chosen = chosen.and_then(|it| places.iter().position(|place| *place == it));
+    (places.into_iter().map(|it| candidates[it].clone()).collect(), chosen)
+}
+
+/// Keeps what was chosen; where nothing was, what was kept before is no longer right.
+fn keep(order: &Order, tuning: &mut Tuning, tell: Tell<'_>) {
+    let Some(root) = &order.cache else { return };
+    let median = |it: &Candidate| it.calls.as_ref().map_or(0.0, |it| it.median_ms);
+    let done = match tuning.chosen {
+        None => tuned::forget(root, &tuning.key).map_err(|error| error.to_string()),
+        Some(chosen) => {
+            let candidate = &tuning.candidates[chosen];
+            let tuned = Tuned {
+                key: tuning.key.clone(),
+                backend: tuning.backend.clone(),
+                what: candidate.what.clone(),
+                domain: tuning.domain,
+                ms: median(candidate),
+                default_ms: median(&tuning.candidates[0]),
+            };
+            let entry = TunedEntry { stencil: tuning.stencil.clone(), threads: order.threads, tuned };
+            tuned::keep(root, &Kept { entry, document: candidate.document.clone() })
+        }
+    };
+    match done {
+        Ok(()) => tuning.is_kept = tuning.chosen.is_some(),
+        Err(why) => tell(EventKind::Log { text: format!("the schedule is not kept: {why}") }, None),
+    }
+}
+
+/// Gives arrays their elements again, where they are.
+fn restore(work: &mut Launch, given: &Launch) {
+    for both in work.arguments.iter_mut().zip(&given.arguments) {
+        if let (Argument::Field(to), Argument::Field(from)) = both {
+            copy(&mut to.array.elements, &from.array.elements);
+        }
+    }
+}
+
+fn copy(to: &mut Elements, from: &Elements) {
+    match (to, from) {
+        (Elements::Bool(to), Elements::Bool(from)) => to.copy_from_slice(from),
+        (Elements::Int8(to), Elements::Int8(from)) => to.copy_from_slice(from),
+        (Elements::Int16(to), Elements::Int16(from)) => to.copy_from_slice(from),
+        (Elements::Int32(to), Elements::Int32(from)) => to.copy_from_slice(from),
+        (Elements::Int64(to), Elements::Int64(from)) => to.copy_from_slice(from),
+        (Elements::Float32(to), Elements::Float32(from)) => to.copy_from_slice(from),
+        (Elements::Float64(to), Elements::Float64(from)) => to.copy_from_slice(from),
+        // They are of one signature.
+        (to, from) => to.clone_from(from),
+    }
+}
+
+/// That of the wall, or of the processor, which stands while others have it.
+#[derive(Clone, Copy)]
+struct Clock {
+    is_of_processor: bool,
+}
+
+impl Clock {
+    const WALL: Clock = Clock { is_of_processor: false };
+
+    fn now(self) -> Duration {
+        let now =
+            clock_gettime(if self.is_of_processor { ClockId::ProcessCPUTime } else { ClockId::Monotonic });
+        let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+        Duration::new(seconds, u32::try_from(now.tv_nsec).unwrap_or_default())
+    }
+}
