@@ -365,7 +365,11 @@ def s(q: Field[float], out: Field[float]):
             // The document alone, for the machine itself, with all passes.
             let again = compiled(&document, None);
             assert_eq!(again.diagnostics, [], "{}", variant.what);
-            let code = |it: &Compilation| it.levels.artifact.clone().expect("it was reached").listing.text;
+            // From which size on rows go past the caches is the machine's, not the schedule's.
+            let code = |it: &Compilation| -> String {
+                let text = it.levels.artifact.clone().expect("it was reached").listing.text;
+                text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()
+            };
             assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
             codes.insert(code(&again));
         }
