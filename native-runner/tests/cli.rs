@@ -111,6 +111,7 @@ fn wrong_usage_is_exit_code_2_with_nothing_on_standard_output() {
         &["emit", &copy],
         &["emit", &copy, "--stage", "assembly"],
         &["emit", &copy, "--stage", "oir", "--after", "no-such-pass"],
+        &["emit", &copy, "--stage", "oir", "--lines"],
         &["run", &copy, "--backend", "fortran"],
         &["run", &copy, "--backend", "debug", "--domain", "1,2"],
         &["run", &copy, "--backend", "debug", "--fields", "/nowhere/at/all.npz"],
@@ -168,6 +169,20 @@ fn every_stage_is_emitted_and_twice_the_same() {
     let document = json(&isobar(&["emit", &copy(), "--stage", "oir", "--format", "json"]));
     assert_eq!((&document["stage"], &document["stencil"]), (&"oir".into(), &"copy_scale".into()));
     assert!(!document["nodes"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn generated_c_names_the_line_of_each_statement() {
+    let file = copy();
+    let source = std::fs::read_to_string(&file).unwrap();
+    let line = source.lines().position(|it| it.contains("q_out = ")).unwrap() + 1;
+    let plain = text(&isobar(&["emit", &file, "--stage", "c"]).stdout);
+    assert!(plain.contains(&format!("/* {file}:{line} */\n")), "{plain}");
+    let directed = text(&isobar(&["emit", &file, "--stage", "c", "--lines"]).stdout);
+    assert!(directed.contains(&format!("#line {line} \"{file}\"\n")), "{directed}");
+    // Behind a statement the text counts on as what it is.
+    let at = directed.lines().position(|it| it.ends_with("\"copy_scale.c\"")).unwrap();
+    assert_eq!(directed.lines().nth(at).unwrap(), format!("#line {} \"copy_scale.c\"", at + 2));
 }
 
 #[test]

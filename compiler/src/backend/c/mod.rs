@@ -559,6 +559,36 @@ threads k in [0, K) parallel:
     }
 
     #[test]
+    fn a_row_that_is_read_at_once_goes_past_the_caches_and_one_that_is_read_first_does_not() {
+        let text = |first: &str| {
+            let tree = format!(
+                "\
+schedule twice
+field q: float64[I, J, K] shift [0, 0, 0] read
+field a: float64[I, J, K] shift [0, 0, 0] read-write
+field b: float64[I, J, K] shift [0, 0, 0] write
+field c: float64[I, J, K] shift [0, 0, 0] write
+threads k in [0, K) parallel:
+  for j in [0, J) parallel:
+    simd i in [0, I) parallel:
+      c[i, j, k] = {first}[i, j, k]
+      a[i, j, k] = q[i, j, k] * 2.0
+      b[i, j, k] = a[i, j, k] + 1.0
+"
+            );
+            generate(&lower(&samples::parsed(&tree)), &COptions::default()).listing.text
+        };
+        let behind = text("q");
+        assert!(behind.contains("double a_row[512];"), "{behind}");
+        assert!(
+            behind.contains("b_to[(i - i_row) * b_step] = a_to[(i - i_row) * a_step] + 1.0;"),
+            "{behind}"
+        );
+        let before = text("a");
+        assert!(!before.contains("double a_row[512];"), "{before}");
+    }
+
+    #[test]
     fn each_assignment_knows_its_statement() {
         let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
         let lines: Vec<&str> = artifact.listing.text.lines().collect();

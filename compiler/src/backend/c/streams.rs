@@ -1,6 +1,6 @@
 //! Rows that are written past the caches.
 //!
-//! What is written once and read by nobody here need not be fetched before, nor take the place of what is read. Where
+//! What is written once and read by nobody else here need not be fetched before, nor take the place of what is read. Where
 //! the fields of a call are more than a last cache keeps from one call to the next, its rows are computed in
 //! the first cache and then written as whole lines.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::COptions;
 use super::expression::c_element_type;
 use super::print::File;
-use crate::backend::code::nodes::{Assign, At, Element, For, Item, Program, Target, suffix, walk};
+use crate::backend::code::nodes::{Assign, At, Element, For, Item, Program, Read, Target, suffix, walk};
 use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Symbol};
 use crate::types::DType;
@@ -17,15 +17,17 @@ use crate::types::DType;
 /// Points of a row that are written together: a few pages of the first cache.
 const LENGTH: u32 = 512;
 
-/// The arrays whose rows may be written past the caches: the program writes whole rows of them, and reads none.
+/// The arrays whose rows may be written past the caches: the program writes whole rows of them, and reads nothing of
+/// them but what it wrote at the same point a moment before.
 pub(super) fn streamed_arrays(program: &Program) -> BTreeSet<usize> {
     let is_streamed = |array: usize| {
         let it = &program.arrays[array].container;
-        it.kind == ContainerKind::Field { is_read: false, is_written: true }
+        matches!(it.kind, ContainerKind::Field { is_written: true, .. })
             && it.storage == Storage::Caller
             && it.axes == AxisSet::IJK
             && it.shape.len() == 3
             && matches!(it.dtype, DType::Float64 | DType::Float32)
+            && reads_what_it_wrote(program, array)
     };
     let mut arrays = BTreeSet::new();
     for function in &program.functions {
@@ -38,7 +40,37 @@ pub(super) fn streamed_arrays(program: &Program) -> BTreeSet<usize> {
     arrays
 }
 
-/// The rows that a loop along i writes and nobody reads.
+/// Whether each read of an array stands behind the assignment of the same element of a row, in the same loop.
+fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
+    let (mut n_all, mut n_behind) = (0, 0);
+    for function in &program.functions {
+        n_all += reads(&function.body, &|it| it.array == array);
+        walk(&function.body, &mut |item| {
+            let Item::For(it) = item else { return };
+            for row in rows_of(it).filter(|row| row.array == array) {
+                let assigns = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(element), .. }) if element == row);
+                let behind = it.body.iter().position(assigns).map_or(it.body.len(), |at| at + 1);
+                n_behind += reads(&it.body[behind..], &|it| it == row);
+            }
+        });
+    }
+    n_all == n_behind
+}
+
+/// How often items read elements that satisfy something.
+fn reads(items: &[Item], is_meant: &dyn Fn(&Element) -> bool) -> usize {
+    let mut n = 0;
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |read| {
+                n += usize::from(matches!(read, Read::Element(element) if is_meant(element)));
+            });
+        });
+    });
+    n
+}
+
+/// The rows that a loop along i writes and nobody else reads.
 pub(super) fn streamed_rows(streamed: &BTreeSet<usize>, it: &For) -> Vec<Element> {
     let mut rows: Vec<Element> = rows_of(it).filter(|row| streamed.contains(&row.array)).cloned().collect();
     // Of an array that is written in two places each row would need a place of its own.
