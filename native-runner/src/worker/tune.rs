@@ -39,8 +39,8 @@ const GENERATIONS: usize = 3;
 
 /// When no more schedules are made, and when no more are compiled, as parts of the time that there is: what is made
 /// must be called too.
-const MADE: [f64; GENERATIONS] = [0.25, 0.6, 0.8];
-const COMPILED: [f64; GENERATIONS] = [0.45, 0.7, 0.85];
+const MADE: [f64; GENERATIONS] = [0.3, 0.75, 0.85];
+const COMPILED: [f64; GENERATIONS] = [0.65, 0.8, 0.9];
 
 pub(super) fn tune(
     order: &Order,
