@@ -69,7 +69,7 @@ pub(super) fn variants(lowered: &Tree, chosen: &Tree, machine: &MachineModel) ->
     let kinds = [
         other_groups(&tree, &merged, &fused),
         without_passes(),
-        limited(&tree, &merged),
+        limited(&tree, &merged, &fused),
         other_machines(machine),
         kept_apart(chosen),
         blocks(&tree, &merged, &fused),
@@ -244,21 +244,28 @@ fn pinned(chosen: &Tree, pin: Pin) -> Variant {
 }
 
 /// Neighbouring loops over levels that stayed apart, since their ranges differ, as one; each two, and all of them.
-fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
+/// Tiled as the passes would have it then, and as they are.
+fn limited(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
     let merge = |tree: &Tree, at: usize, ranges: Ranges| {
         let is_over_levels = |at: usize| matches!(&tree.children[at], Node::Loop(it) if it.axis == Axis::K);
         let (first, second) = (LoopRef::of(tree, &vec![at])?, LoopRef::of(tree, &vec![at + 1])?);
         (is_over_levels(at) && is_over_levels(at + 1)).then_some(Step::Merge { first, second, ranges })
     };
-    let variant = |what: String, steps: &[Step]| {
-        let steps: Vec<Step> = merged.iter().chain(steps).cloned().collect();
-        Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what, &tree.pins, &steps) }
+    let both = |what: String, limited: &[Step]| {
+        let steps: Vec<Step> = merged.iter().chain(limited).cloned().collect();
+        let open =
+            Variant { skip: vec![merge_loops::NAME], ..Variant::of_steps(what.clone(), &tree.pins, &steps) };
+        let mut trial = tree.clone();
+        let is_legal = limited.iter().chain(fused).all(|it| it.clone().apply(&mut trial).is_ok());
+        let steps: Vec<Step> = steps.iter().chain(fused).cloned().collect();
+        let as_is = Variant::of_steps(format!("{what}, in the same tiles"), &tree.pins, &steps);
+        std::iter::once(open).chain((is_legal && !fused.is_empty()).then_some(as_is))
     };
     let mut found = Vec::new();
     for at in 1..tree.children.len() {
         let step = merge(tree, at - 1, Ranges::Limited);
         if let Some(step) = step.filter(|it| it.clone().apply(&mut tree.clone()).is_ok()) {
-            found.push(variant(step.to_string(), std::slice::from_ref(&step)));
+            found.extend(both(step.to_string(), std::slice::from_ref(&step)));
         }
     }
     let (mut all, mut steps, mut at) = (tree.clone(), Vec::new(), 0);
@@ -270,7 +277,7 @@ fn limited(tree: &Tree, merged: &[Step]) -> Vec<Variant> {
         }
     }
     if steps.len() > 1 {
-        found.insert(0, variant("loops over levels merged, limited".to_owned(), &steps));
+        found.splice(0..0, both("loops over levels merged, limited".to_owned(), &steps));
     }
     found
 }
@@ -353,29 +360,24 @@ def s(q: Field[float], out: Field[float]):
         route::compile(&project, &config, &mut NoHook)
     }
 
+    /// A sweep down and one up, with an array between them.
+    const SOLVER: &str = "\
+def s(a: Field[float], b: Field[float]):
+    with computation(FORWARD):
+        with interval(0, 1):
+            t = a / 2.0
+        with interval(1, None):
+            t = a / (2.0 - t[0, 0, -1])
+    with computation(BACKWARD):
+        with interval(-1, None):
+            b = t
+        with interval(0, -1):
+            b = t - 0.5 * b[0, 0, 1]
+";
+
     #[test]
     fn a_variant_is_the_document_that_comes_of_it() {
-        let chosen = compiled("", None);
-        let variants = chosen.schedule_variants(&machine());
-        let mut codes = BTreeSet::new();
-        for variant in &variants {
-            let made = compiled(&variant.document, Some(variant));
-            assert!(!made.has_errors(), "{}: {:?}", variant.what, made.diagnostics);
-            let document = made.schedule_document().expect("its steps were kept");
-            // The document alone, for the machine itself, with all passes.
-            let again = compiled(&document, None);
-            assert_eq!(again.diagnostics, [], "{}", variant.what);
-            // From which size on rows go past the caches is the machine's, not the schedule's.
-            let code = |it: &Compilation| -> String {
-                let text = it.levels.artifact.clone().expect("it was reached").listing.text;
-                text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()
-            };
-            assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
-            codes.insert(code(&again));
-        }
-        assert!(codes.len() > 8, "{} of {}", codes.len(), variants.len());
-        let said: Vec<&str> = variants.iter().map(|it| it.what.as_str()).collect();
-        for expected in [
+        let of_stages = [
             "tile j 8 j@s0 .. ",
             "no roll j j@s0 .. ",
             "keep apart s",
@@ -383,8 +385,36 @@ def s(q: Field[float], out: Field[float]):
             "without schedule/fuse-in-tiles",
             "1/2 of the caches",
             "for 8 cores",
-        ] {
-            assert!(said.iter().any(|it| it.starts_with(expected)), "{expected}: {said:?}");
+        ];
+        let of_sweeps = [
+            "tile j 8 k@s0 .. k@s3 for tile j 1",
+            "merge k@s0 k@s1 limited",
+            "loops over levels merged, limited, in the same tiles",
+        ];
+        for (text, all_expected, least) in [(TEXT, &of_stages[..], 8), (SOLVER, &of_sweeps, 8)] {
+            let chosen = compiled_from(text, "", None);
+            let variants = chosen.schedule_variants(&machine());
+            let mut codes = BTreeSet::new();
+            for variant in &variants {
+                let made = compiled_from(text, &variant.document, Some(variant));
+                assert!(!made.has_errors(), "{}: {:?}", variant.what, made.diagnostics);
+                let document = made.schedule_document().expect("its steps were kept");
+                // The document alone, for the machine itself, with all passes.
+                let again = compiled_from(text, &document, None);
+                assert_eq!(again.diagnostics, [], "{}", variant.what);
+                // From which size on rows go past the caches is the machine's, not the schedule's.
+                let code = |it: &Compilation| -> String {
+                    let text = it.levels.artifact.clone().expect("it was reached").listing.text;
+                    text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()
+                };
+                assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
+                codes.insert(code(&again));
+            }
+            assert!(codes.len() > least, "{} of {}", codes.len(), variants.len());
+            let said: Vec<&str> = variants.iter().map(|it| it.what.as_str()).collect();
+            for expected in all_expected {
+                assert!(said.iter().any(|it| it.starts_with(expected)), "{expected}: {said:?}");
+            }
         }
     }
 
