@@ -6,7 +6,9 @@
 pub mod nodes;
 pub mod uses;
 
+mod choose;
 mod declare;
+mod extrema;
 mod from_sdfg;
 mod hoist;
 
