@@ -251,7 +251,7 @@ fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<usize, Expr<Read>>) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::hoist::tests::check;
+    use super::super::samples::check;
 
     #[test]
     fn a_branch_by_what_is_stored_at_the_point_is_a_choice() {

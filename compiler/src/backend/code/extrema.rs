@@ -103,7 +103,7 @@ fn leaves(
 mod tests {
     use expect_test::expect;
 
-    use super::super::hoist::tests::check;
+    use super::super::samples::check;
 
     #[test]
     fn extrema_of_extrema_ask_once_whether_anything_is_nan() {

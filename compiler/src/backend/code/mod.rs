@@ -11,6 +11,8 @@ mod declare;
 mod extrema;
 mod from_sdfg;
 mod hoist;
+#[cfg(test)]
+mod samples;
 
 pub use from_sdfg::{levels, lower};
 pub use nodes::Program;
