@@ -147,6 +147,7 @@ pub(super) const RESERVED: &[&str] = &[
     "run",
     "call",
     "is_unit",
+    "streams",
     "fields",
     "memory",
     "workspace",

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::choose::choose_in_lanes;
 use super::declare::{declare_locals, each_local};
 use super::hoist::{Names, hoist};
 use super::nodes::{
@@ -13,9 +14,9 @@ use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
 use crate::entity::Handle;
 use crate::expr::Expr;
 use crate::sdfg::nodes::{
-    self as nodes, BlockKind, Condition, ConditionalBlock, Container, ControlFlowRegion, Input, LoopOrder,
-    LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State,
-    Storage, Tasklet,
+    self as nodes, BlockKind, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
+    Input, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range,
+    Schedule, Sdfg, State, Storage, Tasklet,
 };
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
@@ -73,7 +74,26 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     for step in joined(pieces) {
         lowering.finish_step(step);
     }
-    lowering.program
+    let mut program = lowering.program;
+    forget_reads(&mut program);
+    program
+}
+
+/// Marks the fields that no statement reads any more.
+fn forget_reads(program: &mut Program) {
+    let mut read = BTreeSet::new();
+    program.each_expr(&mut |expr| {
+        expr.accesses(&mut |it| {
+            if let Read::Element(element) = it {
+                read.insert(element.array);
+            }
+        });
+    });
+    for (at, array) in program.arrays.iter_mut().enumerate() {
+        if let ContainerKind::Field { is_read, .. } = &mut array.container.kind {
+            *is_read = *is_read && read.contains(&at);
+        }
+    }
 }
 
 /// What one block of the outermost graph does, and the sweeps of the text that may end the run there.
@@ -186,7 +206,9 @@ impl Lowering<'_> {
     /// What becomes of all that a function does.
     fn finish_items(&mut self, items: &mut Vec<Item>) {
         let Program { locals, arrays, .. } = &mut self.program;
-        hoist(items, &mut Names { locals, arrays, namer: self.namer });
+        let mut names = Names { locals, arrays, namer: self.namer };
+        hoist(items, &mut names);
+        choose_in_lanes(items, &mut names);
         declare_locals(items);
     }
 

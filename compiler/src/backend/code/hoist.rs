@@ -10,13 +10,22 @@ use crate::backend::emit::Namer;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Axis, Symbol};
-use crate::types::{BinaryOp, Function};
+use crate::types::{BinaryOp, DType, Function};
 
 /// What code has beside its statements.
 pub(super) struct Names<'a, 'n> {
     pub(super) locals: &'a mut Vec<Local>,
     pub(super) arrays: &'a [Array],
     pub(super) namer: &'n mut Namer,
+}
+
+impl Names<'_, '_> {
+    /// A local that statements read.
+    pub(super) fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
+        let name = self.namer.name(wanted);
+        self.locals.push(Local { name, dtype, is_read: true });
+        self.locals.len() - 1
+    }
 }
 
 /// Puts what takes long and is the same in all iterations of a loop before it.
@@ -231,9 +240,7 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
         let found = self.values.iter().find(|(value, _)| value.is_same(expr)).map(|it| it.1);
         let local = found.unwrap_or_else(|| {
             let wanted = wanted.map_or_else(|| "once".to_owned(), |it| format!("{it}_once"));
-            let name = self.names.namer.name(&wanted);
-            self.names.locals.push(Local { name, dtype: expr.dtype, is_read: true });
-            let local = self.names.locals.len() - 1;
+            let local = self.names.new_local(&wanted, expr.dtype);
             let (target, value) = (Target::Local(local), expr.clone());
             self.values.push((expr.clone(), local));
             self.before.push(Item::Assign(Assign { target, value, origin: origin.clone() }));
@@ -294,37 +301,9 @@ fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<usize>) {
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use expect_test::expect;
 
-    use crate::backend::c::{COptions, generate};
-    use crate::sdfg::{from_schedule::lower, samples};
-
-    /// The C of loops, between the names of what it uses and the end of the function.
-    fn check(loops: &str, expected: &Expect) {
-        let tree = samples::parsed(&format!(
-            "\
-schedule same
-field a: float64[I, J, K] shift [0, 0, 0] read
-field b: float64[I, J, K] shift [0, 0, 0] read-write
-field p: float64[K] shift [0] read
-scalar s: float64
-temporary t: float64[I, J, K] shift [0, 0, 0] heap
-local c: float64
-threads j in [0, J) parallel:
-{loops}"
-        ));
-        let text = generate(&lower(&tree), &COptions::default()).listing.text;
-        let function = &text[text.find("void step_1_at").expect("there is a step")..];
-        let function = &function[..function.find("\n}").expect("functions end")];
-        // Rows that are asked for ahead are another matter.
-        let mut is_fetched = false;
-        let is_loop = |it: &&str| {
-            let ends_fetch = std::mem::replace(&mut is_fetched, it.contains("ISOBAR_FETCH"));
-            !ends_fetch && !is_fetched && !it.contains("run->")
-        };
-        let lines: Vec<&str> = function.lines().skip(2).filter(is_loop).collect();
-        expected.assert_eq(&(lines.join("\n") + "\n"));
-    }
+    use super::super::samples::check;
 
     #[test]
     fn what_depends_on_the_level_alone_is_computed_once_for_it() {
@@ -341,10 +320,14 @@ threads j in [0, J) parallel:
                     const double t_once = 2.0 / p[k * p_k];
                     const double c_once = sqrt(t_once);
                     const double once_1 = once / (t_once + 1.0);
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      t[i + j * t_j + k * t_k] = t_once;
-                      b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
+                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                      double b_row[512];
+                      #pragma omp simd
+                      for (int64_t i = i_row; i < i_end; ++i) {
+                        t[i + j * t_j + k * t_k] = t_once;
+                        b_to[(i - i_row) * b_step] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
+                      }
                     }
                   }
             "#]],
@@ -364,12 +347,17 @@ threads j in [0, J) parallel:
             &expect![[r#"
                   for (int64_t k = 0; k < K; ++k) {
                     const double t_once = 1.0 / p[k * p_k];
-                    #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
-                      const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
-                      t[i + j * t_j + k * t_k] = t_once;
-                      t[i + j * t_j + k * t_k] = t_once + c;
-                      b[i * b_i + j * b_j + k * b_k] = 3.0 / t[i + j * t_j + k * t_k];
+                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                      double b_row[512];
+                      #pragma omp simd
+                      for (int64_t i = i_row; i < i_end; ++i) {
+                        const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
+                        t[i + j * t_j + k * t_k] = t_once;
+                        const double t_1 = t_once + c;
+                        t[i + j * t_j + k * t_k] = t_1;
+                        b_to[(i - i_row) * b_step] = 3.0 / t_1;
+                      }
                     }
                   }
             "#]],

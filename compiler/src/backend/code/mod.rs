@@ -7,9 +7,13 @@ pub mod ahead;
 pub mod nodes;
 pub mod uses;
 
+mod choose;
 mod declare;
+mod extrema;
 mod from_sdfg;
 mod hoist;
+#[cfg(test)]
+mod samples;
 
 pub use from_sdfg::{levels, lower};
 pub use nodes::Program;

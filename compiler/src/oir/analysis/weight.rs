@@ -1,7 +1,8 @@
 //! How much it takes to compute an expression, beside what it reads.
 
-use super::super::nodes::Expr;
+use super::super::nodes::{Access, Expr, Stencil};
 use crate::expr::ExprKind;
+use crate::space::Axis;
 use crate::types::{BinaryOp, Function};
 
 /// About as many additions; what it reads is not counted.
@@ -10,6 +11,42 @@ pub fn weight(expr: &Expr) -> u32 {
     let mut all = 0_u32;
     expr.walk(&mut |it| all = all.saturating_add(own_weight(it)));
     all
+}
+
+/// The same at each point of a plane, where sums and products that are the same at all of them weigh nothing.
+///
+/// What takes longer weighs what it does, since rows may be short and a thread may have a single point.
+#[must_use]
+pub fn weight_at_points(stencil: &Stencil, expr: &Expr) -> u32 {
+    if is_level(stencil, expr) {
+        return Some(weight(expr)).filter(|&it| it >= DIVISION).unwrap_or(0);
+    }
+    expr.operands().fold(own_weight(expr), |all, it| all.saturating_add(weight_at_points(stencil, it)))
+}
+
+/// Whether an expression depends on the level alone.
+fn is_level(stencil: &Stencil, expr: &Expr) -> bool {
+    let mut is_level = true;
+    expr.walk(&mut |it| match &it.kind {
+        ExprKind::Access(access) => is_level &= reads_level(stencil, access),
+        ExprKind::Element(..) => is_level = false,
+        ExprKind::Position(axis) => is_level &= *axis == Axis::K,
+        _ => {}
+    });
+    is_level
+}
+
+/// Whether what is read is the same at all points of a plane.
+#[must_use]
+pub fn reads_level(stencil: &Stencil, access: &Access) -> bool {
+    match access {
+        Access::Scalar(_) => true,
+        Access::Local(_) => false,
+        Access::Field { field, .. } => {
+            let axes = stencil.fields[*field].axes;
+            !axes.has(Axis::I) && !axes.has(Axis::J)
+        }
+    }
 }
 
 /// The weight of the outermost operation alone.

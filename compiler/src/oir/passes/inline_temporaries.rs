@@ -9,7 +9,7 @@ use self::facts::{Definition, Facts, Read};
 use super::PassCx;
 use crate::entity::Handle;
 use crate::expr::{ExprKind, Index, Vertical};
-use crate::oir::analysis::weight::weight;
+use crate::oir::analysis::weight::{reads_level, weight_at_points};
 use crate::oir::nodes::{Access, Expr, Field, Stencil, Stmt};
 use crate::oir::visit::may_end_run;
 use crate::space::{Axis, LoopOrder, Offset};
@@ -18,6 +18,9 @@ pub const NAME: &str = "oir/inline-temporaries";
 
 /// What is computed at two places rather than stored weighs at most so much, and reads so many elements.
 const CHEAP: (u32, usize) = (4, 3);
+
+/// What columns read at more places of their own is computed at so many, if it weighs and reads no more than this.
+const CHEAPER: (usize, u32, usize) = (4, 2, 2);
 
 /// No expression that is put in the place of a read is made of more parts.
 const LARGEST: usize = 80;
@@ -220,14 +223,21 @@ impl Inlining<'_> {
         let places: BTreeSet<_> = reads.iter().map(|it| (it.execution, it.offset)).collect();
         let mut loads = BTreeSet::new();
         expr.accesses(&mut |it| {
-            if let Access::Field { .. } = it {
+            if matches!(it, Access::Field { .. }) && !reads_level(self.stencil, it) {
                 loads.insert(*it);
             }
         });
-        let pays = match (places.len(), weight(expr), loads.len()) {
+        let pays = match (places.len(), weight_at_points(self.stencil, expr), loads.len()) {
             (1, _, _) | (_, 0 | 1, 0 | 1) => true,
             (2, weight, n_loads) => weight <= CHEAP.0 && n_loads <= CHEAP.1,
-            _ => false,
+            // Beside the point, tiles and rows of stages keep it at hand.
+            (n_places, weight, n_loads) => {
+                let in_column = |it: &Read| it.offset.is_some_and(|it| it.i == 0 && it.j == 0);
+                n_places <= CHEAPER.0
+                    && weight <= CHEAPER.1
+                    && n_loads <= CHEAPER.2
+                    && reads.iter().all(in_column)
+            }
         };
         if pays { Ok(()) } else { Err(Blocked::Costly) }
     }

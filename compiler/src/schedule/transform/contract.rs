@@ -1,11 +1,11 @@
 //! An array becomes as large as one iteration of a loop needs it, and each iteration has its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::{Distance, distance};
+use crate::schedule::analysis::dependence::{Distance, distance, touches};
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
 use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
@@ -187,6 +187,9 @@ impl Shrinking {
                         Some(Dimension::Window { length, .. }) => Dimension::Ring { length },
                         _ => Dimension::Kept,
                     }
+                } else if axis == Axis::K && !has_ring && !is_found && array.shape.len() == array.axes.len() {
+                    let levels = swept(tree, owner, container, (at, &array.shift[at]), uses);
+                    levels.map_or(Dimension::Kept, |length| Dimension::Ring { length })
                 } else {
                     Dimension::Kept
                 }
@@ -223,6 +226,88 @@ impl Shrinking {
             })
             .collect();
     }
+}
+
+/// How many neighbouring levels are needed at a time of an array that one sweep writes and reads: loops over levels of
+/// one order, right inside the loop at `owner`, of which each goes on where the one before it ends.
+///
+/// Each level is written at all points before it is read, and read until the sweep has done the next one.
+fn swept(
+    tree: &Tree,
+    owner: &Path,
+    container: Handle<Container>,
+    (dimension, shift): (usize, &Affine),
+    uses: &[Path],
+) -> Option<i64> {
+    let places: BTreeSet<usize> =
+        uses.iter().map(|it| it.get(owner.len()).copied()).collect::<Option<_>>()?;
+    let block = tree.block(owner)?;
+    let (mut levels, mut last, mut written) = (1, None::<&Loop>, None);
+    for place in places {
+        let Node::Loop(it) = block.get(place)? else { return None };
+        if it.axis != Axis::K || it.order == Order::Parallel || it.step != 1 {
+            return None;
+        }
+        let goes_on = match last {
+            // What comes next looks back to one level at most, which is there.
+            None => match (&it.start, &it.end) {
+                (Size::Affine(start), Size::Affine(end)) => (end - start).as_constant()? >= 1,
+                _ => false,
+            },
+            Some(last) if it.order != last.order => false,
+            Some(last) if it.order == Order::Ascending => it.start == last.end,
+            Some(last) => it.end == last.start,
+        };
+        let all = touches(&it.children);
+        let mine: Vec<_> = all.iter().filter(|it| it.access.container == container).collect();
+        let beside = |access: &Access| {
+            (&(&access.index[dimension].known - shift) - &Affine::symbol(&it.variable)).as_constant()
+        };
+        for touch in mine.iter().filter(|it| it.is_write) {
+            let here = beside(touch.access)?;
+            if *written.get_or_insert(here) != here {
+                return None;
+            }
+        }
+        let written = written?;
+        let mut farthest = 0;
+        for touch in &mine {
+            let ahead = beside(touch.access)? - written;
+            let ago = if it.order == Order::Ascending { -ahead } else { ahead };
+            if !(0..=1).contains(&ago) {
+                return None;
+            }
+            farthest = farthest.max(ago);
+        }
+        let is_here = |access: &Access| access.container == container && beside(access) == Some(written);
+        let mut is_written = false;
+        if !goes_on
+            || last.is_none() && farthest > 0
+            || !reads_what_is_written(&it.children, &is_here, &mut is_written)
+        {
+            return None;
+        }
+        if !is_written {
+            return None;
+        }
+        levels = levels.max(farthest + 1);
+        last = Some(it);
+    }
+    Some(levels)
+}
+
+/// Whether nothing reads the level at hand before a statement has written it that no condition guards.
+fn reads_what_is_written(nodes: &[Node], is_here: &impl Fn(&Access) -> bool, is_written: &mut bool) -> bool {
+    nodes.iter().all(|node| {
+        if let Node::Loop(it) = node {
+            return reads_what_is_written(&it.children, is_here, is_written);
+        }
+        let all = touches(std::slice::from_ref(node));
+        let mut here = all.iter().filter(|it| is_here(it.access));
+        let is_fine = *is_written || here.clone().all(|it| it.is_write);
+        *is_written |= matches!(node, Node::Assign(_)) && here.any(|it| it.is_write);
+        is_fine
+    })
 }
 
 /// Whether one loop over `variable`, below the one at `owner`, holds all uses.

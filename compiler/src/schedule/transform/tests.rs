@@ -396,6 +396,40 @@ fn rows_run_as_far_ahead_as_those_behind_them_need() {
 }
 
 #[test]
+fn of_levels_that_one_sweep_writes_and_reads_two_have_a_place() {
+    let is_kept = |range: &str, order: &str, body: &str| {
+        let loops = format!(
+            "for j in [0, J) parallel:
+  for k in [K - 1, K) descending:
+    for i in [0, I) parallel:
+      t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+  for k in {range} {order}:
+    for i in [0, I) parallel:
+{body}"
+        );
+        let found = after(&loops, |tree| {
+            let t = tree.containers.find(|it| it.name == "t").expect("it is there");
+            contract::contract(tree, &first(&[0]), t, Uses::of(tree).paths(t))
+        });
+        let kept = "temporary t: float64[I + 4, K] shift [2, 0] along IK in j";
+        assert!(found.starts_with(kept), "{found}");
+        found.starts_with(&format!("{kept} keeping 2 along K\n"))
+    };
+    let write = "      t[i + 2, j + 2, k] = t[i + 2, j + 2, k + 1] + 1.0\n";
+    let read = "      b[i, j, k] = t[i + 2, j + 2, k]\n";
+    let both = format!("{write}{read}");
+    assert!(is_kept("[0, K - 1)", "descending", &both));
+    // Levels are missing between both loops, or the second turns round.
+    assert!(!is_kept("[0, K - 2)", "descending", &both));
+    assert!(!is_kept("[0, K - 1)", "ascending", &both));
+    // A level is read that is farther away, before it is written, or written at some points only.
+    assert!(!is_kept("[0, K - 2)", "descending", &both.replace("k + 1", "k + 2")));
+    assert!(!is_kept("[0, K - 1)", "descending", &format!("{read}{write}")));
+    let guarded = format!("      if b[i, j, k] > 0.0:\n  {write}{read}");
+    assert!(!is_kept("[0, K - 1)", "descending", &guarded));
+}
+
+#[test]
 fn the_lead_of_a_row_keeps_every_order_of_a_write_with_another_access() {
     let at = |place: &str, j: i64| format!("{place}[i + 2, j + {}, k]", 2 + j);
     let lead = |one: &str, two: &str| {

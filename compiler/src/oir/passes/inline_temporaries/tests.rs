@@ -301,6 +301,36 @@ parallel
 }
 
 #[test]
+fn what_is_the_same_on_a_level_costs_little_to_compute_again() {
+    let at_four_places = |value: &str| {
+        let text = format!(
+            "
+stencil column
+field a: float64[IJK]
+field b: float64[IJK]
+field d: float64[K]
+scalar s: float64
+temporary t: float64[IJK]
+parallel
+  [start, end)
+    x0
+      t = {value}
+parallel
+  [start, end-1)
+    x1
+      b = t + t[0,0,1]
+    x2
+      b = b * (t + t[0,0,1])
+"
+        );
+        after(&text, inline_temporaries).contains(APPLIED)
+    };
+    assert!(at_four_places("0.5 * s * d * (a + a[1,0,0])"));
+    assert!(!at_four_places("0.5 * s * a * (a + a[1,0,0])"));
+    assert!(!at_four_places("s / d * (a + a[1,0,0])"));
+}
+
+#[test]
 fn a_literal_does_not_come_to_tell_a_level() {
     let text = "
 stencil finds

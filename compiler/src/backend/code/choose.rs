@@ -1,0 +1,345 @@
+//! What a loop in vector lanes does at its points, without memory in between: branches are choices between values that
+//! are all computed, and what is stored and read again is a local.
+//!
+//! Lanes compute both arms anyway. Where the arms of a branch read memory, a C compiler must not read it for lanes that
+//! do not come there, and masks each read.
+
+use std::collections::BTreeMap;
+
+use super::extrema::ask_for_nan_once;
+use super::hoist::Names;
+use super::nodes::{Assign, At, Branch, Element, If, Item, Read, Target, any, walk};
+use crate::expr::{Expr, ExprKind};
+use crate::space::Symbol;
+use crate::types::DType;
+
+/// A branch that becomes a choice has at most so many arms.
+const MOST_ARMS: usize = 4;
+
+/// Takes branches and memory out of the loops in vector lanes.
+///
+/// - **Precondition**: locals are not declared yet.
+/// - **Effect**: new locals; assignments of locals in branches become choices.
+/// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
+/// - **Why**: reads without masks, and rows that nobody reads from memory.
+pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
+    for item in items {
+        match item {
+            Item::For(it) if it.is_simd && is_plain(&it.body) => {
+                keep_values(&mut it.body, names);
+                let variable = it.positions.variable.clone();
+                for item in std::mem::take(&mut it.body) {
+                    match item {
+                        Item::If(branches) => match Choice::of(&branches, &it.body, &variable) {
+                            Some(choice) => choice.make(branches, &mut it.body, names),
+                            None => it.body.push(Item::If(branches)),
+                        },
+                        item => it.body.push(item),
+                    }
+                }
+                ask_for_nan_once(&mut it.body, names);
+            }
+            item => item.blocks_mut().into_iter().for_each(|it| choose_in_lanes(it, names)),
+        }
+    }
+}
+
+/// Whether there are assignments and branches alone.
+fn is_plain(items: &[Item]) -> bool {
+    !any(items, &mut |it| !matches!(it, Item::Assign(_) | Item::If(_)))
+}
+
+/// Keeps what is stored in a local, where a later statement reads it.
+fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+    let mut at = 0;
+    while at < body.len() {
+        if let Some((element, end)) = stored_and_read(body, at)
+            && let Item::Assign(store) = &mut body[at]
+        {
+            let wanted = names.arrays[element.array].name.clone().unwrap_or_default();
+            let local = names.new_local(&wanted, store.value.dtype);
+            let kept = Expr { kind: ExprKind::Access(Read::Local(local)), ..store.value.clone() };
+            let value = std::mem::replace(&mut store.value, kept);
+            let origin = store.origin.clone();
+            body[at + 1..end].iter_mut().for_each(|it| replace_reads(it, &element, local));
+            body.insert(at, Item::Assign(Assign { target: Target::Local(local), value, origin }));
+            at += 1;
+        }
+        at += 1;
+    }
+}
+
+/// The element that a statement stores, and the end of those behind it that read what was stored, if any does.
+fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
+    let Item::Assign(Assign { target: Target::Element(element), value, .. }) = &body[at] else { return None };
+    let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
+    if !is_known || !value.dtype.is_float() || matches!(value.kind, ExprKind::Access(Read::Local(_))) {
+        return None;
+    }
+    let writes = |item: &Item| {
+        any(
+            std::slice::from_ref(item),
+            &mut |it| matches!(it, Item::Assign(Assign { target: Target::Element(it), .. }) if it.array == element.array),
+        )
+    };
+    // The next statement that writes the array reads before it does so, if it is one assignment.
+    let end = match body[at + 1..].iter().position(writes).map(|it| at + 1 + it) {
+        Some(next) if matches!(body[next], Item::Assign(_)) => next + 1,
+        Some(next) => next,
+        None => body.len(),
+    };
+    let mut is_read = false;
+    walk(&body[at + 1..end], &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |it| is_read |= matches!(it, Read::Element(it) if it == element));
+        });
+    });
+    is_read.then(|| (element.clone(), end))
+}
+
+/// Reads a local where an element was read.
+fn replace_reads(item: &mut Item, element: &Element, local: usize) {
+    let replace = |expr: &mut Expr<Read>| {
+        expr.accesses_mut(&mut |it| {
+            if matches!(it, Read::Element(it) if it == element) {
+                *it = Read::Local(local);
+            }
+        });
+    };
+    match item {
+        Item::Assign(it) => replace(&mut it.value),
+        Item::If(it) => it.branches.iter_mut().for_each(|it| replace(&mut it.condition)),
+        _ => {}
+    }
+    item.blocks_mut().into_iter().flatten().for_each(|it| replace_reads(it, element, local));
+}
+
+/// A branch whose arms assign locals alone.
+struct Choice {
+    /// What some arm assigns, in the order in which it does.
+    targets: Vec<usize>,
+}
+
+impl Choice {
+    /// A branch as a choice, behind the statements `before` in the loop over `variable`.
+    ///
+    /// All arms are evaluated then: so a condition must tell points apart by what is stored there, and not by where
+    /// they are, which guards elements that need not exist.
+    fn of(branches: &If, before: &[Item], variable: &Symbol) -> Option<Self> {
+        if branches.branches.len() >= MOST_ARMS {
+            return None;
+        }
+        let mut targets = Vec::new();
+        for item in branches.branches.iter().flat_map(|it| &it.body).chain(&branches.otherwise) {
+            let Item::Assign(Assign { target: Target::Local(local), .. }) = item else { return None };
+            if !targets.contains(local) {
+                targets.push(*local);
+            }
+        }
+        let is_own = |local: usize| {
+            let assigns = |it: &Item| matches!(it, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local);
+            any(before, &mut |it| assigns(it))
+        };
+        for branch in &branches.branches {
+            let (mut is_fit, mut differs) = (true, false);
+            branch.condition.walk(&mut |it| {
+                let ExprKind::Access(read) = &it.kind else { return };
+                is_fit &= it.dtype != DType::Bool;
+                match read {
+                    Read::Element(element) => {
+                        let along = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) != 0);
+                        is_fit &= element.index.iter().all(|it| matches!(it, At::Known(_)));
+                        differs |= element.index.iter().any(along);
+                    }
+                    Read::Local(local) => {
+                        is_fit &= !targets.contains(local);
+                        differs |= is_own(*local);
+                    }
+                    Read::Sum(_) => is_fit = false,
+                }
+            });
+            if !is_fit || !differs {
+                return None;
+            }
+        }
+        (!targets.is_empty()).then_some(Self { targets })
+    }
+
+    /// Appends the arms, and the choices between what they assign.
+    fn make(self, branches: If, items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+        let Some(origin) = branches.branches.first().map(|it| it.origin.clone()) else { return };
+        let mut conditions = Vec::new();
+        let mut arms = Vec::new();
+        for Branch { condition, body, origin } in branches.branches {
+            conditions.push(if self.targets.len() > 1 {
+                let local = names.new_local("holds", DType::Bool);
+                let read = Expr { kind: ExprKind::Access(Read::Local(local)), ..condition.clone() };
+                items.push(Item::Assign(Assign { target: Target::Local(local), value: condition, origin }));
+                read
+            } else {
+                condition
+            });
+            arms.push(self.arm(body, items, names));
+        }
+        let last = self.arm(branches.otherwise, items, names);
+        for &target in &self.targets {
+            let dtype = names.locals[target].dtype;
+            let span = conditions[0].span;
+            let of_arm = |arm: &BTreeMap<usize, Expr<Read>>| {
+                let unchanged = || Expr { kind: ExprKind::Access(Read::Local(target)), dtype, span };
+                Box::new(arm.get(&target).cloned().unwrap_or_else(unchanged))
+            };
+            let pairs = conditions.iter().zip(&arms).rev();
+            let value = pairs.fold(of_arm(&last), |otherwise, (condition, arm)| {
+                let condition = Box::new(condition.clone());
+                Box::new(Expr {
+                    kind: ExprKind::Ternary { condition, then: of_arm(arm), otherwise },
+                    dtype,
+                    span,
+                })
+            });
+            let (target, value, origin) = (Target::Local(target), *value, origin.clone());
+            items.push(Item::Assign(Assign { target, value, origin }));
+        }
+    }
+
+    /// Appends what an arm computes, under new names; answers what it assigns.
+    fn arm(
+        &self,
+        body: Vec<Item>,
+        items: &mut Vec<Item>,
+        names: &mut Names<'_, '_>,
+    ) -> BTreeMap<usize, Expr<Read>> {
+        let mut assigned: BTreeMap<usize, Expr<Read>> = BTreeMap::new();
+        for item in body {
+            let Item::Assign(Assign { target: Target::Local(target), mut value, origin }) = item else {
+                continue;
+            };
+            replace_locals(&mut value, &assigned);
+            let is_simple = match value.kind {
+                ExprKind::Literal(_) => true,
+                ExprKind::Access(Read::Local(local)) => !self.targets.contains(&local),
+                _ => false,
+            };
+            let kept = if is_simple {
+                value
+            } else {
+                let wanted = names.locals[target].name.clone();
+                let local = names.new_local(&wanted, value.dtype);
+                let kept = Expr { kind: ExprKind::Access(Read::Local(local)), ..value.clone() };
+                items.push(Item::Assign(Assign { target: Target::Local(local), value, origin }));
+                kept
+            };
+            assigned.insert(target, kept);
+        }
+        assigned
+    }
+}
+
+/// Puts values in the place of locals.
+fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<usize, Expr<Read>>) {
+    if let ExprKind::Access(Read::Local(local)) = &expr.kind {
+        if let Some(value) = values.get(local) {
+            expr.kind = value.kind.clone();
+        }
+        return;
+    }
+    expr.operands_mut().into_iter().for_each(|it| replace_locals(it, values));
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::super::samples::check;
+
+    #[test]
+    fn a_branch_by_what_is_stored_at_the_point_is_a_choice() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      if a[i, j, k] > s:
+        c = a[i - 1, j, k] + 1.0
+        c = c * 2.0
+      elif a[i, j, k] > 0.0:
+        c = 0.0
+      else:
+        c = a[i + 1, j, k] - 1.0
+      b[i, j, k] = c
+",
+            &expect![[r#"
+                  for (int64_t k = 0; k < K; ++k) {
+                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                      double b_row[512];
+                      #pragma omp simd
+                      for (int64_t i = i_row; i < i_end; ++i) {
+                        const double c_1 = a[(i - 1) * a_i + j * a_j + k * a_k] + 1.0;
+                        const double c_2 = c_1 * 2.0;
+                        const double c_3 = a[(i + 1) * a_i + j * a_j + k * a_k] - 1.0;
+                        const double c = a[i * a_i + j * a_j + k * a_k] > s ? c_2 : a[i * a_i + j * a_j + k * a_k] > 0.0
+                            ? 0.0 : c_3;
+                        b_to[(i - i_row) * b_step] = c;
+                      }
+                    }
+                  }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_guards_an_element_stays_a_branch() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      c = 0.0
+      if i > 0:
+        c = a[i - 1, j, k]
+      if s > 0.0:
+        c = c + a[i, j, k]
+      if a[i, j, k] > 0.0:
+        b[i, j, k] = c
+",
+            &expect![[r#"
+                  for (int64_t k = 0; k < K; ++k) {
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      double c = 0.0;
+                      if (i > 0) {
+                        c = a[(i - 1) * a_i + j * a_j + k * a_k];
+                      }
+                      if (s > 0.0) {
+                        c = c + a[i * a_i + j * a_j + k * a_k];
+                      }
+                      if (a[i * a_i + j * a_j + k * a_k] > 0.0) {
+                        b[i * b_i + j * b_j + k * b_k] = c;
+                      }
+                    }
+                  }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_stored_and_read_again_is_a_local() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      b[i, j, k] = a[i, j, k] + 1.0
+      t[i, j, k] = b[i, j, k] * b[i, j, k]
+      b[i, j, k] = b[i, j, k] + t[i - 1, j, k]
+",
+            &expect![[r#"
+                  for (int64_t k = 0; k < K; ++k) {
+                    #pragma omp simd
+                    for (int64_t i = 0; i < I; ++i) {
+                      const double b_1 = a[i * a_i + j * a_j + k * a_k] + 1.0;
+                      b[i * b_i + j * b_j + k * b_k] = b_1;
+                      t[i + j * t_j + k * t_k] = b_1 * b_1;
+                      b[i * b_i + j * b_j + k * b_k] = b_1 + t[i - 1 + j * t_j + k * t_k];
+                    }
+                  }
+            "#]],
+        );
+    }
+}
