@@ -225,7 +225,7 @@ const OTHERS: [Room; 23] = [
     runner!("jobs", ["executors", "compile", "plan", "cache", "telemetry"], &["axum"]),
     runner!(
         "executors",
-        ["compile", "plan", "cache", "telemetry"],
+        ["compile", "plan", "cache", "machine", "telemetry"],
         &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]
     ),
     runner!("auth", [], &["isobar_compiler"]),
