@@ -16,7 +16,7 @@ use isobar_tests::agree::subject::Subject;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::generate::Features;
 use isobar_tests::kernels::fields::Fields;
-use isobar_tests::{GALLERY, compiled, launch, root};
+use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
 
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     let nothing = Err(String::new());
@@ -145,4 +145,41 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
             assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()), "seed {seed} on {domain}");
         }
     }
+}
+
+#[test]
+fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
+    let environment = Environment {
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        cc: std::env::var("CC").ok(),
+        ..Environment::default()
+    };
+    let tools = Tools::find(&environment);
+    if let Err(why) = &tools.cc {
+        eprintln!("skipped: {why}");
+        return;
+    }
+    let chain = std::fs::read_to_string(root().join("tests/kernels/chain.py")).expect("it is text");
+    let is_statement = |it: &str| it.starts_with("        ") && it.contains(" = ");
+    let apart = chain.lines().map(|it| match is_statement(it) {
+        true => format!("        # @keep apart\n{it}\n"),
+        false => format!("{it}\n"),
+    });
+    let compilation = compiled_text("chain", &apart.collect::<String>(), 64);
+    let artifact = compilation.levels.artifact.as_ref().expect("there is C");
+    assert!(artifact.n_parts > 4, "{} parts", artifact.n_parts);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("in_parts");
+    std::fs::create_dir_all(&folder).expect("a folder of the build");
+    let setting = Setting {
+        cc: &tools.cc,
+        cache: None,
+        temporary: &folder,
+        threads: 1,
+        mode: Mode::Reproducible,
+        has_lines: false,
+        vectors: Vectors::Widest,
+    };
+    let given = launch(&compilation, Domain::new(9, 7, 5));
+    let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, setting);
+    assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }

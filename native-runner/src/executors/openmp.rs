@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
+use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::available_parallelism;
 
 use isobar_compiler::backend::c::lines::with_directives;
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
@@ -260,7 +262,7 @@ impl Maker<'_> {
             step.end_cached();
             return Ok(entry.library());
         }
-        let made = make(&self.source.text, &self.source.flags(is_unit), &self.cc, &self.folder)?;
+        let made = make(&self.source, is_unit, &self.cc, &self.folder)?;
         let library = match kept {
             Some((entry, parts)) => {
                 let done = entry.keep(&made, self.stencil, &parts);
@@ -274,23 +276,42 @@ impl Maker<'_> {
     }
 }
 
-/// Compiles in the job's folder. Names are relative to it, so that no message has a path of this machine.
-fn make(text: &str, flags: &[&str], cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
+/// Compiles in the job's folder, in as many parts as there are and processors for them. Names are relative to it, so
+/// that no message has a path of this machine.
+fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
     // Of a name that is loaded already the loader gives what it has.
     static MADE: AtomicU64 = AtomicU64::new(0);
-    let library = format!("stencil-{}.so", MADE.fetch_add(1, Ordering::Relaxed));
+    let made = MADE.fetch_add(1, Ordering::Relaxed);
+    let library = format!("stencil-{made}.so");
     let machine = |error: std::io::Error| Failure::Machine(format!("the C compiler: {error}"));
-    fs::write(folder.join(SOURCE), text).map_err(machine)?;
-    let said = Command::new(&cc.program)
-        .args(flags)
-        .args(["-o", &library, SOURCE, "-lm"])
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(machine)?;
-    if !said.status.success() {
-        return Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()));
+    fs::write(folder.join(SOURCE), source.text.as_ref()).map_err(machine)?;
+    let started = |more: &[String]| {
+        let mut command = Command::new(&cc.program);
+        command.args(source.flags(is_unit)).args(more).current_dir(folder).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(machine)
+    };
+    let ended = |child: Child| {
+        let said = child.wait_with_output().map_err(machine)?;
+        if said.status.success() {
+            return Ok(());
+        }
+        Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()))
+    };
+    let n_parts = source.n_parts.min(available_parallelism().map_or(1, NonZero::get));
+    let mut parts = vec![SOURCE.to_owned()];
+    if n_parts > 1 {
+        parts = (0..n_parts).map(|part| format!("stencil-{made}-{part}.o")).collect();
+        let compiling = parts.iter().enumerate().map(|(part, object)| {
+            let own = ["-o", object, SOURCE].map(str::to_owned);
+            started(&[&c::flags_of_part(part, n_parts)[..], &own].concat())
+        });
+        // All are started before one is waited for, and all are waited for.
+        let compiling: Vec<Result<Child, Failure>> = compiling.collect();
+        let done: Vec<Result<(), Failure>> = compiling.into_iter().map(|it| ended(it?)).collect();
+        done.into_iter().collect::<Result<(), Failure>>()?;
     }
+    let linked = ["-o".to_owned(), library.clone()].into_iter().chain(parts).chain(["-lm".to_owned()]);
+    ended(started(&linked.collect::<Vec<_>>())?)?;
     Ok(folder.join(library))
 }
 
@@ -301,6 +322,8 @@ const SOURCE: &str = "stencil.c";
 pub(crate) struct Source<'a> {
     text: Cow<'a, str>,
     flags: Vec<&'static str>,
+    /// In how many parts it can be compiled at the same time.
+    n_parts: usize,
 }
 
 impl<'a> Source<'a> {
@@ -310,11 +333,11 @@ impl<'a> Source<'a> {
         flags.extend(MACHINE_FLAGS);
         let text = &artifact.listing.text;
         if !has_lines {
-            return Self { text: Cow::Borrowed(text), flags };
+            return Self { text: Cow::Borrowed(text), flags, n_parts: artifact.n_parts };
         }
         flags.extend(c::LINE_FLAGS);
         let text = with_directives(text, SOURCE, &compile::written(artifact, compilation));
-        Self { text: Cow::Owned(text), flags }
+        Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts }
     }
 
     /// For fields whose neighbours along i lie side by side, or for others.

@@ -54,6 +54,12 @@ pub fn flag_for(is_unit: bool) -> &'static str {
     if is_unit { "-DISOBAR_IS_UNIT(it)=true" } else { "-DISOBAR_IS_UNIT(it)=false" }
 }
 
+/// Behind the other flags: one of several parts of the text, to be linked with the others.
+#[must_use]
+pub fn flags_of_part(part: usize, n_parts: usize) -> [String; 3] {
+    ["-c".to_owned(), format!("-DISOBAR_PARTS={n_parts}"), format!("-DISOBAR_PART={part}")]
+}
+
 /// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
 pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 
@@ -92,6 +98,8 @@ pub struct Artifact {
     pub arguments: Vec<Argument>,
     /// What each step is about that a run reports.
     pub steps: Vec<About>,
+    /// In how many parts the text can be compiled at the same time; see [`flags_of_part`].
+    pub n_parts: usize,
     temporaries: Vec<Temporary>,
 }
 
@@ -174,7 +182,7 @@ fn reserved_bytes(container: &Container, symbols: &[(String, i64)]) -> Option<u6
 /// Generates C for a valid graph.
 #[must_use]
 pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
-    let (listing, steps, temporaries) = print::file(sdfg, options);
+    let (listing, steps, temporaries, n_parts) = print::file(sdfg, options);
     let argument = |it: &Container| {
         let kind = match it.kind {
             ContainerKind::Field { is_read, is_written } => {
@@ -189,6 +197,7 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
         entry: ENTRY.to_owned(),
         arguments: sdfg.arguments.iter().map(|&it| argument(&sdfg.containers[it])).collect(),
         steps,
+        n_parts,
         temporaries,
     }
 }

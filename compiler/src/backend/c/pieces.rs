@@ -8,6 +8,18 @@ pub(super) const UNIT: &str = "\
 #endif
 ";
 
+pub(super) const PARTS: &str = "\
+/* The file may be compiled in parts at the same time, with -DISOBAR_PARTS=n and -DISOBAR_PART=0 to n - 1, which
+   are then linked: the loops of step s are in part s % n, the entry in part 0. */
+#ifdef ISOBAR_PARTS
+#define ISOBAR_HERE(step) ((step) % ISOBAR_PARTS == ISOBAR_PART)
+#define ISOBAR_STEP __attribute__((visibility(\"hidden\")))
+#else
+#define ISOBAR_HERE(step) 1
+#define ISOBAR_STEP static
+#endif
+";
+
 pub(super) const EXTREMA: &str = "\
 static inline int64_t isobar_least(int64_t a, int64_t b) { return b < a ? b : a; }
 static inline int64_t isobar_greatest(int64_t a, int64_t b) { return a < b ? b : a; }

@@ -6,7 +6,7 @@ use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
+use super::pieces::{EXTREMA, FETCH, PARTS, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
 use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
@@ -24,8 +24,8 @@ use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
-/// The file, what each of its steps is about, and what a run allocates.
-pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec<Temporary>) {
+/// The file, what each of its steps is about, what a run allocates, and in how many parts it can be compiled.
+pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec<Temporary>, usize) {
     let mut namer = Namer::new(RESERVED);
     let program = lower(sdfg, &mut namer);
     let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
@@ -45,15 +45,14 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec
         streamed: streamed_arrays(&program),
     };
     file.prologue();
-    for function in &program.functions {
-        file.function(function);
-    }
+    file.functions();
     file.entry();
+    let n_parts = file.n_parts();
     let listing = file.writer.finish();
     let temporaries = program.arrays.into_iter().filter_map(|it| {
         it.is_own().then_some(Temporary { container: it.container, is_per_thread: it.is_per_thread })
     });
-    (listing, steps, temporaries.collect())
+    (listing, steps, temporaries.collect(), n_parts)
 }
 
 pub(super) struct File<'p> {
@@ -72,6 +71,9 @@ pub(super) struct File<'p> {
     pub(super) streams: BTreeSet<usize>,
     streamed: BTreeSet<usize>,
 }
+
+/// A file with so many steps that threads share can be compiled in parts.
+const PARTS_FROM: usize = 4;
 
 impl File<'_> {
     fn prologue(&mut self) {
@@ -211,6 +213,36 @@ impl File<'_> {
         self.writer.line("};");
     }
 
+    /// In how many parts the file can be compiled at the same time, each with the loops of some steps.
+    fn n_parts(&self) -> usize {
+        let n_spread = self.program.steps.iter().filter(|it| it.is_spread).count();
+        if n_spread >= PARTS_FROM { n_spread } else { 1 }
+    }
+
+    fn functions(&mut self) {
+        let program = self.program;
+        if self.n_parts() == 1 {
+            program.functions.iter().for_each(|it| self.function(it));
+            return;
+        }
+        self.writer.line("");
+        paste(&mut self.writer, PARTS);
+        for step in program.steps.iter().filter(|it| it.is_spread) {
+            let name = &program.functions[step.function].name;
+            self.writer
+                .line(format_args!("ISOBAR_STEP void {name}(const struct run *run, const bool is_unit);"));
+        }
+        for of_step in program.functions.chunk_by(|one, other| one.step == other.step) {
+            // What is not shared by the threads is a part of the entry.
+            let step = of_step[0].step;
+            let is_spread = program.steps.get(step - 1).is_some_and(|it| it.is_spread);
+            self.writer.line("");
+            self.writer.line(format_args!("#if ISOBAR_HERE({})", if is_spread { step } else { 0 }));
+            of_step.iter().for_each(|it| self.function(it));
+            self.writer.line("#endif");
+        }
+    }
+
     fn function(&mut self, function: &Function) {
         let program = self.program;
         let is_this = |at: usize| std::ptr::eq(&raw const program.functions[at], function);
@@ -222,7 +254,11 @@ impl File<'_> {
         self.writer.line(format_args!("/* {about} */"));
         // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
         let is_copied = !is_step.is_some_and(|it| it.is_spread);
-        let linkage = if is_copied { "static inline __attribute__((always_inline))" } else { "static" };
+        let linkage = match is_copied {
+            true => "static inline __attribute__((always_inline))",
+            false if self.n_parts() > 1 => "ISOBAR_STEP",
+            false => "static",
+        };
         self.writer.line(format_args!(
             "{linkage} void {}(const struct run *run, const bool is_unit{positions})",
             function.name
@@ -587,6 +623,10 @@ impl File<'_> {
 
     fn entry(&mut self) {
         self.writer.line("");
+        let is_part = self.n_parts() > 1;
+        if is_part {
+            self.writer.line("#if ISOBAR_HERE(0)");
+        }
         self.writer.line("int32_t isobar_run(const isobar_call *call)");
         self.writer.line("{");
         self.writer.indent();
@@ -619,6 +659,9 @@ impl File<'_> {
         self.steps();
         self.writer.dedent();
         self.writer.line("}");
+        if is_part {
+            self.writer.line("#endif");
+        }
     }
 
     fn arguments(&mut self) {
