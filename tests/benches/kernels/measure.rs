@@ -26,6 +26,9 @@ const NUMPY_TEXT: &str = "numpy text";
 /// Whose result all others are held against.
 const MEANT: &str = "openmp";
 
+/// So long before each turn where there are threads.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+
 /// Who takes longer than this for all calls takes fewer turns, in seconds.
 const PATIENCE: f64 = 12.0;
 
@@ -221,6 +224,10 @@ pub(crate) fn measure(
             let turn = &mut turns[at];
             if round % turn.every != 0 || matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
                 continue;
+            }
+            // The threads of OpenMP look for work for a while after a call, and would take the processor from others'.
+            if setting.threads > 1 {
+                std::thread::sleep(PAUSE);
             }
             // A process of Python does both calls itself.
             if !matches!(turn.who, Who::Peer(..)) {
