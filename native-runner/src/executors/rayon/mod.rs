@@ -322,6 +322,36 @@ impl<'f> Made<'f> {
     }
 }
 
+/// A processor for each thread, where there are as many as that; else none. Where each thread has its own it stays
+/// there, as what it touched first does: a system that wakes two on one processor needs milliseconds to notice.
+fn places(threads: usize) -> Vec<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity};
+        let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+        let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&it| allowed.is_set(it)).collect();
+        if all.len() == threads { all } else { Vec::new() }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = threads;
+        Vec::new()
+    }
+}
+
+/// Keeps this thread on a processor. Where that is not granted, the system places it.
+fn stay(place: Option<usize>) {
+    #[cfg(target_os = "linux")]
+    if let Some(place) = place {
+        use rustix::thread::{CpuSet, sched_setaffinity};
+        let mut only = CpuSet::new();
+        only.set(place);
+        let _ = sched_setaffinity(None, &only);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = place;
+}
+
 /// The pool with so many threads; made once, since threads are dear.
 fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
@@ -329,7 +359,12 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     if let Some(pool) = pools.get(&threads) {
         return Ok(pool.clone());
     }
-    let made = ThreadPoolBuilder::new().num_threads(threads).thread_name(|at| format!("isobar-{at}")).build();
+    let places = places(threads);
+    let made = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|at| format!("isobar-{at}"))
+        .start_handler(move |at| stay(places.get(at).copied()))
+        .build();
     let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
     pools.insert(threads, pool.clone());
     Ok(pool)
