@@ -18,6 +18,21 @@ use isobar_tests::generate::Features;
 use isobar_tests::kernels::fields::Fields;
 use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
 
+/// The C compiler of this machine; where there is none, that is said.
+fn tools() -> Option<Tools> {
+    let environment = Environment {
+        path: std::env::var_os("PATH").unwrap_or_default(),
+        cc: std::env::var("CC").ok(),
+        ..Environment::default()
+    };
+    let tools = Tools::find(&environment);
+    if let Err(why) = &tools.cc {
+        eprintln!("skipped: {why}");
+        return None;
+    }
+    Some(tools)
+}
+
 fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
     let nothing = Err(String::new());
     let setting = Setting {
@@ -110,16 +125,7 @@ const IN_C: [u64; 5] = [2, 11, 30, 243, 259];
 
 #[test]
 fn generated_stencils_give_the_bits_of_debug_in_c() {
-    let environment = Environment {
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        cc: std::env::var("CC").ok(),
-        ..Environment::default()
-    };
-    let tools = Tools::find(&environment);
-    if let Err(why) = &tools.cc {
-        eprintln!("skipped: {why}");
-        return;
-    }
+    let Some(tools) = tools() else { return };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("generated_in_c");
     std::fs::create_dir_all(&folder).expect("a folder of the build");
     for seed in IN_C {
@@ -149,16 +155,7 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
 
 #[test]
 fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
-    let environment = Environment {
-        path: std::env::var_os("PATH").unwrap_or_default(),
-        cc: std::env::var("CC").ok(),
-        ..Environment::default()
-    };
-    let tools = Tools::find(&environment);
-    if let Err(why) = &tools.cc {
-        eprintln!("skipped: {why}");
-        return;
-    }
+    let Some(tools) = tools() else { return };
     let chain = std::fs::read_to_string(root().join("tests/kernels/chain.py")).expect("it is text");
     let is_statement = |it: &str| it.starts_with("        ") && it.contains(" = ");
     let apart = chain.lines().map(|it| match is_statement(it) {

@@ -21,7 +21,6 @@ use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 
-pub(super) use super::interface::start_of;
 use super::interface::{Code, Passed};
 use super::steps::{Sink, Step, step};
 use super::workspace::Workspace;

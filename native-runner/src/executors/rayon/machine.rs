@@ -145,6 +145,7 @@ impl Machine {
                 joined: &links,
                 wide: &mut wide,
                 texts: Vec::new(),
+                keeps_text,
                 failed: None,
             };
             translate(builder, &mut shared, &mut linking, function, config);
@@ -203,8 +204,9 @@ struct Linking<'m> {
     joined: &'m Joined,
     /// Finished code, to be defined.
     wide: &'m mut Vec<(FuncId, Vec<u8>)>,
-    /// What that does.
+    /// What that does, where it is asked for.
     texts: Vec<String>,
+    keeps_text: bool,
     failed: Option<String>,
 }
 
@@ -232,7 +234,9 @@ impl Links for Linking<'_> {
         match self.module.declare_function(&name, Linkage::Local, &signature) {
             Ok(id) => {
                 self.wide.push((id, wide::emit(body)));
-                self.texts.push(format!("; {name}\n{body}\n"));
+                if self.keeps_text {
+                    self.texts.push(format!("; {name}\n{body}\n"));
+                }
                 self.module.declare_func_in_func(id, of)
             }
             Err(why) => {

@@ -29,8 +29,9 @@ use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
 use isobar_protocol::request::Mode;
 
-use super::openmp::start_of;
+use super::interface::start_of;
 use super::steps::{Sink, step};
+use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
 use crate::compile::milliseconds;
 use crate::machine::Found;
@@ -196,29 +197,6 @@ impl Prepared for Made<'_> {
     }
 }
 
-/// Memory that starts at a cache line.
-#[derive(Default)]
-struct Workspace {
-    memory: Vec<u64>,
-}
-
-impl Workspace {
-    /// The address of so many bytes; none where there is no such memory. What was there stays.
-    fn reserve(&mut self, bytes: u64) -> Option<*mut u8> {
-        const LINE: usize = shape::ALIGNMENT;
-        let words = usize::try_from(bytes).ok()?.checked_add(LINE)?.div_ceil(8);
-        if self.memory.len() < words {
-            self.memory = Vec::new();
-            let mut memory = Vec::new();
-            memory.try_reserve_exact(words).ok()?;
-            memory.resize(words, 0);
-            self.memory = memory;
-        }
-        let start = self.memory.as_mut_ptr().cast::<u8>();
-        Some(start.wrapping_add(start.align_offset(LINE)))
-    }
-}
-
 impl<'f> Made<'f> {
     fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize, options: Options) -> Self {
         let program = lower(flow, &mut Namer::new(&[]));
@@ -259,7 +237,8 @@ impl<'f> Made<'f> {
         let (shape, _) = self.code.as_ref().ok_or_else(missing)?;
         let n_threads = u32::try_from(threads).unwrap_or(u32::MAX);
         let bytes = shape.workspace_bytes(&self.program, n_threads).ok_or(Failure::OutOfMemory)?;
-        let mut free = self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
+        self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
+        let mut free = self.workspace.start();
         let mut frame = vec![0_u64; 1 + self.program.arrays.len()];
         for (at, array) in self.program.arrays.iter().enumerate() {
             let address = |it: *mut c_void| it as u64;

@@ -167,7 +167,6 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     pub(super) fn finish(mut self) -> (Body, Vec<Clif>) {
-        self.body.n_words = self.words.len();
         self.body.finish();
         (self.body, self.words)
     }

@@ -114,26 +114,8 @@ pub(super) enum Op {
 
 impl Op {
     pub(super) fn operands(&self, mut each: impl FnMut(Id)) {
-        match *self {
-            Op::Load(_) | Op::LoadOne(_) | Op::LoadBools(_) | Op::Word(_) | Op::Constant(_) | Op::Slot(_) => {
-            }
-            Op::Unary(_, a)
-            | Op::ShiftLeft(a, _)
-            | Op::ShiftRight(a, _)
-            | Op::Convert(_, a)
-            | Op::Gather(_, a) => {
-                each(a);
-            }
-            Op::Binary(_, a, b) | Op::Compare(_, _, a, b) => {
-                each(a);
-                each(b);
-            }
-            Op::Fused { a, b, c, .. } | Op::Select(a, b, c) => {
-                each(a);
-                each(b);
-                each(c);
-            }
-        }
+        let mut copy = *self;
+        copy.operands_mut(|it| each(*it));
     }
 
     pub(super) fn operands_mut(&mut self, mut each: impl FnMut(&mut Id)) {
@@ -263,7 +245,6 @@ pub(in super::super) struct Body {
     /// In the order in which their code stands; the first one is entered.
     pub(super) blocks: Vec<Block>,
     pub(super) pointers: Vec<Pointer>,
-    pub(super) n_words: usize,
     pub(super) n_slots: usize,
 }
 
