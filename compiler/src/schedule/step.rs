@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::nodes::{Loop, Placement, Tree};
+use super::nodes::{Container, Loop, Placement, Tree};
 use super::transform::merge::Ranges;
 use super::transform::{
-    Path, Refusal, contract, distribute, merge, peel, placement, roll, split, swap, tile, unit,
+    Path, Refusal, contract, copy, distribute, merge, peel, placement, roll, split, swap, tile, unit,
 };
 use crate::diag::StmtId;
+use crate::entity::Handle;
 use crate::schedule::analysis::uses::{Uses, counted};
 use crate::space::{Affine, Axis, Symbol};
 
@@ -39,6 +40,8 @@ pub enum Step {
     Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
     /// The neighbours from the first to the last loop run position by position, each ahead of those behind it.
     Roll { axis: Axis, first: LoopRef, last: LoopRef },
+    /// What the sweeps inside write into a field and read again has an array of its own.
+    Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
     Contract { container: String, owner: LoopRef },
     /// Who carries out the loop.
@@ -128,10 +131,12 @@ impl Step {
                 let (outer, nodes) = neighbours(tree, first, last)?;
                 roll::roll(tree, &outer, nodes, *axis)?;
             }
+            Step::Copy { container, owner } => {
+                let (path, found) = (owner.find(tree)?, named(tree, container)?);
+                copy::copy_results(tree, &path, found)?;
+            }
             Step::Contract { container, owner } => {
-                let path = owner.find(tree)?;
-                let found = tree.containers.find(|it| it.name == *container);
-                let found = found.ok_or_else(|| Refusal::new(format!("there is no `{container}`")))?;
+                let (path, found) = (owner.find(tree)?, named(tree, container)?);
                 contract::contract(tree, &path, found, Uses::of(tree).paths(found))?;
             }
             Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
@@ -139,6 +144,11 @@ impl Step {
         tree.steps.push(self);
         Ok(())
     }
+}
+
+fn named(tree: &Tree, container: &str) -> Result<Handle<Container>, Refusal> {
+    let found = tree.containers.find(|it| it.name == *container);
+    found.ok_or_else(|| Refusal::new(format!("there is no `{container}`")))
 }
 
 /// The block that holds two loops and those between, the place of the first, and how many they are.
@@ -188,6 +198,7 @@ impl fmt::Display for Step {
             Step::Roll { axis, first, last } => {
                 write!(f, "roll {} {first} .. {last}", axis.position_name())
             }
+            Step::Copy { container, owner } => write!(f, "copy {container} in {owner}"),
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
             Step::Place(placement, at) => write!(f, "{} {at}", word(*placement)),
         }
@@ -270,6 +281,10 @@ pub fn parse(line: &str) -> Result<Step, String> {
             }
         }
         ("roll", _) => Err(shape("roll j j@s0 .. j@s7")),
+        ("copy", [container, "in", owner]) => {
+            Ok(Step::Copy { container: (*container).to_owned(), owner: at(owner)? })
+        }
+        ("copy", _) => Err(shape("copy x in j@s0")),
         ("contract", [container, "in", owner]) => {
             Ok(Step::Contract { container: (*container).to_owned(), owner: at(owner)? })
         }
@@ -292,7 +307,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all = "merge, swap, distribute, split, peel, drop, tile, roll, contract, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, copy, contract, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -313,6 +328,7 @@ mod tests {
             "drop k@s1",
             "tile j 32 k@s0 .. k@s7",
             "roll j j@s0 .. j@s7",
+            "copy x in j@s0",
             "contract flux in j_tile@s0",
             "threads j_tile@s0",
             "simd i@s3#4",

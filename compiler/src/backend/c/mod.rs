@@ -11,12 +11,14 @@ pub mod math;
 mod binding;
 mod expression;
 mod formula;
+mod loops;
 mod pieces;
 mod print;
 mod streams;
 mod strips;
 mod words;
 
+use super::code::nodes::bytes_of_threads;
 pub use crate::backend::code::nodes::About;
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
@@ -109,6 +111,8 @@ struct Temporary {
     container: Container,
     /// Whether it allocates one for each thread.
     is_per_thread: bool,
+    /// What the length of its rows is rounded up to.
+    row_unit: i64,
 }
 
 /// An argument of the stencil.
@@ -157,11 +161,12 @@ impl Artifact {
             symbols.push((names::levels_below(&container).name().to_owned(), below));
             symbols.push((names::levels_above(&container).name().to_owned(), above));
         }
-        let mut total = 0_u64;
+        let (mut shared, mut own) = (0_u64, 0_u64);
         for it in &self.temporaries {
-            let copies = if it.is_per_thread { u64::from(threads) } else { 1 };
-            total = total.checked_add(reserved_bytes(&it.container, &symbols)?.checked_mul(copies)?)?;
+            let total = if it.is_per_thread { &mut own } else { &mut shared };
+            *total = total.checked_add(reserved_bytes(it, &symbols)?)?;
         }
+        let total = shared.checked_add(bytes_of_threads(own, threads)?)?;
         if total == 0 { Some(0) } else { total.checked_add(ALIGNMENT) }
     }
 }
@@ -169,12 +174,14 @@ impl Artifact {
 /// Every temporary starts at a multiple of so many bytes: a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
 
-fn reserved_bytes(container: &Container, symbols: &[(String, i64)]) -> Option<u64> {
-    let mut bytes = container.dtype.size_bytes() as u64;
-    for size in container.places() {
+fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
+    let mut bytes = it.container.dtype.size_bytes() as u64;
+    let mut unit = u64::try_from(it.row_unit).ok()?;
+    for size in it.container.places() {
         let value_of = &mut |symbol: &Symbol| symbols.iter().find(|it| it.0 == symbol.name()).map(|it| it.1);
         let length = size.evaluated(value_of)?.max(0);
-        bytes = bytes.checked_mul(u64::try_from(length).ok()?)?;
+        let length = u64::try_from(length).ok()?.checked_next_multiple_of(unit)?;
+        (bytes, unit) = (bytes.checked_mul(length)?, 1);
     }
     bytes.checked_next_multiple_of(ALIGNMENT)
 }

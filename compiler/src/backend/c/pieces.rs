@@ -70,6 +70,15 @@ static inline uint64_t isobar_times(uint64_t a, uint64_t b)
 }
 ";
 
+pub(super) const ROW: &str = "\
+/* How long a row is, in elements, where the next one starts at a line of 64 bytes too. */
+static inline int64_t isobar_row(int64_t length, int64_t bytes)
+{
+  const int64_t line = 64 / bytes;
+  return (length + line - 1) / line * line;
+}
+";
+
 pub(super) const RESERVE: &str = "\
 /* Where a piece of l * m * n elements starts; the total becomes UINT64_MAX where it is beyond any memory. */
 static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n, uint64_t bytes)
@@ -83,22 +92,6 @@ static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n,
   fits = !__builtin_add_overflow(bytes, 63, &bytes) && fits;
   fits = !__builtin_add_overflow(start, bytes - bytes % 64, total) && fits;
   if (!fits || start == UINT64_MAX) *total = UINT64_MAX;
-  return start;
-}
-";
-
-pub(super) const RESERVE_EACH: &str = "\
-/* The same for a piece for each thread; `each` becomes the number of bytes from one to the next. */
-static uint64_t isobar_reserve_each(uint64_t *total, int threads, uint64_t *each,
-                                    int64_t l, int64_t m, int64_t n, uint64_t bytes)
-{
-  const uint64_t start = *total;
-  uint64_t all;
-  *each = 0;
-  isobar_reserve(each, l, m, n, bytes);
-  const bool fits = *each != UINT64_MAX && start != UINT64_MAX
-      && !__builtin_mul_overflow(*each, (uint64_t)threads, &all) && !__builtin_add_overflow(start, all, total);
-  if (!fits) *total = UINT64_MAX;
   return start;
 }
 ";
@@ -162,6 +155,8 @@ pub(super) const RESERVED: &[&str] = &[
     "streams",
     "fields",
     "memory",
+    "own",
+    "each",
     "workspace",
     "status",
     "threads",

@@ -6,15 +6,15 @@ use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, PARTS, RAISE, RESERVE, RESERVE_EACH, RESERVED, TIMES, UNIT};
+use super::pieces::{EXTREMA, FETCH, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
 use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, math};
 use crate::backend::code::ahead::rows_of_later_turns;
 use crate::backend::code::nodes::{
-    About, Array, At, Branch, Checked, Element, For, Function, Index, Item, Positions, Program, Side, Target,
-    Trap, any, suffix, walk,
+    About, Array, BETWEEN_THREADS, Branch, Checked, For, Function, Index, Item, Program, Side, Target, Trap,
+    any, suffix, walk,
 };
 use crate::backend::code::uses::Uses;
 use crate::backend::code::{levels, lower};
@@ -50,7 +50,8 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec
     let n_parts = file.n_parts();
     let listing = file.writer.finish();
     let temporaries = program.arrays.into_iter().filter_map(|it| {
-        it.is_own().then_some(Temporary { container: it.container, is_per_thread: it.is_per_thread })
+        let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
+        it.is_own().then_some(Temporary { container: it.container, is_per_thread, row_unit })
     });
     (listing, steps, temporaries.collect(), n_parts)
 }
@@ -66,7 +67,7 @@ pub(super) struct File<'p> {
     /// The locals of which each lane of the strip at hand has one.
     pub(super) lanes: BTreeSet<usize>,
     /// Whether a loop around asks for what its later turns read.
-    fetches: bool,
+    pub(super) fetches: bool,
     /// The arrays whose row at hand is computed beside them, and all of which rows are.
     pub(super) streams: BTreeSet<usize>,
     streamed: BTreeSet<usize>,
@@ -122,9 +123,9 @@ impl File<'_> {
         if self.temporaries().next().is_some() {
             self.writer.line("");
             paste(&mut self.writer, RESERVE);
-            if self.program.arrays.iter().any(|it| it.is_per_thread) {
+            if self.program.arrays.iter().any(|it| it.row_unit() > 1) {
                 self.writer.line("");
-                paste(&mut self.writer, RESERVE_EACH);
+                paste(&mut self.writer, ROW);
             }
             if self.temporaries().any(|(_, it)| it.shape.len() > it.axes.len()) {
                 self.writer.line("");
@@ -190,7 +191,7 @@ impl File<'_> {
             self.writer.line("struct isobar_raised *raised;");
         }
         for array in &self.program.arrays {
-            let Array { name, container: it, is_per_thread } = array;
+            let Array { name, container: it, .. } = array;
             let Some(name) = name else { continue };
             let ctype = c_element_type(it.dtype);
             if array.is_scalar_argument() {
@@ -205,9 +206,10 @@ impl File<'_> {
             if !strides.is_empty() {
                 self.writer.line(format_args!("int64_t {};", strides.join(", ")));
             }
-            if *is_per_thread {
-                self.writer.line(format_args!("uint64_t {name}_each; /* from one thread's to the next */"));
-            }
+        }
+        if self.program.arrays.iter().any(|it| it.is_per_thread) {
+            self.writer
+                .line("uint64_t each; /* in bytes, from the arrays of one thread to those of the next */");
         }
         self.writer.dedent();
         self.writer.line("};");
@@ -302,6 +304,9 @@ impl File<'_> {
         if !sizes.is_empty() {
             self.writer.line(format_args!("const int64_t {};", sizes.join(", ")));
         }
+        if uses.arrays.iter().any(|&at| self.program.arrays[at].is_per_thread) {
+            self.writer.line("const uint64_t own = (uint64_t)omp_get_thread_num() * run->each;");
+        }
         let mut needs_unit = false;
         for &at in &uses.arrays {
             let array = &self.program.arrays[at];
@@ -313,12 +318,12 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            let own = if *is_per_thread {
-                format!(" + (uint64_t)omp_get_thread_num() * run->{name}_each")
+            let start = if *is_per_thread {
+                format!("({ctype} *)(void *)((char *)run->{name} + own)")
             } else {
-                String::new()
+                format!("run->{name}")
             };
-            self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = run->{name}{own};"));
+            self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = {start};"));
             let strides: Vec<String> = array
                 .strided()
                 .filter(|dimension| uses.strides.contains(&(at, *dimension)))
@@ -387,26 +392,7 @@ impl File<'_> {
                 let rows = streamed_rows(&self.streamed, it);
                 self.streamed(it, &rows);
             }
-            Item::For(it) => {
-                self.open("loop", []);
-                // What may have to report a trap is no vector loop for a C compiler.
-                let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
-                if it.is_simd && !any(&it.body, &mut |it| is_trap(it)) {
-                    self.writer.line("#pragma omp simd");
-                }
-                let (variable, start, end, next) = self.bounds(&it.positions);
-                self.writer.line(if it.is_descending {
-                    format!("for (int64_t {variable} = {end} - 1; {variable} >= {start}; --{variable}) {{")
-                } else {
-                    format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
-                });
-                let outer = self.fetches;
-                self.fetches = outer || self.fetch_rows_of_later_turns(it);
-                self.block(&it.body);
-                self.fetches = outer;
-                self.writer.line("}");
-                self.writer.close();
-            }
+            Item::For(it) => self.counted(it),
             Item::Launch(it) => {
                 self.open("parallel-loop", []);
                 let collapse = if it.positions.len() > 1 {
@@ -465,26 +451,6 @@ impl File<'_> {
         }
     }
 
-    /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
-    fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
-        let rows = if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it) };
-        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
-        let along = self.words().affine(along).0;
-        self.writer.indent();
-        let line = |element: &Element| self.program.arrays[element.array].container.dtype.size_bytes();
-        let step = 64 / rows.iter().map(line).max().unwrap_or(8).max(1);
-        self.writer.line(format_args!(
-            "for (int64_t {along} = 0; is_unit && {along} < run->I; {along} += {step}) {{"
-        ));
-        for row in &rows {
-            let element = self.words().element(row).0;
-            self.writer.line(format_args!("  ISOBAR_FETCH({element});"));
-        }
-        self.writer.line("}");
-        self.writer.dedent();
-        true
-    }
-
     fn checked(&mut self, it: &Checked) {
         self.open("check", [&it.origin]);
         let mut outside = Vec::new();
@@ -529,13 +495,6 @@ impl File<'_> {
 
     fn position(&self, symbol: &Symbol) -> String {
         self.words().symbol(symbol)
-    }
-
-    /// Variable, start, end, and the step from one iteration to the next.
-    pub(super) fn bounds(&self, it: &Positions) -> (String, String, String, String) {
-        let variable = self.position(&it.variable);
-        let next = stepped(&variable, it.step);
-        (variable, self.words().size(&it.start).0, self.words().size(&it.end).0, next)
     }
 
     /// Reports that the run must end at a cell.
@@ -594,7 +553,7 @@ impl File<'_> {
         n_outer
     }
 
-    fn block(&mut self, items: &[Item]) {
+    pub(super) fn block(&mut self, items: &[Item]) {
         self.writer.indent();
         self.items(items);
         self.writer.dedent();
@@ -709,6 +668,12 @@ impl File<'_> {
         self.writer.line("uint64_t size = 0;");
         let levels = levels(self.sdfg);
         let arrays = &self.program.arrays;
+        let has_own = temporaries.iter().any(|(at, _)| arrays[*at].is_per_thread);
+        if has_own {
+            self.writer.line("/* Those of each thread lie together, a page from the next thread's: what the processor fetches");
+            self.writer.line("   ahead of one thread is not what another one writes. */");
+            self.writer.line(format_args!("uint64_t each = {BETWEEN_THREADS};"));
+        }
         let mut spell = |symbol: &Symbol| match levels.get(symbol) {
             Some(&(at, side)) => {
                 format!("run.{}_{}", arrays[at].name.as_deref().unwrap_or_default(), side.name())
@@ -721,22 +686,23 @@ impl File<'_> {
             let places: Vec<Size> = it.places().collect();
             let (points, data) = places.split_at(it.axes.len());
             let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
+            if let Some(row) = lengths.first_mut().filter(|_| arrays[*at].row_unit() > 1) {
+                *row = format!("isobar_row({row}, sizeof({ctype}))");
+            }
             lengths.resize(3, "1".to_owned());
             let mut bytes = format!("sizeof({ctype})");
             for length in data {
                 bytes = format!("isobar_times({bytes}, {})", size(length, &mut spell).0);
             }
             let lengths = lengths.join(", ");
-            if arrays[*at].is_per_thread {
-                self.writer.line(format_args!(
-                    "const uint64_t {name}_at = isobar_reserve_each(&size, run.threads, &run.{name}_each, {lengths}, {bytes});"
-                ));
-                self.writer.line(format_args!("run.{name}_each /= sizeof({ctype});"));
-            } else {
-                self.writer.line(format_args!(
-                    "const uint64_t {name}_at = isobar_reserve(&size, {lengths}, {bytes});"
-                ));
-            }
+            let total = if arrays[*at].is_per_thread { "each" } else { "size" };
+            self.writer.line(format_args!(
+                "const uint64_t {name}_at = isobar_reserve(&{total}, {lengths}, {bytes});"
+            ));
+        }
+        if has_own {
+            self.writer.line("run.each = each;");
+            self.writer.line("const uint64_t own_at = isobar_reserve(&size, run.threads, 1, 1, each);");
         }
         self.writer.line("char *memory = NULL, *workspace = call->workspace;");
         self.writer.line("if (workspace == NULL || call->workspace_bytes < size) {");
@@ -754,7 +720,11 @@ impl File<'_> {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", suffix(it, dimension));
                     let length = size(&places[dimension - 1], &mut spell);
-                    let factor = at_least(length, ATOM);
+                    let factor = if dimension == 1 && arrays[*at].row_unit() > 1 {
+                        format!("isobar_row({}, sizeof({ctype}))", length.0)
+                    } else {
+                        at_least(length, ATOM)
+                    };
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
                     self.writer.line(format_args!("{own} = {value};"));
                     stride = Some(own);
@@ -771,7 +741,9 @@ impl File<'_> {
                 }
             }
             let start: String = start.iter().map(|it| format!(" + {it}")).collect();
-            self.writer.line(format_args!("run.{name} = ({ctype} *)(void *)(workspace + {name}_at){start};"));
+            let own = if arrays[*at].is_per_thread { "own_at + " } else { "" };
+            self.writer
+                .line(format_args!("run.{name} = ({ctype} *)(void *)(workspace + {own}{name}_at){start};"));
         }
     }
 
@@ -822,11 +794,6 @@ impl File<'_> {
         }
         self.writer.line("return status;");
     }
-}
-
-/// What a loop does with its variable from one iteration to the next.
-fn stepped(variable: &str, step: i64) -> String {
-    if step == 1 { format!("++{variable}") } else { format!("{variable} += {step}") }
 }
 
 fn is_written(container: &Container) -> bool {

@@ -6,13 +6,31 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Element, For, Item, Positions, Program, Read};
+use super::nodes::{At, Element, For, Item, Positions, Program, Read, walk};
+use crate::expr::ExprKind;
 use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
-/// So many turns are between the one that asks for a row and the first that reads it. A row of an ordinary domain is
-/// read in less time than memory takes to answer while it is busy.
-const TURNS: i64 = 6;
+/// At most, and at least, so many turns are between the one that asks for a row and the first that reads it.
+const MOST_TURNS: usize = 6;
+const LEAST_TURNS: usize = 2;
+
+/// Operations for each point of a row that take as long as memory does to answer while it is busy.
+const OPERATIONS: usize = 48;
+
+/// How many turns ahead rows are asked for: the fewer operations a turn has, the sooner it is over.
+fn turns_ahead(body: &[Item]) -> i64 {
+    let mut n = 0;
+    walk(body, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.walk(&mut |it| {
+                use ExprKind::{Binary, Call, Ternary, Unary};
+                n += usize::from(matches!(it.kind, Binary(..) | Unary(..) | Call(..) | Ternary { .. }));
+            });
+        });
+    });
+    (OPERATIONS / n.max(1)).clamp(LEAST_TURNS, MOST_TURNS) as i64
+}
 
 /// One element of each row of a field that a later turn of a loop is the first to read, where the loop runs row by row:
 /// no loop inside has more than one position, but those along the rows.
@@ -22,7 +40,8 @@ pub fn rows_of_later_turns(program: &Program, around: &For) -> Vec<Element> {
     if around.axis == Axis::I || around.positions.step != 1 || !rows.items(&around.body) || !rows.has_rows {
         return Vec::new();
     }
-    let turns = if around.is_descending { -TURNS } else { TURNS };
+    let turns = turns_ahead(&around.body);
+    let turns = if around.is_descending { -turns } else { turns };
     let found = rows.first_of_their_kind().into_iter().map(|(mut row, at)| {
         if let Some(At::Known(sum)) = row.index.get_mut(at.dimension) {
             *sum = sum.clone().moved(at.distance + turns);

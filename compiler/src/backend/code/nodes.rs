@@ -6,6 +6,7 @@ use crate::backend::emit::Namer;
 use crate::diag::{Origin, Span, StmtId};
 use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
+use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, Size, Symbol, names};
 use crate::types::DType;
 
@@ -207,6 +208,26 @@ pub struct Positions {
     pub step: i64,
 }
 
+impl Positions {
+    /// The only position, where there is one at most, and which of two sizes have to be apart for it: the first below
+    /// the second.
+    #[must_use]
+    pub fn only_turn(&self) -> Option<(Size, Vec<(Size, Size)>)> {
+        if self.step != 1 || !is_at_most(&self.end, &self.start.moved(1)) {
+            return None;
+        }
+        // Where there is a position it is the first and the last.
+        let is_simple = matches!(self.start, Size::Affine(_)) || !matches!(self.end, Size::Affine(_));
+        let position = if is_simple { self.start.clone() } else { self.end.moved(-1) };
+        let lows = match &self.start {
+            Size::Max(parts) => parts.clone(),
+            one => vec![one.clone()],
+        };
+        let lows = lows.into_iter().filter(|it| !is_at_most(&it.moved(1), &self.end));
+        Some((position, lows.map(|it| (it, self.end.clone())).collect()))
+    }
+}
+
 /// Calls a function for positions in parallel; without positions, once.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -241,6 +262,23 @@ pub struct While {
     pub body: Vec<Item>,
 }
 
+/// Bytes of a cache line, and of the widest vector.
+pub const LINE_BYTES: i64 = 64;
+
+/// Bytes that stay free between the arrays of one thread and those of the next, a page: processors fetch ahead of what
+/// is read as far as a page goes, and what one of them writes while another one has fetched it both have to wait for.
+pub const BETWEEN_THREADS: u32 = 4096;
+
+/// What so many threads take that have `own` bytes each; none where that is beyond any memory.
+#[must_use]
+pub fn bytes_of_threads(own: u64, threads: u32) -> Option<u64> {
+    if own == 0 {
+        Some(0)
+    } else {
+        own.checked_add(u64::from(BETWEEN_THREADS))?.checked_mul(u64::from(threads))
+    }
+}
+
 /// Below the compute domain, or above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
@@ -263,16 +301,11 @@ impl Array {
     pub(super) fn new(container: &Container, namer: &mut Namer, is_per_thread: bool) -> Self {
         let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
         let sides = sides.into_iter().filter(|_| container.level_symbols().next().is_some());
-        let own = is_per_thread.then(|| "_each".to_owned());
         // What code needs to write its rows past the caches.
         let is_field = matches!(container.kind, ContainerKind::Field { .. });
         let rows = ["_row", "_to", "_step"].into_iter().filter(|_| is_field).map(str::to_owned);
-        let suffixes: Vec<String> = (0..container.shape.len())
-            .map(|it| suffix(container, it))
-            .chain(sides)
-            .chain(own)
-            .chain(rows)
-            .collect();
+        let suffixes: Vec<String> =
+            (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(rows).collect();
         let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
         let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
         Self { name, container: container.clone(), is_per_thread }
@@ -282,6 +315,14 @@ impl Array {
     #[must_use]
     pub fn is_own(&self) -> bool {
         matches!(self.container.storage, Storage::Heap | Storage::Private)
+    }
+
+    /// What the length along its first dimension is rounded up to, in elements: rows that a thread has for itself all
+    /// start at a cache line.
+    #[must_use]
+    pub fn row_unit(&self) -> i64 {
+        let is_of_rows = self.is_per_thread && self.container.shape.len() > 1;
+        if is_of_rows { LINE_BYTES / self.container.dtype.size_bytes() as i64 } else { 1 }
     }
 
     /// Whether it is one value that the caller passes.

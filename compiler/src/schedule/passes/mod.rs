@@ -4,6 +4,7 @@ pub mod merge_loops;
 pub mod fuse_in_tiles;
 pub mod sink_sequential_levels;
 pub mod order_loops;
+pub mod copy_results;
 pub mod contract_temporaries;
 pub mod peel_regions;
 pub mod drop_unit_loops;
@@ -100,7 +101,8 @@ pub const PASSES: &[Pass<Tree>] = &[
     },
     // The rest for other layouts than the usual one, and for GPUs.
     Pass { name: order_loops::NAME, run: order_loops::order_loops, preserves: &[] },
-    // When it is settled which loops hold what.
+    // When it is settled which loops hold what; the copies are what the next pass makes small.
+    Pass { name: copy_results::NAME, run: copy_results::copy_results, preserves: &[] },
     Pass {
         name: contract_temporaries::NAME,
         run: contract_temporaries::contract_temporaries,

@@ -8,6 +8,7 @@ use crate::entity::Handle;
 use crate::schedule::analysis::dependence::{Distance, distance, touches};
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
 use crate::schedule::visit::accesses;
+use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
 
 /// Gives each iteration of the loop at `owner` its own array in the place of `container`, which the
@@ -188,7 +189,8 @@ impl Shrinking {
                         _ => Dimension::Kept,
                     }
                 } else if axis == Axis::K && !has_ring && !is_found && array.shape.len() == array.axes.len() {
-                    let levels = swept(tree, owner, container, (at, &array.shift[at]), uses);
+                    let levels = swept(tree, owner, container, (at, &array.shift[at]), uses)
+                        .filter(|_| is_written_wherever_read(tree, owner, array, &found));
                     levels.map_or(Dimension::Kept, |length| Dimension::Ring { length })
                 } else {
                     Dimension::Kept
@@ -212,6 +214,12 @@ impl Shrinking {
         })
     }
 
+    /// Whether a few levels have a place at a time.
+    #[must_use]
+    pub fn keeps_a_ring(&self) -> bool {
+        self.dimensions.iter().any(|it| matches!(it, Dimension::Ring { .. }))
+    }
+
     fn rewrite(&self, access: &mut Access) {
         let old: Vec<Subscript> = std::mem::take(&mut access.index);
         let parts = old.into_iter().zip(self.dimensions.iter().zip(&self.shift));
@@ -231,8 +239,9 @@ impl Shrinking {
 /// How many neighbouring levels are needed at a time of an array that one sweep writes and reads: loops over levels of
 /// one order, right inside the loop at `owner`, of which each goes on where the one before it ends.
 ///
-/// Each level is written at all points before it is read, and read until the sweep has done the next one.
-fn swept(
+/// Each level is written before it is read, at all points that are read of any, and read until the sweep has done the
+/// next one.
+pub(super) fn swept(
     tree: &Tree,
     owner: &Path,
     container: Handle<Container>,
@@ -296,6 +305,41 @@ fn swept(
     Some(levels)
 }
 
+/// Whether all that write an array do so at the same points of a level, and nothing reads any other point of one.
+pub(super) fn is_written_wherever_read(
+    tree: &Tree,
+    owner: &Path,
+    array: &Container,
+    found: &[(&Access, Bounds)],
+) -> bool {
+    let block = tree.block(owner).map_or(&[][..], |it| it);
+    let targets: Vec<*const Access> =
+        touches(block).iter().filter(|it| it.is_write).map(|it| std::ptr::from_ref(it.access)).collect();
+    let horizontal = |axis: &(usize, Axis)| axis.1 != Axis::K;
+    array.axes.iter().enumerate().filter(horizontal).all(|(dimension, axis)| {
+        let reach = |(access, bounds): &(&Access, Bounds)| {
+            let index = &access.index[dimension];
+            let place = index.as_known()? - &array.shift[dimension];
+            let position = Symbol::new(axis.position_name());
+            let (start, end) = match bounds.get(&position) {
+                Some(bounds) => bounds.clone(),
+                // The loop stands around the one that has the array for itself.
+                None => (Affine::symbol(&position).into(), Affine::symbol(&position).moved(1).into()),
+            };
+            let beside = (&place - &Affine::symbol(&position)).as_constant()?;
+            Some((start.moved(beside), end.moved(beside)))
+        };
+        let (writes, reads): (Vec<_>, Vec<_>) =
+            found.iter().partition(|(access, _)| targets.contains(&std::ptr::from_ref(*access)));
+        let mut written = writes.into_iter().map(reach);
+        let Some(Some(all)) = written.next() else { return false };
+        written.all(|it| it.as_ref() == Some(&all))
+            && reads.into_iter().all(|it| {
+                reach(it).is_some_and(|(start, end)| is_at_most(&all.0, &start) && is_at_most(&end, &all.1))
+            })
+    })
+}
+
 /// Whether nothing reads the level at hand before a statement has written it that no condition guards.
 fn reads_what_is_written(nodes: &[Node], is_here: &impl Fn(&Access) -> bool, is_written: &mut bool) -> bool {
     nodes.iter().all(|node| {
@@ -350,10 +394,10 @@ fn part_beside(bound: &Size, tile: &Symbol) -> Option<i64> {
 }
 
 /// The ranges of the loops around, by variable.
-type Bounds = BTreeMap<Symbol, (Size, Size)>;
+pub(super) type Bounds = BTreeMap<Symbol, (Size, Size)>;
 
 /// The accesses of a container, with the loops around them, from the block on.
-fn collect<'t>(
+pub(super) fn collect<'t>(
     nodes: &'t [Node],
     bounds: &mut Bounds,
     container: Handle<Container>,

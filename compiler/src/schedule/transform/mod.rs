@@ -13,6 +13,7 @@ pub mod peel;
 pub mod unit;
 pub mod tile;
 pub mod roll;
+pub mod copy;
 pub mod contract;
 
 pub mod placement;

@@ -1,14 +1,21 @@
 //! A loop becomes two, one behind the other.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Path, Refusal};
-use crate::schedule::nodes::{Loop, Node, Order, Storage, Tree};
-use crate::space::Affine;
+use crate::entity::Handle;
+use crate::schedule::analysis::dependence::touches;
+use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
+use crate::space::assume::Assumptions;
 use crate::space::order::{greatest, least};
+use crate::space::{Affine, Size, Symbol};
 
 /// Turns `[start, end)` into `[start, at)` and `[at, end)`, in the order in which the loop runs.
 ///
-/// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it.
-/// - **Legality**: always, but for what lives in an iteration and is declared for one loop.
+/// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
+///   are bounded by what is left of the range, and go where nothing is. What lives in an iteration of the second part
+///   is an array of its own.
+/// - **Legality**: always.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
 /// The sections of the OIR say which levels the text treats otherwise; this cuts on, for the machine's sake alone.
@@ -21,23 +28,74 @@ pub fn split(tree: &mut Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
     if it.step != 1 {
         return Err(Refusal::new(format!("the loop over `{}` is one over tiles", it.variable)));
     }
-    if tree
-        .containers
-        .iter()
-        .any(|(_, c)| matches!(&c.storage, Storage::Private(owner) if *owner == it.variable))
-    {
-        return Err(Refusal::new(format!("arrays live in an iteration over `{}`", it.variable)));
-    }
-    let (Some((&position, outer)), Some(it)) = (path.split_last(), tree.loop_at_mut(path)) else {
-        return Ok(());
-    };
+    let Some((&position, outer)) = path.split_last() else { return Ok(()) };
     let at = greatest(&it.start, &least(&at.clone().into(), &it.end));
-    let upper = Loop { start: at.clone(), ..it.clone() };
-    it.end = at;
-    let is_descending = it.order == Order::Descending;
+    let mut lower = Loop { end: at.clone(), ..it.clone() };
+    let mut upper = Loop { start: at, ..it.clone() };
+    for half in [&mut lower, &mut upper] {
+        let within = Assumptions::some_point().with(&half.variable, &half.start, &half.end);
+        bound(&mut half.children, &half.variable, &within);
+    }
+    give_own(tree, &lower, &mut upper);
+    let is_descending = upper.order == Order::Descending;
+    let halves = if is_descending { [upper, lower] } else { [lower, upper] };
     if let Some(block) = tree.block_mut(outer) {
-        let behind = if is_descending { position } else { position + 1 };
-        block.insert(behind, Node::Loop(upper));
+        block.splice(position..=position, halves.map(Node::Loop));
     }
     Ok(())
+}
+
+/// Gives a loop containers of its own for those that live in one of its iterations, or of loops inside, and that
+/// another one uses too.
+fn give_own(tree: &mut Tree, other: &Loop, it: &mut Loop) {
+    let mut variables = vec![it.variable.clone()];
+    it.children.iter().for_each(|child| {
+        child.walk(&mut |node| {
+            if let Node::Loop(inner) = node {
+                variables.push(inner.variable.clone());
+            }
+        });
+    });
+    let lives_inside = |of: &Container| matches!(&of.storage, Storage::Private(by) if variables.contains(by));
+    let used: BTreeSet<_> = touches(&other.children).iter().map(|it| it.access.container).collect();
+    let mut own: BTreeMap<Handle<Container>, Handle<Container>> = BTreeMap::new();
+    for touch in touches(&it.children) {
+        let old = touch.access.container;
+        if !used.contains(&old) || !lives_inside(&tree.containers[old]) || own.contains_key(&old) {
+            continue;
+        }
+        let name = tree.free_name(&tree.containers[old].name);
+        let copy = Container { name, ..tree.containers[old].clone() };
+        own.insert(old, tree.containers.push(copy));
+    }
+    for child in &mut it.children {
+        child.each_access_mut(&mut |access| {
+            if let Some(&new) = own.get(&access.container) {
+                access.container = new;
+            }
+        });
+    }
+}
+
+/// Takes from bounds that count from `variable` what is decided within the range at hand, and loops that are empty.
+fn bound(nodes: &mut Vec<Node>, variable: &Symbol, within: &Assumptions) {
+    let counts = |size: &Size| {
+        let mut is_any = false;
+        size.each_symbol(&mut |it| is_any |= it == variable);
+        is_any
+    };
+    nodes.retain_mut(|node| {
+        if let Node::Loop(it) = node {
+            for size in [&mut it.start, &mut it.end] {
+                if counts(size) {
+                    *size = within.simplified(size);
+                }
+            }
+            if (counts(&it.start) || counts(&it.end)) && within.is_at_most(&it.end, &it.start) {
+                return false;
+            }
+        }
+        node.blocks_mut().into_iter().for_each(|block| bound(block, variable, within));
+        true
+    });
 }

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::merge::{Ranges, merge};
-use super::{Path, Refusal, contract, distribute, peel, placement, roll, split, swap, tile, unit};
+use super::{Path, Refusal, contract, copy, distribute, peel, placement, roll, split, swap, tile, unit};
 use crate::schedule::analysis::uses::{Uses, counted};
 use crate::schedule::nodes::{Node, Placement, Tree};
 use crate::schedule::parse::parse;
@@ -244,6 +244,150 @@ fn a_loop_is_split_within_its_range() {
     );
 }
 
+/// Loops over some rows, of which each hands a row of `t` from one loop along it to the next.
+fn rows(range: &str) -> String {
+    format!(
+        "for k in [0, K) parallel:
+  for j in {range} parallel:
+    for i in [0, I) parallel:
+      t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i + 2, j + 2, k]
+"
+    )
+}
+
+/// Gives each row its own `t`.
+fn with_rows_of_their_own(tree: &mut Tree) -> Result<(), Refusal> {
+    let t = tree.containers.find(|it| it.name == "t").expect("it is there");
+    let uses = Uses::of(tree);
+    contract::contract(tree, &first(&[0, 0]), t, uses.paths(t))
+}
+
+#[test]
+fn what_lives_in_an_iteration_is_another_array_in_each_part_of_its_loop() {
+    check(
+        &rows("[0, J)"),
+        |tree| {
+            with_rows_of_their_own(tree)?;
+            split::split(tree, &first(&[0, 0]), &Affine::constant(1))
+        },
+        &expect![[r#"
+            temporary t: float64[I + 4] shift [2] along I in j
+            temporary t_1: float64[I + 4] shift [2] along I in j
+
+            for k in [0, K) parallel:
+              for j in [0, 1) parallel:
+                for i in [0, I) parallel:
+                  t[i + 2] = a[i + 2, j + 2, k]
+                for i in [0, I) parallel:
+                  b[i, j, k] = t[i + 2]
+              for j in [1, J) parallel:
+                for i in [0, I) parallel:
+                  t_1[i + 2] = a[i + 2, j + 2, k]
+                for i in [0, I) parallel:
+                  b[i, j, k] = t_1[i + 2]
+        "#]],
+    );
+}
+
+#[test]
+fn what_lives_in_an_iteration_lives_in_that_around_where_there_is_no_other() {
+    check(
+        &rows("[0, 1)"),
+        |tree| {
+            with_rows_of_their_own(tree)?;
+            unit::drop_unit_loop(tree, &first(&[0, 0]))
+        },
+        &expect![[r#"
+            temporary t: float64[I + 4] shift [2] along I in k
+
+            for k in [0, K) parallel:
+              for i in [0, I) parallel:
+                t[i + 2] = a[i + 2, 2, k]
+              for i in [0, I) parallel:
+                b[i, 0, k] = t[i + 2]
+        "#]],
+    );
+}
+
+#[test]
+fn loops_inside_are_bounded_by_the_part_that_is_left() {
+    check(
+        &stages("t[i + 2, j + 1, k] + t[i + 2, j + 3, k]"),
+        |tree| {
+            roll::roll(tree, &first(&[0]), (0, 2), Axis::J)?;
+            split::split(tree, &first(&[0, 0]), &Affine::constant(0))
+        },
+        &expect![[r#"
+            for k in [0, K) parallel:
+              for j_front in [-2, 0) ascending:
+                for j in [j_front + 1, j_front + 2) parallel:
+                  for i in [0, I) parallel:
+                    t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+              for j_front in [0, J) ascending:
+                for j in [j_front + 1, j_front + 2) parallel:
+                  for i in [0, I) parallel:
+                    t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+                for j in [j_front, j_front + 1) parallel:
+                  for i in [0, I) parallel:
+                    b[i, j, k] = t[i + 2, j + 1, k] + t[i + 2, j + 3, k]
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_sweep_writes_and_reads_again_has_a_copy() {
+    let sweep = |body: &str| {
+        format!(
+            "for j in [0, J) parallel:
+  for k in [0, 1) ascending:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i + 2, j + 2, k]
+  for k in [1, K) ascending:
+    for i in [0, I) parallel:
+{body}"
+        )
+    };
+    let copied = |loops: &str| {
+        after(loops, |tree| {
+            let b = tree.containers.find(|it| it.name == "b").expect("it is there");
+            copy::copy_results(tree, &first(&[0]), b)
+        })
+    };
+    let found = copied(&sweep("      b[i, j, k] = b[i, j, k - 1] + a[i + 2, j + 2, k]\n"));
+    expect![[r#"
+        temporary b_1: float64[I, J, K] shift [0, 0, 0] heap
+
+        for j in [0, J) parallel:
+          for k in [0, 1) ascending:
+            for i in [0, I) parallel:
+              b_1[i, j, k] = a[i + 2, j + 2, k]
+              b[i, j, k] = b_1[i, j, k]
+          for k in [1, K) ascending:
+            for i in [0, I) parallel:
+              b_1[i, j, k] = b_1[i, j, k - 1] + a[i + 2, j + 2, k]
+              b[i, j, k] = b_1[i, j, k]
+    "#]]
+    .assert_eq(&found);
+    for (body, reason) in [
+        ("b[i, j, k] = a[i + 2, j + 2, k]", "`b` is read at the level at hand alone"),
+        ("b[i, j, k] = b[i, j, k - 2]", "`b` is no result of one sweep that it reads again"),
+        ("b[i, j, k] = b[i, j, k - 1] + b[i, j, k]", "`b` is no result of one sweep that it reads again"),
+        ("b[i, j, k] = b[i + 1, j, k - 1]", "`b` is no result of one sweep that it reads again"),
+        ("b[i, j, k] = b[i, j, {n[i, j]}]", "`b` is touched where only the run tells"),
+        ("if a[i, j, k] > 0.0:\n        b[i, j, k] = b[i, j, k - 1]", "`b` is written under a condition"),
+    ] {
+        assert_eq!(copied(&sweep(&format!("      {body}\n"))), format!("refused: {reason}\n"), "{body}");
+    }
+    let planes = nest("[0, K)", "ascending", "p[i, j] = 1.0");
+    let p = after(&planes, |tree| {
+        let p = tree.containers.find(|it| it.name == "p").expect("it is there");
+        copy::copy_results(tree, &first(&[0]), p)
+    });
+    assert_eq!(p, "refused: `p` is no field of three dimensions that is written\n");
+}
+
 #[test]
 fn regions_become_pieces_and_small_domains_keep_their_tests() {
     check(
@@ -427,6 +571,10 @@ fn of_levels_that_one_sweep_writes_and_reads_two_have_a_place() {
     assert!(!is_kept("[0, K - 1)", "descending", &format!("{read}{write}")));
     let guarded = format!("      if b[i, j, k] > 0.0:\n  {write}{read}");
     assert!(!is_kept("[0, K - 1)", "descending", &guarded));
+    // The point beside the last one is read, which one level has and the next one has not.
+    let apart = |points: &str| format!("{write}    for i in {points} parallel:\n{read}");
+    assert!(is_kept("[0, K - 1)", "descending", &apart("[0, I)")));
+    assert!(!is_kept("[0, K - 1)", "descending", &apart("[0, I + 1)")));
 }
 
 #[test]

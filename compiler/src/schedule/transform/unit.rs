@@ -1,15 +1,20 @@
 //! A loop with one iteration is no loop.
 
+use std::collections::BTreeSet;
+
 use super::{Path, Refusal};
+use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
-use crate::schedule::nodes::{Access, Node, Storage, Subscript, Tree};
+use crate::schedule::analysis::dependence::touches;
+use crate::schedule::analysis::uses::Uses;
+use crate::schedule::nodes::{Access, Container, Node, Storage, Subscript, Tree};
 use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Replaces a loop that runs once by its body.
 ///
 /// - **Legality**: its range holds one position, and nothing inside asks for it but indices: a region, a limit
-///   and `K` need the variable, and so does an array of the iteration's own.
+///   and `K` need the variable. Arrays of the iteration's own become those of the loop around, where there is one.
 /// - **Why**: no code for a loop, and what stands inside may be merged with its neighbours.
 ///
 /// # Errors
@@ -24,17 +29,26 @@ pub fn drop_unit_loop(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     if end.distance_from(start) != Some(1) {
         return Err(Refusal::new(format!("the loop over `{variable}` may have several iterations")));
     }
-    if tree
-        .containers
-        .iter()
-        .any(|(_, c)| matches!(&c.storage, Storage::Private(owner) if *owner == variable))
-    {
-        return Err(Refusal::new(format!("arrays live in an iteration over `{variable}`")));
+    let arrays = private_arrays(tree, path, &variable);
+    let around = (1..path.len()).rev().find_map(|depth| tree.loop_at(&path[..depth]));
+    let around = around.map(|it| it.variable.clone());
+    if !arrays.is_empty() {
+        let uses = Uses::of(tree);
+        let is_inside = |array: &Handle<Container>| uses.paths(*array).iter().all(|it| it.starts_with(path));
+        if around.is_none() || !arrays.iter().all(is_inside) {
+            return Err(Refusal::new(format!("arrays live in an iteration over `{variable}`")));
+        }
     }
     if it.children.iter().any(|it| asks_for(it, &variable, axis)) {
         return Err(Refusal::new(format!("the position `{variable}` itself is asked for inside")));
     }
     let start = start.clone();
+    for array in arrays {
+        let it = &mut tree.containers[array];
+        it.storage = around.clone().map_or(Storage::Heap, Storage::Private);
+        it.shape.iter_mut().for_each(|size| *size = substituted(size, &variable, &start));
+        it.shift.iter_mut().for_each(|sum| *sum = sum.substituted(&variable, &start));
+    }
     let (Some((&at, outer)), Some(it)) = (path.split_last(), tree.loop_at_mut(path)) else { return Ok(()) };
     let mut children = std::mem::take(&mut it.children);
     children.iter_mut().for_each(|it| put(it, &variable, &start));
@@ -42,6 +56,13 @@ pub fn drop_unit_loop(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
         block.splice(at..=at, children);
     }
     Ok(())
+}
+
+/// The arrays of an iteration of the loop at `path`, which counts `variable`.
+fn private_arrays(tree: &Tree, path: &Path, variable: &Symbol) -> BTreeSet<Handle<Container>> {
+    let inside = touches(tree.block(path).unwrap_or_default()).into_iter().map(|it| it.access.container);
+    let is_private = |it: &Handle<Container>| matches!(&tree.containers[*it].storage, Storage::Private(owner) if owner == variable);
+    inside.filter(is_private).collect()
 }
 
 /// Whether something inside needs the variable itself.

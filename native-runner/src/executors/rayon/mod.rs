@@ -20,7 +20,7 @@ use std::time::Instant;
 use ::rayon::{ThreadPool, ThreadPoolBuilder, current_num_threads};
 use isobar_compiler::backend::c::COptions;
 use isobar_compiler::backend::code::lower;
-use isobar_compiler::backend::code::nodes::Program;
+use isobar_compiler::backend::code::nodes::{BETWEEN_THREADS, Program};
 use isobar_compiler::backend::emit::Namer;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
@@ -75,7 +75,7 @@ impl Executor for Rayon {
         let signature = compilation.signature.as_ref()?;
         let given = |at: usize| given(flow, at, signature, arguments, domain).map(|(_, given)| given);
         let Domain { i, j, k } = domain;
-        Shape::of(&program, [i, j, k], &given)?.workspace_bytes(&program, threads)
+        Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)
     }
 
     fn prepare<'a>(
@@ -236,18 +236,20 @@ impl<'f> Made<'f> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
         let (shape, _) = self.code.as_ref().ok_or_else(missing)?;
         let n_threads = u32::try_from(threads).unwrap_or(u32::MAX);
-        let bytes = shape.workspace_bytes(&self.program, n_threads).ok_or(Failure::OutOfMemory)?;
+        let bytes = shape.workspace_bytes(n_threads).ok_or(Failure::OutOfMemory)?;
         self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
+        let behind = |at: *mut u8, bytes: i64| at.wrapping_add(usize::try_from(bytes).unwrap_or(0));
         let mut free = self.workspace.start();
+        let mut own_free = behind(behind(free, shape.shared_bytes), i64::from(BETWEEN_THREADS));
         let mut frame = vec![0_u64; 1 + self.program.arrays.len()];
         for (at, array) in self.program.arrays.iter().enumerate() {
             let address = |it: *mut c_void| it as u64;
             if array.is_own() {
                 let own = &shape.arrays[at];
-                let copies = if array.is_per_thread { threads } else { 1 };
                 let start = own.start * array.container.dtype.size_bytes() as i64;
+                let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
-                free = free.wrapping_add(usize::try_from(own.each_bytes).unwrap_or(0) * copies);
+                *free = behind(*free, own.bytes);
             } else if let Some((position, _)) =
                 given(self.flow, at, signature, &launch.arguments, launch.domain)
             {

@@ -1,6 +1,6 @@
 //! What a call fixes before code is made for it: sizes, strides, and where everything lies.
 
-use isobar_compiler::backend::code::nodes::{Array, Meaning, Program, Side};
+use isobar_compiler::backend::code::nodes::{Array, Meaning, Program, Side, bytes_of_threads};
 use isobar_compiler::sdfg::nodes::{ContainerKind, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
 
@@ -13,6 +13,10 @@ pub(super) struct Shape {
     pub(super) domain: [i64; 3],
     /// In the order of the program's arrays.
     pub(super) arrays: Vec<ArrayShape>,
+    /// Of what a run allocates for all threads.
+    pub(super) shared_bytes: i64,
+    /// Of what it allocates for each, and what stays free before that.
+    pub(super) from_thread_to_thread: i64,
 }
 
 /// How an array lies in memory.
@@ -22,8 +26,8 @@ pub(super) struct ArrayShape {
     pub(super) strides: Vec<i64>,
     /// The levels of a caller's array below the compute domain and above it.
     pub(super) levels: [i64; 2],
-    /// Of what a run allocates: its bytes, one for each thread where threads have their own.
-    pub(super) each_bytes: i64,
+    /// Of what a run allocates, or each of its threads: its bytes.
+    pub(super) bytes: i64,
     /// From the start of the allocation to the start of the compute domain, in elements.
     pub(super) start: i64,
 }
@@ -48,12 +52,18 @@ impl Shape {
             let Given { strides, levels } = given(at).unwrap_or_default();
             ArrayShape { strides, levels, ..ArrayShape::default() }
         };
-        let mut shape = Self { domain, arrays: (0..program.arrays.len()).map(passed).collect() };
+        let arrays = (0..program.arrays.len()).map(passed).collect();
+        let mut shape = Self { domain, arrays, shared_bytes: 0, from_thread_to_thread: 0 };
+        let mut own_bytes = 0_i64;
         for (at, array) in program.arrays.iter().enumerate() {
             if array.is_own() {
                 shape.arrays[at] = shape.own(program, array)?;
+                let total = if array.is_per_thread { &mut own_bytes } else { &mut shape.shared_bytes };
+                *total = total.checked_add(shape.arrays[at].bytes)?;
             }
         }
+        let of_threads = bytes_of_threads(u64::try_from(own_bytes).ok()?, 1)?;
+        shape.from_thread_to_thread = i64::try_from(of_threads).ok()?;
         Some(shape)
     }
 
@@ -62,17 +72,20 @@ impl Shape {
         debug_assert!(array.container.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
         let (mut strides, mut n, mut start) = (Vec::new(), 1_i64, 0_i64);
+        let mut unit = array.row_unit();
         for (length, shift) in array.container.places().zip(&array.container.shift) {
             strides.push(n);
             if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
                 start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;
             }
-            n = n.checked_mul(evaluated(&length, &mut value_of)?.max(0))?;
+            let length = evaluated(&length, &mut value_of)?.max(0);
+            n = n.checked_mul(length.checked_add(unit - 1)? / unit * unit)?;
+            unit = 1;
         }
         let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
         let line = i64::try_from(ALIGNMENT).ok()?;
-        let each_bytes = n.checked_mul(size)?.checked_add(line - 1)? / line * line;
-        Some(ArrayShape { strides, levels: [0; 2], each_bytes, start })
+        let bytes = n.checked_mul(size)?.checked_add(line - 1)? / line * line;
+        Some(ArrayShape { strides, levels: [0; 2], bytes, start })
     }
 
     fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {
@@ -106,13 +119,9 @@ impl Shape {
     }
 
     /// What a run with so many threads allocates; none where that is beyond any memory.
-    pub(super) fn workspace_bytes(&self, program: &Program, threads: u32) -> Option<u64> {
-        let mut total = 0_i64;
-        for (shape, array) in self.arrays.iter().zip(&program.arrays).filter(|(_, it)| it.is_own()) {
-            let copies = if array.is_per_thread { i64::from(threads) } else { 1 };
-            total = total.checked_add(shape.each_bytes.checked_mul(copies)?)?;
-        }
-        u64::try_from(total).ok()
+    pub(super) fn workspace_bytes(&self, threads: u32) -> Option<u64> {
+        let own = self.from_thread_to_thread.checked_mul(i64::from(threads))?;
+        u64::try_from(self.shared_bytes.checked_add(own)?).ok()
     }
 }
 

@@ -210,7 +210,7 @@ impl Translation<'_, '_> {
             let base = if of.is_scalar_argument() {
                 scalar_of_word(&mut self.emit, of.container.dtype, word)
             } else if of.is_per_thread {
-                let each = self.shared.shape.arrays[array].each_bytes;
+                let each = self.shared.shape.from_thread_to_thread;
                 let own = self.emit.builder.ins().imul_imm_s(self.thread, each);
                 self.emit.builder.ins().iadd(word, own)
             } else {

@@ -1,0 +1,87 @@
+//! Loops over positions, and what has one position at most.
+
+use super::print::File;
+use crate::backend::code::ahead::rows_of_later_turns;
+use crate::backend::code::nodes::{At, Element, For, Item, Positions, any};
+use crate::backend::code::uses::Uses;
+use crate::space::Size;
+
+impl File<'_> {
+    /// A loop; what has one turn at most is none.
+    pub(super) fn counted(&mut self, it: &For) {
+        if let Some((position, needs)) = it.positions.only_turn() {
+            return self.only_turn(it, (&position, &needs));
+        }
+        self.open("loop", []);
+        // What may have to report a trap is no vector loop for a C compiler.
+        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
+        if it.is_simd && !any(&it.body, &mut |it| is_trap(it)) {
+            self.writer.line("#pragma omp simd");
+        }
+        let (variable, start, end, next) = self.bounds(&it.positions);
+        self.writer.line(if it.is_descending {
+            format!("for (int64_t {variable} = {end} - 1; {variable} >= {start}; --{variable}) {{")
+        } else {
+            format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
+        });
+        let outer = self.fetches;
+        self.fetches = outer || self.fetch_rows_of_later_turns(it);
+        self.block(&it.body);
+        self.fetches = outer;
+        self.writer.line("}");
+        self.writer.close();
+    }
+
+    /// The body at a position, under the conditions that there is one: each says that the first is below the second.
+    fn only_turn(&mut self, it: &For, (position, needs): (&Size, &[(Size, Size)])) {
+        self.open("loop", []);
+        let words = self.words();
+        let needs: Vec<String> = needs
+            .iter()
+            .map(|(low, high)| format!("{} < {}", words.size(low).0, words.size(high).0))
+            .collect();
+        let (variable, position) = (words.symbol(&it.positions.variable), words.size(position).0);
+        self.writer.line(match needs.as_slice() {
+            [] => "{".to_owned(),
+            needs => format!("if ({}) {{", needs.join(" && ")),
+        });
+        if Uses::of_all(self.program, &it.body).positions.contains(&it.positions.variable) {
+            self.writer.line(format_args!("  const int64_t {variable} = {position};"));
+        }
+        self.block(&it.body);
+        self.writer.line("}");
+        self.writer.close();
+    }
+
+    /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
+    fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
+        let rows = if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it) };
+        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
+        let along = self.words().affine(along).0;
+        self.writer.indent();
+        let line = |element: &Element| self.program.arrays[element.array].container.dtype.size_bytes();
+        let step = 64 / rows.iter().map(line).max().unwrap_or(8).max(1);
+        self.writer.line(format_args!(
+            "for (int64_t {along} = 0; is_unit && {along} < run->I; {along} += {step}) {{"
+        ));
+        for row in &rows {
+            let element = self.words().element(row).0;
+            self.writer.line(format_args!("  ISOBAR_FETCH({element});"));
+        }
+        self.writer.line("}");
+        self.writer.dedent();
+        true
+    }
+
+    /// Variable, start, end, and the step from one iteration to the next.
+    pub(super) fn bounds(&self, it: &Positions) -> (String, String, String, String) {
+        let variable = self.words().symbol(&it.variable);
+        let next = stepped(&variable, it.step);
+        (variable, self.words().size(&it.start).0, self.words().size(&it.end).0, next)
+    }
+}
+
+/// What a loop does with its variable from one iteration to the next.
+fn stepped(variable: &str, step: i64) -> String {
+    if step == 1 { format!("++{variable}") } else { format!("{variable} += {step}") }
+}

@@ -1,0 +1,106 @@
+//! What a sweep writes into a field and reads again from there has an array of its own beside it.
+
+use super::contract::{Bounds, collect, is_written_wherever_read, swept};
+use super::refusal::name_of;
+use super::{Path, Refusal};
+use crate::entity::Handle;
+use crate::expr::{Expr, ExprKind};
+use crate::schedule::analysis::dependence::touches;
+use crate::schedule::analysis::uses::Uses;
+use crate::schedule::nodes::{Access, Assign, Container, ContainerKind, Node, Storage, Tree};
+use crate::space::{Axis, AxisSet};
+
+/// Lets the sweeps inside the loop at `owner` compute in an array of their own what they write into the field `field`
+/// and read again: each value goes there first, and from there into the field, which they do not read any more.
+///
+/// - **Effect**: a temporary more, as large as the field; of two levels, where it is contracted next.
+/// - **Legality**: from the first sweep on that writes the field, each level is written before it is read, at all
+///   points that are read of it, and read one level behind at most; no condition guards what is written.
+/// - **Why**: a row that is only written may go past the caches, and need not be fetched before.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+pub fn copy_results(tree: &mut Tree, owner: &Path, field: Handle<Container>) -> Result<(), Refusal> {
+    let uses = may_copy(tree, owner, field)?;
+    let copy = copy_of(tree, field);
+    let own = tree.containers.push(copy);
+    // From the last, so that the places of those before stay.
+    for path in uses.iter().rev() {
+        let Some((&at, outer)) = path.split_last() else { continue };
+        let Some(block) = tree.block_mut(outer) else { continue };
+        let Some(node) = block.get_mut(at) else { continue };
+        let target = node.target().filter(|it| it.container == field).cloned();
+        node.each_access_mut(&mut |access| {
+            if access.container == field {
+                access.container = own;
+            }
+        });
+        if let (Some(target), Node::Assign(it)) = (target, node) {
+            let value = Expr {
+                kind: ExprKind::Access(Access { container: own, index: target.index.clone() }),
+                dtype: it.value.dtype,
+                span: it.value.span,
+            };
+            let assign = Assign { target, value, origin: it.origin.clone() };
+            block.insert(at + 1, Node::Assign(assign));
+        }
+    }
+    Ok(())
+}
+
+/// The statements that use the field, from the first sweep on that writes it, where the rest may have a copy.
+///
+/// # Errors
+///
+/// The reason why not.
+pub fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<Vec<Path>, Refusal> {
+    let block = tree.block(owner).ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let array = tree.containers.get(field).ok_or_else(|| Refusal::new("there is no such field"))?;
+    let name = name_of(array);
+    let refuse = |why: &str| Err(Refusal::new(format!("`{name}` {why}")));
+    let is_field = matches!(array.kind, ContainerKind::Field { is_written: true, .. });
+    if !is_field || array.axes != AxisSet::IJK || array.shape.len() != 3 {
+        return refuse("is no field of three dimensions that is written");
+    }
+    let writes = |node: &Node| {
+        touches(std::slice::from_ref(node)).iter().any(|it| it.is_write && it.access.container == field)
+    };
+    let Some(first) = block.iter().position(writes) else { return refuse("is not written inside") };
+    let all = Uses::below(tree, owner);
+    let uses: Vec<Path> = all
+        .paths(field)
+        .iter()
+        .filter(|it| it.get(owner.len()).is_some_and(|&at| at >= first))
+        .cloned()
+        .collect();
+    let is_guarded =
+        |path: &Path| tree.node(path).is_none_or(|node| writes(node) && !matches!(node, Node::Assign(_)));
+    if uses.iter().any(is_guarded) {
+        return refuse("is written under a condition");
+    }
+    let mut found = Vec::new();
+    for path in &uses {
+        let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
+        let mut bounds: Bounds =
+            loops.map(|it| (it.variable.clone(), (it.start.clone(), it.end.clone()))).collect();
+        let statement = tree.node(path).map_or(&[][..], std::slice::from_ref);
+        collect(statement, &mut bounds, field, &mut found);
+    }
+    if found.iter().any(|(access, _)| access.index.iter().any(|it| it.found.is_some())) {
+        return refuse("is touched where only the run tells");
+    }
+    let along_k = (Axis::K.index(), &array.shift[Axis::K.index()]);
+    match swept(tree, owner, field, along_k, &uses) {
+        Some(levels) if levels > 1 && is_written_wherever_read(tree, owner, array, &found) => Ok(uses),
+        Some(1) => refuse("is read at the level at hand alone"),
+        _ => refuse("is no result of one sweep that it reads again"),
+    }
+}
+
+/// A temporary like the field, with a name that there is not yet.
+fn copy_of(tree: &Tree, field: Handle<Container>) -> Container {
+    let it = &tree.containers[field];
+    let name = tree.free_name(name_of(it));
+    Container { name, kind: ContainerKind::Temporary, storage: Storage::Heap, ring: None, ..it.clone() }
+}
