@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, Result, ensure};
+use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
 use isobar_runner::executors::{Backend, Failure, Setting, Vectors};
+
+use crate::levels::Held;
 
 /// Fewer threads than rows, as many as this machine may have, and more than that, in no even number.
 pub const THREADS: [u32; 3] = [1, 2, 7];
@@ -41,8 +44,9 @@ pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch)
     }
 }
 
-/// Runs a back end of the runner, with each number of [`THREADS`] and with common vectors, and `debug` on copies of a launch.
-/// Answers whether another statement ended the run, which may be where a level leaves out what nobody needs.
+/// Runs a back end of the runner, with each number of [`THREADS`] and, where it makes machine code, with common
+/// vectors, and `debug`, on copies of launches. Answers how many launches were held, and how many times another
+/// statement ended the run, which may be where a level leaves out what nobody needs.
 ///
 /// # Errors
 ///
@@ -50,39 +54,50 @@ pub fn numpy_gives_the_bits_of_debug(compilation: &Compilation, launch: &Launch)
 pub fn native_gives_the_bits_of_debug(
     backend: Backend,
     compilation: &Compilation,
-    launch: &Launch,
+    launches: &[Launch],
     setting: Setting<'_>,
-) -> Result<bool> {
+) -> Result<Held> {
     let levels = &compilation.levels;
     let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref()).context("there is no OIR")?;
-    let mut meant = launch.clone();
-    let expected = debug::run(oir, extents, &mut meant, &mut NoControl);
+    let mean = |launch: &Launch| {
+        let mut meant = launch.clone();
+        let ended = debug::run(oir, extents, &mut meant, &mut NoControl);
+        (ended, meant)
+    };
+    let meant: Vec<_> = launches.iter().map(mean).collect();
     let executor = backend.executor();
-    let mut is_other_trap = false;
-    // Another width has code of its own, with any number of threads.
-    let widths = THREADS.map(|it| (it, Vectors::Widest)).into_iter().chain([(THREADS[0], Vectors::Common)]);
+    let mut is_other_trap = vec![false; launches.len()];
+    let mut widths = THREADS.map(|it| (it, Vectors::Widest)).to_vec();
+    if backend == Backend::Rayon {
+        // Another width has code of its own, with any number of threads.
+        widths.push((THREADS[0], Vectors::Common));
+    }
     for (threads, vectors) in widths {
         let told = || format!("{} with {threads} threads and {vectors:?} vectors", backend.name());
         let prepared = executor.prepare(compilation, Setting { threads, vectors, ..setting }, &|_| ());
         let mut prepared = prepared.map_err(|it| anyhow::anyhow!("{it:?}")).with_context(told)?;
-        // What a call leaves behind must not matter to the next.
-        for _ in 0..2 {
-            let mut found = launch.clone();
-            match (&expected, prepared.run(&mut found)) {
-                (Ok(()), Ok(())) => same_fields(compilation, &meant, &found).with_context(told)?,
-                (Err(Stop::Trap(meant)), Err(Failure::Trap { statement, cell, .. })) => {
-                    is_other_trap |= meant.origin.stmt != statement || meant.cell != cell;
-                }
-                (_, ended) => {
-                    anyhow::bail!("`debug` ends with {expected:?}, and {} with {ended:?}", told())
+        for ((launch, (expected, meant)), is_other) in launches.iter().zip(&meant).zip(&mut is_other_trap) {
+            let told = || format!("{} on {}", told(), launch.domain);
+            // What a call leaves behind must not matter to the next.
+            for _ in 0..2 {
+                let mut found = launch.clone();
+                match (expected, prepared.run(&mut found)) {
+                    (Ok(()), Ok(())) => same_fields(compilation, meant, &found).with_context(told)?,
+                    (Err(Stop::Trap(meant)), Err(Failure::Trap { statement, cell, .. })) => {
+                        *is_other |= meant.origin.stmt != statement || meant.cell != cell;
+                    }
+                    (_, ended) => {
+                        anyhow::bail!("`debug` ends with {expected:?}, and {} with {ended:?}", told())
+                    }
                 }
             }
         }
     }
-    Ok(is_other_trap)
+    let other_traps = is_other_trap.into_iter().map(u64::from).sum();
+    Ok(Held { runs: launches.len() as u64, other_traps })
 }
 
-/// Whether both launches hold the same arrays, halos included.
+/// Whether both launches hold the same arrays, halos included, and what lies between their rows.
 ///
 /// # Errors
 ///
@@ -92,11 +107,21 @@ pub fn same_fields(compilation: &Compilation, meant: &Launch, found: &Launch) ->
     let mut wrong = String::new();
     for (param, (meant, found)) in signature.params.iter().zip(meant.arguments.iter().zip(&found.arguments)) {
         let (Argument::Field(meant), Argument::Field(found)) = (meant, found) else { continue };
-        let different = meant.array.indices().find(|it| !is_same(meant.array.get(it), found.array.get(it)));
-        if let Some(at) = different {
-            let (meant, found) = (meant.array.get(&at), found.array.get(&at));
-            let _ = writeln!(wrong, "`{}` is {found} at {at:?}, and {meant} is meant", param.name);
+        let (meant, found) = (&meant.array, &found.array);
+        ensure!(meant.strides == found.strides, "`{}` lies otherwise than before", param.name);
+        let mut positions = 0..meant.elements.len();
+        let at = |it: &Array, position| it.elements.get(position);
+        if positions.all(|it| is_same(at(meant, it), at(found, it))) {
+            continue;
         }
+        let different = meant.indices().find(|it| !is_same(meant.get(it), found.get(it)));
+        let _ = match different {
+            Some(index) => {
+                let (meant, found) = (meant.get(&index), found.get(&index));
+                writeln!(wrong, "`{}` is {found} at {index:?}, and {meant} is meant", param.name)
+            }
+            None => writeln!(wrong, "`{}` is written between its rows", param.name),
+        };
     }
     ensure!(wrong.is_empty(), wrong);
     Ok(())

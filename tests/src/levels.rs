@@ -1,6 +1,7 @@
 //! Generated stencils through every level, every pass and every interpreter.
 
 use std::path::Path;
+use std::slice;
 
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
@@ -22,7 +23,7 @@ use crate::generate::Features;
 
 /// An ordinary domain; the smallest one; those that intervals and regions fill, overlap or exceed; and one of more
 /// rows than a tile has.
-const DOMAINS: [Domain; 8] = [
+pub(crate) const DOMAINS: [Domain; 8] = [
     Domain { i: 5, j: 4, k: 6 },
     Domain { i: 1, j: 1, k: 1 },
     Domain { i: 1, j: 3, k: 4 },
@@ -77,9 +78,9 @@ pub fn hold(seed: u64) -> Result<Held> {
             vectors: Vectors::Widest,
             has_lines: false,
         };
-        let is_other = native_gives_the_bits_of_debug(Backend::Rayon, &compilation, &launch, setting)
-            .with_context(in_context)?;
-        held.other_traps += u64::from(is_other);
+        let native =
+            native_gives_the_bits_of_debug(Backend::Rayon, &compilation, slice::from_ref(&launch), setting);
+        held.other_traps += native.with_context(in_context)?.other_traps;
         if Reference::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
             let npir = compilation.levels.npir().context("a compilation without errors has an NPIR")?;

@@ -10,6 +10,7 @@ pub mod golden;
 pub mod kernels;
 pub mod levels;
 pub mod manual;
+pub mod native;
 pub mod texts;
 pub mod ulp;
 

@@ -74,8 +74,11 @@ enum Chore {
         /// Run every level and every pass too, and hold them against what the stencil means
         #[arg(long)]
         passes: bool,
+        /// Run each also on `rayon` or `openmp`, with 1, 2 and 7 threads, and compare with `debug` bit by bit
+        #[arg(long, value_delimiter = ',')]
+        backend: Vec<String>,
     },
-    /// Hold every level and every pass against what generated stencils mean
+    /// Hold every level and every pass, or back ends, against what generated stencils mean
     Equivalence {
         /// How many
         #[arg(long, default_value_t = 1000)]
@@ -83,6 +86,12 @@ enum Chore {
         /// The seed of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
+        /// Instead of levels and passes hold `rayon` or `openmp`, with 1, 2 and 7 threads
+        #[arg(long, value_delimiter = ',')]
+        backend: Vec<String>,
+        /// How many at the same time; as many as there are processors where it is not given
+        #[arg(long)]
+        jobs: Option<u32>,
     },
     /// Look for inputs that break the front end: coverage-guided, built with instrumentation
     Fuzz {
@@ -127,8 +136,10 @@ fn main() -> ExitCode {
         Chore::Size => size::size(),
         Chore::Bench { args } => bench::bench(&args),
         Chore::BenchEnv { folder } => bench::environment(&folder),
-        Chore::Corpus { paths, with, passes } => corpus(&paths, &with, passes),
-        Chore::Equivalence { generated, first } => equivalence(first, generated),
+        Chore::Corpus { paths, with, passes, backend } => corpus(&paths, &with, passes, &backend),
+        Chore::Equivalence { generated, first, backend, jobs } => {
+            equivalence(first, generated, &backend, jobs)
+        }
         Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
@@ -149,17 +160,24 @@ fn manual() -> anyhow::Result<()> {
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 
-fn equivalence(first: u64, generated: u64) -> anyhow::Result<()> {
+fn equivalence(first: u64, generated: u64, backends: &[String], jobs: Option<u32>) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "equivalence", "--"]);
     command.args([first, generated].map(|it| it.to_string()));
-    process::run(&mut command, "hold every level and pass against what generated stencils mean")
+    for backend in backends {
+        command.args(["--backend", backend]);
+    }
+    if let Some(jobs) = jobs {
+        command.args(["--jobs".to_owned(), jobs.to_string()]);
+    }
+    process::run(&mut command, "hold levels, passes or back ends against what generated stencils mean")
 }
 
 fn corpus(
     paths: &[std::path::PathBuf],
     libraries: &[std::path::PathBuf],
     compares: bool,
+    backends: &[String],
 ) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "corpus", "--"]);
@@ -168,6 +186,9 @@ fn corpus(
     }
     if compares {
         command.arg("--passes");
+    }
+    for backend in backends {
+        command.args(["--backend", backend]);
     }
     process::run(command.args(paths), "compile and run the stencils below these folders")
 }

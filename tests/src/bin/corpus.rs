@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use isobar_compiler::space::Domain;
-use isobar_tests::corpus::{Checkout, Outcome, Trial};
+use isobar_runner::executors::Backend;
+use isobar_tests::corpus::{Agreed, Checkout, OnBackend, Outcome, Trial};
+use isobar_tests::native::named;
 
 /// What gt4py checks after it has parsed a stencil, so that a test which only parses one never sees it.
 const AFTER_PARSING: [&str; 3] = ["E18", "E28", "E37"];
@@ -15,22 +17,28 @@ const AFTER_PARSING: [&str; 3] = ["E18", "E28", "E37"];
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 fn main() -> ExitCode {
-    let (mut roots, mut libraries, mut compares) = (Vec::new(), Vec::new(), false);
+    let (mut roots, mut libraries, mut how) = (Vec::new(), Vec::new(), How::default());
     let mut arguments = std::env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
             Some("--with") => libraries.extend(arguments.next().map(PathBuf::from)),
-            Some("--passes") => compares = true,
+            Some("--passes") => how.passes = true,
+            Some("--backend") => match named(&arguments.next().unwrap_or_default().to_string_lossy()) {
+                Ok(backend) => how.backends.push(backend),
+                Err(error) => {
+                    println!("error: {error}");
+                    return ExitCode::from(2);
+                }
+            },
             _ => roots.push(PathBuf::from(argument)),
         }
     }
     if roots.is_empty() {
-        println!("usage: cargo xtask corpus PATH... [--with PATH]... [--passes]");
+        println!("usage: cargo xtask corpus PATH... [--with PATH]... [--passes] [--backend rayon|openmp]...");
         return ExitCode::from(2);
     }
-    let thread = std::thread::Builder::new()
-        .stack_size(STACK_BYTES)
-        .spawn(move || report(&roots, &libraries, compares));
+    let thread =
+        std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || report(&roots, &libraries, &how));
     match thread.map(std::thread::JoinHandle::join) {
         Ok(Ok(Ok(has_crashed))) => ExitCode::from(u8::from(has_crashed)),
         Ok(Ok(Err(error))) => {
@@ -41,13 +49,23 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints a line for each stencil that is not run to its end, and a table; whether the compiler crashed.
-fn report(roots: &[PathBuf], libraries: &[PathBuf], compares: bool) -> anyhow::Result<bool> {
+/// What is done beside compiling each stencil and running it with `debug`.
+#[derive(Debug, Default)]
+struct How {
+    /// Every level and every pass is held against the meaning.
+    passes: bool,
+    /// These back ends are.
+    backends: Vec<Backend>,
+}
+
+/// Prints a line for each stencil that is not run to its end, and tables; whether the compiler crashed, or something
+/// means something else.
+fn report(roots: &[PathBuf], libraries: &[PathBuf], how: &How) -> anyhow::Result<bool> {
     let mut rows = Vec::new();
     let mut has_crashed = false;
     for root in roots {
-        let trial = Trial::new(Checkout::read(root, libraries)?);
-        let mut trial = if compares { trial.comparing() } else { trial };
+        let trial = Trial::new(Checkout::read(root, libraries)?).on(&how.backends)?;
+        let mut trial = if how.passes { trial.comparing() } else { trial };
         let mut row = Row { root: root.display().to_string(), ..Row::default() };
         for (file, stencil) in trial.stencils() {
             let outcome = trial.attempt(&file, &stencil, Domain::new(5, 4, 6));
@@ -80,6 +98,19 @@ fn report(roots: &[PathBuf], libraries: &[PathBuf], compares: bool) -> anyhow::R
             }
             has_crashed |=
                 matches!(outcome, Outcome::Crashed { .. } | Outcome::Accepted { levels: Err(_), .. });
+            if let Outcome::Accepted { native, .. } = &outcome {
+                for OnBackend { backend, outcome } in native {
+                    let name = backend.name();
+                    match outcome {
+                        Ok(it) => row.agreed.push((*backend, *it, format!("{file}:{stencil}"))),
+                        Err(why) => {
+                            println!("DIFFERS  {place} on `{name}`: {why}");
+                            *row.differ.entry(name).or_default() += 1;
+                            has_crashed = true;
+                        }
+                    }
+                }
+            }
             row.add(outcome, fate);
         }
         rows.push(row);
@@ -90,6 +121,15 @@ fn report(roots: &[PathBuf], libraries: &[PathBuf], compares: bool) -> anyhow::R
     );
     for row in &rows {
         println!("{row}");
+    }
+    if !how.backends.is_empty() {
+        println!(
+            "\n{:>8} {:>8} {:>7} {:>11} {:>7} {:>9} {:>9}  slowest",
+            "back end", "stencils", "runs", "other traps", "differ", "median ms", "most ms"
+        );
+    }
+    for (row, &backend) in rows.iter().flat_map(|row| how.backends.iter().map(move |it| (row, it))) {
+        println!("{}", row.on(backend));
     }
     Ok(has_crashed)
 }
@@ -119,9 +159,32 @@ struct Row {
     refused: BTreeMap<&'static str, u32>,
     total: Duration,
     most: Duration,
+    /// What gives the bits of `debug` on a back end, and what it is called.
+    agreed: Vec<(Backend, Agreed, String)>,
+    /// How many do not, by back end.
+    differ: BTreeMap<&'static str, u32>,
 }
 
 impl Row {
+    /// How many stencils give the bits of `debug` on a back end, and how soon they are ready.
+    fn on(&self, backend: Backend) -> String {
+        let mut agreed: Vec<_> = self.agreed.iter().filter(|(on, ..)| *on == backend).collect();
+        agreed.sort_by_key(|(_, it, _)| it.ready);
+        let ms = |at: usize| agreed.get(at).map_or(0.0, |(_, it, _)| it.ready.as_secs_f64() * 1e3);
+        format!(
+            "{:>8} {:>8} {:>7} {:>11} {:>7} {:>9.1} {:>9.1}  {} ({})",
+            backend.name(),
+            agreed.len(),
+            agreed.iter().map(|(_, it, _)| it.held.runs).sum::<u64>(),
+            agreed.iter().map(|(_, it, _)| it.held.other_traps).sum::<u64>(),
+            self.differ.get(backend.name()).unwrap_or(&0),
+            ms(agreed.len() / 2),
+            ms(agreed.len().saturating_sub(1)),
+            self.root,
+            agreed.last().map_or("", |(.., name)| name)
+        )
+    }
+
     fn add(&mut self, outcome: Outcome, fate: Fate) {
         match outcome {
             Outcome::Accepted { took, run, .. } => {

@@ -1,79 +1,276 @@
-//! `cargo xtask equivalence`: generated stencils through every level, every pass and every interpreter.
+//! `cargo xtask equivalence`: generated stencils through every level, every pass and every interpreter, or on the back
+//! ends of the runner.
 #![expect(clippy::print_stdout, reason = "a command-line program talks to its user on stdout")]
 
+use std::io::{BufRead, BufReader, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::ExitCode;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use isobar_runner::executors::Backend;
 use isobar_tests::levels::{Held, hold};
+use isobar_tests::native::{Workplace, hold_native, named};
+use serde::{Deserialize, Serialize};
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
 const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// After so many failures the rest tells little more.
 const MOST_FAILURES: u64 = 20;
+/// After so many stencils it is told that they are done.
+const TOLD: u64 = 1000;
+/// A process holds so many stencils: compiled code stays loaded in it.
+const SEEDS_OF_PROCESS: u64 = 400;
+
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp]...";
 
 fn main() -> ExitCode {
-    match std::env::args().skip(1).map(|it| it.parse()).collect::<Result<Vec<u64>, _>>().as_deref() {
-        Ok([first, count]) => run(*first, *count),
-        _ => {
-            println!("usage: equivalence FIRST_SEED COUNT");
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match &arguments[..] {
+        [what, backend] if what == "hold" => on_large_stack(|| serve(backend).map(|()| true)),
+        _ => Options::of(&arguments).and_then(run),
+    };
+    match outcome {
+        Ok(is_fine) => ExitCode::from(u8::from(!is_fine)),
+        Err(error) => {
+            println!("error: {error:#}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Prints what differs, and how many stencils were held.
-fn run(first: u64, count: u64) -> ExitCode {
-    let begun = Instant::now();
-    let [next, runs, failures, other_traps] = std::array::from_fn(|_| AtomicU64::new(0));
-    let work = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= count || failures.load(Ordering::Relaxed) >= MOST_FAILURES {
-                break;
-            }
-            let seed = first + number;
-            match held(seed) {
-                Ok(held) => {
-                    runs.fetch_add(held.runs, Ordering::Relaxed);
-                    other_traps.fetch_add(held.other_traps, Ordering::Relaxed);
-                    if held.other_traps > 0 {
-                        println!("seed {seed}: a level tells another statement that ends the run");
-                    }
-                }
-                Err(wrong) => {
-                    failures.fetch_add(1, Ordering::Relaxed);
-                    println!("seed {seed}: {wrong:#}\n");
-                }
+/// What is held, and by how many at the same time.
+struct Options {
+    first: u64,
+    count: u64,
+    jobs: usize,
+    /// Of the runner; none where all levels are held.
+    backends: Vec<Backend>,
+}
+
+impl Options {
+    fn of(arguments: &[String]) -> Result<Self> {
+        let mut given = arguments.iter();
+        let mut number = || given.next().context(USAGE)?.parse().context(USAGE);
+        let (first, count) = (number()?, number()?);
+        let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let mut backends = Vec::new();
+        while let Some(option) = given.next() {
+            let value = given.next().context(USAGE)?;
+            match option.as_str() {
+                "--jobs" => jobs = value.parse().context(USAGE)?,
+                "--backend" => backends.push(named(value)?),
+                _ => bail!(USAGE),
             }
         }
+        Ok(Self { first, count, jobs: jobs.max(1), backends })
+    }
+}
+
+fn run(options: Options) -> Result<bool> {
+    if options.backends.is_empty() {
+        return Ok(on_levels(&options));
+    }
+    let workplace = Workplace::temporary()?;
+    let mut is_fine = true;
+    for &backend in &options.backends {
+        workplace.check(backend).map_err(anyhow::Error::msg)?;
+        is_fine &= on_backend(&options, backend);
+    }
+    Ok(is_fine)
+}
+
+/// What was found so far, by all who look at the same time.
+#[derive(Debug, Default)]
+struct Found {
+    next: AtomicU64,
+    held: AtomicU64,
+    runs: AtomicU64,
+    failures: AtomicU64,
+    other_traps: AtomicU64,
+}
+
+impl Found {
+    /// The next seed that nobody has taken, unless enough failed.
+    fn next(&self, options: &Options) -> Option<u64> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let goes_on = number < options.count && self.failures.load(Ordering::Relaxed) < MOST_FAILURES;
+        goes_on.then(|| options.first + number)
+    }
+
+    fn add(&self, seed: u64, held: Result<Held>) {
+        let n_held = 1 + self.held.fetch_add(1, Ordering::Relaxed);
+        if n_held.is_multiple_of(TOLD) {
+            println!("{n_held} stencils are held");
+        }
+        match held {
+            Ok(held) => {
+                self.runs.fetch_add(held.runs, Ordering::Relaxed);
+                self.other_traps.fetch_add(held.other_traps, Ordering::Relaxed);
+                if held.other_traps > 0 {
+                    println!("seed {seed}: another statement than that of `debug` ends the run");
+                }
+            }
+            Err(wrong) => {
+                self.failures.fetch_add(1, Ordering::Relaxed);
+                println!("seed {seed}: {wrong:#}\n");
+            }
+        }
+    }
+
+    /// Prints how many were held; whether nothing failed.
+    fn tell(self, options: &Options, how: &str, begun: Instant) -> bool {
+        let (held, first, failures) = (self.held.into_inner(), options.first, self.failures.into_inner());
+        println!(
+            "{held} generated stencils from seed {first}{how}: {} runs, {failures} failures, {} runs that another \
+             statement ends, {} s",
+            self.runs.into_inner(),
+            self.other_traps.into_inner(),
+            begun.elapsed().as_secs()
+        );
+        failures == 0
+    }
+}
+
+/// Prints where levels differ, and how many stencils were held.
+fn on_levels(options: &Options) -> bool {
+    let (begun, found) = (Instant::now(), Found::default());
+    let work = || {
+        while let Some(seed) = found.next(options) {
+            found.add(seed, without_panic(|| hold(seed)));
+        }
     };
-    let n_threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     std::thread::scope(|scope| {
         let start = |_| std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
-        let threads: Vec<_> = (0..n_threads).map(start).collect();
+        let threads: Vec<_> = (0..options.jobs).map(start).collect();
         if threads.iter().all(Result::is_err) {
             work();
         }
     });
-    let (runs, failures) = (runs.into_inner(), failures.into_inner());
-    let took = begun.elapsed().as_secs();
-    let other_traps = other_traps.into_inner();
-    println!(
-        "{count} generated stencils from seed {first}: {runs} runs, {failures} failures, {other_traps} runs that \
-         another statement ends, {took} s"
-    );
-    ExitCode::from(u8::from(failures > 0))
+    found.tell(options, "", begun)
 }
 
-fn held(seed: u64) -> Result<Held> {
-    match catch_unwind(AssertUnwindSafe(|| hold(seed))) {
+/// Prints where a back end differs from `debug`, and how many stencils were held. What is compiled runs in processes of
+/// its own, so that one that crashes is told by its seed.
+fn on_backend(options: &Options, backend: Backend) -> bool {
+    let (begun, found) = (Instant::now(), Found::default());
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs {
+            scope.spawn(|| {
+                let mut holder = None;
+                let mut left = 0;
+                while let Some(seed) = found.next(options) {
+                    if left == 0 {
+                        (holder, left) = (None, SEEDS_OF_PROCESS);
+                    }
+                    left -= 1;
+                    let held = ask(&mut holder, backend, seed);
+                    if held.is_err() {
+                        // It may have ended.
+                        left = 0;
+                    }
+                    found.add(seed, held.and_then(|it| it.into_result()));
+                }
+            });
+        }
+    });
+    found.tell(options, &format!(" on `{}`", backend.name()), begun)
+}
+
+/// A process that holds stencils, and the pipes to it.
+struct Holder {
+    process: Child,
+    /// None once nothing more is asked.
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Holder {
+    fn start(backend: Backend) -> Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["hold", backend.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn()?;
+        let answers = BufReader::new(process.stdout.take().context("it has a pipe")?);
+        Ok(Self { questions: process.stdin.take(), answers, process })
+    }
+
+    /// The answer's line; empty where the process ended instead.
+    fn answer(&mut self, seed: u64) -> Result<String> {
+        let questions = self.questions.as_mut().context("it has a pipe")?;
+        writeln!(questions, "{seed}")?;
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        Ok(line)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        // Without questions it ends, and removes its files.
+        self.questions = None;
+        let _ = self.process.wait();
+    }
+}
+
+/// What a process found of a seed.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Held { runs: u64, other_traps: u64 },
+    Differs(String),
+}
+
+impl Answer {
+    fn into_result(self) -> Result<Held> {
+        match self {
+            Answer::Held { runs, other_traps } => Ok(Held { runs, other_traps }),
+            Answer::Differs(what) => Err(anyhow!(what)),
+        }
+    }
+}
+
+fn ask(holder: &mut Option<Holder>, backend: Backend, seed: u64) -> Result<Answer> {
+    let asked = match holder {
+        Some(it) => it,
+        None => holder.insert(Holder::start(backend)?),
+    };
+    let line = asked.answer(seed)?;
+    if line.is_empty() {
+        bail!("the process ended: {}", asked.process.wait()?);
+    }
+    Ok(serde_json::from_str(&line)?)
+}
+
+/// Answers for seeds on stdin, until there is none any more.
+fn serve(name: &str) -> Result<()> {
+    let backend = named(name)?;
+    let workplace = Workplace::temporary()?;
+    for line in std::io::stdin().lines() {
+        let seed = line?.parse()?;
+        let answer = match without_panic(|| hold_native(seed, backend, &workplace)) {
+            Ok(Held { runs, other_traps }) => Answer::Held { runs, other_traps },
+            Err(wrong) => Answer::Differs(format!("{wrong:#}")),
+        };
+        workplace.forget()?;
+        println!("{}", serde_json::to_string(&answer)?);
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+fn on_large_stack<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
+        thread.join().unwrap_or_else(|_| bail!("it panicked"))
+    })
+}
+
+fn without_panic(held: impl FnOnce() -> Result<Held>) -> Result<Held> {
+    match catch_unwind(AssertUnwindSafe(held)) {
         Ok(outcome) => outcome,
         Err(panic) => match panic.downcast::<String>() {
-            Ok(said) => Err(anyhow!("the compiler crashed: {said}")),
-            Err(_) => bail!("the compiler crashed"),
+            Ok(said) => Err(anyhow!("it crashed: {said}")),
+            Err(_) => bail!("it crashed"),
         },
     }
 }

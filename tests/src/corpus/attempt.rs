@@ -18,19 +18,24 @@ use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
+use isobar_runner::executors::Backend;
 
 use super::Checkout;
+use super::native::{OnBackend, hold_on};
 use crate::levels::reads_back;
+use crate::native::Workplace;
 
 /// What became of a stencil.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// It compiled through all levels in this time, with these warnings; `Err` says why a run on small fields ended
-    /// early, and of `levels` why one does not read back as it is printed, or means something else.
+    /// early, of `levels` why one does not read back as it is printed, or means something else, and `native` is
+    /// what became of it on back ends.
     Accepted {
         took: Duration,
         run: Result<(), String>,
         levels: Result<(), String>,
+        native: Vec<OnBackend>,
         warnings: BTreeSet<&'static str>,
     },
     /// The first error: its code, and its sentence.
@@ -51,18 +56,37 @@ pub struct Trial {
     session: Session,
     /// Whether every level and every pass is run and held against the meaning.
     compares: bool,
+    /// The back ends that are held against the meaning.
+    backends: Vec<Backend>,
+    workplace: Option<Workplace>,
 }
 
 impl Trial {
     #[must_use]
     pub fn new(checkout: Checkout) -> Self {
-        Self { checkout, session: Session::new(), compares: false }
+        Self { checkout, session: Session::new(), compares: false, backends: Vec::new(), workplace: None }
     }
 
     /// The same, where every level and every pass is also run and held against the meaning.
     #[must_use]
     pub fn comparing(self) -> Self {
         Self { compares: true, ..self }
+    }
+
+    /// The same, where each stencil also runs on these back ends, and is held against the meaning.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot run here.
+    pub fn on(self, backends: &[Backend]) -> anyhow::Result<Self> {
+        if backends.is_empty() {
+            return Ok(self);
+        }
+        let workplace = Workplace::temporary()?;
+        for &backend in backends {
+            workplace.check(backend).map_err(anyhow::Error::msg)?;
+        }
+        Ok(Self { backends: backends.to_vec(), workplace: Some(workplace), ..self })
     }
 
     /// Every stencil: its file and its name.
@@ -94,7 +118,7 @@ impl Trial {
         // What a test expects to be refused is taken as it stands: a guessed external may be what is missing there.
         let guesses = !self.expects_refusal(file, stencil);
         let done = catch_unwind(AssertUnwindSafe(|| match self.accepted(file, stencil, guesses) {
-            Ok((compilation, took, _)) => {
+            Ok((compilation, took, config)) => {
                 // Each text is made when it is asked for, and none may panic either.
                 let _ = compilation.listings().count();
                 let launch = launch(&compilation, domain);
@@ -105,8 +129,13 @@ impl Trial {
                         }
                         _ => Ok(()),
                     });
+                let native = match &launch {
+                    Ok(_) => self.on_backends(file, stencil, &config, domain),
+                    Err(_) => Vec::new(),
+                };
                 Outcome::Accepted {
                     took,
+                    native,
                     run: launch.and_then(|launch| run(&compilation, launch)),
                     levels,
                     warnings: codes(&compilation, Severity::Warning).map(|(code, _)| code).collect(),
@@ -119,6 +148,16 @@ impl Trial {
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
             Outcome::Crashed { what: text.lines().next().unwrap_or_default().to_owned() }
         })
+    }
+
+    fn on_backends(&mut self, file: &str, stencil: &str, config: &Config, domain: Domain) -> Vec<OnBackend> {
+        let project = self.checkout.project(file, stencil);
+        let held = |workplace, &backend: &Backend| {
+            let held = hold_on(backend, project, config, domain, workplace);
+            OnBackend { backend, outcome: held.map_err(|wrong| format!("{wrong:#}")) }
+        };
+        let workplace = self.workplace.iter();
+        workplace.flat_map(|it| self.backends.iter().map(move |backend| held(it, backend))).collect()
     }
 
     /// The files, and the configuration with which the stencil compiles, if any does.
@@ -207,7 +246,7 @@ fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static
 }
 
 /// A call with small random fields.
-fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
+pub(super) fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
     let signature = compilation.signature.as_ref().ok_or("a level is missing")?;
     let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
     let call = inputs::call_for(signature, &small_inputs(signature), domain);

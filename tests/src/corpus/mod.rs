@@ -5,6 +5,8 @@ mod suites;
 mod expected;
 mod files;
 mod attempt;
+mod native;
 
 pub use attempt::{Outcome, Trial, small_inputs};
 pub use files::Checkout;
+pub use native::{Agreed, OnBackend};

@@ -197,10 +197,12 @@ impl Wording {
 pub(super) fn helper_text(key: &str) -> String {
     match key {
         "f64_to_i64" => "\
-/* Toward zero; NaN is 0, and what does not fit is the nearest that does. */
+/* Toward zero; NaN is 0, and what does not fit is the nearest that does. Fractions are told by themselves: of the way to
+   an integer and back gcc makes a rounding, which has a zero with a sign. */
 static inline int64_t isobar_f64_to_i64(double x)
 {
-  if (!(x >= -9223372036854775808.0)) return x < 0 ? INT64_MIN : 0;
+  if (!(x >= 1.0 || x <= -1.0)) return 0;
+  if (x < -9223372036854775808.0) return INT64_MIN;
   return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
 }
 "

@@ -602,6 +602,30 @@ threads k in [0, K) parallel:
     }
 
     #[test]
+    fn a_row_that_is_read_first_stays_in_the_caches_however_often_another_loop_assigns_it() {
+        let tree = "\
+schedule often
+field q: float64[I, J, K] shift [0, 0, 0] read
+field a: float64[I, J, K] shift [0, 0, 0] read-write
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+threads k in [0, K - 1) parallel:
+  for j in [0, J) parallel:
+    simd i in [0, I) parallel:
+      a[i, j, k] = q[i, j, k] * 2.0
+      if q[i, j, k] > 1.0:
+        a[i, j, k] = b[i, j, k]
+      b[i, j, k] = a[i, j, k] + 1.0
+      a[i, j, k] = q[i, j, k]
+threads k in [0, K) parallel:
+  for j in [0, J) parallel:
+    simd i in [0, I) parallel:
+      a[i, j, k] = a[i, j, k] + 1.0
+";
+        let text = generate(&lower(&samples::parsed(tree)), &COptions::default()).listing.text;
+        assert!(!text.contains("a_row"), "{text}");
+    }
+
+    #[test]
     fn each_assignment_knows_its_statement() {
         let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
         let lines: Vec<&str> = artifact.listing.text.lines().collect();

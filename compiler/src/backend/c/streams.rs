@@ -47,7 +47,13 @@ fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
         n_all += reads(&function.body, &|it| it.array == array);
         walk(&function.body, &mut |item| {
             let Item::For(it) = item else { return };
+            // What is assigned twice is one row, whose reads count once.
+            let mut rows: Vec<&Element> = Vec::new();
             for row in rows_of(it).filter(|row| row.array == array) {
+                if rows.contains(&row) {
+                    continue;
+                }
+                rows.push(row);
                 let assigns = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(element), .. }) if element == row);
                 let behind = it.body.iter().position(assigns).map_or(it.body.len(), |at| at + 1);
                 n_behind += reads(&it.body[behind..], &|it| it == row);

@@ -1,0 +1,244 @@
+//! The back ends of the runner beside `debug`: generated stencils on domains, layouts and machines of all kinds.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::pass::{Cache, MachineModel};
+use isobar_compiler::space::{Axis, Domain};
+use isobar_protocol::request::Mode;
+use isobar_runner::config::{CCompiler, Environment, Tools};
+use isobar_runner::executors::{Backend, Setting, Vectors};
+
+use crate::against::native_gives_the_bits_of_debug;
+use crate::agree::prepare::call;
+use crate::agree::subject::Subject;
+use crate::generate::Features;
+use crate::generate::random::Random;
+use crate::levels::{DOMAINS, Held};
+
+/// Domains with rows that vectors fill: some whole ones and a rest, one less than a whole one, a single row; and one
+/// of more rows than a tile has.
+const WIDE: [Domain; 6] = [
+    Domain { i: 37, j: 3, k: 4 },
+    Domain { i: 16, j: 5, k: 3 },
+    Domain { i: 15, j: 2, k: 5 },
+    Domain { i: 70, j: 1, k: 2 },
+    Domain { i: 19, j: 67, k: 2 },
+    Domain { i: 65, j: 4, k: 3 },
+];
+
+/// How the arrays of a call lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Neighbours along the first dimension side by side.
+    Fortran,
+    /// Neighbours along the last dimension side by side.
+    C,
+    /// As [`Layout::Fortran`], with room behind each row that belongs to nobody.
+    Padded,
+    /// Every second field as [`Layout::C`].
+    Mixed,
+}
+
+impl Layout {
+    pub const ALL: [Layout; 4] = [Layout::Fortran, Layout::C, Layout::Padded, Layout::Mixed];
+
+    /// The same arrays, lying so.
+    #[must_use]
+    pub fn of(self, launch: &Launch) -> Launch {
+        let mut other = launch.clone();
+        for (at, argument) in other.arguments.iter_mut().enumerate() {
+            let Argument::Field(field) = argument else { continue };
+            let is_last_first = match self {
+                Layout::Fortran | Layout::Padded => false,
+                Layout::C => true,
+                Layout::Mixed => at % 2 == 1,
+            };
+            let beside = if self == Layout::Padded { 3 } else { 0 };
+            field.array = laid_out(&field.array, is_last_first, beside);
+        }
+        other
+    }
+}
+
+/// The same values with `beside` elements of nobody behind each row.
+fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
+    let mut strides = vec![0; old.shape.len()];
+    let mut n = 1;
+    let mut place = |at: usize| {
+        strides[at] = n;
+        n *= old.shape[at] + if n == 1 { beside } else { 0 };
+    };
+    if is_last_first {
+        (0..old.shape.len()).rev().for_each(&mut place);
+    } else {
+        (0..old.shape.len()).for_each(&mut place);
+    }
+    let elements = Elements::zeros(old.dtype(), n);
+    let mut new = Array { elements, shape: old.shape.clone(), strides };
+    for index in old.indices() {
+        let at = new.position(&index);
+        new.elements.set(at, old.get(&index));
+    }
+    new
+}
+
+/// A back end that makes code of schedules, by its name.
+///
+/// # Errors
+///
+/// When there is none.
+pub fn named(name: &str) -> Result<Backend> {
+    let mut known = Backend::ALL.into_iter().filter(|it| it.follows_schedules());
+    known
+        .find(|it| it.name() == name)
+        .with_context(|| format!("no back end `{name}` makes code of schedules"))
+}
+
+/// What back ends use here to get ready; its files are removed with it.
+#[derive(Debug)]
+pub struct Workplace {
+    cc: Result<CCompiler, String>,
+    machine: MachineModel,
+    folder: PathBuf,
+    cache: PathBuf,
+}
+
+impl Workplace {
+    /// In a new folder, and with the C compiler that `CC` or `PATH` tells.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be made, or is there already.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        let environment = Environment {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            cc: std::env::var("CC").ok(),
+            ..Environment::default()
+        };
+        let cache = folder.join("cache");
+        for it in [folder, &cache] {
+            // Code is kept only where nobody else can write.
+            DirBuilder::new().mode(0o700).create(it)?;
+        }
+        let Tools { cc, machine, .. } = Tools::find(&environment);
+        let caches = machine.caches.iter().map(|it| Cache { bytes: it.bytes, cores: it.cores });
+        let machine = MachineModel {
+            cores: machine.cores,
+            caches: caches.collect(),
+            line_bytes: machine.line_bytes,
+            vector_bytes: machine.vector_bytes,
+        };
+        Ok(Self { cc, machine, folder: folder.to_owned(), cache })
+    }
+
+    /// In a folder of this process among those of the system for what is needed for a while.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be made.
+    pub fn temporary() -> io::Result<Self> {
+        Self::new(&std::env::temp_dir().join(format!("isobar-native-{}", std::process::id())))
+    }
+
+    /// Whether a back end can run here.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn check(&self, backend: Backend) -> Result<(), String> {
+        match (backend, &self.cc) {
+            (Backend::Openmp, Err(why)) => Err(why.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// This machine, for which the schedules of runs are made.
+    #[must_use]
+    pub fn machine(&self) -> MachineModel {
+        self.machine.clone()
+    }
+
+    /// A run whose bits are those of `debug`, on one thread. Compiled code is kept until [`Self::forget`].
+    #[must_use]
+    pub fn setting(&self) -> Setting<'_> {
+        Setting {
+            cc: &self.cc,
+            cache: Some(&self.cache),
+            temporary: &self.folder,
+            threads: 1,
+            mode: Mode::Reproducible,
+            vectors: Vectors::Widest,
+            has_lines: false,
+        }
+    }
+
+    /// Removes compiled code.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be removed.
+    pub fn forget(&self) -> io::Result<()> {
+        fs::remove_dir_all(&self.cache)?;
+        DirBuilder::new().mode(0o700).create(&self.cache)
+    }
+}
+
+impl Drop for Workplace {
+    fn drop(&mut self) {
+        // What stays behind lies in a folder that the system or the build empties.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Holds a back end against what the stencil of a seed means: scheduled for a machine with large or with tiny caches,
+/// on a small domain and on one with rows of vectors, with 1, 2 and 7 threads.
+///
+/// # Errors
+///
+/// What differs, with the seed, the text of the stencil, the domain, the layout and the threads.
+pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result<Held> {
+    let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+    // Not the numbers that the text is made of.
+    let mut random = Random::new(!seed);
+    let layout = *random.pick(&Layout::ALL);
+    let passes = &mut subject.config.passes;
+    passes.machine = random.pick(&[None, Some(tiny_machine()), Some(one_core())]).clone();
+    if layout == Layout::C && random.chance(50) {
+        passes.contiguous = Axis::K;
+    }
+    let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
+    let compilation = subject.compile();
+    let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
+    let in_context = || format!("{} {layout:?}, {:?}\n{text}", subject.name, subject.config.passes);
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
+    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    let mut launches = Vec::new();
+    for domain in domains {
+        let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
+        let on_domain = Subject { domain, ..subject.clone() };
+        // A domain that is too small for the stencil is refused, and so is tested elsewhere.
+        let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+        launches.push(layout.of(&launch));
+    }
+    native_gives_the_bits_of_debug(backend, &compilation, &launches, workplace.setting())
+        .with_context(in_context)
+}
+
+/// Caches that a few rows fill, so that there are tiles and rings also on small domains, and rows that are written past
+/// them.
+fn tiny_machine() -> MachineModel {
+    let caches = vec![Cache { bytes: 1 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
+    MachineModel { cores: 4, caches, line_bytes: 64, vector_bytes: 64 }
+}
+
+/// A core of today by itself.
+fn one_core() -> MachineModel {
+    let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 1 << 20, cores: 1 }];
+    MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 }
+}
