@@ -25,6 +25,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 use crate::executors::rayon;
+use crate::plan;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -119,7 +120,7 @@ pub(crate) fn machine_code(request: &Request) -> Result<String, String> {
             return Ok(String::new());
         }
         let [i, j, k] = request.domain.or(source.directives.domain).unwrap_or([128, 128, 80]);
-        rayon::listing(&compilation, Domain::new(i, j, k))
+        rayon::listing(&compilation, Domain::new(i, j, k), plan::rows(request))
     });
     made.unwrap_or_else(|_| Err("the compiler crashed".to_owned()))
 }

@@ -9,7 +9,7 @@ use isobar_compiler::backend::launch::{Argument, Call, Launch, bind};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::{Diagnostic, FileId, Span};
-use isobar_compiler::inputs::{self, Directives};
+use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
@@ -17,7 +17,8 @@ use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
 use crate::compile::Source;
-use crate::executors::Executor;
+use crate::executors::{Executor, Near};
+use crate::machine::LINE_BYTES;
 use crate::npz::{self, Unread};
 
 /// Why a request is not run.
@@ -96,13 +97,21 @@ pub(crate) fn launch(
     if let Some(generators) = &request.init {
         let directives = with_overrides(&source.directives, generators, signature, &call)?;
         let domain = domain_for(request, &directives, signature, &call)?;
-        let made = inputs::bytes_for(signature, domain);
+        let rows = rows(request);
+        let made = inputs::bytes_with(signature, domain, rows);
         room.needed(compilation, domain, given.saturating_add(made), &[])?;
-        fill_in(&mut call, inputs::call_for(signature, &directives, domain));
+        let near = Near::of(room.threads);
+        fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
     let launch = compilation.bind(call).map_err(Refusal::Call)?;
     let needed = needed(compilation, &launch, room)?;
     Ok((launch, needed))
+}
+
+/// How the fields lie that are made for a request.
+pub(crate) fn rows(request: &Request) -> Rows {
+    let line_bytes = request.passes.machine.as_ref().map_or(LINE_BYTES, |it| it.line_bytes);
+    Rows::AtLines { bytes: usize::try_from(line_bytes).unwrap_or(0) }
 }
 
 /// What a run needs that is called with these arguments.
@@ -116,7 +125,7 @@ pub(crate) fn needed(compilation: &Compilation, launch: &Launch, room: &Room<'_>
 }
 
 fn bytes(array: &Array) -> u64 {
-    (array.elements.len() as u64).saturating_mul(array.dtype().size_bytes() as u64)
+    array.elements.bytes() as u64
 }
 
 /// What was not given comes from `made`, with its origin.

@@ -68,6 +68,50 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
   assert.equal(await t.hash(), inTab, "the two pictures differ");
 });
 
+scenario("back ends are measured on the runner, beside copying, and stopped where that takes too long", async (t) => {
+  await t.pick("copy_scale");
+  await t.size(40, 30, 20);
+  await t.get("run-runner").click();
+  await t.ran("done", "rayon");
+  const [timings, picture] = [await t.timings(), await t.hash()];
+  assert.equal(await t.get("bench-debug").isChecked(), false, "the interpreter is slow");
+
+  await t.get("bench-rounds").fill("9");
+  await t.get("bench-rounds").blur();
+  await t.get("bench").click();
+  await t.ran("done", "benchmark");
+  const table = await t.see("benchmark");
+  const rows = await table
+    .locator('[data-testid="bench-row"]')
+    .evaluateAll((all) => all.map(({ dataset }) => [dataset.backend, Number(dataset.ms), Number(dataset.ofCopy)]));
+  const names = rows.map(([name]) => name);
+  assert.ok(names.includes("rayon") && names.includes("numpy") && !names.includes("debug"), `${names}`);
+  for (const [name, ms, ofCopy] of rows) assert.ok(ms > 0 && ofCopy > 0, `${name}: ${ms} ms, ${ofCopy}`);
+  assert.ok(Number(await t.get("bench-copy").getAttribute("data-ms")) > 0, "copying takes time");
+  assert.match(await t.get("bench-of").textContent(), /copy_scale on 40 × 30 × 20 points, fp64, .* 9 rounds/);
+  assert.match(await t.get("bench-agree").textContent(), /same bits/);
+  // The picture and its times are those of the run before.
+  assert.deepEqual([await t.timings(), await t.hash()], [timings, picture]);
+  await t.get("bench-agree").scrollIntoViewIfNeeded();
+  await t.shot("table");
+
+  await t.get("bench-debug").check();
+  await t.size(200, 200, 80);
+  await t.get("bench").click();
+  await t.see("run-result", { "data-state": "working", "data-backend": "benchmark" });
+  await t.see("progress", { "data-working": "true" });
+  await t.get("cancel").click();
+  await t.ran("cancelled");
+  assert.match(await t.get("bench-of").textContent(), /40 × 30 × 20/);
+  assert.deepEqual(await t.timings(), timings);
+
+  // Of nothing nothing is asked.
+  for (const name of ["bench-debug", ...names.map((it) => `bench-${it}`)]) await t.get(name).uncheck();
+  await t.get("bench").click();
+  await t.ran("failed");
+  assert.match(await t.get("run-error").textContent(), /no back end is chosen/);
+});
+
 for (const [entry, precision] of [
   ["horizontal_diffusion", "64"],
   ["horizontal_diffusion", "32"],

@@ -304,7 +304,7 @@ mod tests {
 
     fn field(shape: &[usize], origin: Vec<u64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
         let axes = &"IJK"[..shape.len()];
-        let array = Array::from_c_order(Elements::Float64(values), shape).unwrap();
+        let array = Array::from_c_order(Elements::Float64(values.into()), shape).unwrap();
         Kept::new("q", axes, array, origin, domain)
     }
 
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_plane_is_of_one_element_of_the_data_dimensions() {
-        let array = Array::from_c_order(Elements::Float64(ramp(24)), &[2, 2, 3, 2]).unwrap();
+        let array = Array::from_c_order(Elements::Float64(ramp(24).into()), &[2, 2, 3, 2]).unwrap();
         let v = Kept::new("v", "IJ", array, vec![0; 4], vec![2, 2, 3, 2]);
         let of = |element| v.plane(Plane { element, ..plane(Across::K, 0) }).map(|it| it.values);
         assert_values(of(0).unwrap(), &[0.0, 12.0, 6.0, 18.0]);

@@ -1,17 +1,18 @@
 //! Arrays of elements, as callers hand them over.
 
+use super::buffer::{Buffer, room};
 use crate::types::{DType, Value};
 
 /// The elements of an array, in memory order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Elements {
-    Bool(Vec<bool>),
-    Int8(Vec<i8>),
-    Int16(Vec<i16>),
-    Int32(Vec<i32>),
-    Int64(Vec<i64>),
-    Float32(Vec<f32>),
-    Float64(Vec<f64>),
+    Bool(Buffer<bool>),
+    Int8(Buffer<i8>),
+    Int16(Buffer<i16>),
+    Int32(Buffer<i32>),
+    Int64(Buffer<i64>),
+    Float32(Buffer<f32>),
+    Float64(Buffer<f64>),
 }
 
 /// Calls `$body` with `$vec` bound to the vector of whichever type there is.
@@ -34,14 +35,41 @@ impl Elements {
     /// `n` zeros.
     #[must_use]
     pub fn zeros(dtype: DType, n: usize) -> Self {
+        Self::zeros_at_line(dtype, n, 0, 0)
+    }
+
+    /// `n` zeros, of which the one at `first` starts at a multiple of `line_bytes`; see [`Buffer::zeros_at_line`].
+    #[must_use]
+    pub fn zeros_at_line(dtype: DType, n: usize, first: usize, line_bytes: usize) -> Self {
         match dtype {
-            DType::Bool => Elements::Bool(vec![false; n]),
-            DType::Int8 => Elements::Int8(vec![0; n]),
-            DType::Int16 => Elements::Int16(vec![0; n]),
-            DType::Int32 => Elements::Int32(vec![0; n]),
-            DType::Int64 => Elements::Int64(vec![0; n]),
-            DType::Float32 => Elements::Float32(vec![0.0; n]),
-            DType::Float64 => Elements::Float64(vec![0.0; n]),
+            DType::Bool => Elements::Bool(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Int8 => Elements::Int8(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Int16 => Elements::Int16(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Int32 => Elements::Int32(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Int64 => Elements::Int64(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Float32 => Elements::Float32(Buffer::zeros_at_line(n, first, line_bytes)),
+            DType::Float64 => Elements::Float64(Buffer::zeros_at_line(n, first, line_bytes)),
+        }
+    }
+
+    /// The memory that [`zeros_at_line`](Self::zeros_at_line) takes, in bytes; saturates.
+    #[must_use]
+    pub fn bytes_at_line(dtype: DType, n: usize, line_bytes: usize) -> usize {
+        let size = dtype.size_bytes();
+        n.saturating_add(room(size, line_bytes)).saturating_mul(size)
+    }
+
+    /// As many zeros of the same type, which lie as these do; see [`Buffer::zeros_like`].
+    #[must_use]
+    pub fn zeros_like(&self) -> Self {
+        match self {
+            Elements::Bool(it) => Elements::Bool(it.zeros_like()),
+            Elements::Int8(it) => Elements::Int8(it.zeros_like()),
+            Elements::Int16(it) => Elements::Int16(it.zeros_like()),
+            Elements::Int32(it) => Elements::Int32(it.zeros_like()),
+            Elements::Int64(it) => Elements::Int64(it.zeros_like()),
+            Elements::Float32(it) => Elements::Float32(it.zeros_like()),
+            Elements::Float64(it) => Elements::Float64(it.zeros_like()),
         }
     }
 
@@ -49,13 +77,13 @@ impl Elements {
     #[must_use]
     pub fn filled(value: Value, n: usize) -> Self {
         match value {
-            Value::Bool(it) => Elements::Bool(vec![it; n]),
-            Value::Int8(it) => Elements::Int8(vec![it; n]),
-            Value::Int16(it) => Elements::Int16(vec![it; n]),
-            Value::Int32(it) => Elements::Int32(vec![it; n]),
-            Value::Int64(it) => Elements::Int64(vec![it; n]),
-            Value::Float32(it) => Elements::Float32(vec![it; n]),
-            Value::Float64(it) => Elements::Float64(vec![it; n]),
+            Value::Bool(it) => Elements::Bool(vec![it; n].into()),
+            Value::Int8(it) => Elements::Int8(vec![it; n].into()),
+            Value::Int16(it) => Elements::Int16(vec![it; n].into()),
+            Value::Int32(it) => Elements::Int32(vec![it; n].into()),
+            Value::Int64(it) => Elements::Int64(vec![it; n].into()),
+            Value::Float32(it) => Elements::Float32(vec![it; n].into()),
+            Value::Float64(it) => Elements::Float64(vec![it; n].into()),
         }
     }
 
@@ -106,29 +134,13 @@ impl Elements {
     ///
     /// When there is no such position.
     pub fn set(&mut self, position: usize, value: Value) {
-        match (self, value) {
-            (Elements::Float64(it), Value::Float64(value)) => it[position] = value,
-            (Elements::Float32(it), Value::Float32(value)) => it[position] = value,
-            (Elements::Bool(it), value) => it[position] = value.cast(DType::Bool).as_i64() != 0,
-            (Elements::Int8(it), value) => {
-                let Value::Int8(value) = value.cast(DType::Int8) else { return };
-                it[position] = value;
-            }
-            (Elements::Int16(it), value) => {
-                let Value::Int16(value) = value.cast(DType::Int16) else { return };
-                it[position] = value;
-            }
-            (Elements::Int32(it), value) => {
-                let Value::Int32(value) = value.cast(DType::Int32) else { return };
-                it[position] = value;
-            }
-            (Elements::Int64(it), value) => it[position] = value.as_i64(),
-            (Elements::Float32(it), value) => {
-                let Value::Float32(value) = value.cast(DType::Float32) else { return };
-                it[position] = value;
-            }
-            (Elements::Float64(it), value) => it[position] = value.as_f64(),
-        }
+        for_elements!(self, it => it[position] = Stored::of(value));
+    }
+
+    /// The memory that they take, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        for_elements!(self, it => it.bytes())
     }
 
     /// The bytes in memory order, little-endian; a bool is one byte.
@@ -162,6 +174,26 @@ impl Elements {
         }
     }
 }
+
+/// A type of elements.
+pub trait Stored: Copy + Default + Send + Sync {
+    /// A value as an assignment to such an element converts it.
+    fn of(value: Value) -> Self;
+}
+
+macro_rules! stored {
+    ($($element:ident $dtype:ident),*) => {
+        $(impl Stored for $element {
+            fn of(value: Value) -> Self {
+                match value.cast(DType::$dtype) {
+                    Value::$dtype(it) => it,
+                    _ => unreachable!("a cast has the type that is asked for"),
+                }
+            }
+        })*
+    };
+}
+stored!(bool Bool, i8 Int8, i16 Int16, i32 Int32, i64 Int64, f32 Float32, f64 Float64);
 
 /// An array: elements, and how indices find them.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,6 +5,7 @@
 //! [`Array`](array::Array)s of a call, and the checked [`Launch`](launch::Launch).
 
 pub mod array;
+pub mod buffer;
 pub mod c;
 pub mod code;
 pub mod emit;

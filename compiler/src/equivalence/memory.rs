@@ -49,7 +49,7 @@ impl Memory {
             if let ContainerKind::Argument(at) = container.kind
                 && let Some(Argument::Field(given)) = launch.arguments.get_mut(at)
             {
-                given.array.elements = std::mem::replace(&mut slot.elements, Elements::Bool(Vec::new()));
+                given.array.elements = std::mem::replace(&mut slot.elements, Elements::zeros(DType::Bool, 0));
             }
         }
     }
@@ -118,7 +118,7 @@ impl Slot {
                     start -= shift.at(variables) * signed(stride);
                     dimensions.push((length.at(variables), signed(stride)));
                 }
-                let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
+                let elements = std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                 Ok(Self { elements, start, dimensions, ring: None })
             }
             _ => Err(Stop::Fault(format!("`{name}` was not passed as what it is"))),

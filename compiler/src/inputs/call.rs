@@ -1,10 +1,15 @@
 //! Arrays and scalars for a call, made from directives.
 
+use std::ops::Range;
+
 use super::generate::Sampled;
+use super::rows::{LEAST_BYTES, Plan, Rows};
+use super::workers::{Alone, Piece, Workers};
 use super::{Directives, Generator};
-use crate::backend::array::Array;
+use crate::backend::array::{Array, Elements, Stored};
 use crate::backend::launch::Call;
 use crate::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use crate::for_elements;
 use crate::space::{Axis, AxisSet, Domain};
 use crate::types::{DType, Value};
 
@@ -16,6 +21,19 @@ use crate::types::{DType, Value};
 /// [`bind`](crate::backend::launch::bind) to report. Ask [`bytes_for`] first.
 #[must_use]
 pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) -> Call {
+    call_with(signature, directives, domain, Rows::Dense, &Alone)
+}
+
+/// As [`call_for`], in memory as `rows` tells. Who fills a part of a field is the first to touch it; zeros are
+/// touched by nobody here, but by whoever writes them later. Ask [`bytes_with`] first.
+#[must_use]
+pub fn call_with(
+    signature: &Signature,
+    directives: &Directives,
+    domain: Domain,
+    rows: Rows,
+    workers: &dyn Workers,
+) -> Call {
     let mut call = Call { domain: Some([domain.i, domain.j, domain.k]), ..Call::default() };
     for param in signature.params.iter().filter(|it| it.access != AccessKind::None) {
         match param.kind {
@@ -25,13 +43,19 @@ pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) 
                 }
             }
             ParamKind::Field { axes, ref data_dims, dtype, .. } => {
+                let generator = directives.input(&param.name);
+                if generator.is_none() && param.access != AccessKind::Write {
+                    continue;
+                }
                 let origin = Axis::ALL.map(|axis| param.kind.halo(axis).0);
                 let shape = shape_for(param, axes, data_dims, domain);
-                let array = match directives.input(&param.name) {
-                    Some(generator) => fill(generator, dtype, axes, &shape, origin, domain),
-                    None if param.access == AccessKind::Write => Array::zeros(dtype, &shape),
-                    None => continue,
-                };
+                let mut array = zeros(dtype, axes, shape, origin, rows);
+                if let Some(generator) = generator {
+                    // Others would be asked for longer than they would work.
+                    let is_small = array.elements.bytes() < LEAST_BYTES;
+                    let workers = if is_small { &Alone } else { workers };
+                    fill_on(&mut array, generator, axes, origin, domain, workers);
+                }
                 call.fields.insert(param.name.clone(), array);
                 call.origin.insert(param.name.clone(), origin.to_vec());
             }
@@ -43,16 +67,38 @@ pub fn call_for(signature: &Signature, directives: &Directives, domain: Domain) 
 /// The bytes that the fields of [`call_for`] take; saturates. While one is filled, it takes twice its own at most.
 #[must_use]
 pub fn bytes_for(signature: &Signature, domain: Domain) -> u64 {
+    bytes_with(signature, domain, Rows::Dense)
+}
+
+/// The bytes that the fields of [`call_with`] take, with the room between rows; as [`bytes_for`].
+#[must_use]
+pub fn bytes_with(signature: &Signature, domain: Domain, rows: Rows) -> u64 {
     let bytes = |param: &Param| match param.kind {
         ParamKind::Field { axes, ref data_dims, dtype, .. } if param.access != AccessKind::None => {
-            let points = shape_for(param, axes, data_dims, domain)
-                .into_iter()
-                .fold(1_u64, |n, size| n.saturating_mul(u64::try_from(size).unwrap_or(u64::MAX)));
-            points.saturating_mul(dtype.size_bytes() as u64)
+            let shape = shape_for(param, axes, data_dims, domain);
+            let Plan { n, line_bytes, .. } = rows.plan(dtype, axes, &shape);
+            Elements::bytes_at_line(dtype, n, line_bytes) as u64
         }
         ParamKind::Field { .. } | ParamKind::Scalar { .. } => 0,
     };
     signature.params.iter().map(bytes).fold(0, u64::saturating_add)
+}
+
+/// The strides of a field of [`call_with`], in elements, per axis and then per data dimension; none of a scalar.
+#[must_use]
+pub fn strides_with(param: &Param, domain: Domain, rows: Rows) -> Option<Vec<usize>> {
+    let ParamKind::Field { axes, ref data_dims, dtype, .. } = param.kind else { return None };
+    Some(rows.plan(dtype, axes, &shape_for(param, axes, data_dims, domain)).strides)
+}
+
+/// An array of zeros; `origin` is the index of the first point of the compute domain along I, J, K.
+fn zeros(dtype: DType, axes: AxisSet, shape: Vec<usize>, origin: [i64; 3], rows: Rows) -> Array {
+    let Plan { strides, n, line_bytes } = rows.plan(dtype, axes, &shape);
+    let at = |(axis, stride): (Axis, &usize)| {
+        usize::try_from(origin[axis.index()]).unwrap_or(0).saturating_mul(*stride)
+    };
+    let first = axes.iter().zip(&strides).map(at).fold(0, usize::saturating_add);
+    Array { elements: Elements::zeros_at_line(dtype, n, first, line_bytes), shape, strides }
 }
 
 /// An array with the values of a generator at every point, halo included;
@@ -67,30 +113,88 @@ pub fn fill(
     origin: [i64; 3],
     domain: Domain,
 ) -> Array {
-    let mut array = Array::zeros(dtype, shape);
+    let mut array = zeros(dtype, axes, shape.to_vec(), origin, Rows::Dense);
+    fill_on(&mut array, generator, axes, origin, domain, &Alone);
+    array
+}
+
+/// Fills an array as [`fill`] does, on whatever threads there are.
+fn fill_on(
+    array: &mut Array,
+    generator: &Generator,
+    axes: AxisSet,
+    origin: [i64; 3],
+    domain: Domain,
+    workers: &dyn Workers,
+) {
     let (mut points, mut strides) = (Axis::ALL.map(|_| 0..1), [0; 3]);
-    for ((axis, &size), &stride) in axes.iter().zip(shape).zip(&array.strides) {
+    for ((axis, &size), &stride) in axes.iter().zip(&array.shape).zip(&array.strides) {
         let start = -origin[axis.index()];
         points[axis.index()] = start..start.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
         strides[axis.index()] = stride;
     }
-    let n_points: usize = shape[..axes.len()].iter().product();
-    let n_elements: usize = shape[axes.len()..].iter().product();
-    for (number, start) in (0_u64..).zip((0..).step_by(n_points.max(1))).take(n_elements) {
-        let generator = generator.of_element(number);
-        // What is kept beside the array is no larger than it.
-        let mut room = n_points * dtype.size_bytes() / size_of::<f64>();
-        let sampled = Sampled::new(&generator, &points, domain, &mut room);
-        let [i, j, k] = &points;
-        for (k, from_k) in k.clone().zip((start..).step_by(strides[2].max(1))) {
-            for (j, from_j) in j.clone().zip((from_k..).step_by(strides[1].max(1))) {
-                for (i, position) in i.clone().zip((from_j..).step_by(strides[0].max(1))) {
-                    array.elements.set(position, Value::Float64(sampled.at([i, j, k])).cast(dtype));
+    let Some(slowest) = axes.iter().last() else { return };
+    let levels = array.shape[axes.len() - 1];
+    let n_points: usize = array.shape[..axes.len()].iter().product();
+    let n_elements: usize = array.shape[axes.len()..].iter().product();
+    // What is kept beside an array is no larger than it.
+    let n_values = n_points * array.dtype().size_bytes() / size_of::<f64>();
+    let generators: Vec<Generator> =
+        (0_u64..).take(n_elements).map(|number| generator.of_element(number)).collect();
+    let sampled = |it| Sampled::new(it, &points, domain, &mut n_values.clone());
+    let sampled: Vec<Sampled<'_>> = generators.iter().map(sampled).collect();
+    // Levels of all elements, one behind the other in memory.
+    let slices = Slices { sampled: &sampled, points: &points, strides, slowest, levels };
+    let total = levels * n_elements;
+    let pieces = workers.pieces().clamp(1, total.max(1));
+    let start_of = |piece: usize| piece * total / pieces;
+    for_elements!(&mut array.elements, all => {
+        let mut rest: &mut [_] = all;
+        let mut work: Vec<Piece<'_>> = Vec::with_capacity(pieces);
+        for piece in 0..pieces {
+            let these = start_of(piece)..start_of(piece + 1);
+            let (part, behind) = rest.split_at_mut(these.len() * strides[slowest.index()]);
+            rest = behind;
+            let slices = &slices;
+            work.push(Box::new(move || slices.fill(part, these)));
+        }
+        workers.all(work);
+    });
+}
+
+/// An array in slices across its slowest axis, one behind the other: those of the first element of the data
+/// dimensions, then those of the next.
+struct Slices<'g> {
+    /// Of each element.
+    sampled: &'g [Sampled<'g>],
+    points: &'g [Range<i64>; 3],
+    /// In elements of the array, along I, J, K.
+    strides: [usize; 3],
+    slowest: Axis,
+    /// Slices of each element.
+    levels: usize,
+}
+
+impl Slices<'_> {
+    /// Fills the part of an array that these slices are.
+    fn fill<T: Stored>(&self, part: &mut [T], these: Range<usize>) {
+        let [along_i, along_j, along_k] = self.strides.map(|it| it.max(1));
+        let all = self.points[self.slowest.index()].clone();
+        for (slice, part) in these.zip(part.chunks_mut(self.strides[self.slowest.index()].max(1))) {
+            let level = all.start + i64::try_from(slice % self.levels).unwrap_or(i64::MAX);
+            let sampled = &self.sampled[slice / self.levels];
+            let mut points = self.points.clone();
+            points[self.slowest.index()] = level..level + 1;
+            let [i, j, k] = points;
+            for (k, from_k) in k.zip((0..).step_by(along_k)) {
+                for (j, from_j) in j.clone().zip((from_k..).step_by(along_j)) {
+                    for (i, position) in i.clone().zip((from_j..).step_by(along_i)) {
+                        part[position] = T::of(Value::Float64(sampled.at([i, j, k])));
+                    }
                 }
             }
         }
     }
-    array
 }
 
 fn shape_for(param: &Param, axes: AxisSet, data_dims: &[u32], domain: Domain) -> Vec<usize> {
@@ -137,6 +241,20 @@ mod tests {
         call_for(&signature(), &directive::read(text, FileId(0)).0, Domain::new(4, 3, 2))
     }
 
+    /// Does pieces of work in another order than they are handed over.
+    struct Backwards(usize);
+
+    impl Workers for Backwards {
+        fn pieces(&self) -> usize {
+            self.0
+        }
+
+        fn all(&self, work: Vec<Piece<'_>>) {
+            assert!((1..=self.0).contains(&work.len()));
+            work.into_iter().rev().for_each(|it| it());
+        }
+    }
+
     #[test]
     fn a_call_from_directives_binds() {
         let call =
@@ -169,6 +287,54 @@ mod tests {
                 let expected = Value::Float64(value_at(&generator, point, domain));
                 assert_eq!(array.get(&index), expected, "{axes} at {point:?}");
             }
+        }
+    }
+
+    #[test]
+    fn where_rows_lie_and_who_fills_them_changes_no_value() {
+        let mut signature = signature();
+        if let ParamKind::Field { data_dims, .. } = &mut signature.params[1].kind {
+            *data_dims = vec![2, 3];
+        }
+        let text = "# @input q sum(random(low=0, high=1, seed=3), linear(high=4))\n# @input p random(low=0, high=99, seed=5)\n# @input out linear(high=7, along=j)\n";
+        let directives = directive::read(text, FileId(0)).0;
+        // Rows of `q` have 155 points and those of `out` 150, of which lines hold 16 and 8.
+        let domain = Domain::new(150, 40, 30);
+        let plain = call_for(&signature, &directives, domain);
+        assert_eq!(plain.fields["q"].strides, [1, 155, 155 * 41]);
+        for bytes in [64, 128] {
+            let rows = Rows::AtLines { bytes };
+            for pieces in [1, 7, 1000] {
+                let call = call_with(&signature, &directives, domain, rows, &Backwards(pieces));
+                assert_eq!(call.origin, plain.origin);
+                for (name, array) in &call.fields {
+                    assert_eq!(array.shape, plain.fields[name].shape);
+                    assert_eq!(
+                        array.to_c_order_le_bytes(),
+                        plain.fields[name].to_c_order_le_bytes(),
+                        "{name}"
+                    );
+                }
+                let q = &call.fields["q"];
+                assert_eq!(q.strides, [1, 160, 160 * 41]);
+                let Elements::Float32(elements) = &q.elements else { panic!("another type") };
+                let start_of = |j, k| elements[q.position(&[2, j, k])..].as_ptr().addr();
+                assert!((0..41).all(|j| start_of(j, 7).is_multiple_of(bytes)));
+                let made: usize = call.fields.values().map(|it| it.elements.bytes()).sum();
+                assert_eq!(bytes_with(&signature, domain, rows), made as u64);
+                let strides = strides_with(&signature.params[0], domain, rows);
+                assert_eq!(strides.as_ref(), Some(&q.strides));
+            }
+        }
+    }
+
+    #[test]
+    fn rooms_between_rows_are_a_tenth_of_a_field_at_most() {
+        let rows = Rows::AtLines { bytes: 64 };
+        for n in 1..200 {
+            let domain = Domain::new(n, n, 20);
+            let (dense, wide) = (bytes_for(&signature(), domain), bytes_with(&signature(), domain, rows));
+            assert!((dense..=dense + dense / 10).contains(&wide), "{n}: {dense} {wide}");
         }
     }
 

@@ -17,17 +17,21 @@
 //!
 //! [`directive`] reads these lines, [`generator`] says which inputs there are,
 //! [`parse`] reads one of them, [`generate`] makes numbers, [`call`] fills
-//! whole arrays for a signature.
+//! whole arrays for a signature, [`rows`] tells where their rows lie.
 
 pub mod call;
 pub mod directive;
 pub mod generate;
 pub mod generator;
 pub mod parse;
+pub mod rows;
+pub mod workers;
 
-pub use call::{bytes_for, call_for, fill};
+pub use call::{bytes_for, bytes_with, call_for, call_with, fill, strides_with};
 pub use directive::{
     Directives, ExternalDirective, InputDirective, Keep, KeepDirective, Plot, ScalarDirective,
 };
 pub use generate::value_at;
 pub use generator::Generator;
+pub use rows::Rows;
+pub use workers::{Alone, Piece, Workers};

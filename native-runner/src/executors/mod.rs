@@ -4,6 +4,7 @@ pub mod foreign;
 mod interface;
 pub mod interpreters;
 pub mod openmp;
+mod pool;
 pub mod rayon;
 pub mod steps;
 mod workspace;
@@ -21,6 +22,7 @@ use isobar_protocol::request::{Mode, Request};
 use crate::config::{CCompiler, Tools};
 use crate::error::ApiError;
 
+pub(crate) use pool::Near;
 use steps::Sink;
 
 /// A back end of this runner.

@@ -17,7 +17,7 @@ use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, unk
 use crate::compile::milliseconds;
 use crate::copying::Copiers;
 use crate::executors::steps::PROGRESS;
-use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;
 use crate::wire::Order;
 
@@ -68,6 +68,7 @@ pub(super) fn measure(
     tell(EventKind::Memory { memory }, None);
     let (domain, bytes) = (launch.domain, signature.compulsory_bytes(launch.domain));
 
+    let near = Near::of(order.threads);
     let mut contestants = Vec::with_capacity(backends.len());
     for ((&backend, executor), kept) in backends.iter().zip(&executors).zip(&kept) {
         let compilation = kept.as_ref().map_or(&compiled.compilation, |it| &it.0);
@@ -87,7 +88,7 @@ pub(super) fn measure(
         });
         let prepared = prepared.map_err(|failure| failed(failure, compilation, tell))?;
         let ready = steps.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let (launch, ms) = (launch.clone(), Vec::new());
+        let (launch, ms) = (near.copy(&launch), Vec::new());
         let (steps, tuned) = (Vec::new(), kept.as_ref().map(|it| it.1.clone()));
         let contestant =
             Contestant { backend, compilation, ready, prepared, launch, first_ms: 0.0, ms, steps, tuned };
@@ -174,11 +175,11 @@ fn same_elements(one: &Array, other: &Array) -> bool {
         // One NaN is as good as another.
         (Elements::Float32(one), Elements::Float32(other)) => one
             .iter()
-            .zip(other)
+            .zip(other.iter())
             .all(|(one, other)| one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()),
         (Elements::Float64(one), Elements::Float64(other)) => one
             .iter()
-            .zip(other)
+            .zip(other.iter())
             .all(|(one, other)| one.to_bits() == other.to_bits() || one.is_nan() && other.is_nan()),
         (one, other) => one == other,
     }

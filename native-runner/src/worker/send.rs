@@ -1,6 +1,7 @@
 //! The written fields: described, and handed over part by part, so that none is there twice.
 
 use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::buffer::Buffer;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_protocol::field::{FieldInfo, Statistics};
@@ -104,10 +105,10 @@ fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut
 
 /// The elements of a box in C order; it starts at a position of the array and has its strides.
 fn c_order(array: &Array, start: usize, shape: &[usize]) -> Elements {
-    fn gather<T: Copy>(from: &[T], array: &Array, start: usize, shape: &[usize]) -> Vec<T> {
+    fn gather<T: Copy>(from: &[T], array: &Array, start: usize, shape: &[usize]) -> Buffer<T> {
         let mut out = Vec::with_capacity(shape.iter().product());
         each(start, shape, &array.strides, &mut |position| out.push(from[position]));
-        out
+        out.into()
     }
     match &array.elements {
         Elements::Bool(it) => Elements::Bool(gather(it, array, start, shape)),

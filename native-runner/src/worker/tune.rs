@@ -21,7 +21,7 @@ use super::bench::same_bits;
 use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
 use crate::compile::{self, Source, milliseconds};
-use crate::executors::{Backend, Executor, Failure, Prepared, Setting};
+use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::problems;
 use crate::tuned::{self, For, Kept};
 use crate::wire::Order;
@@ -64,13 +64,14 @@ pub(super) fn tune(
     let seconds = Duration::from_secs(seconds);
     let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
 
+    let near = Near::of(order.threads);
     let mut making = Making::new(&compiled.source);
     let own = making.own().ok_or_else(|| refuse("there is no code of this stencil to measure"))?;
     let mut trial = Trial {
         order,
         backend,
         given: &given,
-        work: given.clone(),
+        work: near.copy(&given),
         expected: None,
         n_made: 0,
         clock: Clock { is_of_processor: tune.processor_time && order.threads == 1 },
@@ -105,7 +106,7 @@ pub(super) fn tune(
     // is chosen.
     if let Some(document) = best.take() {
         entries.retain(|it| it.document == told[0].document || it.document == document);
-        trial.work = given.clone();
+        trial.work = near.copy(&given);
         let outcome = trial.measure(&entries, 1.0)?;
         best = outcome.chosen.map(|_| document);
         told.retain(|it| outcome.candidates.iter().all(|known| known.document != it.document));

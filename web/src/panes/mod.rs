@@ -1,6 +1,7 @@
 //! The views of the page: each reads signals of `state`, and calls its actions.
 
 pub mod bar;
+pub mod benchmark;
 pub mod compare;
 pub mod decisions;
 pub mod editor;

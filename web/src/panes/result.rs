@@ -1,7 +1,8 @@
-//! What runs gave: fields, comparison, timings; and how a run stands.
+//! What runs gave: fields, comparison, timings, measurements; and how a run stands.
 
 use leptos::prelude::*;
 
+use super::benchmark::Measurement;
 use super::compare::Comparison;
 use super::decisions::Decisions;
 use super::field::FieldPane;
@@ -44,6 +45,7 @@ pub fn ResultPane() -> impl IntoView {
             <Comparison />
             <FieldPane />
             <Timings />
+            <Measurement />
             <Decisions />
         </section>
     }

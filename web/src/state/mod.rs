@@ -2,6 +2,7 @@
 //!
 //! Panes read these signals and call these actions; nobody else writes a signal.
 
+pub mod benchmark;
 pub mod compilation;
 pub mod difference;
 pub mod editor;
@@ -24,6 +25,7 @@ pub mod view;
 
 use leptos::prelude::*;
 
+use benchmark::Measurement;
 use compilation::Compilation;
 use editor::EditorState;
 use layout::Layout;
@@ -43,6 +45,7 @@ pub struct App {
     pub passes: Passes,
     pub editor: EditorState,
     pub run: Run,
+    pub measurement: Measurement,
     pub view: FieldView,
     pub connection: Connection,
     pub sharing: Sharing,
@@ -62,6 +65,7 @@ impl App {
             passes: Passes::new(),
             editor: EditorState::new(),
             run: Run::new(),
+            measurement: Measurement::new(),
             view: FieldView::new(),
             connection,
             sharing: Sharing::new(),

@@ -13,6 +13,7 @@ use isobar_protocol::field::{Difference, FieldInfo};
 use isobar_protocol::job::{EndReason, EventKind, StageState};
 use isobar_protocol::limits::TAB_POINTS;
 use isobar_protocol::problem::Problem;
+use isobar_protocol::request::Request;
 use isobar_protocol::tune::Tuned;
 use isobar_protocol::worker::{Ask, Said, Which};
 use js_sys::ArrayBuffer;
@@ -112,7 +113,7 @@ impl Failure {
 
 /// How a run ended without a result.
 #[derive(Clone, Debug, PartialEq)]
-enum Ended {
+pub(super) enum Ended {
     Cancelled,
     Failed(Box<Failure>),
 }
@@ -249,6 +250,16 @@ impl Run {
         self.measures.update(|it| it.timings.push(Timing { name: name.into(), ms, bytes }));
     }
 
+    /// That of the run which began last, or of what made its end uninteresting.
+    pub(super) fn number(self) -> u64 {
+        self.begun.get_value()
+    }
+
+    /// What is told of a run is again what was told before this one, which gave no result.
+    pub(super) fn keep_measures(self) {
+        self.measures.set(self.measures_before.get_value());
+    }
+
     fn end(self, result: Result<String, Ended>) {
         self.job.set_value(None);
         match result {
@@ -259,7 +270,7 @@ impl Run {
             Err(Ended::Cancelled) => {
                 self.work("stopped");
                 // What is still shown is what ran before.
-                self.measures.set(self.measures_before.get_value());
+                self.keep_measures();
                 self.say("Stopped.");
                 self.phase.set(Phase::Cancelled);
             }
@@ -299,6 +310,7 @@ impl App {
         self.run.progress.set(None);
         self.run.failure.set(None);
         self.run.measures.set(Measures::default());
+        self.measurement.found.set(None);
     }
 
     /// Runs the chosen back end in this tab.
@@ -324,7 +336,11 @@ impl App {
     }
 
     /// Starts a run that begins on `backend`, unless one goes on.
-    fn start_run(self, backend: String, work: impl Future<Output = Result<String, Ended>> + 'static) {
+    pub(super) fn start_run(
+        self,
+        backend: String,
+        work: impl Future<Output = Result<String, Ended>> + 'static,
+    ) {
         if self.run.is_busy() {
             return;
         }
@@ -524,33 +540,39 @@ impl App {
         Failure { message, next: vec![next], ..Failure::default() }.into()
     }
 
-    async fn remote(self, backend: &str) -> Result<(), Ended> {
+    /// The runner, once it has said what it can do.
+    pub(super) async fn reached(self) -> Result<Runner, Ended> {
         let Some(runner) = self.connection.runner() else {
             return Err(
                 Failure::new("this page is served without a runner; start one with `isobar serve`").into()
             );
         };
-        let lost = |error: RunnerError| {
-            self.connection.note(&error);
-            Ended::from(failure_of(error))
-        };
         self.run.work("the runner is asked");
-        self.connection.connect(&runner).await.map_err(lost)?;
-        let domain = untrack(|| self.domain());
-        let request = self.run_request(backend, domain);
-        let revision = self.project.revision.get_untracked();
-        let precision = self.project.precision.get_untracked();
-        let ticket = runner.submit(&request).await.map_err(lost)?;
+        self.connection.connect(&runner).await.map_err(|error| self.lost_runner(error))?;
+        Ok(runner)
+    }
+
+    fn lost_runner(self, error: RunnerError) -> Ended {
+        self.connection.note(&error);
+        Ended::from(failure_of(error))
+    }
+
+    /// Has the runner do a job, and waits for its end; answers the job's name. Why it ended is heard here, all else
+    /// by `hear`.
+    pub(super) async fn job(
+        self,
+        runner: &Runner,
+        request: &Request,
+        mut hear: impl FnMut(EventKind),
+    ) -> Result<String, Ended> {
+        let ticket = runner.submit(request).await.map_err(|error| self.lost_runner(error))?;
         self.run.job.set_value(Some(ticket.job.clone()));
         if self.run.is_stopping.get_untracked() {
             self.stop();
         }
-
-        let mut fields: Vec<FieldInfo> = Vec::new();
         let mut ended = None;
         let mut failure = Failure::default();
         let followed = runner.follow(&ticket.job, |event| match event {
-            EventKind::Field { field } => fields.push(field),
             EventKind::Ended { reason, problem } => ended = Some((reason, problem)),
             EventKind::Diagnostic { diagnostic } => failure.diagnostics.push(diagnostic),
             EventKind::Trap { message, diagnostic, cell } => {
@@ -560,17 +582,36 @@ impl App {
                 };
                 failure.diagnostics.extend(diagnostic);
             }
-            other => self.hear(other),
+            other => hear(other),
         });
-        followed.await.map_err(lost)?;
+        followed.await.map_err(|error| self.lost_runner(error))?;
         match ended {
-            Some((EndReason::Ok, _)) => {}
-            Some((EndReason::Cancelled, _)) => return Err(Ended::Cancelled),
-            Some((reason, problem)) => return Err(explained(failure, reason, problem).into()),
-            None => return Err(unexpected().into()),
+            Some((EndReason::Ok, _)) => Ok(ticket.job),
+            Some((EndReason::Cancelled, _)) => Err(Ended::Cancelled),
+            Some((reason, problem)) => Err(explained(failure, reason, problem).into()),
+            None => Err(unexpected().into()),
         }
+    }
 
-        let buffers = self.fetch(&runner, &ticket.job, &fields).await?;
+    async fn remote(self, backend: &str) -> Result<(), Ended> {
+        let runner = self.reached().await?;
+        let domain = untrack(|| self.domain());
+        let request = self.run_request(backend, domain);
+        let revision = self.project.revision.get_untracked();
+        let precision = self.project.precision.get_untracked();
+        let mut fields: Vec<FieldInfo> = Vec::new();
+        let hear = |event: EventKind| match event {
+            EventKind::Field { field } => fields.push(field),
+            EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
+            EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
+            EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
+            EventKind::Steps { steps } => self.run.measures.update(|it| it.steps = steps),
+            EventKind::Tuned { tuned } => self.run.measures.update(|it| it.tuned = Some(tuned)),
+            other => self.hear(other),
+        };
+        let job = self.job(&runner, &request, hear).await?;
+
+        let buffers = self.fetch(&runner, &job, &fields).await?;
         let machine = self.connection.link.with_untracked(|it| match it {
             Link::Connected(found) => format!("runner, {} cores", found.cores),
             Link::None | Link::Idle | Link::Lost => "runner".to_owned(),
@@ -600,18 +641,13 @@ impl App {
         Ok(buffers)
     }
 
-    /// Shows how a job goes on.
-    fn hear(self, event: EventKind) {
+    /// Shows how a job goes on, of whatever kind it is.
+    pub(super) fn hear(self, event: EventKind) {
         match event {
             EventKind::Queued { position, of } => {
                 self.run.work(format!("waits for its turn: {position} of {of}"));
             }
             EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
-            EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
-            EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
-            EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
-            EventKind::Steps { steps } => self.run.measures.update(|it| it.steps = steps),
-            EventKind::Tuned { tuned } => self.run.measures.update(|it| it.tuned = Some(tuned)),
             EventKind::Progress { done, total } => {
                 let text = "the runner works".to_owned();
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
@@ -619,6 +655,11 @@ impl App {
             EventKind::Log { text } => self.run.say(text),
             EventKind::Accepted { .. }
             | EventKind::Stage { .. }
+            | EventKind::Timing { .. }
+            | EventKind::Memory { .. }
+            | EventKind::Copy { .. }
+            | EventKind::Steps { .. }
+            | EventKind::Tuned { .. }
             | EventKind::Field { .. }
             | EventKind::Benchmark { .. }
             | EventKind::Tuning { .. }
@@ -642,7 +683,7 @@ fn started(
     Ok(worker)
 }
 
-fn unexpected() -> Failure {
+pub(super) fn unexpected() -> Failure {
     Failure::new("an answer came that belongs to no question; this is a fault of the page")
 }
 

@@ -9,7 +9,7 @@ use crate::entity::Handle;
 use crate::oir::analysis::extents::{Extents, touched};
 use crate::oir::nodes::{Field, ParamKind, Stencil};
 use crate::space::Domain;
-use crate::types::Value;
+use crate::types::{DType, Value};
 
 /// Everything that statements read and write.
 #[derive(Debug)]
@@ -48,7 +48,8 @@ impl Memory {
                 (ParamKind::Field(field), Argument::Field(given)) => {
                     let axes = stencil.fields[field].axes;
                     let layout = Layout::of_argument(given, axes);
-                    let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
+                    let elements =
+                        std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                     slots[field.index()] = Slot { elements, before: None, layout };
                 }
                 (ParamKind::Scalar(scalar), Argument::Scalar(value)) => scalars[scalar.index()] = *value,
@@ -112,7 +113,7 @@ impl Memory {
 impl Slot {
     /// A field that was not passed: no element of it exists.
     fn missing() -> Self {
-        Self { elements: Elements::Bool(Vec::new()), before: None, layout: Layout::missing() }
+        Self { elements: Elements::zeros(DType::Bool, 0), before: None, layout: Layout::missing() }
     }
 
     fn temporary(field: &Field, needed: &[Range<i64>; 3]) -> Self {

@@ -64,7 +64,8 @@ impl Memory {
             match (param.what, argument) {
                 (ParamKind::Field(field), Argument::Field(given)) => {
                     let layout = Layout::of_argument(given, stencil.fields[field].axes);
-                    let elements = std::mem::replace(&mut given.array.elements, Elements::Bool(Vec::new()));
+                    let elements =
+                        std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                     slots[field.index()] = Slot { elements, kept: None, layout };
                 }
                 (ParamKind::Scalar(scalar), Argument::Scalar(value)) => scalars[scalar.index()] = *value,

@@ -11,6 +11,7 @@ use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
 use isobar_compiler::types::{DType, Value};
 
+use super::super::pool::PIECES;
 use super::translate::Spread;
 use super::wide::end_stream;
 
@@ -245,9 +246,6 @@ extern "C" fn raise_lanes(words: *const i64, at: i64, lanes: u64) {
         raise(host as *const Host<'_>, site, turn, i + at + lane, j, k);
     }
 }
-
-/// Pieces for each thread, so that one that is late does not hold up the others.
-const PIECES: usize = 4;
 
 /// Where a frame lies, for all threads.
 #[derive(Clone, Copy)]

@@ -11,25 +11,26 @@ mod shape;
 mod translate;
 mod wide;
 
-use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use ::rayon::{ThreadPool, ThreadPoolBuilder, current_num_threads};
+use ::rayon::current_num_threads;
 use isobar_compiler::backend::c::COptions;
 use isobar_compiler::backend::code::lower;
 use isobar_compiler::backend::code::nodes::{BETWEEN_THREADS, Program};
 use isobar_compiler::backend::emit::Namer;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
 use isobar_protocol::request::Mode;
 
 use super::interface::start_of;
+use super::pool::pool;
 use super::steps::{Sink, step};
 use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
@@ -102,12 +103,12 @@ impl Executor for Rayon {
     }
 }
 
-/// The code for arrays as a run makes them, before it is machine code; instructions tell their statements.
+/// The code for arrays as a run makes them, with such rows, before it is machine code; instructions tell their statements.
 ///
 /// # Errors
 ///
 /// Where the stencil does not compile, or no code can be made here.
-pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<String, String> {
+pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<String, String> {
     let missing = || "the stencil does not compile".to_owned();
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
@@ -116,20 +117,11 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
         let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
         let name = names::of_stencil(&container.name);
         let param = signature.params.iter().find(|it| it.name == name)?;
-        let ParamKind::Field { axes, data_dims, .. } = &param.kind else { return Some(Given::default()) };
-        let (mut strides, mut n, mut levels) = (Vec::new(), 1_i64, [0, 0]);
-        for axis in axes.iter() {
-            let (below, above) = param.kind.halo(axis);
-            if axis == Axis::K {
-                levels = [below, above];
-            }
-            strides.push(n);
-            n *= below + domain.along(axis) + above;
-        }
-        for &size in data_dims {
-            strides.push(n);
-            n *= i64::from(size);
-        }
+        let Some(strides) = strides_with(param, domain, rows) else { return Some(Given::default()) };
+        let strides = strides.into_iter().map(signed).collect();
+        let (below, above) = param.kind.halo(Axis::K);
+        let has_levels = matches!(param.kind, ParamKind::Field { axes, .. } if axes.has(Axis::K));
+        let levels = if has_levels { [below, above] } else { [0, 0] };
         Some(Given { strides, levels })
     };
     let Domain { i, j, k } = domain;
@@ -138,6 +130,10 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain) -> Result<Strin
     let stream_from = stream_from();
     let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, stream_from, keeps_text: true };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
+}
+
+fn signed(it: usize) -> i64 {
+    i64::try_from(it).unwrap_or(i64::MAX)
 }
 
 /// The argument that a container of the outermost graph is, by position in the launch, and how it lies in memory.
@@ -301,52 +297,4 @@ impl<'f> Made<'f> {
             }),
         }
     }
-}
-
-/// A processor for each thread, where there are as many as that; else none. Where each thread has its own it stays
-/// there, as what it touched first does: a system that wakes two on one processor needs milliseconds to notice.
-fn places(threads: usize) -> Vec<usize> {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::thread::{CpuSet, sched_getaffinity};
-        let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-        let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&it| allowed.is_set(it)).collect();
-        if all.len() == threads { all } else { Vec::new() }
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = threads;
-        Vec::new()
-    }
-}
-
-/// Keeps this thread on a processor. Where that is not granted, the system places it.
-fn stay(place: Option<usize>) {
-    #[cfg(target_os = "linux")]
-    if let Some(place) = place {
-        use rustix::thread::{CpuSet, sched_setaffinity};
-        let mut only = CpuSet::new();
-        only.set(place);
-        let _ = sched_setaffinity(None, &only);
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = place;
-}
-
-/// The pool with so many threads; made once, since threads are dear.
-fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
-    static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
-    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads) {
-        return Ok(pool.clone());
-    }
-    let places = places(threads);
-    let made = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|at| format!("isobar-{at}"))
-        .start_handler(move |at| stay(places.get(at).copied()))
-        .build();
-    let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
-    pools.insert(threads, pool.clone());
-    Ok(pool)
 }

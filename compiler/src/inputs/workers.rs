@@ -1,0 +1,27 @@
+//! Who fills fields.
+
+/// A part of some work, which may be done at the same time as others.
+pub type Piece<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Does work in pieces: on one thread or on several, in any order. What is filled is the same.
+pub trait Workers {
+    /// In how many pieces work is divided.
+    fn pieces(&self) -> usize;
+
+    /// Does all of them, and comes back when they are done.
+    fn all(&self, work: Vec<Piece<'_>>);
+}
+
+/// The thread that asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl Workers for Alone {
+    fn pieces(&self) -> usize {
+        1
+    }
+
+    fn all(&self, work: Vec<Piece<'_>>) {
+        work.into_iter().for_each(|it| it());
+    }
+}

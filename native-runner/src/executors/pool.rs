@@ -1,0 +1,179 @@
+//! The threads of runs, and memory near them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use ::rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
+use ::rayon::{ThreadPool, ThreadPoolBuilder};
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::inputs::{Alone, Piece, Workers};
+
+use super::Failure;
+
+/// Pieces for each thread, so that one that is late does not hold up the others.
+pub(super) const PIECES: usize = 4;
+
+/// Fields of fewer bytes lie in few pages.
+const LEAST_BYTES: usize = 64 * 1024;
+
+/// The threads of runs, who fill fields and copy them: the system gives memory where it is first touched. They share
+/// the pieces as those of a loop over levels are shared, so that the pages of a field lie near all of them in
+/// turn; which thread takes a piece is not fixed, here as there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    threads: usize,
+}
+
+impl Near {
+    /// Those of runs on so many threads; they are not made before they are needed.
+    pub(crate) fn of(threads: u32) -> Self {
+        Self { threads: usize::try_from(threads).unwrap_or(1).max(1) }
+    }
+
+    /// The same arguments in arrays of their own.
+    pub(crate) fn copy(&self, launch: &Launch) -> Launch {
+        let arguments = launch.arguments.iter().map(|it| match it {
+            Argument::Field(FieldArgument { array, origin }) => {
+                let Array { elements, shape, strides } = array;
+                let (elements, shape, strides) = (self.elements(elements), shape.clone(), strides.clone());
+                Argument::Field(FieldArgument { array: Array { elements, shape, strides }, origin: *origin })
+            }
+            Argument::Scalar(_) | Argument::Unused => it.clone(),
+        });
+        Launch { domain: launch.domain, arguments: arguments.collect() }
+    }
+
+    fn elements(&self, from: &Elements) -> Elements {
+        if self.threads == 1 || from.bytes() < LEAST_BYTES {
+            return from.clone();
+        }
+        let mut to = from.zeros_like();
+        match (from, &mut to) {
+            (Elements::Bool(from), Elements::Bool(to)) => self.copy_in_pieces(from, to),
+            (Elements::Int8(from), Elements::Int8(to)) => self.copy_in_pieces(from, to),
+            (Elements::Int16(from), Elements::Int16(to)) => self.copy_in_pieces(from, to),
+            (Elements::Int32(from), Elements::Int32(to)) => self.copy_in_pieces(from, to),
+            (Elements::Int64(from), Elements::Int64(to)) => self.copy_in_pieces(from, to),
+            (Elements::Float32(from), Elements::Float32(to)) => self.copy_in_pieces(from, to),
+            (Elements::Float64(from), Elements::Float64(to)) => self.copy_in_pieces(from, to),
+            (from, to) => to.clone_from(from),
+        }
+        to
+    }
+
+    fn copy_in_pieces<T: Copy + Send + Sync>(&self, from: &[T], to: &mut [T]) {
+        let each = from.len().div_ceil(self.pieces()).max(1);
+        let pieces = to.chunks_mut(each).zip(from.chunks(each));
+        self.all(pieces.map(|(to, from)| Box::new(move || to.copy_from_slice(from)) as Piece<'_>).collect());
+    }
+}
+
+impl Workers for Near {
+    fn pieces(&self) -> usize {
+        if self.threads > 1 { PIECES * self.threads } else { Alone.pieces() }
+    }
+
+    fn all(&self, work: Vec<Piece<'_>>) {
+        if self.threads == 1 {
+            return Alone.all(work);
+        }
+        match pool(self.threads) {
+            Ok(pool) => pool.install(|| work.into_par_iter().with_max_len(1).for_each(|it| it())),
+            // The run will say that there are none to be had.
+            Err(_) => Alone.all(work),
+        }
+    }
+}
+
+/// A processor for each thread, where there are as many as that; else none. Where each thread has its own it stays
+/// there, as what it touched first does: a system that wakes two on one processor needs milliseconds to notice.
+fn places(threads: usize) -> Vec<usize> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::thread::{CpuSet, sched_getaffinity};
+        let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
+        let all: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&it| allowed.is_set(it)).collect();
+        if all.len() == threads { all } else { Vec::new() }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = threads;
+        Vec::new()
+    }
+}
+
+/// Keeps this thread on a processor. Where that is not granted, the system places it.
+fn stay(place: Option<usize>) {
+    #[cfg(target_os = "linux")]
+    if let Some(place) = place {
+        use rustix::thread::{CpuSet, sched_setaffinity};
+        let mut only = CpuSet::new();
+        only.set(place);
+        let _ = sched_setaffinity(None, &only);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = place;
+}
+
+/// The pool with so many threads; made once, since threads are dear.
+pub(super) fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
+    static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&threads) {
+        return Ok(pool.clone());
+    }
+    let places = places(threads);
+    let made = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|at| format!("isobar-{at}"))
+        .start_handler(move |at| stay(places.get(at).copied()))
+        .build();
+    let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
+    pools.insert(threads, pool.clone());
+    Ok(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::for_elements;
+    use isobar_compiler::space::Domain;
+    use isobar_compiler::types::{DType, Value};
+
+    fn launch(n: usize) -> Launch {
+        let arrays = [DType::Float64, DType::Bool, DType::Int16].map(|dtype| {
+            let shape = vec![n, 7];
+            let mut elements = Elements::zeros_at_line(dtype, 7 * n, 3, 64);
+            (0..7 * n).for_each(|at| elements.set(at, Value::Int64(at as i64 % 11)));
+            FieldArgument { array: Array { elements, shape, strides: vec![1, n] }, origin: [3, 0, 0] }
+        });
+        let mut arguments: Vec<Argument> = arrays.map(Argument::Field).into();
+        arguments.push(Argument::Scalar(Value::Int64(3)));
+        Launch { domain: Domain::new(1, 1, 1), arguments }
+    }
+
+    #[test]
+    fn copies_are_the_same_and_lie_at_lines_whoever_makes_them() {
+        for threads in [1, 2, 3] {
+            let near = Near::of(threads);
+            for n in [0, 1, 1000, 70_001] {
+                let given = launch(n);
+                let copy = near.copy(&given);
+                assert_eq!(copy.arguments.len(), 4);
+                for (one, other) in given.arguments.iter().zip(&copy.arguments) {
+                    match (one, other) {
+                        (Argument::Field(one), Argument::Field(other)) => {
+                            assert_eq!((&one.array, one.origin), (&other.array, other.origin));
+                            let start = |it: &FieldArgument| for_elements!(&it.array.elements, it => it.as_ptr().addr());
+                            assert_ne!(start(one), start(other));
+                            assert_eq!(start(one) % 64, start(other) % 64);
+                        }
+                        (Argument::Scalar(one), Argument::Scalar(other)) => assert_eq!(one, other),
+                        _ => panic!("another argument"),
+                    }
+                }
+            }
+        }
+    }
+}
