@@ -11,6 +11,7 @@ use isobar_compiler::for_elements;
 use isobar_compiler::space::{AxisSet, Domain};
 use isobar_compiler::types::Value;
 
+use super::team::on_places;
 use super::workspace::Workspace;
 
 #[repr(C)]
@@ -138,7 +139,7 @@ impl<'l> Passed<'l> {
         // reach, from the start of the domain with these strides; run-time indices are guarded by the
         // code, and code that a programmer wrote for a stencil reaches no others, which its tests see to.
         // Arrays and workspace are distinct, and nothing else touches them until the call returns.
-        match unsafe { (code.entry)(&raw const call) } {
+        match on_places(threads, || unsafe { (code.entry)(&raw const call) }) {
             1 => Err(trap),
             status => Ok(status),
         }

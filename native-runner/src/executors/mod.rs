@@ -7,6 +7,7 @@ pub mod openmp;
 mod pool;
 pub mod rayon;
 pub mod steps;
+mod team;
 mod workspace;
 
 use std::path::Path;

@@ -88,7 +88,7 @@ impl Workers for Near {
 
 /// A processor for each thread, where there are as many as that; else none. Where each thread has its own it stays
 /// there, as what it touched first does: a system that wakes two on one processor needs milliseconds to notice.
-fn places(threads: usize) -> Vec<usize> {
+pub(super) fn places(threads: usize) -> Vec<usize> {
     #[cfg(target_os = "linux")]
     {
         use rustix::thread::{CpuSet, sched_getaffinity};

@@ -1,0 +1,76 @@
+//! Threads of OpenMP stay where they are. A process of its own, since all its threads are looked at.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use isobar_compiler::config::Config;
+use isobar_compiler::inputs::call_for;
+use isobar_compiler::pipeline::NoHook;
+use isobar_compiler::pipeline::route::compile;
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+use isobar_protocol::request::Mode;
+use isobar_runner::config::{Environment, Tools};
+use isobar_runner::executors::{Backend, Setting, Vectors};
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+/// The processors that each thread of this process may be on.
+fn places() -> BTreeMap<i32, Vec<usize>> {
+    let entries = fs::read_dir("/proc/self/task").expect("there are threads");
+    let threads = entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok());
+    threads
+        .map(|thread: i32| {
+            let allowed = sched_getaffinity(Pid::from_raw(thread)).expect("it is one of ours");
+            (thread, (0..CpuSet::MAX_CPU).filter(|&it| allowed.is_set(it)).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn threads_of_openmp_stay_on_processors_of_their_own() {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let tools = Tools::find(&Environment { path, ..Environment::default() });
+    let before = places();
+    let all = before.values().next().expect("this thread is one").clone();
+    if all.len() < 2 || Backend::Openmp.check(&tools).is_err() {
+        println!("skipped: there is one processor, or no C compiler");
+        return;
+    }
+    let text = "
+# @input a linear(low=0, high=1, along=k)
+from gt4py.cartesian.gtscript import *
+
+def twice(a: Field[float], b: Field[float]):
+    with computation(PARALLEL), interval(...):
+        b = a + a
+";
+    let compilation = compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
+    assert!(!compilation.has_errors(), "{:?}", compilation.diagnostics);
+    let signature = compilation.signature.as_ref().unwrap();
+    let temporary = tempfile::tempdir().unwrap();
+    let setting = Setting {
+        cc: &tools.cc,
+        cache: None,
+        temporary: temporary.path(),
+        threads: u32::try_from(all.len()).unwrap(),
+        mode: Mode::Reproducible,
+        vectors: Vectors::Widest,
+        has_lines: false,
+    };
+    let mut prepared =
+        Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");
+    let call = call_for(signature, &compilation.directives, Domain::new(8, 4, 16));
+    let mut launch = compilation.bind(call).expect("all inputs are there");
+    for _ in 0..3 {
+        prepared.run(&mut launch).expect("it runs");
+        let mut after = places();
+        // What was there before is where it was: programs that are started now may be anywhere.
+        before.iter().for_each(|(thread, allowed)| assert_eq!(after.remove(thread).as_ref(), Some(allowed)));
+        let mut own: Vec<Vec<usize>> = after.into_values().collect();
+        own.sort();
+        let others: Vec<Vec<usize>> = all[1..].iter().map(|&it| vec![it]).collect();
+        assert_eq!(own, others);
+    }
+}
