@@ -102,6 +102,8 @@ pub struct Artifact {
     pub steps: Vec<About>,
     /// In how many parts the text can be compiled at the same time; see [`flags_of_part`].
     pub n_parts: usize,
+    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
+    pub stream_from: u64,
     temporaries: Vec<Temporary>,
 }
 
@@ -205,6 +207,7 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
         arguments: sdfg.arguments.iter().map(|&it| argument(&sdfg.containers[it])).collect(),
         steps,
         n_parts,
+        stream_from: options.stream_from,
         temporaries,
     }
 }

@@ -13,7 +13,7 @@ mod wide;
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
@@ -35,7 +35,6 @@ use super::steps::{Sink, step};
 use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
 use crate::compile::milliseconds;
-use crate::machine::Found;
 use host::{Host, Raised, word};
 use machine::{Machine, Options};
 use shape::{Given, Shape};
@@ -45,13 +44,9 @@ pub(crate) struct Rayon;
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
-/// Rows are written past the caches from so many bytes of all fields on, as in C for this machine.
-fn stream_from() -> u64 {
-    static BYTES: OnceLock<u64> = OnceLock::new();
-    *BYTES.get_or_init(|| {
-        let last = Found::here().machine.caches.last().map_or(0, |it| it.bytes);
-        if last > 0 { COptions::for_last_cache(last) } else { COptions::default() }.stream_from
-    })
+/// Rows are written past the caches from so many bytes of all fields on, as in the C of the same compilation.
+fn stream_from(compilation: &Compilation) -> u64 {
+    compilation.levels.artifact.as_ref().map_or(COptions::default().stream_from, |it| it.stream_from)
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -96,7 +91,7 @@ impl Executor for Rayon {
             max_turns: MAX_TURNS,
             may_fuse,
             vectors,
-            stream_from: stream_from(),
+            stream_from: stream_from(compilation),
             keeps_text: false,
         };
         Ok(Box::new(Made::new(flow, signature, threads, options)))
@@ -127,7 +122,7 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> 
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
-    let stream_from = stream_from();
+    let stream_from = stream_from(compilation);
     let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, stream_from, keeps_text: true };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
