@@ -133,8 +133,12 @@ fn fill_on(
         points[axis.index()] = start..start.saturating_add(i64::try_from(size).unwrap_or(i64::MAX));
         strides[axis.index()] = stride;
     }
-    let Some(slowest) = axes.iter().last() else { return };
-    let levels = array.shape[axes.len() - 1];
+    let slowest = axes.iter().last().unwrap_or(Axis::K);
+    let levels = axes.len().checked_sub(1).map_or(1, |last| array.shape[last]);
+    if axes.is_empty() {
+        // The elements of a table lie side by side, each of one point.
+        strides[slowest.index()] = 1;
+    }
     let n_points: usize = array.shape[..axes.len()].iter().product();
     let n_elements: usize = array.shape[axes.len()..].iter().product();
     // What is kept beside an array is no larger than it.
@@ -326,6 +330,24 @@ mod tests {
                 assert_eq!(strides.as_ref(), Some(&q.strides));
             }
         }
+    }
+
+    #[test]
+    fn each_element_of_a_table_has_a_value() {
+        let mut signature = signature();
+        if let ParamKind::Field { axes, data_dims, .. } = &mut signature.params[1].kind {
+            (*axes, *data_dims) = (AxisSet::of(&[]), vec![300, 70]);
+        }
+        let directives = directive::read("# @input p random(low=1, high=1000, seed=5)\n", FileId(0)).0;
+        let domain = Domain::new(4, 3, 2);
+        let plain = call_for(&signature, &directives, domain);
+        let table = &plain.fields["p"];
+        let values: Vec<f64> = table.indices().map(|it| table.get(&it).as_f64()).collect();
+        assert_eq!(values.len(), 300 * 70);
+        assert!(values.iter().all(|it| (1.0..=1000.0).contains(it)) && values[0] != values[1]);
+        let rows = Rows::AtLines { bytes: 64 };
+        let shared = call_with(&signature, &directives, domain, rows, &Backwards(7));
+        assert_eq!(shared.fields["p"].to_c_order_le_bytes(), table.to_c_order_le_bytes());
     }
 
     #[test]
