@@ -134,10 +134,14 @@ scenario("an external that the compiler falls over can be taken back", async (t)
 scenario("workers that could not be loaded are told of, and started again", async (t) => {
   const context = await t.browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.contexts.push(context);
-  // The compiler's worker is the first to ask for the program; those for runs come after it.
-  let asked = 0;
-  let isCut = true;
-  await context.route("**/worker.js", (route) => (isCut && asked++ > 0 ? route.abort() : route.continue()));
+  // The compiler's worker is the first, and has all that it asks for, in however many requests the browser does so,
+  // once the program itself is on its way; the workers for runs come after it.
+  let link = "whole";
+  await context.route("**/worker_bg.wasm", (route) => {
+    if (link === "whole") link = "cut";
+    return route.continue();
+  });
+  await context.route("**/worker.js", (route) => (link === "cut" ? route.abort() : route.continue()));
   const page = await context.newPage();
   await page.goto(t.runner.url);
   await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
@@ -146,7 +150,7 @@ scenario("workers that could not be loaded are told of, and started again", asyn
   await t.get("run-here", page).click();
   await t.see("run-result", { "data-state": "failed" }, page);
   assert.match(await t.get("run-error", page).textContent(), /worker/);
-  isCut = false;
+  link = "mended";
   await t.get("run-here", page).click();
   await t.see("run-result", { "data-state": "done" }, page);
 });
