@@ -344,7 +344,9 @@ mod tests {
         let table = &plain.fields["p"];
         let values: Vec<f64> = table.indices().map(|it| table.get(&it).as_f64()).collect();
         assert_eq!(values.len(), 300 * 70);
-        assert!(values.iter().all(|it| (1.0..=1000.0).contains(it)) && values[0] != values[1]);
+        assert!(
+            values.iter().all(|it| (1.0..=1000.0).contains(it)) && values[0].to_bits() != values[1].to_bits()
+        );
         let rows = Rows::AtLines { bytes: 64 };
         let shared = call_with(&signature, &directives, domain, rows, &Backwards(7));
         assert_eq!(shared.fields["p"].to_c_order_le_bytes(), table.to_c_order_le_bytes());
