@@ -180,19 +180,27 @@ pub(super) fn threshold(options: &COptions) -> String {
 }
 
 pub(super) const STREAM: &str = "\
+#if defined(__GNUC__) && !defined(__clang__) && defined(__AVX512F__)
+#define ISOBAR_PAST_CACHES __builtin_ia32_movntdq512
+#define ISOBAR_VECTOR 64
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__AVX__)
+#define ISOBAR_PAST_CACHES __builtin_ia32_movntdq256
+#define ISOBAR_VECTOR 32
+#endif
+
 /* Writes past the caches, whole lines of 64 bytes where they are. */
 static inline void isobar_stream(void *to, const void *from, int64_t bytes)
 {
   int64_t at = 0;
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-  typedef long long isobar_line __attribute__((vector_size(64)));
-  typedef long long isobar_part __attribute__((vector_size(64), aligned(4), may_alias));
+#ifdef ISOBAR_VECTOR
+  typedef long long isobar_line __attribute__((vector_size(ISOBAR_VECTOR)));
+  typedef long long isobar_part __attribute__((vector_size(ISOBAR_VECTOR), aligned(4), may_alias));
   at = (int64_t)((64 - (uintptr_t)to % 64) % 64);
   if (at > bytes) at = bytes;
   if (at > 0) __builtin_memcpy(to, from, (size_t)at);
-  for (; at + 64 <= bytes; at += 64) {
-    const isobar_part line = *(const isobar_part *)((const char *)from + at);
-    __builtin_ia32_movntdq512((isobar_line *)((char *)to + at), (isobar_line)line);
+  for (const int64_t end = bytes - (bytes - at) % 64; at < end; at += ISOBAR_VECTOR) {
+    const isobar_part part = *(const isobar_part *)((const char *)from + at);
+    ISOBAR_PAST_CACHES((isobar_line *)((char *)to + at), (isobar_line)part);
   }
 #endif
   if (at < bytes) __builtin_memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at));
@@ -201,7 +209,7 @@ static inline void isobar_stream(void *to, const void *from, int64_t bytes)
 /* Others see what was written past the caches. */
 static inline void isobar_end_stream(void)
 {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+#ifdef ISOBAR_VECTOR
   __builtin_ia32_sfence();
 #endif
 }
