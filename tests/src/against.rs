@@ -69,8 +69,8 @@ pub fn native_gives_the_bits_of_debug(
     let mut is_other_trap = vec![false; launches.len()];
     let mut widths = THREADS.map(|it| (it, Vectors::Widest)).to_vec();
     if backend == Backend::Rayon {
-        // Another width has code of its own, with any number of threads.
-        widths.push((THREADS[0], Vectors::Common));
+        // Other widths have code of their own, with any number of threads.
+        widths.extend([Vectors::Half, Vectors::Common].map(|it| (THREADS[0], it)));
     }
     for (threads, vectors) in widths {
         let told = || format!("{} with {threads} threads and {vectors:?} vectors", backend.name());

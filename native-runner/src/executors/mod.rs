@@ -172,6 +172,8 @@ pub enum Vectors {
     /// The widest that the processor has, as far as they are known here.
     #[default]
     Widest,
+    /// Those of 256 bits, where they are known here.
+    Half,
     /// Those of 128 bits, which all processors have.
     Common,
 }

@@ -86,7 +86,7 @@ impl Translation<'_, '_> {
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
-        let rows = if self.looks_ahead || !self.links.has_wide() {
+        let rows = if self.looks_ahead || self.links.wide_vectors().is_none() {
             Vec::new()
         } else {
             rows_of_later_turns(self.shared.program, it)

@@ -114,8 +114,8 @@ impl Machine {
             builder.symbol(*name, table.values.as_ptr().cast());
         }
         let mut module = JITModule::new(builder);
-        let has_wide = vectors == Vectors::Widest && wide::is_known() && calls_as_c;
-        let mut links = Joined { has_fused, has_wide, ..Joined::default() };
+        let wide_vectors = wide::known(vectors).filter(|_| calls_as_c);
+        let mut links = Joined { has_fused, wide_vectors, ..Joined::default() };
         for import in all {
             let signature = import.signature(module.make_signature());
             let declared = module.declare_function(&import.name(), Linkage::Import, &signature);
@@ -196,7 +196,7 @@ struct Joined {
     functions: BTreeMap<Import, FuncId>,
     tables: BTreeMap<&'static str, DataId>,
     has_fused: bool,
-    has_wide: bool,
+    wide_vectors: Option<wide::Isa>,
 }
 
 struct Linking<'m> {
@@ -223,8 +223,8 @@ impl Links for Linking<'_> {
         self.joined.has_fused
     }
 
-    fn has_wide(&self) -> bool {
-        self.joined.has_wide
+    fn wide_vectors(&self) -> Option<wide::Isa> {
+        self.joined.wide_vectors
     }
 
     fn wide(&mut self, of: &mut Function, body: &wide::Body) -> FuncRef {

@@ -24,7 +24,7 @@ use isobar_compiler::types::{BinaryOp, DType};
 use super::host::{Helper, Import, Site};
 use super::lanes::{Emitter, Operand, scalar_type};
 use super::shape::Shape;
-use super::wide::Body;
+use super::wide::{Body, Isa};
 
 /// What functions of one program share while they are made.
 pub(super) struct Shared<'p> {
@@ -94,8 +94,8 @@ pub(super) trait Links {
     fn table(&mut self, of: &mut cranelift_codegen::ir::Function, table: &'static Table) -> GlobalValue;
     /// Whether the processor multiplies and adds in one operation.
     fn has_fused(&self) -> bool;
-    /// Whether loops over lanes may be code of their own.
-    fn has_wide(&self) -> bool;
+    /// The vectors of loops over lanes that are code of their own, where there are such.
+    fn wide_vectors(&self) -> Option<Isa>;
     /// The function that runs all iterations of a body, which gets the address of its words.
     fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, body: &Body) -> FuncRef;
 }

@@ -1,4 +1,6 @@
-//! A body as machine code with vectors of 512 bits: the function that runs all iterations of a loop.
+//! A body as machine code: the function that runs all iterations of a loop.
+//!
+//! What differs where vectors have 256 bits stands in [`super::avx2`].
 //!
 //! Values live in registers within a block, and in slots of the frame from block to block. Of those that are in the
 //! way, the one goes whose next use is farthest (L. A. Belady, "A study of replacement algorithms for a
@@ -6,12 +8,13 @@
 
 use std::collections::BTreeMap;
 
+use super::avx2;
 use super::codes::{binary_code, convert_code, predicate, store_code, unary_code};
 use super::encode::{
     Assembler, Code, Condition, Gpr, How, Label, Memory, R8, R9, R10, R11, R12, R13, R14, R15, RAX, RBP, RBX,
     RCX, RDI, RDX, RSI, RSP, Rm,
 };
-use super::nodes::{Binary, Body, End, Id, Kind, Op, Place, Step};
+use super::nodes::{Binary, Body, End, Id, Isa, Kind, Op, Place, Step};
 
 /// Where the caller's words are.
 const WORDS: Gpr = RDI;
@@ -26,8 +29,6 @@ const SAVED: [Gpr; 5] = [RBX, R12, R13, R14, R15];
 pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
-/// Registers that values of the whole loop may have for themselves.
-const N_FIXED: usize = 12;
 const SLOT_BYTES: i32 = 64;
 /// Of the frame: whether rows are written past the caches.
 const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
@@ -86,6 +87,10 @@ pub(super) struct Emit<'b> {
     pub(super) done: Label,
     /// Values of the whole loop that have a register.
     pub(super) fixed: BTreeMap<Id, u8>,
+    /// Registers of vectors that values may have.
+    pub(super) n_vectors: usize,
+    /// The slot of the mask of those lanes that have an iteration, where masks are vectors.
+    pub(super) lanes_slot: usize,
 }
 
 /// The function of a body: its argument is the address of the words, the first of which is the number of iterations.
@@ -107,6 +112,11 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
         labels: Vec::new(),
         done,
         fixed: BTreeMap::new(),
+        lanes_slot: 0,
+        n_vectors: match body.isa {
+            Isa::Avx512 => 32,
+            Isa::Avx2 => avx2::N_VECTORS,
+        },
     };
     this.function();
     this.asm.finish()
@@ -126,8 +136,10 @@ impl Emit<'_> {
         self.load_pointers();
         self.asm.load(LAST, Memory::at(WORDS, 0));
         self.asm.add_constant(LAST, -lanes);
-        self.asm.constant(R11, (1 << self.body.lanes) - 1);
-        self.move_mask_from(ALL, R11);
+        if self.body.isa == Isa::Avx512 {
+            self.asm.constant(R11, (1 << self.body.lanes) - 1);
+            self.move_mask_from(ALL, R11);
+        }
         self.choose_fixed();
         self.asm.subtract(AT, AT);
         if !streamed.is_empty() {
@@ -154,10 +166,15 @@ impl Emit<'_> {
         self.asm.load(RCX, Memory::at(WORDS, 0));
         self.asm.subtract(RCX, AT);
         self.asm.jump_if(Condition::LessOrEqual, end);
-        self.asm.constant(R11, 1);
-        self.asm.shift_left(R11);
-        self.asm.add_constant(R11, -1);
-        self.move_mask_from(ALL, R11);
+        match self.body.isa {
+            Isa::Avx512 => {
+                self.asm.constant(R11, 1);
+                self.asm.shift_left(R11);
+                self.asm.add_constant(R11, -1);
+                self.move_mask_from(ALL, R11);
+            }
+            Isa::Avx2 => self.note_lanes(RCX),
+        }
         self.is_rest = true;
         self.blocks(end);
         self.asm.bind(end);
@@ -199,7 +216,7 @@ impl Emit<'_> {
     /// Notes whether all that may be written past the caches starts with a line. Where rows start in the middle of one,
     /// lines that are written in part cost more than the others bring.
     fn find_lines(&mut self, streamed: &[(Place, usize)], plain: Label) {
-        if streamed.iter().any(|&(_, bytes)| self.body.lanes * bytes != 64) {
+        if streamed.iter().any(|&(_, bytes)| self.body.lanes * bytes != self.body.isa.bytes()) {
             return;
         }
         for &(place, _) in streamed {
@@ -263,9 +280,16 @@ impl Emit<'_> {
         }
         let mut order: Vec<Id> = counts.keys().copied().collect();
         order.sort_by_key(|it| std::cmp::Reverse(counts[it]));
-        for (at, id) in order.into_iter().take(N_FIXED).enumerate() {
-            let register = u8::try_from(31 - at).expect("few registers");
+        let n_fixed = match self.body.isa {
+            Isa::Avx512 => 12,
+            Isa::Avx2 => avx2::N_FIXED,
+        };
+        for (at, id) in order.into_iter().take(n_fixed).enumerate() {
+            let register = u8::try_from(self.n_vectors - 1 - at).expect("few registers");
             self.fixed.insert(id, register);
+        }
+        if self.body.isa == Isa::Avx2 {
+            self.spread_words();
         }
         self.load_fixed();
     }
@@ -326,9 +350,19 @@ impl Emit<'_> {
             End::Go(to) if to == follows => {}
             End::Go(to) => self.asm.jump(self.labels[to]),
             End::IfAny(mask, yes, no) => {
+                self.held.clear();
                 self.held_masks.clear();
                 let mask = self.mask(mask);
-                self.asm.vex(Code::new(0, 1, false, 0x98), false, mask, 0, Rm::Register(mask), None);
+                match self.body.isa {
+                    Isa::Avx512 => {
+                        let code = Code::new(0, 1, false, 0x98);
+                        self.asm.vex(code, false, mask, 0, Rm::Register(mask), None);
+                    }
+                    Isa::Avx2 => {
+                        self.lanes_of(mask, RCX);
+                        self.asm.test(RCX);
+                    }
+                }
                 if yes == follows {
                     self.asm.jump_if(Condition::Equal, self.labels[no]);
                 } else {
@@ -344,6 +378,7 @@ impl Emit<'_> {
     fn step(&mut self, step: Step) {
         match step {
             Step::Make(id) => self.make(id),
+            Step::Store { .. } | Step::StoreBools { .. } if self.body.isa == Isa::Avx2 => self.store(step),
             Step::Store { place, value, mask, is_streamed } => {
                 let kind = self.body.values[value].kind;
                 let register = self.vector(value);
@@ -424,8 +459,14 @@ impl Emit<'_> {
         for (register, offset) in saved {
             self.asm.store(Memory::at(RBP, offset), register);
         }
-        self.asm.vex(Code::new(0, 1, false, 0x91), false, ALL, 0, Rm::Memory(Memory::at(RBP, -72)), None);
-        self.asm.vex(Code::new(0, 1, false, 0x93), false, RDX.0, 0, Rm::Register(mask), None);
+        let all = Rm::Memory(Memory::at(RBP, -72));
+        match self.body.isa {
+            Isa::Avx512 => {
+                self.asm.vex(Code::new(0, 1, false, 0x91), false, ALL, 0, all, None);
+                self.asm.vex(Code::new(0, 1, false, 0x93), false, RDX.0, 0, Rm::Register(mask), None);
+            }
+            Isa::Avx2 => self.lanes_of(mask, RDX),
+        }
         self.asm.load(R11, word(words));
         self.asm.address(RDI, word(words + 1));
         self.asm.move_to(RSI, AT);
@@ -434,7 +475,11 @@ impl Emit<'_> {
         for (register, offset) in saved {
             self.asm.load(register, Memory::at(RBP, offset));
         }
-        self.asm.vex(Code::new(0, 1, false, 0x90), false, ALL, 0, Rm::Memory(Memory::at(RBP, -72)), None);
+        match self.body.isa {
+            Isa::Avx512 => self.asm.vex(Code::new(0, 1, false, 0x90), false, ALL, 0, all, None),
+            Isa::Avx2 if self.is_rest => self.recall_lanes(),
+            Isa::Avx2 => {}
+        }
         self.reload_pointers();
         self.load_fixed();
     }
@@ -446,6 +491,12 @@ impl Emit<'_> {
             Op::LoadOne(place) => self.values[id].memory = Some(Source::Element(place)),
             Op::Slot(slot) => self.values[id].memory = Some(Source::Slot(slot)),
             Op::Word(_) | Op::Constant(_) => unreachable!("what is the same in all iterations is not made"),
+            op @ (Op::Unary(..) | Op::Binary(..) | Op::Fused { .. })
+                if value.kind != Kind::Mask || self.body.isa == Isa::Avx2 =>
+            {
+                self.make_vector(id, op, value.kind);
+            }
+            _ if self.body.isa == Isa::Avx2 => self.make_halves(id),
             Op::LoadBools(place) => {
                 let register = self.free_vector();
                 let is_double = self.body.lanes == 8;
@@ -569,7 +620,11 @@ impl Emit<'_> {
                 self.used(&[a, b]);
                 let to = self.new_vector(id);
                 let how = self.how(length, last, None);
-                self.asm.evex(binary_code(op, kind), how, to, one, last.rm);
+                let code = match self.body.isa {
+                    Isa::Avx512 => binary_code(op, kind),
+                    Isa::Avx2 => avx2::binary_code_of_halves(op, kind),
+                };
+                self.instruction(code, how, to, one, last.rm);
             }
             Op::Select(mask, then, otherwise) => {
                 let mask_at = self.mask(mask);
@@ -602,7 +657,15 @@ impl Emit<'_> {
 
     fn unary(&mut self, code: Code, immediate: Option<u8>, length: usize, to: u8, last: Last) {
         let how = self.how(length, last, immediate);
-        self.asm.evex(code, how, to, 0, last.rm);
+        self.instruction(code, how, to, 0, last.rm);
+    }
+
+    /// An instruction that both widths of vectors have.
+    fn instruction(&mut self, code: Code, how: How, to: u8, other: u8, rm: Rm) {
+        match self.body.isa {
+            Isa::Avx512 => self.asm.evex(code, how, to, other, rm),
+            Isa::Avx2 => self.asm.vex(code, how.length == 32, to, other, rm, how.immediate),
+        }
     }
 
     fn how(&self, length: usize, last: Last, immediate: Option<u8>) -> How {
@@ -626,7 +689,7 @@ impl Emit<'_> {
             // `third = first * second + third`
             self.take_vector(id, third);
             let opcode = if subtracts { 0xba } else { 0xb8 };
-            self.asm.evex(Code::new(1, 2, is_wide, opcode), how, third, first, Rm::Register(second));
+            self.instruction(Code::new(1, 2, is_wide, opcode), how, third, first, Rm::Register(second));
             return;
         }
         let (to, other) = if is_over(self, first) {
@@ -641,7 +704,7 @@ impl Emit<'_> {
         self.take_vector(id, to);
         // `to = other * to + third`
         let opcode = if subtracts { 0xaa } else { 0xa8 };
-        self.asm.evex(Code::new(1, 2, is_wide, opcode), how, to, other, last.rm);
+        self.instruction(Code::new(1, 2, is_wide, opcode), how, to, other, last.rm);
     }
 }
 

@@ -31,6 +31,8 @@ pub(super) enum Rm {
     Memory(Memory),
     /// Eight bytes, or a part of them, behind the code.
     Pool(u64),
+    /// The same eight bytes four times, behind the code.
+    PoolOfLanes(u64),
 }
 
 /// `base + index * scale + offset`
@@ -95,8 +97,9 @@ pub(super) struct Assembler {
     labels: Vec<Option<usize>>,
     /// Where four bytes hold the distance to a label.
     jumps: Vec<(usize, Label)>,
-    /// Where four bytes hold the distance to a constant, and how many bytes of the instruction follow.
-    constants: Vec<(usize, usize, u64)>,
+    /// Where four bytes hold the distance to a constant, how many bytes of the instruction follow, and how often the
+    /// constant stands there.
+    constants: Vec<(usize, usize, u64, usize)>,
 }
 
 impl Assembler {
@@ -115,14 +118,17 @@ impl Assembler {
             let target = self.labels[label.0].expect("each label stands somewhere");
             self.patch(at, target, 0);
         }
-        while !self.bytes.len().is_multiple_of(8) {
+        let mut constants = std::mem::take(&mut self.constants);
+        constants.sort_by_key(|&(_, _, _, times)| std::cmp::Reverse(times));
+        let alignment = 8 * constants.first().map_or(1, |&(_, _, _, times)| times);
+        while !self.bytes.len().is_multiple_of(alignment) {
             self.bytes.push(0xcc);
         }
         let mut known = std::collections::BTreeMap::new();
-        for (at, behind, bits) in std::mem::take(&mut self.constants) {
-            let target = *known.entry(bits).or_insert_with(|| {
-                self.bytes.extend(bits.to_le_bytes());
-                self.bytes.len() - 8
+        for (at, behind, bits, times) in constants {
+            let target = *known.entry((bits, times)).or_insert_with(|| {
+                self.bytes.extend(bits.to_le_bytes().repeat(times));
+                self.bytes.len() - 8 * times
             });
             self.patch(at, target, behind);
         }
@@ -142,7 +148,7 @@ impl Assembler {
         let (base, index) = match rm {
             Rm::Register(it) => (it & 15, (it >> 4) << 3),
             Rm::Memory(it) => (it.base.0, it.index.map_or(0, |(index, _)| index)),
-            Rm::Pool(_) => (0, 0),
+            Rm::Pool(_) | Rm::PoolOfLanes(_) => (0, 0),
         };
         // Of a gathered index, the fifth bit stands where that of the second operand does.
         let fifth = match rm {
@@ -178,7 +184,7 @@ impl Assembler {
         let (base, index) = match rm {
             Rm::Register(it) => (it, 0),
             Rm::Memory(it) => (it.base.0, it.index.map_or(0, |(index, _)| index)),
-            Rm::Pool(_) => (0, 0),
+            Rm::Pool(_) | Rm::PoolOfLanes(_) => (0, 0),
         };
         let not = |bit: u8, at: u8| ((bit & 1) ^ 1) << at;
         self.bytes.extend([
@@ -196,9 +202,10 @@ impl Assembler {
         match rm {
             Rm::Register(it) => self.bytes.push(0xc0 | register | it & 7),
             Rm::Memory(it) => self.memory(register, it, unit),
-            Rm::Pool(bits) => {
+            Rm::Pool(bits) | Rm::PoolOfLanes(bits) => {
+                let times = if matches!(rm, Rm::Pool(_)) { 1 } else { 4 };
                 self.bytes.push(register | 5);
-                self.constants.push((self.bytes.len(), usize::from(immediate.is_some()), bits));
+                self.constants.push((self.bytes.len(), usize::from(immediate.is_some()), bits, times));
                 self.bytes.extend([0; 4]);
             }
         }
@@ -235,7 +242,7 @@ impl Assembler {
         let (base, index) = match rm {
             Rm::Register(it) => (it, 0),
             Rm::Memory(it) => (it.base.0, it.index.map_or(0, |(index, _)| index)),
-            Rm::Pool(_) => (0, 0),
+            Rm::Pool(_) | Rm::PoolOfLanes(_) => (0, 0),
         };
         self.bytes.push(0x48 | (register >> 3 & 1) << 2 | (index >> 3 & 1) << 1 | base >> 3 & 1);
         self.bytes.extend_from_slice(opcode);

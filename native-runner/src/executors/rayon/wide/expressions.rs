@@ -250,7 +250,7 @@ impl Lowering<'_, '_, '_> {
 
     /// Toward zero; no number is 0, and what does not fit is the nearest that does.
     pub(super) fn whole(&mut self, from: DType, value: Id) -> Option<Id> {
-        if self.body.lanes > 8 {
+        if self.body.lane_bytes() < 8 {
             return None;
         }
         let of = kind_of(from)?;

@@ -14,7 +14,9 @@ use isobar_compiler::types::{DType, Value as Number};
 
 use super::super::host::{Import, Site};
 use super::super::translate::{Translation, definitions};
-use super::nodes::{Binary, Block, Body, End, Id, Kind, Op, Place, Pointer, Relation, Step, Unary, Value};
+use super::nodes::{
+    Binary, Block, Body, End, Id, Isa, Kind, Op, Place, Pointer, Relation, Step, Unary, Value,
+};
 
 /// Steps of a branch that are worth asking whether any lane takes it.
 const WORTH_A_BRANCH: usize = 24;
@@ -24,14 +26,12 @@ pub(super) const TABLES: usize = usize::MAX;
 impl Translation<'_, '_> {
     /// Runs all iterations by wide code; nothing is done where that does not know something of the body.
     pub(in super::super) fn wide_loop(&mut self, it: &For) -> bool {
-        if !self.links.has_wide() {
-            return false;
-        }
+        let Some(isa) = self.links.wide_vectors() else { return false };
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = it.positions.variable.clone();
         let before = self.positions.insert(symbol.clone(), start);
         self.lane_symbol = Some(symbol.clone());
-        let made = Lowering::new(self, it).map(|lowering| lowering.finish());
+        let made = Lowering::new(self, it, isa).and_then(Lowering::finish);
         self.lane_symbol = None;
         match before {
             Some(before) => self.positions.insert(symbol, before),
@@ -108,7 +108,7 @@ fn bits_of(value: Number) -> u64 {
 
 impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// The body of a loop; none where something of it is not known here.
-    pub(super) fn new(around: &'w mut Translation<'t, 'p>, it: &For) -> Option<Self> {
+    pub(super) fn new(around: &'w mut Translation<'t, 'p>, it: &For, isa: Isa) -> Option<Self> {
         let mut own_locals = BTreeSet::new();
         let mut written = BTreeSet::new();
         let mut is_double = !definitions(&it.body).is_empty();
@@ -131,11 +131,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
         });
         let zero = around.emit.builder.ins().iconst(I64, 0);
-        let lanes = if is_double { 8 } else { 16 };
+        let lanes = isa.bytes() / if is_double { 8 } else { 4 };
         let first = Block { steps: Vec::new(), end: End::Done };
         let mut this = Self {
             around,
-            body: Body { lanes, blocks: vec![first], ..Body::default() },
+            body: Body { isa, lanes, blocks: vec![first], ..Body::default() },
             words: vec![zero],
             known: BTreeMap::new(),
             fixed: BTreeMap::new(),
@@ -166,9 +166,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
-    pub(super) fn finish(mut self) -> (Body, Vec<Clif>) {
+    pub(super) fn finish(mut self) -> Option<(Body, Vec<Clif>)> {
         self.body.finish();
-        (self.body, self.words)
+        self.body.is_known().then_some((self.body, self.words))
     }
 
     // Values.

@@ -1,10 +1,11 @@
-//! Loops over lanes as code with vectors of 512 bits, where the processor has them.
+//! Loops over lanes as code with vectors of 512 or 256 bits, where the processor has them.
 //!
 //! The code generator for everything else knows vectors of 128 bits. So the body of a vector loop is also made into
 //! operations on vectors as wide as the processor's ([`nodes`]), these into instructions ([`emit`], [`registers`],
-//! [`codes`], [`encode`]), and
+//! [`codes`], [`avx2`], [`encode`]), and
 //! the function around calls that code with the addresses and numbers that do not change in the loop.
 
+mod avx2;
 mod codes;
 mod emit;
 mod encode;
@@ -17,20 +18,29 @@ mod registers;
 mod tests;
 
 pub(super) use emit::emit;
-pub(super) use nodes::Body;
+pub(super) use nodes::{Body, Isa};
 
-/// Whether the processor has all instructions that the code may have.
-pub(super) fn is_known() -> bool {
+use super::super::Vectors;
+
+/// The vectors of this processor that code may use, where all instructions that it may have are there.
+pub(super) fn known(vectors: Vectors) -> Option<Isa> {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
-        is_x86_feature_detected!("avx512f")
+        let has_lines = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512vl");
+        let has_halves = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        match vectors {
+            Vectors::Widest if has_lines => Some(Isa::Avx512),
+            Vectors::Widest | Vectors::Half if has_halves => Some(Isa::Avx2),
+            _ => None,
+        }
     }
     #[cfg(not(all(target_arch = "x86_64", unix)))]
     {
-        false
+        let _ = vectors;
+        None
     }
 }
 

@@ -3,6 +3,39 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The vectors that code is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in super::super) enum Isa {
+    /// 512 bits, with masks for their lanes: AVX-512 with F, BW, DQ and VL.
+    #[default]
+    Avx512,
+    /// 256 bits, where a mask is a vector of lanes that are all ones or all zeros: AVX2 and FMA.
+    Avx2,
+}
+
+impl Isa {
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Isa::Avx512 => 64,
+            Isa::Avx2 => 32,
+        }
+    }
+
+    /// Whether an operation that makes a value of this kind is a few instructions.
+    fn has(self, op: Op, kind: Kind) -> bool {
+        match (op, kind) {
+            _ if self == Isa::Avx512 => true,
+            (
+                Op::Binary(Binary::Mul | Binary::Min | Binary::Max, ..) | Op::Unary(Unary::Abs, _),
+                Kind::I64,
+            )
+            | (Op::Convert(Kind::F64 | Kind::F32, _), Kind::I64)
+            | (Op::Convert(Kind::I64, _), Kind::F32) => false,
+            _ => true,
+        }
+    }
+}
+
 /// A value, by position in [`Body::values`].
 pub(super) type Id = usize;
 
@@ -239,6 +272,7 @@ pub(super) struct Pointer {
 /// All of a loop's body.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct Body {
+    pub(super) isa: Isa,
     /// How many iterations are done at a time.
     pub(super) lanes: usize,
     pub(super) values: Vec<Value>,
@@ -249,6 +283,19 @@ pub(in super::super) struct Body {
 }
 
 impl Body {
+    /// Of one lane of the widest values.
+    pub(super) fn lane_bytes(&self) -> usize {
+        self.isa.bytes() / self.lanes
+    }
+
+    /// Whether its processor has instructions for all of it.
+    pub(super) fn is_known(&self) -> bool {
+        self.blocks.iter().flat_map(|it| &it.steps).all(|step| match step {
+            Step::Make(id) => self.isa.has(self.values[*id].op, self.values[*id].kind),
+            _ => true,
+        })
+    }
+
     /// Gives what is used in other blocks than its own a slot, and leaves out what nothing uses.
     pub(super) fn finish(&mut self) {
         let mut home: BTreeMap<Id, usize> = BTreeMap::new();

@@ -3,11 +3,15 @@
 use super::codes::{load_code, store_code};
 use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
 use super::encode::{Code, Gpr, How, Memory, R11, Rm};
-use super::nodes::{Id, Kind, Place};
+use super::nodes::{Id, Isa, Kind, Place};
 
 impl Emit<'_> {
+    /// Bytes of a value's vector.
     pub(super) fn length(&self, kind: Kind) -> usize {
-        self.body.lanes * kind.bytes()
+        match (self.body.isa, kind) {
+            (Isa::Avx2, Kind::Mask) => self.body.isa.bytes(),
+            _ => self.body.lanes * kind.bytes(),
+        }
     }
 
     pub(super) fn pointer(&mut self, pointer: usize) -> Gpr {
@@ -35,10 +39,13 @@ impl Emit<'_> {
         let source = self.values[id].memory.expect("what is used is somewhere");
         let is_last_use = self.values[id].uses.len() <= 1;
         let folds = match source {
+            Source::Elements(_) if self.body.isa == Isa::Avx2 => is_last_use && !self.is_rest,
             Source::Elements(_) => is_last_use && may_guard,
+            // These processors take no operand from memory for all lanes.
+            Source::Element(_) | Source::Word(_) if self.body.isa == Isa::Avx2 => false,
             Source::Element(_) => is_last_use,
             Source::Slot(_) | Source::Word(_) | Source::Constant(_) => {
-                is_last_use || !self.vectors.iter().any(Option::is_none)
+                is_last_use || !self.vectors[..self.n_vectors].iter().any(Option::is_none)
             }
         };
         if !folds {
@@ -57,6 +64,9 @@ impl Emit<'_> {
             Source::Element(place) => Rm::Memory(Memory::at(self.pointer(place.pointer), place.offset)),
             Source::Slot(slot) => Rm::Memory(slot_at(slot)),
             Source::Word(at) => Rm::Memory(word(at)),
+            Source::Constant(bits) if self.body.isa == Isa::Avx2 => {
+                Rm::PoolOfLanes(if kind.bytes() == 4 { bits << 32 | bits } else { bits })
+            }
             Source::Constant(bits) => Rm::Pool(bits),
         }
     }
@@ -77,6 +87,9 @@ impl Emit<'_> {
     pub(super) fn fill(&mut self, id: Id, register: u8) {
         let kind = self.body.values[id].kind;
         let source = self.values[id].memory.expect("what is used is somewhere");
+        if self.body.isa == Isa::Avx2 {
+            return self.fill_halves(kind, source, register);
+        }
         let length = self.length(kind);
         let is_double = kind.bytes() == 8;
         let rm = self.memory(source, kind);
@@ -105,7 +118,7 @@ impl Emit<'_> {
     }
 
     pub(super) fn free_vector(&mut self) -> u8 {
-        if let Some(free) = self.vectors.iter().position(Option::is_none) {
+        if let Some(free) = self.vectors[..self.n_vectors].iter().position(Option::is_none) {
             return u8::try_from(free).expect("few registers");
         }
         let next_use = |it: &Id| self.values[*it].uses.last().copied().unwrap_or(usize::MAX);
@@ -130,7 +143,7 @@ impl Emit<'_> {
 
     pub(super) fn keep(&mut self, slot: usize, id: Id) {
         let kind = self.body.values[id].kind;
-        if kind == Kind::Mask {
+        if kind == Kind::Mask && self.body.isa == Isa::Avx512 {
             let register = self.mask(id);
             let to = Rm::Memory(slot_at(slot));
             self.asm.vex(Code::new(0, 1, false, 0x91), false, register, 0, to, None);
@@ -138,8 +151,14 @@ impl Emit<'_> {
         }
         let register = self.vector(id);
         let length = self.length(kind);
-        let how = How { length, unit: length, ..How::default() };
-        self.asm.evex(store_code(kind), how, register, 0, Rm::Memory(slot_at(slot)));
+        let to = Rm::Memory(slot_at(slot));
+        match self.body.isa {
+            Isa::Avx512 => {
+                let how = How { length, unit: length, ..How::default() };
+                self.asm.evex(store_code(kind), how, register, 0, to);
+            }
+            Isa::Avx2 => self.asm.vex(store_code(kind), length == 32, register, 0, to, None),
+        }
     }
 
     /// The operands have been used once more; those that are not any more leave their registers.
@@ -150,8 +169,12 @@ impl Emit<'_> {
                 continue;
             }
             if let Some(register) = self.values[id].register.take() {
-                let bank: &mut [Option<Id>] =
-                    if self.body.values[id].kind == Kind::Mask { &mut self.masks } else { &mut self.vectors };
+                let has_masks = self.body.isa == Isa::Avx512;
+                let bank: &mut [Option<Id>] = if has_masks && self.body.values[id].kind == Kind::Mask {
+                    &mut self.masks
+                } else {
+                    &mut self.vectors
+                };
                 bank[usize::from(register)] = None;
             }
         }
@@ -188,6 +211,9 @@ impl Emit<'_> {
     }
 
     pub(super) fn mask(&mut self, id: Id) -> u8 {
+        if self.body.isa == Isa::Avx2 {
+            return self.vector(id);
+        }
         if let Some(it) = self.values[id].register {
             self.held_masks.push(it);
             return it;
@@ -242,8 +268,14 @@ impl Emit<'_> {
     }
 
     pub(super) fn move_vector(&mut self, to: u8, from: u8, kind: Kind) {
-        let how = How { length: self.length(kind), ..How::default() };
-        self.asm.evex(load_code(kind), how, to, 0, Rm::Register(from));
+        let length = self.length(kind);
+        match self.body.isa {
+            Isa::Avx512 => {
+                let how = How { length, ..How::default() };
+                self.asm.evex(load_code(kind), how, to, 0, Rm::Register(from));
+            }
+            Isa::Avx2 => self.asm.vex(load_code(kind), length == 32, to, 0, Rm::Register(from), None),
+        }
     }
 
     pub(super) fn move_mask_from(&mut self, to: u8, from: Gpr) {

@@ -1,4 +1,4 @@
-use super::encode::{Assembler, Code, Gpr, How, Memory, R12, R13, RAX, RDI, RDX, RSP, Rm};
+use super::encode::{Assembler, Code, Gpr, How, Memory, R8, R12, R13, RAX, RCX, RDI, RDX, RSP, Rm};
 
 fn bytes(write: impl FnOnce(&mut Assembler)) -> Vec<u8> {
     let mut assembler = Assembler::default();
@@ -65,6 +65,44 @@ fn instructions_on_vectors_are_those_of_the_assembler() {
     assert_eq!(narrowed, [0x62, 0xb2, 0x7e, 0x48, 0x35, 0xf8], "vpmovqd %zmm7,%ymm16");
 }
 
+/// The bytes are those of GNU as.
+#[test]
+fn instructions_on_halves_are_those_of_the_assembler() {
+    let vex = |code, is_long, register, other, rm, immediate| {
+        bytes(|it| it.vex(code, is_long, register, other, rm, immediate))
+    };
+    let masked = vex(Code::new(1, 2, false, 0x2d), true, 9, 15, at(R8, Some((RAX.0, 8)), 0), None);
+    assert_eq!(masked, [0xc4, 0x42, 0x05, 0x2d, 0x0c, 0xc0], "vmaskmovpd (%r8,%rax,8),%ymm15,%ymm9");
+    let stored = vex(Code::new(1, 2, false, 0x2e), false, 9, 14, at(RDX, Some((RAX.0, 4)), 0x10), None);
+    assert_eq!(
+        stored,
+        [0xc4, 0x62, 0x09, 0x2e, 0x4c, 0x82, 0x10],
+        "vmaskmovps %xmm9,%xmm14,0x10(%rdx,%rax,4)"
+    );
+    let gathered = vex(Code::new(1, 2, true, 0x93), true, 4, 14, at(RDX, Some((11, 8)), 0x10), None);
+    assert_eq!(
+        gathered,
+        [0xc4, 0xa2, 0x8d, 0x93, 0x64, 0xda, 0x10],
+        "vgatherqpd %ymm14,0x10(%rdx,%ymm11,8),%ymm4"
+    );
+    let upper = vex(Code::new(1, 3, false, 0x19), true, 11, 0, Rm::Register(14), Some(1));
+    assert_eq!(upper, [0xc4, 0x43, 0x7d, 0x19, 0xde, 0x01], "vextractf128 $0x1,%ymm11,%xmm14");
+    let blended = vex(Code::new(1, 3, false, 0x4b), true, 7, 11, Rm::Register(5), Some(3 << 4));
+    assert_eq!(blended, [0xc4, 0xe3, 0x25, 0x4b, 0xfd, 0x30], "vblendvpd %ymm3,%ymm5,%ymm11,%ymm7");
+    let shifted = vex(Code::new(1, 1, false, 0x72), true, 4, 14, Rm::Register(8), Some(16));
+    assert_eq!(shifted, [0xc4, 0xc1, 0x0d, 0x72, 0xe0, 0x10], "vpsrad $0x10,%ymm8,%ymm14");
+    let moved = vex(Code::new(1, 1, true, 0x6e), false, 15, 0, Rm::Register(RCX.0), None);
+    assert_eq!(moved, [0xc4, 0x61, 0xf9, 0x6e, 0xf9], "vmovq %rcx,%xmm15");
+    let byte = vex(Code::new(1, 3, false, 0x14), false, 14, 0, at(RDI, Some((RAX.0, 1)), 3), Some(3));
+    assert_eq!(
+        byte,
+        [0xc4, 0x63, 0x79, 0x14, 0x74, 0x07, 0x03, 0x03],
+        "vpextrb $0x3,%xmm14,0x3(%rdi,%rax,1)"
+    );
+    let lanes = vex(Code::new(1, 1, false, 0x50), true, RDX.0, 0, Rm::Register(9), None);
+    assert_eq!(lanes, [0xc4, 0xc1, 0x7d, 0x50, 0xd1], "vmovmskpd %ymm9,%edx");
+}
+
 /// GNU as writes the first with a prefix of two bytes, which means the same.
 #[test]
 fn instructions_on_masks_are_those_of_the_manual() {
@@ -87,4 +125,14 @@ fn constants_stand_behind_the_code_once() {
     assert_eq!(written[6..10], 14_i32.to_le_bytes());
     assert_eq!(written[16..20], 4_i32.to_le_bytes());
     assert_eq!(written[24..], 0x0123_4567_89ab_cdef_u64.to_le_bytes());
+
+    // For each lane, at a multiple of its bytes, and before those of one.
+    let written = bytes(|it| {
+        it.evex(code, how, 0, 0, Rm::Pool(7));
+        it.vex(Code::new(1, 1, false, 0x58), true, 1, 2, Rm::PoolOfLanes(9), None);
+    });
+    assert_eq!(written.len(), 72);
+    assert_eq!(written[6..10], 54_i32.to_le_bytes());
+    assert_eq!(written[15..19], 13_i32.to_le_bytes());
+    assert_eq!(written[32..64], 9_u64.to_le_bytes().repeat(4));
 }

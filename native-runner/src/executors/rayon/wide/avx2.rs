@@ -1,0 +1,377 @@
+//! Instructions on vectors of 256 bits (AVX2 and FMA), where a mask is a vector whose lanes are all ones or all zeros.
+//!
+//! A mask has the lanes of the widest values; in a body with doubles, one for singles is made narrow where it is used.
+//! Elements that are missing at the end of a row are neither read nor written: memory is accessed through a mask.
+
+use super::codes::{binary_code, convert_code, load_code, predicate, store_code};
+use super::emit::{AT, Emit, Source, slot_at, word};
+use super::encode::{Code, Condition, Gpr, Memory, R11, RCX, Rm};
+use super::nodes::{Binary, Id, Kind, Op, Place, Relation, Step};
+
+/// Registers of values; the two behind them are the next two.
+pub(super) const N_VECTORS: usize = 14;
+/// Values of the whole loop that have one for themselves.
+pub(super) const N_FIXED: usize = 3;
+/// For a moment within an operation.
+const SPARE: u8 = 14;
+/// The lanes that have an iteration, where some have none.
+const ALL: u8 = 15;
+
+/// The halves of a vector change to one of 128 bits: the upper one of the source.
+const UPPER: Code = Code::new(1, 3, false, 0x19);
+/// Every second of the singles of two vectors of 128 bits.
+const SHUFFLE: Code = Code::new(0, 1, false, 0xc6);
+const EVEN: Option<u8> = Some(0x88);
+/// Words of one vector and of another one.
+const BLEND_WORDS: Code = Code::new(1, 3, false, 0x0e);
+
+impl Emit<'_> {
+    /// Puts each word of the caller that has no register into a slot, once for each lane.
+    pub(super) fn spread_words(&mut self) {
+        for (id, value) in self.body.values.iter().enumerate() {
+            let Op::Word(at) = value.op else { continue };
+            if self.fixed.contains_key(&id) {
+                continue;
+            }
+            self.fill_halves(value.kind, Source::Word(at), SPARE);
+            let slot = self.n_slots;
+            self.n_slots += 1;
+            let is_long = self.length(value.kind) == 32;
+            self.asm.vex(store_code(value.kind), is_long, SPARE, 0, Rm::Memory(slot_at(slot)), None);
+            self.values[id].memory = Some(Source::Slot(slot));
+        }
+    }
+
+    // Lanes that are missing.
+
+    /// Makes the mask of so many lanes, and puts it where it is found again.
+    pub(super) fn note_lanes(&mut self, count: Gpr) {
+        let slot = self.n_slots;
+        self.n_slots += 1;
+        self.lanes_slot = slot;
+        let is_double = self.body.lane_bytes() == 8;
+        for quarter in 0..4_u64 {
+            let numbers = if is_double { quarter } else { ((2 * quarter + 1) << 32) | (2 * quarter) };
+            self.asm.constant(R11, numbers);
+            let Memory { base, index, offset } = slot_at(slot);
+            let at = Memory { base, index, offset: offset + 8 * i32::try_from(quarter).expect("few lanes") };
+            self.asm.store(at, R11);
+        }
+        let whole = Rm::Memory(slot_at(slot));
+        self.asm.vex(Code::new(1, 1, true, 0x6e), false, ALL, 0, Rm::Register(count.0), None);
+        let spread = Code::new(1, 2, false, if is_double { 0x59 } else { 0x58 });
+        self.asm.vex(spread, true, ALL, 0, Rm::Register(ALL), None);
+        self.asm.vex(greater_code(is_double), true, ALL, ALL, whole, None);
+        self.asm.vex(store_code(Kind::I64), true, ALL, 0, whole, None);
+    }
+
+    /// Reads the mask again.
+    pub(super) fn recall_lanes(&mut self) {
+        let from = Rm::Memory(slot_at(self.lanes_slot));
+        self.asm.vex(load_code(Kind::I64), true, ALL, 0, from, None);
+    }
+
+    /// The lanes of a mask that have an iteration, as bits.
+    pub(super) fn lanes_of(&mut self, mask: u8, to: Gpr) {
+        let mask = if self.is_rest { self.present(mask) } else { mask };
+        let code = Code::new(u8::from(self.body.lane_bytes() == 8), 1, false, 0x50);
+        self.asm.vex(code, true, to.0, 0, Rm::Register(mask), None);
+    }
+
+    /// A mask without the lanes that have no iteration.
+    fn present(&mut self, mask: u8) -> u8 {
+        self.bitwise(Binary::And, SPARE, mask, Rm::Register(ALL));
+        SPARE
+    }
+
+    /// A mask for values of a kind.
+    fn mask_for(&mut self, kind: Kind, mask: u8) -> u8 {
+        if kind.bytes() != 4 || self.body.lane_bytes() == 4 {
+            return mask;
+        }
+        let (upper, lower) = if mask == SPARE { (ALL, SPARE) } else { (SPARE, mask) };
+        self.asm.vex(UPPER, true, mask, 0, Rm::Register(upper), Some(1));
+        self.asm.vex(SHUFFLE, false, SPARE, lower, Rm::Register(upper), EVEN);
+        if upper == ALL {
+            self.recall_lanes();
+        }
+        SPARE
+    }
+
+    // Memory.
+
+    pub(super) fn fill_halves(&mut self, kind: Kind, source: Source, register: u8) {
+        let is_long = self.length(kind) == 32;
+        match source {
+            Source::Elements(place) if self.is_rest => {
+                let mask = self.mask_for(kind, ALL);
+                let from = Rm::Memory(self.elements(place, kind.bytes()));
+                let code = Code::new(1, 2, false, if kind.bytes() == 8 { 0x2d } else { 0x2c });
+                self.asm.vex(code, is_long, register, mask, from, None);
+            }
+            Source::Element(_) | Source::Word(_) => {
+                let from = self.memory(source, kind);
+                let code = Code::new(1, 2, false, if kind.bytes() == 4 { 0x18 } else { 0x19 });
+                self.asm.vex(code, is_long, register, 0, from, None);
+            }
+            Source::Elements(_) | Source::Slot(_) | Source::Constant(_) => {
+                let from = self.memory(source, kind);
+                self.asm.vex(load_code(kind), is_long, register, 0, from, None);
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, step: Step) {
+        match step {
+            Step::Store { place, value, mask, is_streamed } => {
+                let kind = self.body.values[value].kind;
+                let register = self.vector(value);
+                let mask_at = mask.map(|it| self.vector(it));
+                self.read_before_write(place);
+                self.store_elements(place, (kind, register), mask_at, is_streamed);
+                self.used(&[value]);
+                self.used(mask.as_slice());
+            }
+            Step::StoreBools { place, value } => {
+                let mask = self.vector(value);
+                self.read_before_write(place);
+                self.store_bools(place, mask);
+                self.used(&[value]);
+            }
+            _ => unreachable!("it stores nothing"),
+        }
+    }
+
+    fn store_elements(
+        &mut self,
+        place: Place,
+        (kind, register): (Kind, u8),
+        mask: Option<u8>,
+        is_streamed: bool,
+    ) {
+        let is_long = self.length(kind) == 32;
+        match mask {
+            None if !self.is_rest => {
+                let code = store_code(kind);
+                let past_caches = Code { opcode: 0x2b, ..code };
+                let code = if is_streamed && self.is_streaming { past_caches } else { code };
+                let to = Rm::Memory(self.elements(place, kind.bytes()));
+                self.asm.vex(code, is_long, register, 0, to, None);
+            }
+            // What is there is written again in the other lanes, all of which have an iteration of this loop.
+            Some(mask) if !self.is_rest => {
+                let old = self.free_vector();
+                let at = self.mask_for(kind, mask);
+                let to = Rm::Memory(self.elements(place, kind.bytes()));
+                self.asm.vex(load_code(kind), is_long, old, 0, to, None);
+                self.blend(kind, (old, old), Rm::Register(register), at);
+                self.asm.vex(store_code(kind), is_long, old, 0, to, None);
+            }
+            _ => {
+                let present = mask.map_or(ALL, |it| self.present(it));
+                let at = self.mask_for(kind, present);
+                let to = Rm::Memory(self.elements(place, kind.bytes()));
+                let code = Code::new(1, 2, false, if kind.bytes() == 8 { 0x2f } else { 0x2e });
+                self.asm.vex(code, is_long, register, at, to, None);
+            }
+        }
+    }
+
+    fn store_bools(&mut self, place: Place, mask: u8) {
+        let (upper, pack) = (Rm::Register(SPARE), |opcode| Code::new(1, 1, false, opcode));
+        self.asm.vex(UPPER, true, mask, 0, upper, Some(1));
+        if self.body.lane_bytes() == 8 {
+            self.asm.vex(SHUFFLE, false, SPARE, mask, upper, EVEN);
+            self.asm.vex(pack(0x6b), false, SPARE, SPARE, upper, None);
+        } else {
+            self.asm.vex(pack(0x6b), false, SPARE, mask, upper, None);
+        }
+        self.asm.vex(pack(0x63), false, SPARE, SPARE, upper, None);
+        let ones = Rm::PoolOfLanes(0x0101_0101_0101_0101);
+        self.asm.vex(binary_code(Binary::And, Kind::I64), false, SPARE, SPARE, ones, None);
+        if self.is_rest {
+            return self.each_byte(place, |this, at, lane| {
+                this.asm.vex(Code::new(1, 3, false, 0x14), false, SPARE, 0, at, Some(lane));
+            });
+        }
+        let to = Rm::Memory(self.elements(place, 1));
+        let is_long = self.body.lanes == 8;
+        self.asm.vex(Code::new(1, 1, is_long, 0x7e), false, SPARE, 0, to, None);
+    }
+
+    /// Does something for the byte of each lane that is there.
+    fn each_byte(&mut self, place: Place, mut each: impl FnMut(&mut Self, Rm, u8)) {
+        let end = self.asm.label();
+        self.asm.load(RCX, word(0));
+        self.asm.subtract(RCX, AT);
+        for lane in 0..self.body.lanes - 1 {
+            let offset = place.offset + i32::try_from(lane).expect("few lanes");
+            let at = Rm::Memory(self.elements(Place { offset, ..place }, 1));
+            each(self, at, u8::try_from(lane).expect("few lanes"));
+            self.asm.add_constant(RCX, -1);
+            self.asm.jump_if(Condition::LessOrEqual, end);
+        }
+        self.asm.bind(end);
+    }
+
+    fn load_bools(&mut self, place: Place, to: u8) {
+        let is_double = self.body.lane_bytes() == 8;
+        let zero = |this: &mut Self| this.bitwise(Binary::Xor, SPARE, SPARE, Rm::Register(SPARE));
+        let spread = Code::new(1, 2, false, if is_double { 0x32 } else { 0x31 });
+        if self.is_rest {
+            zero(self);
+            self.each_byte(place, |this, at, lane| {
+                this.asm.vex(Code::new(1, 3, false, 0x20), false, SPARE, SPARE, at, Some(lane));
+            });
+            self.asm.vex(spread, true, to, 0, Rm::Register(SPARE), None);
+        } else {
+            let from = Rm::Memory(self.elements(place, 1));
+            self.asm.vex(spread, true, to, 0, from, None);
+        }
+        zero(self);
+        self.asm.vex(greater_code(is_double), true, to, to, Rm::Register(SPARE), None);
+    }
+
+    // Operations.
+
+    /// Makes a value by other instructions than where vectors have 512 bits.
+    pub(super) fn make_halves(&mut self, id: Id) {
+        let value = self.body.values[id];
+        let kind = value.kind;
+        match value.op {
+            Op::LoadBools(place) => {
+                let to = self.new_vector(id);
+                self.load_bools(place, to);
+            }
+            Op::Convert(from, a) => self.convert(id, (from, kind), a),
+            Op::ShiftLeft(a, by) | Op::ShiftRight(a, by) => {
+                let from = self.vector(a);
+                self.used(&[a]);
+                let to = self.new_vector(id);
+                let which = if matches!(value.op, Op::ShiftLeft(..)) { 6 } else { 2 };
+                // Here the register that is written is the second one.
+                self.asm.vex(Code::new(1, 1, true, 0x73), true, which, to, Rm::Register(from), Some(by));
+            }
+            Op::Compare(relation, of, a, b) => self.compare(id, relation, of, [a, b]),
+            Op::Select(mask, then, otherwise) => {
+                let mask_at = self.vector(mask);
+                let other = self.vector(otherwise);
+                let last = self.last(then, kind, true);
+                let mask_at = self.mask_for(kind, mask_at);
+                self.used(&[mask, then, otherwise]);
+                let to = self.new_vector(id);
+                self.blend(kind, (to, other), last.rm, mask_at);
+            }
+            Op::Gather(place, index) => {
+                let index_at = self.vector(index);
+                let to = self.new_vector(id);
+                self.used(&[index]);
+                let base = self.pointer(place.pointer);
+                // All lanes, which the instruction ticks off.
+                let equal = Code::new(1, 1, false, 0x76);
+                self.asm.vex(equal, true, SPARE, SPARE, Rm::Register(SPARE), None);
+                self.bitwise(Binary::Xor, to, to, Rm::Register(to));
+                let from = Memory { base, index: Some((index_at, 8)), offset: place.offset };
+                self.asm.vex(Code::new(1, 2, true, 0x93), true, to, SPARE, Rm::Memory(from), None);
+            }
+            op => unreachable!("{op:?} is one instruction, or none"),
+        }
+    }
+
+    /// On all bits of a register.
+    fn bitwise(&mut self, op: Binary, to: u8, one: u8, other: Rm) {
+        self.asm.vex(binary_code_of_halves(op, Kind::Mask), true, to, one, other, None);
+    }
+
+    /// What `then` has in the lanes of a mask, and a register elsewhere.
+    fn blend(&mut self, kind: Kind, (to, otherwise): (u8, u8), then: Rm, mask: u8) {
+        let is_single = kind.bytes() == 4 || self.body.lane_bytes() == 4;
+        let code = Code::new(1, 3, false, if is_single { 0x4a } else { 0x4b });
+        let is_long = self.length(kind) == 32;
+        self.asm.vex(code, is_long, to, otherwise, then, Some(mask << 4));
+    }
+
+    fn convert(&mut self, id: Id, (from, to_kind): (Kind, Kind), a: Id) {
+        if from == Kind::I64 {
+            let register = self.vector(a);
+            self.used(&[a]);
+            let to = self.new_vector(id);
+            if to_kind == Kind::I32 {
+                self.asm.vex(UPPER, true, register, 0, Rm::Register(SPARE), Some(1));
+                self.asm.vex(SHUFFLE, false, to, register, Rm::Register(SPARE), EVEN);
+            } else {
+                self.double_of_integer(to, register);
+            }
+            return;
+        }
+        let last = self.last(a, from, true);
+        self.used(&[a]);
+        let to = self.new_vector(id);
+        let is_long = self.length(from).max(self.length(to_kind)) == 32;
+        self.asm.vex(convert_code(from, to_kind), is_long, to, 0, last.rm, None);
+    }
+
+    /// The upper 16 bits and the lower 48 become the digits of large doubles, whose sum is rounded once.
+    fn double_of_integer(&mut self, to: u8, from: u8) {
+        let spare = Rm::Register(SPARE);
+        let above = f64::from_bits(0x4438_0000_0000_0000);
+        let below = f64::from_bits(0x4330_0000_0000_0000);
+        let constant = |it: f64| Rm::PoolOfLanes(it.to_bits());
+        self.asm.vex(Code::new(1, 1, false, 0x72), true, 4, SPARE, Rm::Register(from), Some(16));
+        self.asm.vex(BLEND_WORDS, true, SPARE, SPARE, Rm::PoolOfLanes(0), Some(0x33));
+        self.asm.vex(binary_code(Binary::Add, Kind::I64), true, SPARE, SPARE, constant(above), None);
+        let both = constant(above + below);
+        self.asm.vex(binary_code(Binary::Sub, Kind::F64), true, SPARE, SPARE, both, None);
+        self.asm.vex(BLEND_WORDS, true, to, from, constant(below), Some(0x88));
+        self.asm.vex(binary_code(Binary::Add, Kind::F64), true, to, to, spare, None);
+    }
+
+    fn compare(&mut self, id: Id, relation: Relation, kind: Kind, [a, b]: [Id; 2]) {
+        let is_long = self.length(kind) == 32;
+        let (code, immediate, operands, is_inverse) = if kind.is_float() {
+            let is_turned = self.values[a].register.is_none() && self.values[b].register.is_some();
+            let code = Code::new(u8::from(kind == Kind::F64), 1, false, 0xc2);
+            let operands = if is_turned { [b, a] } else { [a, b] };
+            (code, Some(predicate(relation, true, is_turned)), operands, false)
+        } else {
+            let is_wide = kind == Kind::I64;
+            let equal = if is_wide { Code::new(1, 2, false, 0x29) } else { Code::new(1, 1, false, 0x76) };
+            match relation {
+                Relation::Equal | Relation::NotEqual => (equal, None, [a, b], relation == Relation::NotEqual),
+                Relation::Less => (greater_code(is_wide), None, [b, a], false),
+                Relation::LessOrEqual => (greater_code(is_wide), None, [a, b], true),
+                Relation::Unordered => unreachable!("integers are all in order"),
+            }
+        };
+        let [a, b] = operands;
+        let one = self.vector(a);
+        let last = self.last(b, kind, true);
+        self.used(&[a, b]);
+        let to = self.new_vector(id);
+        self.asm.vex(code, is_long, to, one, last.rm, immediate);
+        if kind.bytes() < self.body.lane_bytes() {
+            self.asm.vex(convert_code(Kind::I32, Kind::I64), true, to, 0, Rm::Register(to), None);
+        }
+        if is_inverse {
+            self.bitwise(Binary::Xor, to, to, Rm::PoolOfLanes(u64::MAX));
+        }
+    }
+}
+
+/// Of masks and numbers; what is done with the bits of floating-point numbers is done where they are computed.
+pub(super) fn binary_code_of_halves(op: Binary, kind: Kind) -> Code {
+    let bits = |opcode| Code::new(1, 1, false, opcode);
+    match op {
+        _ if matches!(kind, Kind::I64 | Kind::I32) => binary_code(op, kind),
+        Binary::And => bits(0x54),
+        Binary::AndNot => bits(0x55),
+        Binary::Or => bits(0x56),
+        Binary::Xor => bits(0x57),
+        _ => binary_code(op, kind),
+    }
+}
+
+/// Whether integers are greater than others.
+fn greater_code(is_wide: bool) -> Code {
+    if is_wide { Code::new(1, 2, false, 0x37) } else { Code::new(1, 1, false, 0x66) }
+}
