@@ -19,7 +19,8 @@ const MOST_ARMS: usize = 4;
 /// Takes branches and memory out of the loops in vector lanes.
 ///
 /// - **Precondition**: locals are not declared yet.
-/// - **Effect**: new locals; assignments of locals in branches become choices.
+/// - **Effect**: new locals; assignments of locals in branches become choices; what is stored and overwritten unread
+///   goes.
 /// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
 /// - **Why**: reads without masks, and rows that nobody reads from memory.
 pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
@@ -27,6 +28,7 @@ pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
         match item {
             Item::For(it) if it.is_simd && is_plain(&it.body) => {
                 keep_values(&mut it.body, names);
+                drop_overwritten(&mut it.body);
                 let variable = it.positions.variable.clone();
                 for item in std::mem::take(&mut it.body) {
                     match item {
@@ -95,6 +97,29 @@ fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
         });
     });
     is_read.then(|| (element.clone(), end))
+}
+
+/// Leaves out what a statement stores where another one stores before anything of the array is read.
+fn drop_overwritten(body: &mut Vec<Item>) {
+    for at in (0..body.len()).rev() {
+        if is_overwritten(body, at) {
+            body.remove(at);
+        }
+    }
+}
+
+fn is_overwritten(body: &[Item], at: usize) -> bool {
+    let Item::Assign(Assign { target: Target::Element(element), .. }) = &body[at] else { return false };
+    let stores = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(it), .. }) if it == element);
+    let Some(next) = body[at + 1..].iter().position(stores) else { return false };
+    let mut is_read = false;
+    walk(&body[at + 1..=at + 1 + next], &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |it| is_read |= matches!(it, Read::Element(it) if it.array == element.array));
+        });
+    });
+    let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
+    is_known && !is_read
 }
 
 /// Reads a local where an element was read.
@@ -321,6 +346,31 @@ mod tests {
     }
 
     #[test]
+    fn what_is_stored_and_overwritten_goes_where_nothing_reads_it() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      b[i, j, k] = a[i, j, k]
+      t[i, j, k] = b[i - 1, j, k]
+      b[i, j, k] = t[i, j, k] + 2.0
+      b[i, j, k] = 3.0
+      b[i, j, k] = 4.0 if a[i, j, k] > 0.0 else 5.0
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  #pragma omp simd
+                  for (int64_t i = 0; i < I; ++i) {
+                    b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k];
+                    const double t_1 = b[(i - 1) * b_i + j * b_j + k * b_k];
+                    t[i + j * t_j + k * t_k] = t_1;
+                    b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k] > 0.0 ? 4.0 : 5.0;
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
     fn what_is_stored_and_read_again_is_a_local() {
         check(
             "  for k in [0, K) parallel:
@@ -330,15 +380,18 @@ mod tests {
       b[i, j, k] = b[i, j, k] + t[i - 1, j, k]
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                    double b_row[512];
                     #pragma omp simd
-                    for (int64_t i = 0; i < I; ++i) {
+                    for (int64_t i = i_row; i < i_end; ++i) {
                       const double b_1 = a[i * a_i + j * a_j + k * a_k] + 1.0;
-                      b[i * b_i + j * b_j + k * b_k] = b_1;
                       t[i + j * t_j + k * t_k] = b_1 * b_1;
-                      b[i * b_i + j * b_j + k * b_k] = b_1 + t[i - 1 + j * t_j + k * t_k];
+                      b_to[(i - i_row) * b_step] = b_1 + t[i - 1 + j * t_j + k * t_k];
                     }
                   }
+                }
             "#]],
         );
     }

@@ -345,21 +345,20 @@ mod tests {
       b[i, j, k] = 3.0 / t[i, j, k]
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    const double t_once = 1.0 / p[k * p_k];
-                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                      double b_row[512];
-                      #pragma omp simd
-                      for (int64_t i = i_row; i < i_end; ++i) {
-                        const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
-                        t[i + j * t_j + k * t_k] = t_once;
-                        const double t_1 = t_once + c;
-                        t[i + j * t_j + k * t_k] = t_1;
-                        b_to[(i - i_row) * b_step] = 3.0 / t_1;
-                      }
+                for (int64_t k = 0; k < K; ++k) {
+                  const double t_once = 1.0 / p[k * p_k];
+                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                    double b_row[512];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
+                      const double t_1 = t_once + c;
+                      t[i + j * t_j + k * t_k] = t_1;
+                      b_to[(i - i_row) * b_step] = 3.0 / t_1;
                     }
                   }
+                }
             "#]],
         );
     }
