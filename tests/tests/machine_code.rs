@@ -5,7 +5,10 @@ use std::path::Path;
 use std::slice;
 
 use isobar_compiler::backend::launch::Launch;
-use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::config::Config;
+use isobar_compiler::pass::PassOptions;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::request::Mode;
 use isobar_runner::executors::{Backend, Setting, Vectors};
@@ -13,7 +16,7 @@ use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::kernels::fields::Fields;
 use isobar_tests::native::{Layout, Workplace, hold_native};
-use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
+use isobar_tests::{GALLERY, compiled, compiled_text, gallery_text, launch, root};
 
 /// Where C is compiled; where there is no compiler, that is said.
 fn workplace(name: &str) -> Option<Workplace> {
@@ -122,6 +125,31 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
         runs += held.runs;
     }
     assert!(runs >= 7, "{runs}");
+}
+
+/// The parts of a loop whose iterations have arrays of their own, as a document cuts it by hand, with what may be
+/// merged then.
+#[test]
+fn a_front_that_is_cut_by_hand_gives_the_bits_of_debug() {
+    let name = "horizontal_diffusion";
+    let text = gallery_text(name);
+    let with = |passes: PassOptions, document: Option<String>| {
+        let mut project = Project::of_one("main.py", &text);
+        project.files.extend(document.map(|it| ("main.schedule".to_owned(), it.into())));
+        route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook)
+    };
+    let chosen = with(PassOptions { steps: true, ..PassOptions::default() }, None);
+    let steps = chosen.schedule_steps().expect("the steps were kept");
+    let cut = "split j_front@s0 at 1\ndrop j@s1#2\ndrop j@s3#2\ndrop j@s5#2\nmerge i@s3#2 i@s5#2\n";
+    let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
+    let compilation = with(passes, Some(format!("{steps}{cut}")));
+    assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+    let domains = [Domain::new(1, 1, 3), Domain::new(5, 2, 2), Domain::new(19, 8, 3)];
+    let given = domains.map(|it| launch(&compilation, it));
+    given.iter().for_each(|it| assert_eq!(check(&compilation, it), Ok(())));
+    let Some(workplace) = workplace("cut_by_hand") else { return };
+    let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+    assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }
 
 #[test]

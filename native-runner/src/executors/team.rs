@@ -1,20 +1,19 @@
 //! The threads of OpenMP, which stay on processors of their own, as those of [`pool`](super::pool) do.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use super::pool::places;
 
 thread_local! {
     /// What is known of the threads that the calls of this one share their loops with.
-    static TEAM: Cell<Team> = const { Cell::new(Team::Unknown) };
+    static TEAM: RefCell<Team> = const { RefCell::new(Team::Unknown) };
 }
 
-#[derive(Clone, Copy)]
 enum Team {
     /// Nothing was called yet.
     Unknown,
     /// Each stays on a processor.
-    Placed { threads: usize },
+    Placed { threads: usize, home: Box<imp::Home> },
     /// The system places them.
     Free,
 }
@@ -29,34 +28,55 @@ pub(super) fn on_places<T>(threads: u32, call: impl FnOnce() -> T) -> T {
     if threads < 2 {
         return call();
     }
-    match TEAM.get() {
-        Team::Placed { threads: placed } if placed == threads => imp::at_home(call),
+    TEAM.with_borrow_mut(|team| match team {
+        Team::Placed { threads: placed, home } if *placed == threads => home.during(call),
         Team::Unknown => {
-            let places = places(threads);
-            let before = imp::threads();
-            let done = call();
-            let started: Vec<i32> = imp::threads().into_iter().filter(|it| !before.contains(it)).collect();
-            // Others that were started meanwhile are not to be told from them.
-            let are_known = !places.is_empty() && started.len() + 1 == threads;
-            let is_placed = are_known && imp::place(&started, &places);
-            TEAM.set(if is_placed { Team::Placed { threads } } else { Team::Free });
+            let (done, home) = first_call(threads, call);
+            *team = home.map_or(Team::Free, |home| Team::Placed { threads, home: Box::new(home) });
             done
         }
         Team::Placed { .. } | Team::Free => call(),
+    })
+}
+
+/// Calls, and then gives each of the threads that this started a place, where there is one for each.
+fn first_call<T>(threads: usize, call: impl FnOnce() -> T) -> (T, Option<imp::Home>) {
+    let places = places(threads);
+    if places.is_empty() {
+        return (call(), None);
     }
+    let before = imp::threads();
+    let done = call();
+    let started: Vec<i32> = imp::threads().into_iter().filter(|it| !before.contains(it)).collect();
+    // Others that were started meanwhile are not to be told from them.
+    let home = if started.len() + 1 == threads { imp::place(&started, &places) } else { None };
+    (done, home)
 }
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use std::cell::RefCell;
     use std::fs;
 
     use rustix::process::Pid;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    thread_local! {
-        /// The processor of this thread during calls, and those that it may be on between them.
-        static HOME: RefCell<Option<(CpuSet, CpuSet)>> = const { RefCell::new(None) };
+    /// The processor of this thread during calls, and those that it may be on between them.
+    pub(super) struct Home {
+        only: CpuSet,
+        all: CpuSet,
+    }
+
+    impl Home {
+        /// Calls on the processor of this thread.
+        pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+            let is_there = sched_setaffinity(None, &self.only).is_ok();
+            let done = call();
+            if is_there {
+                // What was granted before is granted again.
+                let _ = sched_setaffinity(None, &self.all);
+            }
+            done
+        }
     }
 
     /// The threads of this process.
@@ -65,10 +85,10 @@ mod imp {
         entries.filter_map(|it| it.file_name().to_str()?.parse().ok()).collect()
     }
 
-    /// Gives each thread a place, and this one the first, which it takes during calls; tells whether that was granted.
-    pub(super) fn place(started: &[i32], places: &[usize]) -> bool {
-        let Some((&first, others)) = places.split_first() else { return false };
-        let Ok(all) = sched_getaffinity(None) else { return false };
+    /// Gives each thread a place, and this one the first, which it takes during calls; none where that was not granted.
+    pub(super) fn place(started: &[i32], places: &[usize]) -> Option<Home> {
+        let (&first, others) = places.split_first()?;
+        let all = sched_getaffinity(None).ok()?;
         let only = |place: usize| {
             let mut only = CpuSet::new();
             only.set(place);
@@ -78,37 +98,26 @@ mod imp {
         let are_placed = pairs.all(|(&thread, &place)| {
             Pid::from_raw(thread).is_some_and(|it| sched_setaffinity(Some(it), &only(place)).is_ok())
         });
-        if are_placed {
-            HOME.set(Some((only(first), all)));
-        }
-        are_placed
-    }
-
-    /// Calls on the processor of this thread.
-    pub(super) fn at_home<T>(call: impl FnOnce() -> T) -> T {
-        HOME.with_borrow(|home| {
-            let is_there = home.as_ref().is_some_and(|(only, _)| sched_setaffinity(None, only).is_ok());
-            let done = call();
-            if let Some((_, all)) = home.as_ref().filter(|_| is_there) {
-                // What was granted before is granted again.
-                let _ = sched_setaffinity(None, all);
-            }
-            done
-        })
+        are_placed.then(|| Home { only: only(first), all })
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
+    /// There is none.
+    pub(super) enum Home {}
+
+    impl Home {
+        pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+            call()
+        }
+    }
+
     pub(super) fn threads() -> Vec<i32> {
         Vec::new()
     }
 
-    pub(super) fn place(_: &[i32], _: &[usize]) -> bool {
-        false
-    }
-
-    pub(super) fn at_home<T>(call: impl FnOnce() -> T) -> T {
-        call()
+    pub(super) fn place(_: &[i32], _: &[usize]) -> Option<Home> {
+        None
     }
 }

@@ -18,7 +18,7 @@ mod streams;
 mod strips;
 mod words;
 
-use super::code::nodes::bytes_of_threads;
+use super::code::nodes::{LINE_BYTES, bytes_of_threads};
 pub use crate::backend::code::nodes::About;
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
@@ -114,7 +114,7 @@ struct Temporary {
     /// Whether it allocates one for each thread.
     is_per_thread: bool,
     /// What the length of its rows is rounded up to.
-    row_unit: i64,
+    row_unit: u64,
 }
 
 /// An argument of the stencil.
@@ -169,23 +169,20 @@ impl Artifact {
             *total = total.checked_add(reserved_bytes(it, &symbols)?)?;
         }
         let total = shared.checked_add(bytes_of_threads(own, threads)?)?;
-        if total == 0 { Some(0) } else { total.checked_add(ALIGNMENT) }
+        if total == 0 { Some(0) } else { total.checked_add(LINE_BYTES) }
     }
 }
 
-/// Every temporary starts at a multiple of so many bytes: a cache line, and the widest vector.
-const ALIGNMENT: u64 = 64;
-
 fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
     let mut bytes = it.container.dtype.size_bytes() as u64;
-    let mut unit = u64::try_from(it.row_unit).ok()?;
+    let mut unit = it.row_unit;
     for size in it.container.places() {
         let value_of = &mut |symbol: &Symbol| symbols.iter().find(|it| it.0 == symbol.name()).map(|it| it.1);
         let length = size.evaluated(value_of)?.max(0);
         let length = u64::try_from(length).ok()?.checked_next_multiple_of(unit)?;
         (bytes, unit) = (bytes.checked_mul(length)?, 1);
     }
-    bytes.checked_next_multiple_of(ALIGNMENT)
+    bytes.checked_next_multiple_of(LINE_BYTES)
 }
 
 /// Generates C for a valid graph.

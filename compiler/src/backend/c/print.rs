@@ -686,8 +686,8 @@ impl File<'_> {
             let places: Vec<Size> = it.places().collect();
             let (points, data) = places.split_at(it.axes.len());
             let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
-            if let Some(row) = lengths.first_mut().filter(|_| arrays[*at].row_unit() > 1) {
-                *row = format!("isobar_row({row}, sizeof({ctype}))");
+            if let Some(row) = lengths.first_mut() {
+                *row = from_row_to_row(&arrays[*at], row).unwrap_or_else(|| row.clone());
             }
             lengths.resize(3, "1".to_owned());
             let mut bytes = format!("sizeof({ctype})");
@@ -720,11 +720,8 @@ impl File<'_> {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", suffix(it, dimension));
                     let length = size(&places[dimension - 1], &mut spell);
-                    let factor = if dimension == 1 && arrays[*at].row_unit() > 1 {
-                        format!("isobar_row({}, sizeof({ctype}))", length.0)
-                    } else {
-                        at_least(length, ATOM)
-                    };
+                    let row = from_row_to_row(&arrays[*at], &length.0).filter(|_| dimension == 1);
+                    let factor = row.unwrap_or_else(|| at_least(length, ATOM));
                     let value = stride.map_or(factor.clone(), |it| format!("{it} * {factor}"));
                     self.writer.line(format_args!("{own} = {value};"));
                     stride = Some(own);
@@ -794,6 +791,12 @@ impl File<'_> {
         }
         self.writer.line("return status;");
     }
+}
+
+/// The elements from the start of a row to that of the next, where rows of this length start at cache lines.
+fn from_row_to_row(array: &Array, length: &str) -> Option<String> {
+    let ctype = c_element_type(array.container.dtype);
+    (array.row_unit() > 1).then(|| format!("isobar_row({length}, sizeof({ctype}))"))
 }
 
 fn is_written(container: &Container) -> bool {

@@ -24,8 +24,13 @@ fn turns_ahead(body: &[Item]) -> i64 {
     walk(body, &mut |item| {
         item.each_expr(&mut |expr| {
             expr.walk(&mut |it| {
-                use ExprKind::{Binary, Call, Ternary, Unary};
-                n += usize::from(matches!(it.kind, Binary(..) | Unary(..) | Call(..) | Ternary { .. }));
+                n += usize::from(matches!(
+                    it.kind,
+                    ExprKind::Binary(..)
+                        | ExprKind::Unary(..)
+                        | ExprKind::Call(..)
+                        | ExprKind::Ternary { .. }
+                ));
             });
         });
     });

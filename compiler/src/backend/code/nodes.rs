@@ -262,8 +262,9 @@ pub struct While {
     pub body: Vec<Item>,
 }
 
-/// Bytes of a cache line, and of the widest vector.
-pub const LINE_BYTES: i64 = 64;
+/// Bytes of a cache line, and of the widest vector: what a run allocates starts at a multiple of it, and so do the rows
+/// of threads.
+pub const LINE_BYTES: u64 = 64;
 
 /// Bytes that stay free between the arrays of one thread and those of the next, a page: processors fetch ahead of what
 /// is read as far as a page goes, and what one of them writes while another one has fetched it both have to wait for.
@@ -320,9 +321,9 @@ impl Array {
     /// What the length along its first dimension is rounded up to, in elements: rows that a thread has for itself all
     /// start at a cache line.
     #[must_use]
-    pub fn row_unit(&self) -> i64 {
+    pub fn row_unit(&self) -> u64 {
         let is_of_rows = self.is_per_thread && self.container.shape.len() > 1;
-        if is_of_rows { LINE_BYTES / self.container.dtype.size_bytes() as i64 } else { 1 }
+        if is_of_rows { LINE_BYTES / self.container.dtype.size_bytes() as u64 } else { 1 }
     }
 
     /// Whether it is one value that the caller passes.

@@ -120,25 +120,29 @@ impl Shrinking {
         container: Handle<Container>,
         uses: &[Path],
     ) -> Result<Self, Refusal> {
+        let array = &tree.containers[container];
+        if array.kind != ContainerKind::Temporary {
+            return Err(Refusal::new(format!("`{}` is no temporary", name_of(array))));
+        }
+        Self::of_any(tree, owner, container, uses)
+    }
+
+    /// The same for whatever the array is, as a copy of it would shrink.
+    pub(in crate::schedule) fn of_any(
+        tree: &Tree,
+        owner: &Path,
+        container: Handle<Container>,
+        uses: &[Path],
+    ) -> Result<Self, Refusal> {
         let it = tree.loop_at(owner).ok_or_else(|| Refusal::new("there is no such loop"))?;
         let array = &tree.containers[container];
         let name = name_of(array);
-        if array.kind != ContainerKind::Temporary {
-            return Err(Refusal::new(format!("`{name}` is no temporary")));
-        }
         if uses.is_empty() || !uses.iter().all(|it| it.starts_with(owner)) {
             return Err(Refusal::new(format!("`{name}` is used outside of the loop over `{}`", it.variable)));
         }
         let around: Vec<&Loop> =
             (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth])).collect();
-        let mut found = Vec::new();
-        for path in uses {
-            let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
-            let mut bounds: Bounds =
-                loops.map(|it| (it.variable.clone(), (it.start.clone(), it.end.clone()))).collect();
-            let statement = tree.node(path).map_or(&[][..], std::slice::from_ref);
-            collect(statement, &mut bounds, container, &mut found);
-        }
+        let found = accesses_of(tree, owner, container, uses);
         let one_distance = |variable: &Symbol| {
             let mut all = found.iter().map(|(access, _)| distance(access, variable));
             let first = all.next().filter(|it| *it != Distance::Everywhere);
@@ -396,8 +400,26 @@ fn part_beside(bound: &Size, tile: &Symbol) -> Option<i64> {
 /// The ranges of the loops around, by variable.
 pub(super) type Bounds = BTreeMap<Symbol, (Size, Size)>;
 
+/// The accesses of a container in the statements at `uses`, with the loops around them inside the one at `owner`.
+pub(super) fn accesses_of<'t>(
+    tree: &'t Tree,
+    owner: &Path,
+    container: Handle<Container>,
+    uses: &[Path],
+) -> Vec<(&'t Access, Bounds)> {
+    let mut found = Vec::new();
+    for path in uses {
+        let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
+        let mut bounds: Bounds =
+            loops.map(|it| (it.variable.clone(), (it.start.clone(), it.end.clone()))).collect();
+        let statement = tree.node(path).map_or(&[][..], std::slice::from_ref);
+        collect(statement, &mut bounds, container, &mut found);
+    }
+    found
+}
+
 /// The accesses of a container, with the loops around them, from the block on.
-pub(super) fn collect<'t>(
+fn collect<'t>(
     nodes: &'t [Node],
     bounds: &mut Bounds,
     container: Handle<Container>,

@@ -1,6 +1,6 @@
 //! What a sweep writes into a field and reads again from there has an array of its own beside it.
 
-use super::contract::{Bounds, collect, is_written_wherever_read, swept};
+use super::contract::{Shrinking, accesses_of, is_written_wherever_read, swept};
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
@@ -23,6 +23,23 @@ use crate::space::{Axis, AxisSet};
 /// The reason why not; the tree is as it was.
 pub fn copy_results(tree: &mut Tree, owner: &Path, field: Handle<Container>) -> Result<(), Refusal> {
     let uses = may_copy(tree, owner, field)?;
+    carry_out(tree, field, &uses);
+    Ok(())
+}
+
+/// The statements that would use the copy, where two levels of it will do.
+pub(in crate::schedule) fn small_copy(
+    tree: &Tree,
+    owner: &Path,
+    field: Handle<Container>,
+) -> Option<Vec<Path>> {
+    let uses = may_copy(tree, owner, field).ok()?;
+    let plan = Shrinking::of_any(tree, owner, field, &uses).ok()?;
+    plan.keeps_a_ring().then_some(uses)
+}
+
+/// Copies a field that may have a copy at these statements.
+pub(in crate::schedule) fn carry_out(tree: &mut Tree, field: Handle<Container>, uses: &[Path]) {
     let copy = copy_of(tree, field);
     let own = tree.containers.push(copy);
     // From the last, so that the places of those before stay.
@@ -46,7 +63,6 @@ pub fn copy_results(tree: &mut Tree, owner: &Path, field: Handle<Container>) -> 
             block.insert(at + 1, Node::Assign(assign));
         }
     }
-    Ok(())
 }
 
 /// The statements that use the field, from the first sweep on that writes it, where the rest may have a copy.
@@ -54,7 +70,7 @@ pub fn copy_results(tree: &mut Tree, owner: &Path, field: Handle<Container>) -> 
 /// # Errors
 ///
 /// The reason why not.
-pub fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<Vec<Path>, Refusal> {
+fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<Vec<Path>, Refusal> {
     let block = tree.block(owner).ok_or_else(|| Refusal::new("there is no such loop"))?;
     let array = tree.containers.get(field).ok_or_else(|| Refusal::new("there is no such field"))?;
     let name = name_of(array);
@@ -79,14 +95,7 @@ pub fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<V
     if uses.iter().any(is_guarded) {
         return refuse("is written under a condition");
     }
-    let mut found = Vec::new();
-    for path in &uses {
-        let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
-        let mut bounds: Bounds =
-            loops.map(|it| (it.variable.clone(), (it.start.clone(), it.end.clone()))).collect();
-        let statement = tree.node(path).map_or(&[][..], std::slice::from_ref);
-        collect(statement, &mut bounds, field, &mut found);
-    }
+    let found = accesses_of(tree, owner, field, &uses);
     if found.iter().any(|(access, _)| access.index.iter().any(|it| it.found.is_some())) {
         return refuse("is touched where only the run tells");
     }
@@ -101,6 +110,8 @@ pub fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<V
 /// A temporary like the field, with a name that there is not yet.
 fn copy_of(tree: &Tree, field: Handle<Container>) -> Container {
     let it = &tree.containers[field];
-    let name = tree.free_name(name_of(it));
+    let mut names = (1_u32..).map(|number| format!("{}_{number}", name_of(it)));
+    let is_free = |name: &String| tree.containers.iter().all(|(_, it)| it.name != *name);
+    let name = names.find(is_free).unwrap_or_default();
     Container { name, kind: ContainerKind::Temporary, storage: Storage::Heap, ring: None, ..it.clone() }
 }

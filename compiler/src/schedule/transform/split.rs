@@ -1,11 +1,7 @@
 //! A loop becomes two, one behind the other.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::{Path, Refusal};
-use crate::entity::Handle;
-use crate::schedule::analysis::dependence::touches;
-use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
+use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::space::assume::Assumptions;
 use crate::space::order::{greatest, least};
 use crate::space::{Affine, Size, Symbol};
@@ -13,8 +9,7 @@ use crate::space::{Affine, Size, Symbol};
 /// Turns `[start, end)` into `[start, at)` and `[at, end)`, in the order in which the loop runs.
 ///
 /// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
-///   are bounded by what is left of the range, and go where nothing is. What lives in an iteration of the second part
-///   is an array of its own.
+///   are bounded by what is left of the range, and go where nothing is.
 /// - **Legality**: always.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
@@ -36,45 +31,12 @@ pub fn split(tree: &mut Tree, path: &Path, at: &Affine) -> Result<(), Refusal> {
         let within = Assumptions::some_point().with(&half.variable, &half.start, &half.end);
         bound(&mut half.children, &half.variable, &within);
     }
-    give_own(tree, &lower, &mut upper);
     let is_descending = upper.order == Order::Descending;
     let halves = if is_descending { [upper, lower] } else { [lower, upper] };
     if let Some(block) = tree.block_mut(outer) {
         block.splice(position..=position, halves.map(Node::Loop));
     }
     Ok(())
-}
-
-/// Gives a loop containers of its own for those that live in one of its iterations, or of loops inside, and that
-/// another one uses too.
-fn give_own(tree: &mut Tree, other: &Loop, it: &mut Loop) {
-    let mut variables = vec![it.variable.clone()];
-    it.children.iter().for_each(|child| {
-        child.walk(&mut |node| {
-            if let Node::Loop(inner) = node {
-                variables.push(inner.variable.clone());
-            }
-        });
-    });
-    let lives_inside = |of: &Container| matches!(&of.storage, Storage::Private(by) if variables.contains(by));
-    let used: BTreeSet<_> = touches(&other.children).iter().map(|it| it.access.container).collect();
-    let mut own: BTreeMap<Handle<Container>, Handle<Container>> = BTreeMap::new();
-    for touch in touches(&it.children) {
-        let old = touch.access.container;
-        if !used.contains(&old) || !lives_inside(&tree.containers[old]) || own.contains_key(&old) {
-            continue;
-        }
-        let name = tree.free_name(&tree.containers[old].name);
-        let copy = Container { name, ..tree.containers[old].clone() };
-        own.insert(old, tree.containers.push(copy));
-    }
-    for child in &mut it.children {
-        child.each_access_mut(&mut |access| {
-            if let Some(&new) = own.get(&access.container) {
-                access.container = new;
-            }
-        });
-    }
 }
 
 /// Takes from bounds that count from `variable` what is decided within the range at hand, and loops that are empty.

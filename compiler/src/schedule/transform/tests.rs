@@ -265,7 +265,7 @@ fn with_rows_of_their_own(tree: &mut Tree) -> Result<(), Refusal> {
 }
 
 #[test]
-fn what_lives_in_an_iteration_is_another_array_in_each_part_of_its_loop() {
+fn what_lives_in_an_iteration_lives_in_those_of_each_part_of_its_loop() {
     check(
         &rows("[0, J)"),
         |tree| {
@@ -274,7 +274,6 @@ fn what_lives_in_an_iteration_is_another_array_in_each_part_of_its_loop() {
         },
         &expect![[r#"
             temporary t: float64[I + 4] shift [2] along I in j
-            temporary t_1: float64[I + 4] shift [2] along I in j
 
             for k in [0, K) parallel:
               for j in [0, 1) parallel:
@@ -284,9 +283,9 @@ fn what_lives_in_an_iteration_is_another_array_in_each_part_of_its_loop() {
                   b[i, j, k] = t[i + 2]
               for j in [1, J) parallel:
                 for i in [0, I) parallel:
-                  t_1[i + 2] = a[i + 2, j + 2, k]
+                  t[i + 2] = a[i + 2, j + 2, k]
                 for i in [0, I) parallel:
-                  b[i, j, k] = t_1[i + 2]
+                  b[i, j, k] = t[i + 2]
         "#]],
     );
 }

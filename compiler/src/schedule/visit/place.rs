@@ -6,14 +6,6 @@ use crate::schedule::nodes::{Loop, Node, Tree};
 pub type Path = Vec<usize>;
 
 impl Tree {
-    /// A name for a container more, after that of another one.
-    #[must_use]
-    pub fn free_name(&self, like: &str) -> String {
-        let mut names = (1_u32..).map(|number| format!("{like}_{number}"));
-        let is_free = |name: &String| self.containers.iter().all(|(_, it)| it.name != *name);
-        names.find(is_free).unwrap_or_default()
-    }
-
     /// The nodes right inside the node at `path`; those of the root for an empty one.
     #[must_use]
     pub fn block(&self, path: &[usize]) -> Option<&[Node]> {

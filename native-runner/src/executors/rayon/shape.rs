@@ -1,11 +1,8 @@
 //! What a call fixes before code is made for it: sizes, strides, and where everything lies.
 
-use isobar_compiler::backend::code::nodes::{Array, Meaning, Program, Side, bytes_of_threads};
+use isobar_compiler::backend::code::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
 use isobar_compiler::sdfg::nodes::{ContainerKind, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
-
-/// Temporaries, and the rows of threads, start at a multiple of so many bytes: a cache line.
-pub(super) const ALIGNMENT: usize = 64;
 
 /// Sizes and strides, which are constants of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +69,7 @@ impl Shape {
         debug_assert!(array.container.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
         let (mut strides, mut n, mut start) = (Vec::new(), 1_i64, 0_i64);
-        let mut unit = array.row_unit();
+        let mut unit = i64::try_from(array.row_unit()).ok()?;
         for (length, shift) in array.container.places().zip(&array.container.shift) {
             strides.push(n);
             if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
@@ -83,7 +80,7 @@ impl Shape {
             unit = 1;
         }
         let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
-        let line = i64::try_from(ALIGNMENT).ok()?;
+        let line = i64::try_from(LINE_BYTES).ok()?;
         let bytes = n.checked_mul(size)?.checked_add(line - 1)? / line * line;
         Some(ArrayShape { strides, levels: [0; 2], bytes, start })
     }
