@@ -22,7 +22,7 @@ use super::code::nodes::{LINE_BYTES, bytes_of_threads};
 pub use crate::backend::code::nodes::About;
 use crate::diag::Listing;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
-use crate::space::{AxisSet, Domain, Symbol, names};
+use crate::space::{AxisSet, Domain, Size, Symbol, names};
 use crate::types::DType;
 
 /// The function that a runner calls; its type stands in the text itself.
@@ -110,7 +110,8 @@ pub struct Artifact {
 /// An array that a run allocates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Temporary {
-    container: Container,
+    dtype: DType,
+    places: Vec<Size>,
     /// Whether it allocates one for each thread.
     is_per_thread: bool,
     /// What the length of its rows is rounded up to.
@@ -174,9 +175,9 @@ impl Artifact {
 }
 
 fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
-    let mut bytes = it.container.dtype.size_bytes() as u64;
+    let mut bytes = it.dtype.size_bytes() as u64;
     let mut unit = it.row_unit;
-    for size in it.container.places() {
+    for size in &it.places {
         let value_of = &mut |symbol: &Symbol| symbols.iter().find(|it| it.0 == symbol.name()).map(|it| it.1);
         let length = size.evaluated(value_of)?.max(0);
         let length = u64::try_from(length).ok()?.checked_next_multiple_of(unit)?;

@@ -51,7 +51,8 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec
     let listing = file.writer.finish();
     let temporaries = program.arrays.into_iter().filter_map(|it| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
-        it.is_own().then_some(Temporary { container: it.container, is_per_thread, row_unit })
+        let (dtype, places) = (it.container.dtype, it.places().collect());
+        it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     (listing, steps, temporaries.collect(), n_parts)
 }
@@ -683,7 +684,7 @@ impl File<'_> {
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
-            let places: Vec<Size> = it.places().collect();
+            let places: Vec<Size> = arrays[*at].places().collect();
             let (points, data) = places.split_at(it.axes.len());
             let mut lengths: Vec<String> = points.iter().map(|it| size(it, &mut spell).0).collect();
             if let Some(row) = lengths.first_mut() {
@@ -714,8 +715,11 @@ impl File<'_> {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
             let mut start = Vec::new();
+            if arrays[*at].row_start > 0 {
+                start.push(arrays[*at].row_start.to_string());
+            }
             let mut stride: Option<String> = None;
-            let places: Vec<Size> = it.places().collect();
+            let places: Vec<Size> = arrays[*at].places().collect();
             for dimension in 0..it.shape.len() {
                 if dimension > 0 {
                     let own = format!("run.{name}{}", suffix(it, dimension));

@@ -9,6 +9,7 @@ use super::nodes::{
     Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
     Positions, Program, Read, Side, Step, Target, Trap, While, any,
 };
+use super::rows::place_rows;
 use crate::backend::emit::Namer;
 use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
 use crate::entity::Handle;
@@ -76,6 +77,7 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
     }
     let mut program = lowering.program;
     forget_reads(&mut program);
+    place_rows(&mut program);
     program
 }
 

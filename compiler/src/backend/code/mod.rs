@@ -12,6 +12,7 @@ mod declare;
 mod extrema;
 mod from_sdfg;
 mod hoist;
+mod rows;
 #[cfg(test)]
 mod samples;
 

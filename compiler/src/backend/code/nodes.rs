@@ -76,6 +76,8 @@ pub struct Array {
     pub container: Container,
     /// Whether each thread has one.
     pub is_per_thread: bool,
+    /// Elements before the first row, and before each other one, that nothing uses: see `rows`.
+    pub row_start: u64,
 }
 
 /// A value that lives in a block.
@@ -309,13 +311,21 @@ impl Array {
             (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(rows).collect();
         let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
         let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
-        Self { name, container: container.clone(), is_per_thread }
+        Self { name, container: container.clone(), is_per_thread, row_start: 0 }
     }
 
     /// Whether a run allocates it.
     #[must_use]
     pub fn is_own(&self) -> bool {
         matches!(self.container.storage, Storage::Heap | Storage::Private)
+    }
+
+    /// The length along each dimension, with what stays free.
+    pub fn places(&self) -> impl Iterator<Item = Size> {
+        let free = self.row_start as i64;
+        let along =
+            move |(dimension, size): (usize, Size)| if dimension == 0 { size.moved(free) } else { size };
+        self.container.places().enumerate().map(along)
     }
 
     /// What the length along its first dimension is rounded up to, in elements: rows that a thread has for itself all

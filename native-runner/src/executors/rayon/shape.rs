@@ -68,9 +68,10 @@ impl Shape {
     fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
         debug_assert!(array.container.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
-        let (mut strides, mut n, mut start) = (Vec::new(), 1_i64, 0_i64);
+        let mut start = i64::try_from(array.row_start).ok()?;
+        let (mut strides, mut n) = (Vec::new(), 1_i64);
         let mut unit = i64::try_from(array.row_unit()).ok()?;
-        for (length, shift) in array.container.places().zip(&array.container.shift) {
+        for (length, shift) in array.places().zip(&array.container.shift) {
             strides.push(n);
             if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
                 start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;

@@ -1,0 +1,100 @@
+//! Where the rows begin that a thread has for itself.
+//!
+//! A vector that is written across the end of a cache line costs twice, and across the end of a page as much as a hundred
+//! operations. The loops over a row often start elsewhere than the row does: some need points beside it, others leave
+//! those at the edge of a region to others. So a row is placed by the loop that writes most of it.
+
+use std::collections::BTreeMap;
+
+use super::nodes::{Array, Assign, At, For, Item, LINE_BYTES, Positions, Program, Target, walk};
+use crate::sdfg::nodes::Storage;
+use crate::space::{Affine, Axis, Size};
+
+/// Places the rows of threads so that the long loops in vector lanes write whole lines.
+pub(super) fn place_rows(program: &mut Program) {
+    let mut firsts: BTreeMap<usize, i64> = BTreeMap::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| {
+            if let Item::For(it) = item {
+                for (array, first) in written_first(it) {
+                    firsts.entry(array).or_insert(first);
+                }
+            }
+        });
+    }
+    for (at, array) in program.arrays.iter_mut().enumerate() {
+        if let Some(first) = firsts.get(&at).and_then(|it| position(array, *it)) {
+            let unit = LINE_BYTES / array.container.dtype.size_bytes() as u64;
+            array.row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
+        }
+    }
+}
+
+/// What a loop over most of a row writes first in each array, as the index along the row.
+fn written_first(it: &For) -> Vec<(usize, i64)> {
+    let Positions { variable, start, end, step } = &it.positions;
+    let (Size::Affine(start), true) = (start, it.is_simd && it.axis == Axis::I && *step == 1) else {
+        return Vec::new();
+    };
+    let is_short = matches!(end, Size::Affine(end) if (end - start).as_constant().is_some());
+    let Some(start) = start.as_constant().filter(|_| !is_short) else { return Vec::new() };
+    let targets = it.body.iter().filter_map(|item| match item {
+        Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
+        _ => None,
+    });
+    let first = targets.filter_map(|element| match element.index.first()? {
+        At::Known(sum) => Some((element.array, (sum - &Affine::symbol(variable)).as_constant()? + start)),
+        At::Found { .. } => None,
+    });
+    first.collect()
+}
+
+/// The place of an index in the row, where each thread has such rows.
+fn position(array: &Array, index: i64) -> Option<i64> {
+    let shift = match array.container.storage {
+        Storage::Private => 0,
+        _ => array.container.shift.first()?.as_constant()?,
+    };
+    array.is_per_thread.then_some(index + shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lower;
+    use crate::backend::emit::Namer;
+    use crate::sdfg::{from_schedule, samples};
+
+    /// Where rows of `t` start, after the loops of an iteration over j.
+    fn start_of_rows(loops: &str, dtype: &str) -> u64 {
+        let tree = samples::parsed(&format!(
+            "\
+schedule same
+field a: {dtype}[I + 4, J, K] shift [2, 0, 0] read
+field b: {dtype}[I, J, K] shift [0, 0, 0] write
+temporary t: {dtype}[I + 3] shift [1] along I in j
+threads j in [0, J) parallel:
+  for k in [0, K) parallel:
+{loops}    simd i in [0, I) parallel:
+      b[i, j, k] = t[i] + t[i + 2]
+"
+        ));
+        let program = lower(&from_schedule::lower(&tree), &mut Namer::new(&[]));
+        let row = program.arrays.iter().find(|it| it.container.name == "t").expect("it is an array");
+        assert!(row.is_per_thread);
+        row.row_start
+    }
+
+    #[test]
+    fn rows_start_so_that_the_long_loop_writes_whole_lines() {
+        let whole = "    simd i in [-1, I + 2) parallel:\n      t[i + 1] = a[i + 2, j, k]\n";
+        assert_eq!(start_of_rows(whole, "float64"), 0);
+        let in_parts = "    simd i in [-1, 2) parallel:
+      t[i + 1] = 0.0
+    simd i in [2, I + 2) parallel:
+      t[i + 1] = a[i + 2, j, k]
+";
+        // The long one begins at the fourth element.
+        assert_eq!(start_of_rows(in_parts, "float64"), 5);
+        assert_eq!(start_of_rows(in_parts, "float32"), 13);
+    }
+}
