@@ -266,13 +266,7 @@ impl Emit<'_> {
                 let index_at = self.vector(index);
                 let to = self.new_vector(id);
                 self.used(&[index]);
-                let base = self.pointer(place.pointer);
-                // All lanes, which the instruction ticks off.
-                let equal = Code::new(1, 1, false, 0x76);
-                self.asm.vex(equal, true, SPARE, SPARE, Rm::Register(SPARE), None);
-                self.bitwise(Binary::Xor, to, to, Rm::Register(to));
-                let from = Memory { base, index: Some((index_at, 8)), offset: place.offset };
-                self.asm.vex(Code::new(1, 2, true, 0x93), true, to, SPARE, Rm::Memory(from), None);
+                self.gather(place, index_at, to);
             }
             op => unreachable!("{op:?} is one instruction, or none"),
         }
@@ -281,6 +275,21 @@ impl Emit<'_> {
     /// On all bits of a register.
     fn bitwise(&mut self, op: Binary, to: u8, one: u8, other: Rm) {
         self.asm.vex(binary_code_of_halves(op, Kind::Mask), true, to, one, other, None);
+    }
+
+    /// Entries of a table, one by one: the instruction for all of them takes longer on many of these processors.
+    fn gather(&mut self, place: Place, indices: u8, to: u8) {
+        let base = self.pointer(place.pointer);
+        let entry = Rm::Memory(Memory { base, index: Some((RCX.0, 8)), offset: place.offset });
+        let upper = self.free_vector();
+        self.asm.vex(UPPER, true, indices, 0, Rm::Register(SPARE), Some(1));
+        for (indices, entries) in [(indices, to), (SPARE, upper)] {
+            self.asm.vex(Code::new(1, 1, true, 0x7e), false, indices, 0, Rm::Register(RCX.0), None);
+            self.asm.vex(Code::new(3, 1, false, 0x10), false, entries, 0, entry, None);
+            self.asm.vex(Code::new(1, 3, true, 0x16), false, indices, 0, Rm::Register(RCX.0), Some(1));
+            self.asm.vex(Code::new(1, 1, false, 0x16), false, entries, entries, entry, None);
+        }
+        self.asm.vex(Code::new(1, 3, false, 0x18), true, to, to, Rm::Register(upper), Some(1));
     }
 
     /// What `then` has in the lanes of a mask, and a register elsewhere.

@@ -30,6 +30,8 @@ pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
 const SLOT_BYTES: i32 = 64;
+/// Steps of a body that is done more than once in a turn.
+const MOST_STEPS: usize = 96;
 /// Of the frame: whether rows are written past the caches.
 const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
 
@@ -79,6 +81,8 @@ pub(super) struct Emit<'b> {
     pub(super) held_masks: Vec<u8>,
     pub(super) pointers: Vec<Option<Gpr>>,
     pub(super) n_slots: usize,
+    /// Iterations before the vector at hand that are done in the same turn.
+    pub(super) ahead: i32,
     /// Whether lanes are missing.
     pub(super) is_rest: bool,
     /// Whether rows go past the caches.
@@ -107,6 +111,7 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
         held_masks: Vec::new(),
         pointers: Vec::new(),
         n_slots: body.n_slots,
+        ahead: 0,
         is_rest: false,
         is_streaming: false,
         labels: Vec::new(),
@@ -187,19 +192,46 @@ impl Emit<'_> {
         self.asm.set_later(frame, i32::try_from(self.n_slots).expect("few slots") * SLOT_BYTES);
     }
 
-    /// A loop over the iterations that fill all lanes.
+    /// Loops over the iterations that fill all lanes: as many of them at a time as fill a cache line, where the body is
+    /// short, and then one by one.
     fn full_lanes(&mut self, others: Label) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
-        let (top, next) = (self.asm.label(), self.asm.label());
+        let times = self.times_in_line();
+        if times > 1 {
+            let rest = self.asm.label();
+            self.asm.add_constant(LAST, -lanes * (times - 1));
+            self.turns(times, rest);
+            self.asm.bind(rest);
+            self.asm.add_constant(LAST, lanes * (times - 1));
+        }
+        self.turns(1, others);
+        self.asm.jump(others);
+    }
+
+    /// A loop that does so many vectors in a turn, until the first of them would come behind the last position.
+    fn turns(&mut self, times: i32, end: Label) {
+        let lanes = i32::try_from(self.body.lanes).expect("few lanes");
+        let top = self.asm.label();
         self.asm.compare(AT, LAST);
-        self.asm.jump_if(Condition::Greater, others);
+        self.asm.jump_if(Condition::Greater, end);
         self.asm.bind(top);
-        self.blocks(next);
-        self.asm.bind(next);
-        self.asm.add_constant(AT, lanes);
+        for time in 0..times {
+            let next = self.asm.label();
+            self.ahead = time * lanes;
+            self.blocks(next);
+            self.asm.bind(next);
+        }
+        self.ahead = 0;
+        self.asm.add_constant(AT, lanes * times);
         self.asm.compare(AT, LAST);
         self.asm.jump_if(Condition::LessOrEqual, top);
-        self.asm.jump(others);
+    }
+
+    /// How many vectors of a short body are as long as a line: what is asked for ahead is asked for once then.
+    fn times_in_line(&self) -> i32 {
+        let is_short = self.body.blocks.len() == 1 && self.body.blocks[0].steps.len() <= MOST_STEPS;
+        let times = 64 / self.body.isa.bytes();
+        if is_short { i32::try_from(times).expect("few vectors") } else { 1 }
     }
 
     /// Where something is written past the caches.
@@ -432,6 +464,7 @@ impl Emit<'_> {
                 self.keep(slot, value);
                 self.used(&[value]);
             }
+            Step::Fetch { .. } if self.ahead > 0 => {}
             Step::Fetch { place } => {
                 let bytes = self.body.pointers[place.pointer].bytes;
                 let what = self.elements(place, bytes);

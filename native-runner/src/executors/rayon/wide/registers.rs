@@ -25,7 +25,8 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self, place: Place, bytes: usize) -> Memory {
         let base = self.pointer(place.pointer);
         let scale = u8::try_from(bytes).expect("elements are small");
-        Memory { base, index: Some((AT.0, scale)), offset: place.offset }
+        let offset = place.offset + self.ahead * i32::from(scale);
+        Memory { base, index: Some((AT.0, scale)), offset }
     }
 
     /// The operand that may lie in memory.

@@ -1,4 +1,4 @@
-use super::encode::{Assembler, Code, Gpr, How, Memory, R8, R12, R13, RAX, RCX, RDI, RDX, RSP, Rm};
+use super::encode::{Assembler, Code, Gpr, How, Memory, R8, R11, R12, R13, RAX, RCX, RDI, RDX, RSP, Rm};
 
 fn bytes(write: impl FnOnce(&mut Assembler)) -> Vec<u8> {
     let mut assembler = Assembler::default();
@@ -79,12 +79,14 @@ fn instructions_on_halves_are_those_of_the_assembler() {
         [0xc4, 0x62, 0x09, 0x2e, 0x4c, 0x82, 0x10],
         "vmaskmovps %xmm9,%xmm14,0x10(%rdx,%rax,4)"
     );
-    let gathered = vex(Code::new(1, 2, true, 0x93), true, 4, 14, at(RDX, Some((11, 8)), 0x10), None);
-    assert_eq!(
-        gathered,
-        [0xc4, 0xa2, 0x8d, 0x93, 0x64, 0xda, 0x10],
-        "vgatherqpd %ymm14,0x10(%rdx,%ymm11,8),%ymm4"
-    );
+    let loaded = vex(Code::new(3, 1, false, 0x10), false, 9, 0, at(R11, Some((RCX.0, 8)), 0), None);
+    assert_eq!(loaded, [0xc4, 0x41, 0x7b, 0x10, 0x0c, 0xcb], "vmovsd (%r11,%rcx,8),%xmm9");
+    let second = vex(Code::new(1, 1, false, 0x16), false, 9, 9, at(R11, Some((RCX.0, 8)), 0), None);
+    assert_eq!(second, [0xc4, 0x41, 0x31, 0x16, 0x0c, 0xcb], "vmovhpd (%r11,%rcx,8),%xmm9,%xmm9");
+    let index = vex(Code::new(1, 3, true, 0x16), false, 14, 0, Rm::Register(RCX.0), Some(1));
+    assert_eq!(index, [0xc4, 0x63, 0xf9, 0x16, 0xf1, 0x01], "vpextrq $0x1,%xmm14,%rcx");
+    let both = vex(Code::new(1, 3, false, 0x18), true, 7, 7, Rm::Register(9), Some(1));
+    assert_eq!(both, [0xc4, 0xc3, 0x45, 0x18, 0xf9, 0x01], "vinsertf128 $0x1,%xmm9,%ymm7,%ymm7");
     let upper = vex(Code::new(1, 3, false, 0x19), true, 11, 0, Rm::Register(14), Some(1));
     assert_eq!(upper, [0xc4, 0x43, 0x7d, 0x19, 0xde, 0x01], "vextractf128 $0x1,%ymm11,%xmm14");
     let blended = vex(Code::new(1, 3, false, 0x4b), true, 7, 11, Rm::Register(5), Some(3 << 4));
