@@ -30,10 +30,14 @@ pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
 const SLOT_BYTES: i32 = 64;
+/// Vectors that may be done in a turn.
+const MOST_TIMES: i32 = 2;
 /// Steps of a body that is done more than once in a turn.
 const MOST_STEPS: usize = 96;
 /// Of the frame: whether rows are written past the caches.
 const STREAMS: Memory = Memory { base: RBP, index: None, offset: -80 };
+/// Whether a mask holds for some lane of the vectors before, in the same turn.
+const FOUND: Memory = Memory { base: RBP, index: None, offset: -88 };
 
 /// Where something stands in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,8 +85,9 @@ pub(super) struct Emit<'b> {
     pub(super) held_masks: Vec<u8>,
     pub(super) pointers: Vec<Option<Gpr>>,
     pub(super) n_slots: usize,
-    /// Iterations before the vector at hand that are done in the same turn.
-    pub(super) ahead: i32,
+    /// Vectors that are done in a turn, and which of them is at hand.
+    times: i32,
+    pub(super) time: i32,
     /// Whether lanes are missing.
     pub(super) is_rest: bool,
     /// Whether rows go past the caches.
@@ -110,8 +115,9 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
         held: Vec::new(),
         held_masks: Vec::new(),
         pointers: Vec::new(),
-        n_slots: body.n_slots,
-        ahead: 0,
+        n_slots: body.n_slots * MOST_TIMES.unsigned_abs() as usize,
+        times: 1,
+        time: 0,
         is_rest: false,
         is_streaming: false,
         labels: Vec::new(),
@@ -192,11 +198,10 @@ impl Emit<'_> {
         self.asm.set_later(frame, i32::try_from(self.n_slots).expect("few slots") * SLOT_BYTES);
     }
 
-    /// Loops over the iterations that fill all lanes: as many of them at a time as fill a cache line, where the body is
-    /// short, and then one by one.
+    /// Loops over the iterations that fill all lanes: first several vectors of them in a turn, then one by one.
     fn full_lanes(&mut self, others: Label) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
-        let times = self.times_in_line();
+        let times = self.most_times();
         if times > 1 {
             let rest = self.asm.label();
             self.asm.add_constant(LAST, -lanes * (times - 1));
@@ -215,23 +220,25 @@ impl Emit<'_> {
         self.asm.compare(AT, LAST);
         self.asm.jump_if(Condition::Greater, end);
         self.asm.bind(top);
-        for time in 0..times {
-            let next = self.asm.label();
-            self.ahead = time * lanes;
-            self.blocks(next);
-            self.asm.bind(next);
-        }
-        self.ahead = 0;
+        self.times = times;
+        let next = self.asm.label();
+        self.blocks(next);
+        self.asm.bind(next);
+        self.times = 1;
         self.asm.add_constant(AT, lanes * times);
         self.asm.compare(AT, LAST);
         self.asm.jump_if(Condition::LessOrEqual, top);
     }
 
-    /// How many vectors of a short body are as long as a line: what is asked for ahead is asked for once then.
-    fn times_in_line(&self) -> i32 {
-        let is_short = self.body.blocks.len() == 1 && self.body.blocks[0].steps.len() <= MOST_STEPS;
-        let times = 64 / self.body.isa.bytes();
-        if is_short { i32::try_from(times).expect("few vectors") } else { 1 }
+    /// How many vectors are done in a turn: as many as fill a cache line, so that what is asked for ahead is asked for
+    /// once. Where blocks wait for each other, as in a `while`, one vector computes while the other one waits.
+    fn most_times(&self) -> i32 {
+        let of_line = i32::try_from(64 / self.body.isa.bytes()).expect("few vectors");
+        match self.body.blocks.as_slice() {
+            [only] if only.steps.len() <= MOST_STEPS => of_line,
+            [_] => 1,
+            _ => MOST_TIMES,
+        }
     }
 
     /// Where something is written past the caches.
@@ -339,10 +346,26 @@ impl Emit<'_> {
         self.done = done;
         for at in 0..self.body.blocks.len() {
             self.asm.bind(self.labels[at]);
-            self.block(at);
+            for time in 0..self.times {
+                self.time = time;
+                self.block(at);
+            }
+            self.time = 0;
+            self.leave(at);
         }
     }
 
+    /// Of a turn, those before the vector at hand.
+    pub(super) fn iterations_before(&self) -> i32 {
+        self.time * i32::try_from(self.body.lanes).expect("few lanes")
+    }
+
+    /// A slot of the body, of which each vector of a turn has its own.
+    fn slot(&self, slot: usize) -> usize {
+        slot + usize::try_from(self.time).expect("few vectors") * self.body.n_slots
+    }
+
+    /// What a block does for one vector.
     fn block(&mut self, at: usize) {
         let block = &self.body.blocks[at];
         let is_fixed = |it: Id| self.body.values[it].op.is_fixed();
@@ -375,26 +398,37 @@ impl Emit<'_> {
             self.held_masks.clear();
             self.step(*step);
         }
+        if let End::IfAny(mask, ..) = block.end {
+            self.held.clear();
+            self.held_masks.clear();
+            let mask = self.mask(mask);
+            match self.body.isa {
+                Isa::Avx512 => {
+                    let code = Code::new(0, 1, false, 0x93);
+                    self.asm.vex(code, false, RCX.0, 0, Rm::Register(mask), None);
+                }
+                Isa::Avx2 => self.lanes_of(mask, RCX),
+            }
+            if self.time > 0 {
+                self.asm.add(RCX, FOUND);
+            }
+            if self.time + 1 < self.times {
+                self.asm.store(FOUND, RCX);
+            } else {
+                self.asm.test(RCX);
+            }
+        }
+    }
+
+    /// Goes where a block ends; of several places the flags tell.
+    fn leave(&mut self, at: usize) {
         let follows = at + 1;
-        match block.end {
+        match self.body.blocks[at].end {
             End::Done if follows == self.body.blocks.len() => {}
             End::Done => self.asm.jump(self.done),
             End::Go(to) if to == follows => {}
             End::Go(to) => self.asm.jump(self.labels[to]),
-            End::IfAny(mask, yes, no) => {
-                self.held.clear();
-                self.held_masks.clear();
-                let mask = self.mask(mask);
-                match self.body.isa {
-                    Isa::Avx512 => {
-                        let code = Code::new(0, 1, false, 0x98);
-                        self.asm.vex(code, false, mask, 0, Rm::Register(mask), None);
-                    }
-                    Isa::Avx2 => {
-                        self.lanes_of(mask, RCX);
-                        self.asm.test(RCX);
-                    }
-                }
+            End::IfAny(_, yes, no) => {
                 if yes == follows {
                     self.asm.jump_if(Condition::Equal, self.labels[no]);
                 } else {
@@ -460,11 +494,12 @@ impl Emit<'_> {
                 );
             }
             Step::Keep { slot, value } => {
+                let slot = self.slot(slot);
                 self.settle(|it| it == Source::Slot(slot));
                 self.keep(slot, value);
                 self.used(&[value]);
             }
-            Step::Fetch { .. } if self.ahead > 0 => {}
+            Step::Fetch { .. } | Step::Start { .. } | Step::Count { .. } if self.time > 0 => {}
             Step::Fetch { place } => {
                 let bytes = self.body.pointers[place.pointer].bytes;
                 let what = self.elements(place, bytes);
@@ -502,7 +537,7 @@ impl Emit<'_> {
         }
         self.asm.load(R11, word(words));
         self.asm.address(RDI, word(words + 1));
-        self.asm.move_to(RSI, AT);
+        self.asm.address(RSI, Memory::at(AT, self.iterations_before()));
         self.asm.zero_upper();
         self.asm.call(R11);
         for (register, offset) in saved {
@@ -522,7 +557,7 @@ impl Emit<'_> {
         match value.op {
             Op::Load(place) => self.values[id].memory = Some(Source::Elements(place)),
             Op::LoadOne(place) => self.values[id].memory = Some(Source::Element(place)),
-            Op::Slot(slot) => self.values[id].memory = Some(Source::Slot(slot)),
+            Op::Slot(slot) => self.values[id].memory = Some(Source::Slot(self.slot(slot))),
             Op::Word(_) | Op::Constant(_) => unreachable!("what is the same in all iterations is not made"),
             op @ (Op::Unary(..) | Op::Binary(..) | Op::Fused { .. })
                 if value.kind != Kind::Mask || self.body.isa == Isa::Avx2 =>

@@ -302,6 +302,10 @@ impl Assembler {
         self.legacy(&[0x2b], to.0, Rm::Register(value.0));
     }
 
+    pub(super) fn add(&mut self, to: Gpr, value: Memory) {
+        self.legacy(&[0x03], to.0, Rm::Memory(value));
+    }
+
     pub(super) fn compare(&mut self, one: Gpr, other: Gpr) {
         self.legacy(&[0x3b], one.0, Rm::Register(other.0));
     }

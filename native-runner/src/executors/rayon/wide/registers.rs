@@ -25,7 +25,7 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self, place: Place, bytes: usize) -> Memory {
         let base = self.pointer(place.pointer);
         let scale = u8::try_from(bytes).expect("elements are small");
-        let offset = place.offset + self.ahead * i32::from(scale);
+        let offset = place.offset + self.iterations_before() * i32::from(scale);
         Memory { base, index: Some((AT.0, scale)), offset }
     }
 
