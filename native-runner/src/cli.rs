@@ -227,7 +227,7 @@ pub struct EmitArgs {
 pub struct RunArgs {
     /// The Python file with the stencil
     pub file: Option<PathBuf>,
-    /// debug or openmp; see `isobar backends`
+    /// debug, rayon or openmp; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,
     /// Threads of the back end; all cores without

@@ -90,6 +90,36 @@ fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
     assert!(count > 100, "{count} stencils of the pages were run");
 }
 
+/// Integers of both widths, what they are converted to, and bools, which have instructions of their own.
+#[test]
+fn integers_and_bools_in_vectors_give_the_bits_of_debug() {
+    // Numbers that no double holds, and some that it does.
+    let text = "\
+# @input n random(low=-9000000000000000000, high=9000000000000000000, seed=1)
+# @input m random(low=-2000000000, high=2000000000, seed=2)
+# @input c random(low=-9, high=9000000000, seed=3)
+# @input f checker()
+import numpy as np
+from gt4py.cartesian.gtscript import PARALLEL, Field, computation, float32, float64, interval
+
+
+def mixed(n: Field[np.int64], m: Field[np.int32], a: Field[np.float64], b: Field[np.float32],
+          c: Field[np.int64], f: Field[bool], g: Field[bool]):
+    with computation(PARALLEL), interval(...):
+        a = float64(n) * 0.5 + n
+        b = float32(m) if m > 3 else float32(2.5)
+        c = n if n <= c else c - n
+        g = f and (a > 1.0 or n != c)
+        if f:
+            a = a + m
+";
+    let compilation = compiled_text("mixed", text, 64);
+    for domain in [Domain::new(3, 2, 2), Domain::new(13, 3, 2), Domain::new(24, 2, 1)] {
+        let given = launch(&compilation, domain);
+        assert_eq!(check(&compilation, &given), Ok(()), "{domain}");
+    }
+}
+
 /// What is written past the caches: whole rows, of fields that no cache keeps.
 #[test]
 fn rows_of_large_fields_give_the_bits_of_debug() {
