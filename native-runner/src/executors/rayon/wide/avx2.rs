@@ -33,7 +33,7 @@ impl Emit<'_> {
             if self.fixed.contains_key(&id) {
                 continue;
             }
-            self.fill_halves(value.kind, Source::Word(at), SPARE);
+            self.fill_avx2(value.kind, Source::Word(at), SPARE);
             let slot = self.n_slots;
             self.n_slots += 1;
             let is_long = self.length(value.kind) == 32;
@@ -100,7 +100,7 @@ impl Emit<'_> {
 
     // Memory.
 
-    pub(super) fn fill_halves(&mut self, kind: Kind, source: Source, register: u8) {
+    pub(super) fn fill_avx2(&mut self, kind: Kind, source: Source, register: u8) {
         let is_long = self.length(kind) == 32;
         match source {
             Source::Elements(place) if self.is_rest => {
@@ -235,7 +235,7 @@ impl Emit<'_> {
     // Operations.
 
     /// Makes a value by other instructions than where vectors have 512 bits.
-    pub(super) fn make_halves(&mut self, id: Id) {
+    pub(super) fn make_avx2(&mut self, id: Id) {
         let value = self.body.values[id];
         let kind = value.kind;
         match value.op {
@@ -274,7 +274,7 @@ impl Emit<'_> {
 
     /// On all bits of a register.
     fn bitwise(&mut self, op: Binary, to: u8, one: u8, other: Rm) {
-        self.asm.vex(binary_code_of_halves(op, Kind::Mask), true, to, one, other, None);
+        self.asm.vex(binary_code_of_avx2(op, Kind::Mask), true, to, one, other, None);
     }
 
     /// Entries of a table, one by one: the instruction for all of them takes longer on many of these processors.
@@ -368,7 +368,7 @@ impl Emit<'_> {
 }
 
 /// Of masks and numbers; what is done with the bits of floating-point numbers is done where they are computed.
-pub(super) fn binary_code_of_halves(op: Binary, kind: Kind) -> Code {
+pub(super) fn binary_code_of_avx2(op: Binary, kind: Kind) -> Code {
     let bits = |opcode| Code::new(1, 1, false, opcode);
     match op {
         _ if matches!(kind, Kind::I64 | Kind::I32) => binary_code(op, kind),

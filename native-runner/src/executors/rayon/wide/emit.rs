@@ -564,7 +564,7 @@ impl Emit<'_> {
             {
                 self.make_vector(id, op, value.kind);
             }
-            _ if self.body.isa == Isa::Avx2 => self.make_halves(id),
+            _ if self.body.isa == Isa::Avx2 => self.make_avx2(id),
             Op::LoadBools(place) => {
                 let register = self.free_vector();
                 let is_double = self.body.lanes == 8;
@@ -690,7 +690,7 @@ impl Emit<'_> {
                 let how = self.how(length, last, None);
                 let code = match self.body.isa {
                     Isa::Avx512 => binary_code(op, kind),
-                    Isa::Avx2 => avx2::binary_code_of_halves(op, kind),
+                    Isa::Avx2 => avx2::binary_code_of_avx2(op, kind),
                 };
                 self.instruction(code, how, to, one, last.rm);
             }

@@ -26,14 +26,14 @@ use super::super::Vectors;
 pub(super) fn known(vectors: Vectors) -> Option<Isa> {
     #[cfg(all(target_arch = "x86_64", unix))]
     {
-        let has_lines = is_x86_feature_detected!("avx512f")
+        let has_avx512 = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl");
-        let has_halves = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+        let has_avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
         match vectors {
-            Vectors::Widest if has_lines => Some(Isa::Avx512),
-            Vectors::Widest | Vectors::Half if has_halves => Some(Isa::Avx2),
+            Vectors::Widest if has_avx512 => Some(Isa::Avx512),
+            Vectors::Widest | Vectors::Half if has_avx2 => Some(Isa::Avx2),
             _ => None,
         }
     }

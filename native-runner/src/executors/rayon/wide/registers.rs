@@ -89,7 +89,7 @@ impl Emit<'_> {
         let kind = self.body.values[id].kind;
         let source = self.values[id].memory.expect("what is used is somewhere");
         if self.body.isa == Isa::Avx2 {
-            return self.fill_halves(kind, source, register);
+            return self.fill_avx2(kind, source, register);
         }
         let length = self.length(kind);
         let is_double = kind.bytes() == 8;

@@ -67,7 +67,7 @@ fn instructions_on_vectors_are_those_of_the_assembler() {
 
 /// The bytes are those of GNU as.
 #[test]
-fn instructions_on_halves_are_those_of_the_assembler() {
+fn instructions_of_avx2_are_those_of_the_assembler() {
     let vex = |code, is_long, register, other, rm, immediate| {
         bytes(|it| it.vex(code, is_long, register, other, rm, immediate))
     };
