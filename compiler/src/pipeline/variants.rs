@@ -6,7 +6,7 @@ use crate::pass::MachineModel;
 use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Node, Order, Tree};
 use crate::schedule::passes::{
-    contract_temporaries, fuse_in_tiles, merge_loops, peel_regions, sink_sequential_levels,
+    contract_temporaries, fuse_in_tiles, meet_in_domain, merge_loops, peel_regions, sink_sequential_levels,
 };
 use crate::schedule::step::{LoopRef, Step};
 use crate::schedule::transform::Path;
@@ -294,6 +294,7 @@ fn without_passes() -> Vec<Variant> {
         peel_regions::NAME,
         sink_sequential_levels::NAME,
         contract_temporaries::NAME,
+        meet_in_domain::NAME,
     ]
     .map(of)
     .to_vec()

@@ -187,6 +187,9 @@ impl fmt::Display for Step {
             Step::Merge { first, second, ranges: Ranges::Limited } => {
                 write!(f, "merge {first} {second} limited")
             }
+            Step::Merge { first, second, ranges: Ranges::Domain } => {
+                write!(f, "merge {first} {second} in domain")
+            }
             Step::Swap(outer) => write!(f, "swap {outer}"),
             Step::Distribute { at, before } => write!(f, "distribute {at} before {before}"),
             Step::Split { at, position } => write!(f, "split {at} at {position}"),
@@ -245,6 +248,9 @@ pub fn parse(line: &str) -> Result<Step, String> {
         }
         ("merge", [first, second, "limited"]) => {
             Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Limited })
+        }
+        ("merge", [first, second, "in", "domain"]) => {
+            Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Domain })
         }
         ("merge", _) => Err(shape("merge k@s0 k@s1")),
         ("swap", [outer]) => Ok(Step::Swap(at(outer)?)),
@@ -320,6 +326,7 @@ mod tests {
         for text in [
             "merge k@s0 k@s12",
             "merge k@s0 k@s1 limited",
+            "merge i@s0 i@s1 in domain",
             "swap k@s0#2",
             "distribute k@s0 before j@s3",
             "split k@s0 at K - 1",

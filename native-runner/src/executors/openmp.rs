@@ -32,7 +32,7 @@ use crate::config::CCompiler;
 pub(crate) struct Openmp;
 
 /// The machine, and a library instead of a program.
-const MACHINE_FLAGS: [&str; 3] = ["-march=native", "-shared", "-fPIC"];
+const MACHINE_FLAGS: [&str; 4] = ["-march=native", "-falign-loops=64", "-shared", "-fPIC"];
 
 /// The compiler that `CC` names, or `cc`; or why there is none.
 ///

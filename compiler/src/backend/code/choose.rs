@@ -10,7 +10,7 @@ use super::extrema::ask_for_nan_once;
 use super::hoist::Names;
 use super::nodes::{Assign, At, Branch, Element, If, Item, Read, Target, any, walk};
 use crate::expr::{Expr, ExprKind};
-use crate::space::Symbol;
+use crate::space::{Ring, Symbol};
 use crate::types::DType;
 
 /// A branch that becomes a choice has at most so many arms.
@@ -29,6 +29,7 @@ pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
             Item::For(it) if it.is_simd && is_plain(&it.body) => {
                 keep_values(&mut it.body, names);
                 drop_overwritten(&mut it.body);
+                read_before_storing(&mut it.body, names);
                 let variable = it.positions.variable.clone();
                 for item in std::mem::take(&mut it.body) {
                     match item {
@@ -55,17 +56,23 @@ fn is_plain(items: &[Item]) -> bool {
 fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_, '_>) {
     let mut at = 0;
     while at < body.len() {
+        let first = at + 1;
         if let Some((element, end)) = stored_and_read(body, at)
             && let Item::Assign(store) = &mut body[at]
         {
-            let wanted = names.arrays[element.array].name.clone().unwrap_or_default();
-            let local = names.new_local(&wanted, store.value.dtype);
-            let kept = Expr { kind: ExprKind::Access(Read::Local(local)), ..store.value.clone() };
-            let value = std::mem::replace(&mut store.value, kept);
-            let origin = store.origin.clone();
-            body[at + 1..end].iter_mut().for_each(|it| replace_reads(it, &element, local));
-            body.insert(at, Item::Assign(Assign { target: Target::Local(local), value, origin }));
-            at += 1;
+            let local = if let ExprKind::Access(Read::Local(local)) = store.value.kind {
+                local
+            } else {
+                let wanted = names.arrays[element.array].name.clone().unwrap_or_default();
+                let local = names.new_local(&wanted, store.value.dtype);
+                let kept = Expr { kind: ExprKind::Access(Read::Local(local)), ..store.value.clone() };
+                let value = std::mem::replace(&mut store.value, kept);
+                let origin = store.origin.clone();
+                body.insert(at, Item::Assign(Assign { target: Target::Local(local), value, origin }));
+                at += 1;
+                local
+            };
+            body[at + 1..].iter_mut().take(end - first).for_each(|it| replace_reads(it, &element, local));
         }
         at += 1;
     }
@@ -75,7 +82,12 @@ fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_, '_>) {
 fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     let Item::Assign(Assign { target: Target::Element(element), value, .. }) = &body[at] else { return None };
     let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
-    if !is_known || !value.dtype.is_float() || matches!(value.kind, ExprKind::Access(Read::Local(_))) {
+    if !is_known || !value.dtype.is_float() {
+        return None;
+    }
+    if let ExprKind::Access(Read::Local(local)) = value.kind
+        && any(&body[at + 1..], &mut |it| assigns(it, local))
+    {
         return None;
     }
     let writes = |item: &Item| {
@@ -99,6 +111,10 @@ fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     is_read.then(|| (element.clone(), end))
 }
 
+fn assigns(item: &Item, local: usize) -> bool {
+    matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local)
+}
+
 /// Leaves out what a statement stores where another one stores before anything of the array is read.
 fn drop_overwritten(body: &mut Vec<Item>) {
     for at in (0..body.len()).rev() {
@@ -120,6 +136,52 @@ fn is_overwritten(body: &[Item], at: usize) -> bool {
     });
     let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
     is_known && !is_read
+}
+
+/// Puts what a local keeps into memory behind the statements that read other elements of the array, so that no read
+/// waits for a store that a compiler cannot tell from it.
+fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
+    for at in (0..body.len()).rev() {
+        let Item::Assign(Assign { target: Target::Element(stored), value, .. }) = &body[at] else { continue };
+        let ExprKind::Access(Read::Local(local)) = value.kind else { continue };
+        let ring = names.arrays[stored.array].container.ring;
+        let mut last = at;
+        for (place, item) in body.iter().enumerate().skip(at + 1) {
+            let Item::Assign(it) = item else { break };
+            let (mut is_free, mut is_read) = (!assigns(item, local), false);
+            let mut meet = |other: &Element| {
+                is_free &= other.array != stored.array || are_apart(stored, other, ring);
+                is_read |= other.array == stored.array;
+            };
+            it.value.accesses(&mut |read| {
+                if let Read::Element(other) = read {
+                    meet(other);
+                }
+            });
+            if let Target::Element(other) = &it.target {
+                is_free &= other.array != stored.array || are_apart(stored, other, ring);
+            }
+            if !is_free {
+                break;
+            }
+            if is_read {
+                last = place;
+            }
+        }
+        if last > at {
+            let store = body.remove(at);
+            body.insert(last, store);
+        }
+    }
+}
+
+/// Whether two elements of an array are never the same.
+fn are_apart(one: &Element, other: &Element, ring: Option<Ring>) -> bool {
+    one.index.iter().zip(&other.index).enumerate().any(|(dimension, pair)| {
+        let (At::Known(one), At::Known(other)) = pair else { return false };
+        let places = Ring::places_along(ring, dimension);
+        one.distance_from(other).is_some_and(|it| places.map_or(it, |places| it % places) != 0)
+    })
 }
 
 /// Reads a local where an element was read.
@@ -161,10 +223,7 @@ impl Choice {
                 targets.push(*local);
             }
         }
-        let is_own = |local: usize| {
-            let assigns = |it: &Item| matches!(it, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local);
-            any(before, &mut |it| assigns(it))
-        };
+        let is_own = |local: usize| any(before, &mut |it| assigns(it, local));
         for branch in &branches.branches {
             let (mut is_fit, mut differs) = (true, false);
             branch.condition.walk(&mut |it| {
@@ -216,12 +275,11 @@ impl Choice {
             };
             let pairs = conditions.iter().zip(&arms).rev();
             let value = pairs.fold(of_arm(&last), |otherwise, (condition, arm)| {
-                let condition = Box::new(condition.clone());
-                Box::new(Expr {
-                    kind: ExprKind::Ternary { condition, then: of_arm(arm), otherwise },
-                    dtype,
-                    span,
-                })
+                let (condition, then) = (Box::new(condition.clone()), of_arm(arm));
+                if then.is_same(&otherwise) {
+                    return otherwise;
+                }
+                Box::new(Expr { kind: ExprKind::Ternary { condition, then, otherwise }, dtype, span })
             });
             let (target, value, origin) = (Target::Local(target), *value, origin.clone());
             items.push(Item::Assign(Assign { target, value, origin }));
@@ -389,6 +447,31 @@ mod tests {
                       const double b_1 = a[i * a_i + j * a_j + k * a_k] + 1.0;
                       t[i + j * t_j + k * t_k] = b_1 * b_1;
                       b_to[(i - i_row) * b_step] = b_1 + t[i - 1 + j * t_j + k * t_k];
+                    }
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_row_is_read_before_another_one_is_stored() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      t[i, j + 1, k] = a[i, j, k] * 2.0
+      b[i, j, k] = t[i, j + 1, k] - t[i, j, k]
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                    double b_row[512];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double t_1 = a[i * a_i + j * a_j + k * a_k] * 2.0;
+                      b_to[(i - i_row) * b_step] = t_1 - t[i + j * t_j + k * t_k];
+                      t[i + (j + 1) * t_j + k * t_k] = t_1;
                     }
                   }
                 }

@@ -1,13 +1,14 @@
 //! Extrema of extrema: one question for all of them, whether any operand is NaN.
 //!
 //! An extremum is NaN where either operand is, which takes a comparison and a choice beside its own. Of several within
-//! each other the outermost is NaN where any operand of any of them is, and which NaN is nobody's choice.
+//! each other the outermost is NaN where any operand of any of them is, and which NaN is nobody's choice. Nor is there a
+//! question about what another operand was computed from: arithmetic hands NaN on.
 
 use super::hoist::Names;
-use super::nodes::{Assign, Item, Read, Target};
+use super::nodes::{Assign, Item, Read, Target, any};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::types::{BinaryOp, DType, Function, Value};
+use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 
 /// Asks once for what several extrema within each other would ask.
 ///
@@ -34,6 +35,7 @@ fn trees(expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>, names: 
     let mut plain = expr.clone();
     let mut operands = Vec::new();
     leaves(&mut plain, &mut operands, origin, before, names);
+    let operands = without_inputs(operands, before);
     let is_nan = |it: Expr<Read>| {
         let span = it.span;
         let kind = ExprKind::Binary(BinaryOp::Ne, Box::new(it.clone()), Box::new(it));
@@ -99,6 +101,65 @@ fn leaves(
     }
 }
 
+/// The operands, but for those of which another one was computed by the statements `before`.
+fn without_inputs(operands: Vec<Expr<Read>>, before: &[Item]) -> Vec<Expr<Read>> {
+    let sources: Vec<Expr<Read>> = operands.iter().map(|it| source(it, before).0.clone()).collect();
+    let is_input = |at: usize| {
+        let is_of = |input: usize, of: usize| {
+            is_always_the_same(&sources[input], before) && hands_on(&operands[of], &sources[input], before)
+        };
+        // Of two that are the same, the first is asked about.
+        (0..operands.len()).any(|of| of != at && is_of(at, of) && (of < at || !is_of(of, at)))
+    };
+    operands.iter().enumerate().filter(|(at, _)| !is_input(*at)).map(|(_, it)| it.clone()).collect()
+}
+
+/// What a local was assigned, through as many others as there are, and the statements before that; the expression itself
+/// where that is not known.
+fn source<'a>(expr: &'a Expr<Read>, before: &'a [Item]) -> (&'a Expr<Read>, &'a [Item]) {
+    let ExprKind::Access(Read::Local(local)) = expr.kind else { return (expr, before) };
+    let is_own = |it: &Item| matches!(it, Item::Assign(it) if it.target == Target::Local(local));
+    let last = before.iter().rposition(|it| any(std::slice::from_ref(it), &mut |it| is_own(it)));
+    match last.map(|at| (&before[at], at)) {
+        Some((Item::Assign(it), at)) => source(&it.value, &before[..at]),
+        _ => (expr, before),
+    }
+}
+
+/// Whether none of the statements writes what an expression reads.
+fn is_always_the_same(expr: &Expr<Read>, statements: &[Item]) -> bool {
+    let mut is_written = false;
+    expr.accesses(&mut |read| {
+        is_written |= any(statements, &mut |it| match (it, read) {
+            (Item::Assign(Assign { target: Target::Element(it), .. }), Read::Element(read)) => {
+                it.array == read.array
+            }
+            (Item::Assign(Assign { target: Target::Local(it), .. }), Read::Local(read)) => it == read,
+            _ => false,
+        });
+    });
+    !is_written
+}
+
+/// Whether an expression is NaN wherever `input` is.
+fn hands_on(expr: &Expr<Read>, input: &Expr<Read>, before: &[Item]) -> bool {
+    let (expr, before) = source(expr, before);
+    if expr.is_same(input) {
+        return true;
+    }
+    expr.dtype.is_float()
+        && match &expr.kind {
+            ExprKind::Unary(UnaryOp::Plus | UnaryOp::Minus, it) => hands_on(it, input, before),
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div, one, other) => {
+                hands_on(one, input, before) || hands_on(other, input, before)
+            }
+            ExprKind::Call(Function::Abs | Function::Sqrt, of) => {
+                of.iter().any(|it| hands_on(it, input, before))
+            }
+            _ => false,
+        }
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -138,6 +199,36 @@ mod tests {
                       }
                     }
                   }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_another_operand_was_computed_from_is_not_asked_about() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      c = 0.5 * (a[i, j, k] - a[i + 1, j, k])
+      b[i, j, k] = max(min(a[i, j, k], a[i + 1, j, k]), min(c, a[i + 2, j, k]))
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
+                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
+                    double b_row[512];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double c = 0.5 * (a[i * a_i + j * a_j + k * a_k] - a[(i + 1) * a_i + j * a_j + k * a_k]);
+                      const double extremum
+                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k],
+                          a[(i + 1) * a_i + j * a_j + k * a_k]),
+                          isobar_min_c_f64(c, a[(i + 2) * a_i + j * a_j + k * a_k]));
+                      b_to[(i - i_row) * b_step]
+                          = c != c || a[(i + 2) * a_i + j * a_j + k * a_k] != a[(i + 2) * a_i + j * a_j + k * a_k]
+                          ? (double)NAN : extremum;
+                    }
+                  }
+                }
             "#]],
         );
     }

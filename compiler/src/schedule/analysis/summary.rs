@@ -1,11 +1,11 @@
 //! What a loop's body touches along its variable, put together so that two bodies are compared in one walk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::dependence::{Distance, distance, touches};
+use super::dependence::{Distance, distance, is_private, touches};
 use crate::entity::Handle;
-use crate::schedule::nodes::{Access, Container, Node, Order};
-use crate::space::Symbol;
+use crate::schedule::nodes::{Access, Container, Loop, Node, Order, Subscript, Tree};
+use crate::space::{Affine, Ring, Symbol};
 
 /// How far along a variable the accesses of some nodes lie from the iteration, per container.
 #[derive(Clone, Debug, Default)]
@@ -13,11 +13,13 @@ pub struct Summary {
     of: BTreeMap<Handle<Container>, Vec<Entry>>,
 }
 
-/// Accesses of a container that numbers tell apart from others, as those to elements of data.
+/// Accesses of a container that are told apart from others where they are in another row, on another level, or to
+/// another element of data.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// The index along each dimension, where it is a number.
-    constants: Vec<Option<i64>>,
+    /// The index along each dimension, where it is the same in all iterations.
+    fixed: Vec<Option<Affine>>,
+    ring: Option<Ring>,
     reads: Option<Hull>,
     writes: Option<Hull>,
 }
@@ -40,24 +42,41 @@ impl Hull {
 }
 
 impl Summary {
-    /// The accesses of nodes inside a loop over `variable`. What `is_private` is in no other iteration's way.
+    /// The accesses inside a loop. What no other iteration sees is in nobody's way.
     #[must_use]
-    pub fn of(nodes: &[Node], variable: &Symbol, is_private: &dyn Fn(Handle<Container>) -> bool) -> Self {
+    pub fn of(tree: &Tree, it: &Loop) -> Self {
+        let mut varying = BTreeSet::from([&it.variable]);
+        for child in &it.children {
+            child.walk(&mut |it| {
+                varying.extend(if let Node::Loop(it) = it { Some(&it.variable) } else { None })
+            });
+        }
         let mut all = Self::default();
-        for touch in touches(nodes) {
-            if !is_private(touch.access.container) {
-                all.add(touch.access, touch.is_write, variable);
+        for touch in touches(&it.children) {
+            let container = &tree.containers[touch.access.container];
+            if !is_private(container) {
+                all.add(container, touch.access, touch.is_write, (&it.variable, &varying));
             }
         }
         all
     }
 
-    fn add(&mut self, access: &Access, is_write: bool, variable: &Symbol) {
-        let constants: Vec<Option<i64>> = access.index.iter().map(|it| it.as_constant()).collect();
+    fn add(
+        &mut self,
+        container: &Container,
+        access: &Access,
+        is_write: bool,
+        (variable, varying): (&Symbol, &BTreeSet<&Symbol>),
+    ) {
+        let fixed_at = |index: &Subscript| {
+            let is_fixed = index.found.is_none() && index.known.terms().all(|(it, _)| !varying.contains(it));
+            is_fixed.then(|| index.known.clone())
+        };
+        let fixed: Vec<Option<Affine>> = access.index.iter().map(fixed_at).collect();
         let hull = Hull::of(distance(access, variable));
         let entries = self.of.entry(access.container).or_default();
-        let at = entries.iter().position(|it| it.constants == constants).unwrap_or_else(|| {
-            entries.push(Entry { constants, reads: None, writes: None });
+        let at = entries.iter().position(|it| it.fixed == fixed).unwrap_or_else(|| {
+            entries.push(Entry { fixed, ring: container.ring, reads: None, writes: None });
             entries.len() - 1
         });
         let known = if is_write { &mut entries[at].writes } else { &mut entries[at].reads };
@@ -69,7 +88,7 @@ impl Summary {
         for (container, more) in other.of {
             let entries = self.of.entry(container).or_default();
             for it in more {
-                match entries.iter_mut().find(|known| known.constants == it.constants) {
+                match entries.iter_mut().find(|known| known.fixed == it.fixed) {
                     Some(known) => {
                         let join = |a: Option<Hull>, b: Option<Hull>| match (a, b) {
                             (Some(a), Some(b)) => Some(a.union(b)),
@@ -155,7 +174,12 @@ impl Summary {
     }
 }
 
-/// Whether two accesses can be to the same element: not where numbers tell them apart.
+/// Whether two accesses can be to the same element: not where they are a number of positions apart in all iterations,
+/// and have different places there.
 fn may_meet(one: &Entry, other: &Entry) -> bool {
-    one.constants.iter().zip(&other.constants).all(|(one, other)| one.zip(*other).is_none_or(|(a, b)| a == b))
+    let mut indices = one.fixed.iter().zip(&other.fixed).enumerate();
+    !indices.any(|(dimension, (a, b))| {
+        let distance = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| a.distance_from(b)).unwrap_or(0);
+        Ring::places_along(one.ring, dimension).map_or(distance, |places| distance % places) != 0
+    })
 }

@@ -6,6 +6,7 @@ pub mod sink_sequential_levels;
 pub mod order_loops;
 pub mod copy_results;
 pub mod contract_temporaries;
+pub mod meet_in_domain;
 pub mod peel_regions;
 pub mod drop_unit_loops;
 pub mod place_threads;
@@ -108,6 +109,8 @@ pub const PASSES: &[Pass<Tree>] = &[
         run: contract_temporaries::contract_temporaries,
         preserves: &[],
     },
+    // Behind it, since arrays of a few rows are those of one front.
+    Pass { name: meet_in_domain::NAME, run: meet_in_domain::meet_in_domain, preserves: &[] },
     // Copies of loops come late, so that nobody has to merge or tile each of them.
     Pass { name: peel_regions::NAME, run: peel_regions::peel_regions, preserves: &[] },
     Pass { name: drop_unit_loops::NAME, run: drop_unit_loops::drop_unit_loops, preserves: &[] },

@@ -3,11 +3,10 @@
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::is_private;
 use crate::schedule::analysis::summary::Summary;
 use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree, Where};
-use crate::space::Symbol;
-use crate::space::order::{greatest, least};
+use crate::space::order::{greatest, is_at_most, least};
+use crate::space::{Affine, Axis, Size, Symbol};
 
 /// What becomes of loops whose ranges differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +15,8 @@ pub enum Ranges {
     Equal,
     /// The merged loop has all iterations, and each body is limited to its own.
     Limited,
+    /// The merged loop has the positions of the compute domain; those beside it stay loops of their own, before it.
+    Domain,
 }
 
 /// Merges the loop behind the one at `first` into that one.
@@ -36,10 +37,32 @@ pub fn merge(tree: &mut Tree, first: &Path, ranges: Ranges) -> Result<(), Refusa
     };
     may_merge(tree, prev, next, ranges).map_err(|it| it.about(&block[at + 1]))?;
     let Some(block) = tree.block_mut(outer) else { return Ok(()) };
-    if let (Node::Loop(next), Some(Node::Loop(prev))) = (block.remove(at + 1), block.get_mut(at)) {
-        join(prev, next);
+    if let (Node::Loop(mut next), Some(Node::Loop(prev))) = (block.remove(at + 1), block.get_mut(at)) {
+        if ranges == Ranges::Domain {
+            let beside: Vec<Node> =
+                [keep_domain(prev), keep_domain(&mut next)].into_iter().flatten().collect();
+            join(prev, next);
+            block.splice(at..at, beside);
+        } else {
+            join(prev, next);
+        }
     }
     Ok(())
+}
+
+/// The positions of the compute domain along an axis.
+fn domain(axis: Axis) -> (Size, Size) {
+    (Affine::constant(0).into(), Affine::symbol(&Symbol::new(axis.name())).into())
+}
+
+/// Leaves the positions of the compute domain to a loop, which has all of them; answers loops over the others.
+fn keep_domain(it: &mut Loop) -> Vec<Node> {
+    let (start, end) = domain(it.axis);
+    let pieces = [(it.start.clone(), start.clone()), (end.clone(), it.end.clone())];
+    let beside = pieces.into_iter().filter(|(start, end)| start != end);
+    let beside = beside.map(|(start, end)| Node::Loop(Loop { start, end, ..it.clone() })).collect();
+    (it.start, it.end) = (start, end);
+    beside
 }
 
 /// Puts the body of one loop behind that of another; they may be merged.
@@ -88,6 +111,17 @@ pub(in crate::schedule) fn common_order(prev: &Loop, next: &Loop, ranges: Ranges
     if ranges == Ranges::Equal && (prev.start != next.start || prev.end != next.end) {
         return Err(Refusal::new("the loop before it has another range"));
     }
+    if ranges == Ranges::Domain {
+        let (start, end) = domain(prev.axis);
+        let holds_it = |it: &Loop| is_at_most(&it.start, &start) && is_at_most(&end, &it.end);
+        if prev.variable.name() != prev.axis.position_name() || ![prev, next].into_iter().all(holds_it) {
+            return Err(Refusal::new("one of the loops is not over all of the domain"));
+        }
+        // What lies beside the domain runs first.
+        if prev.order != Order::Parallel || next.order != Order::Parallel {
+            return Err(Refusal::new("one of the loops has an order"));
+        }
+    }
     let order = match (prev.order, next.order) {
         (one, other) if one == other => one,
         (Order::Parallel, order) | (order, Order::Parallel) => order,
@@ -98,8 +132,7 @@ pub(in crate::schedule) fn common_order(prev: &Loop, next: &Loop, ranges: Ranges
 
 /// What the body of a loop touches along its variable, as far as other iterations see it.
 pub(in crate::schedule) fn summary(tree: &Tree, it: &Loop) -> Summary {
-    let is_private = |container: Handle<Container>| is_private(&tree.containers[container]);
-    Summary::of(&it.children, &it.variable, &is_private)
+    Summary::of(tree, it)
 }
 
 /// Whether iteration n of one body may run right after iteration n of another.

@@ -71,11 +71,17 @@ pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
             return None;
         }
         let mut children = it.children.clone();
+        let (start, end) = (range[0].clone(), range[1].clone());
         resolve(&mut children, axis, &|bound| {
             let has_begun = cuts.iter().position(|it| *it == bound).is_some_and(|cut| cut < at);
-            (n_from_start <= at || bound.level == Level::Start).then_some(has_begun)
+            let place = place_of(bound, axis);
+            match n_from_start <= at || bound.level == Level::Start {
+                true => Some(has_begun),
+                // A domain has a point, so that what counts from its end is never before its start.
+                false if is_at_most(&end, &place) => Some(false),
+                false => is_at_most(&place, &start).then_some(true),
+            }
         });
-        let (start, end) = (range[0].clone(), range[1].clone());
         (!children.is_empty()).then(|| Node::Loop(Loop { start, end, children, ..it.clone() }))
     };
     Ok(edges.windows(2).enumerate().filter_map(piece).collect())

@@ -127,6 +127,68 @@ fn ranges_of_every_kind_merge_with_limits() {
     assert_eq!(merge_of("[0, K)", "[0, K)"), "for k in [0, K) parallel:");
 }
 
+/// Two loops over a row, of which the one does `one` at i and the other reads it, merged on the domain.
+fn in_domain(first_range: &str, second_range: &str, read: &str) -> String {
+    let loops = format!(
+        "for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in {first_range} parallel:
+      t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+    for i in {second_range} parallel:
+      u[i + 2, j + 2, k] = {read}
+"
+    );
+    after(&loops, |tree| merge(tree, &first(&[0, 0, 0]), Ranges::Domain))
+}
+
+#[test]
+fn loops_over_a_row_meet_in_the_domain() {
+    expect![[r#"
+        for k in [0, K) parallel:
+          for j in [0, J) parallel:
+            for i in [-1, 0) parallel:
+              t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+            for i in [I, I + 1) parallel:
+              t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+            for i in [-2, 0) parallel:
+              u[i + 2, j + 2, k] = t[i + 2, j + 2, k]
+            for i in [0, I) parallel:
+              t[i + 2, j + 2, k] = a[i + 2, j + 2, k]
+              u[i + 2, j + 2, k] = t[i + 2, j + 2, k]
+    "#]]
+    .assert_eq(&in_domain("[-1, I + 1)", "[-2, I)", "t[i + 2, j + 2, k]"));
+    let refused = |one: &str, other: &str, read: &str| in_domain(one, other, read).starts_with("refused");
+    assert!(refused("[1, I)", "[0, I)", "t[i + 2, j + 2, k]"), "the first lacks a point of the domain");
+    assert!(refused("[-1, I + 1)", "[0, I)", "t[i + 3, j + 2, k]"), "a neighbour is read of the same row");
+    // Another row is another element, as long as each has a place.
+    assert!(!refused("[-1, I + 1)", "[0, I)", "t[i + 3, j + 1, k]"));
+}
+
+#[test]
+fn rows_that_share_a_place_are_one() {
+    let meets = |ring: &str| {
+        let text = format!(
+            "\
+schedule test
+field a: float64[I + 4, J + 4, K] shift [2, 2, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I + 4, J + 4] shift [2, 2] along IJ in k{ring}
+for k in [0, K) parallel:
+  for j_front in [0, J) ascending:
+    for i in [0, I) parallel:
+      t[i + 2, j_front + 4] = a[i + 2, j_front + 4, k]
+    for i in [0, I) parallel:
+      b[i, j_front, k] = t[i + 3, j_front + 2]
+"
+        );
+        let mut tree = crate::schedule::parse::parse(&text).expect("the text is a schedule tree");
+        merge(&mut tree, &first(&[0, 0, 0]), Ranges::Equal).is_ok()
+    };
+    assert!(meets(""));
+    assert!(meets(" keeping 4 along J"));
+    assert!(!meets(" keeping 2 along J"), "the third row takes the place of the first");
+}
+
 #[test]
 fn a_loop_without_an_order_joins_a_sweep() {
     let loops = nest("[0, K)", "parallel", "t[i + 2, j + 2, k] = a[i + 2, j + 2, k]")
@@ -398,7 +460,7 @@ fn regions_become_pieces_and_small_domains_keep_their_tests() {
                 for i in [0, 1) parallel:
                   b[i, j, k] = 0.0
                   b[i, j, k] = 1.0
-                  region i[end-2, end) j[start, start+1):
+                  region i[end-2, ) j[start, start+1):
                     b[i, j, k] = 2.0
                 for i in [1, max(I - 2, 1)) parallel:
                   b[i, j, k] = 0.0
