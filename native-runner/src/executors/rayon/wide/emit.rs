@@ -78,6 +78,8 @@ pub(super) struct Emit<'b> {
     pub(super) body: &'b Body,
     pub(super) asm: Assembler,
     pub(super) values: Vec<Where>,
+    /// The values of the block at hand.
+    pub(super) seen: Vec<Id>,
     pub(super) vectors: [Option<Id>; 32],
     pub(super) masks: [Option<Id>; 8],
     /// Registers of the instruction at hand.
@@ -110,6 +112,7 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
         body,
         asm,
         values: vec![Where::default(); body.values.len()],
+        seen: Vec::new(),
         vectors: [None; 32],
         masks: [None; 8],
         held: Vec::new(),
@@ -369,15 +372,10 @@ impl Emit<'_> {
     fn block(&mut self, at: usize) {
         let block = &self.body.blocks[at];
         let is_fixed = |it: Id| self.body.values[it].op.is_fixed();
-        self.values.iter_mut().for_each(|it| it.uses.clear());
-        if let End::IfAny(mask, ..) = block.end {
-            self.values[mask].uses.push(block.steps.len());
-        }
-        for (position, step) in block.steps.iter().enumerate().rev() {
-            let values = &mut self.values;
-            step.operands(self.body, |it| values[it].uses.push(position));
-        }
-        for (id, value) in self.values.iter_mut().enumerate() {
+        // Of the block before; the others are as they were made.
+        for id in std::mem::take(&mut self.seen) {
+            let value = &mut self.values[id];
+            value.uses.clear();
             if !self.fixed.contains_key(&id) {
                 value.register = None;
                 if !is_fixed(id) {
@@ -385,6 +383,20 @@ impl Emit<'_> {
                 }
             }
         }
+        if let End::IfAny(mask, ..) = block.end {
+            self.values[mask].uses.push(block.steps.len());
+            self.seen.push(mask);
+        }
+        for (position, step) in block.steps.iter().enumerate().rev() {
+            let (values, seen) = (&mut self.values, &mut self.seen);
+            seen.extend(if let Step::Make(id) = step { Some(*id) } else { None });
+            step.operands(self.body, |it| {
+                values[it].uses.push(position);
+                seen.push(it);
+            });
+        }
+        self.seen.sort_unstable();
+        self.seen.dedup();
         self.vectors = [None; 32];
         self.masks = [None; 8];
         for (&id, &register) in &self.fixed {

@@ -183,7 +183,8 @@ impl Emit<'_> {
 
     /// Loads what would be read too late where memory changes.
     pub(super) fn settle(&mut self, changes: impl Fn(Source) -> bool) {
-        for id in 0..self.values.len() {
+        for at in 0..self.seen.len() {
+            let id = self.seen[at];
             let value = &self.values[id];
             if !value.memory.is_some_and(&changes) {
                 continue;
