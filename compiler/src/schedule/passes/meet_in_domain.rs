@@ -1,5 +1,6 @@
 //! Lets neighbouring loops over a row be one on the compute domain, though some have points beside it.
 
+use super::merge_loops::pinned;
 use super::{PassCx, Target};
 use crate::diag::Origin;
 use crate::schedule::analysis::cost::{self, operations_of};
@@ -152,6 +153,9 @@ fn in_lanes(tree: &Tree, path: &Path) -> bool {
 /// How the loop at `first` and one behind it may be one, whole or on the compute domain.
 fn merging(tree: &Tree, first: &Path, second: &Path) -> Option<Step> {
     let (one, other) = (tree.loop_at(first)?, tree.loop_at(second)?);
+    if pinned(tree, other).is_some() {
+        return None;
+    }
     let few_beside = has_few_beside(one) && has_few_beside(other);
     let ranges = [Ranges::Equal, Ranges::Domain].into_iter().filter(|it| *it == Ranges::Equal || few_beside);
     let ranges = ranges.into_iter().find(|it| may_merge(tree, one, other, *it).is_ok())?;

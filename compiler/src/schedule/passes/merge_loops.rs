@@ -67,7 +67,7 @@ fn merge_inside(tree: &mut Tree, cx: &mut PassCx, path: &mut Path) {
 }
 
 /// A statement inside that is to be kept apart.
-fn pinned(tree: &Tree, next: &Loop) -> Option<Refusal> {
+pub(super) fn pinned(tree: &Tree, next: &Loop) -> Option<Refusal> {
     if tree.pins.is_empty() {
         return None;
     }
