@@ -244,9 +244,9 @@ mod tests {
                     for (int64_t i = 0; is_unit && i < run->I; i += 8) {
                       ISOBAR_FETCH(q_in[i * q_in_i + (j + 6) * q_in_j + k * q_in_k]);
                     }
-                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                      double q_out_row[512];
+                    for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                      const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                      double q_out_row[672];
                       double *restrict const q_out_to = is_unit && run->streams ? q_out_row : &q_out[i_row * q_out_i + j * q_out_j + k * q_out_k];
                       const int64_t q_out_step = is_unit && run->streams ? 1 : q_out_i;
                       #pragma omp simd
@@ -596,10 +596,10 @@ threads k in [0, K) parallel:
             generate(&lower(&samples::parsed(&tree)), &COptions::default()).listing.text
         };
         let behind = text("q");
-        assert!(behind.contains("double a_row[512];"), "{behind}");
+        assert!(behind.contains("double a_row[672];"), "{behind}");
         assert!(behind.contains("b_to[(i - i_row) * b_step] = a_1 + 1.0;"), "{behind}");
         let before = text("a");
-        assert!(!before.contains("double a_row[512];"), "{before}");
+        assert!(!before.contains("double a_row[672];"), "{before}");
     }
 
     #[test]

@@ -79,6 +79,14 @@ static inline int64_t isobar_row(int64_t length, int64_t bytes)
 }
 ";
 
+pub(super) const OWN: &str = "\
+/* The memory of one thread of those that have an array each; it starts at a line of 64 bytes. */
+static inline void *isobar_own(void *first, uint64_t own)
+{
+  return __builtin_assume_aligned((char *)first + own, 64);
+}
+";
+
 pub(super) const RESERVE: &str = "\
 /* Where a piece of l * m * n elements starts; the total becomes UINT64_MAX where it is beyond any memory. */
 static uint64_t isobar_reserve(uint64_t *total, int64_t l, int64_t m, int64_t n, uint64_t bytes)

@@ -6,7 +6,7 @@ use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
+use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
 use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
@@ -127,6 +127,10 @@ impl File<'_> {
             if self.program.arrays.iter().any(|it| it.row_unit() > 1) {
                 self.writer.line("");
                 paste(&mut self.writer, ROW);
+            }
+            if self.program.arrays.iter().any(starts_at_line) {
+                self.writer.line("");
+                paste(&mut self.writer, OWN);
             }
             if self.temporaries().any(|(_, it)| it.shape.len() > it.axes.len()) {
                 self.writer.line("");
@@ -319,10 +323,11 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            let start = if *is_per_thread {
-                format!("({ctype} *)(void *)((char *)run->{name} + own)")
-            } else {
-                format!("run->{name}")
+            let start = match (is_per_thread, starts_at_line(array).then_some(array.row_start)) {
+                (false, _) => format!("run->{name}"),
+                (true, None) => format!("({ctype} *)(void *)((char *)run->{name} + own)"),
+                (true, Some(0)) => format!("isobar_own(run->{name}, own)"),
+                (true, Some(first)) => format!("({ctype} *)isobar_own(run->{name}, own) + {first}"),
             };
             self.writer.line(format_args!("{qualifier}{ctype} *restrict const {name} = {start};"));
             let strides: Vec<String> = array
@@ -332,8 +337,12 @@ impl File<'_> {
                     let stride = format!("{name}{}", suffix(it, dimension));
                     let is_unit = dimension == 0 && it.axes.has(Axis::I) && it.strides != Strides::Packed;
                     needs_unit |= is_unit;
-                    let unit = if is_unit { "is_unit ? 1 : " } else { "" };
-                    format!("{stride} = {unit}run->{stride}")
+                    let given = format!("run->{stride}");
+                    match from_row_to_row(array, &given) {
+                        Some(whole_lines) => format!("{stride} = {whole_lines}"),
+                        None if is_unit => format!("{stride} = is_unit ? 1 : {given}"),
+                        None => format!("{stride} = {given}"),
+                    }
                 })
                 .collect();
             if !strides.is_empty() {
@@ -715,7 +724,8 @@ impl File<'_> {
             let name = self.name(*at).to_owned();
             let ctype = c_element_type(it.dtype);
             let mut start = Vec::new();
-            if arrays[*at].row_start > 0 {
+            // Functions know it where they can tell a compiler so.
+            if arrays[*at].row_start > 0 && !starts_at_line(&arrays[*at]) {
                 start.push(arrays[*at].row_start.to_string());
             }
             let mut stride: Option<String> = None;
@@ -801,6 +811,15 @@ impl File<'_> {
 fn from_row_to_row(array: &Array, length: &str) -> Option<String> {
     let ctype = c_element_type(array.container.dtype);
     (array.row_unit() > 1).then(|| format!("isobar_row({length}, sizeof({ctype}))"))
+}
+
+/// Whether the memory of an array of a thread starts at a cache line, and what stands before its first element there is
+/// known here.
+fn starts_at_line(array: &Array) -> bool {
+    let container = &array.container;
+    array.is_per_thread
+        && (container.storage == Storage::Private
+            || container.shift.iter().all(|it| *it == Affine::constant(0)))
 }
 
 fn is_written(container: &Container) -> bool {

@@ -14,8 +14,9 @@ use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Symbol};
 use crate::types::DType;
 
-/// Points of a row that are written together: a few pages of the first cache.
-const LENGTH: u32 = 512;
+/// Points of a row that are written together: a few pages of the first cache. Rows of whole pages would all take the
+/// same places of it.
+const LENGTH: u32 = 672;
 
 /// The arrays whose rows may be written past the caches: the program writes whole rows of them, and reads nothing of
 /// them but what it wrote at the same point a moment before.

@@ -23,7 +23,10 @@ const MOST_ARMS: usize = 4;
 ///   goes.
 /// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
 /// - **Why**: reads without masks, and rows that nobody reads from memory.
-pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
+pub(super) fn choose_in_lanes(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+    if items.iter().any(|it| matches!(it, Item::For(it) if it.is_simd)) {
+        points_beside(items, names);
+    }
     for item in items {
         match item {
             Item::For(it) if it.is_simd && is_plain(&it.body) => {
@@ -44,6 +47,22 @@ pub(super) fn choose_in_lanes(items: &mut [Item], names: &mut Names<'_, '_>) {
             }
             item => item.blocks_mut().into_iter().for_each(|it| choose_in_lanes(it, names)),
         }
+    }
+}
+
+/// Does the same with what stands beside a row: points that are a statement each.
+fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+    let is_point = |it: &Item| matches!(it, Item::Assign(_));
+    let mut rest = std::mem::take(items);
+    while let Some(first) = rest.first().map(is_point) {
+        let end = rest.iter().position(|it| is_point(it) != first).unwrap_or(rest.len());
+        let behind = rest.split_off(end);
+        if first {
+            keep_values(&mut rest, names);
+            drop_overwritten(&mut rest);
+        }
+        items.append(&mut rest);
+        rest = behind;
     }
 }
 
@@ -266,23 +285,48 @@ impl Choice {
             arms.push(self.arm(body, items, names));
         }
         let last = self.arm(branches.otherwise, items, names);
-        for &target in &self.targets {
-            let dtype = names.locals[target].dtype;
-            let span = conditions[0].span;
-            let of_arm = |arm: &BTreeMap<usize, Expr<Read>>| {
-                let unchanged = || Expr { kind: ExprKind::Access(Read::Local(target)), dtype, span };
-                Box::new(arm.get(&target).cloned().unwrap_or_else(unchanged))
-            };
-            let pairs = conditions.iter().zip(&arms).rev();
-            let value = pairs.fold(of_arm(&last), |otherwise, (condition, arm)| {
-                let (condition, then) = (Box::new(condition.clone()), of_arm(arm));
-                if then.is_same(&otherwise) {
-                    return otherwise;
+        let span = conditions[0].span;
+        let read =
+            |local: usize, dtype: DType| Expr { kind: ExprKind::Access(Read::Local(local)), dtype, span };
+        let dtypes: Vec<DType> = self.targets.iter().map(|&it| names.locals[it].dtype).collect();
+        let of_arm = |arm: &BTreeMap<usize, Expr<Read>>, at: usize| {
+            let target = self.targets[at];
+            arm.get(&target).cloned().unwrap_or_else(|| read(target, dtypes[at]))
+        };
+        // Of each target what it has where no condition held that was looked at, and how many choices it takes.
+        let mut values: Vec<Expr<Read>> = (0..self.targets.len()).map(|at| of_arm(&last, at)).collect();
+        let mut choices = Vec::new();
+        let mut to_come = vec![0_usize; values.len()];
+        for (condition, arm) in conditions.iter().zip(&arms).rev() {
+            for (at, n) in to_come.iter_mut().enumerate() {
+                let then = of_arm(arm, at);
+                if *n > 0 || !then.is_same(&values[at]) {
+                    choices.push((at, condition, then));
+                    *n += 1;
                 }
-                Box::new(Expr { kind: ExprKind::Ternary { condition, then, otherwise }, dtype, span })
-            });
-            let (target, value, origin) = (Target::Local(target), *value, origin.clone());
-            items.push(Item::Assign(Assign { target, value, origin }));
+            }
+        }
+        // One choice a statement, and those by one condition side by side: a compiler then has one mask for each
+        // condition, and none of what several of them say together.
+        let mut assign = |at: usize, local: usize, value: Expr<Read>, values: &mut Vec<Expr<Read>>| {
+            values[at] = read(local, dtypes[at]);
+            items.push(Item::Assign(Assign { target: Target::Local(local), value, origin: origin.clone() }));
+        };
+        for (at, condition, then) in choices {
+            to_come[at] -= 1;
+            let target = self.targets[at];
+            let is_last = to_come[at] == 0;
+            let wanted = names.locals[target].name.clone();
+            let local = if is_last { target } else { names.new_local(&wanted, dtypes[at]) };
+            let (condition, then) = (Box::new(condition.clone()), Box::new(then));
+            let otherwise = Box::new(values[at].clone());
+            let kind = ExprKind::Ternary { condition, then, otherwise };
+            assign(at, local, Expr { kind, dtype: dtypes[at], span }, &mut values);
+        }
+        for (at, &target) in self.targets.iter().enumerate() {
+            if !matches!(values[at].kind, ExprKind::Access(Read::Local(local)) if local == target) {
+                assign(at, target, values[at].clone(), &mut values);
+            }
         }
     }
 
@@ -351,21 +395,21 @@ mod tests {
       b[i, j, k] = c
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                      double b_row[512];
-                      #pragma omp simd
-                      for (int64_t i = i_row; i < i_end; ++i) {
-                        const double c_1 = a[(i - 1) * a_i + j * a_j + k * a_k] + 1.0;
-                        const double c_2 = c_1 * 2.0;
-                        const double c_3 = a[(i + 1) * a_i + j * a_j + k * a_k] - 1.0;
-                        const double c = a[i * a_i + j * a_j + k * a_k] > s ? c_2 : a[i * a_i + j * a_j + k * a_k] > 0.0
-                            ? 0.0 : c_3;
-                        b_to[(i - i_row) * b_step] = c;
-                      }
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double c_1 = a[(i - 1) * a_i + j * a_j + k * a_k] + 1.0;
+                      const double c_2 = c_1 * 2.0;
+                      const double c_3 = a[(i + 1) * a_i + j * a_j + k * a_k] - 1.0;
+                      const double c_4 = a[i * a_i + j * a_j + k * a_k] > 0.0 ? 0.0 : c_3;
+                      const double c = a[i * a_i + j * a_j + k * a_k] > s ? c_2 : c_4;
+                      b_to[(i - i_row) * b_step] = c;
                     }
                   }
+                }
             "#]],
         );
     }
@@ -439,9 +483,9 @@ mod tests {
 ",
             &expect![[r#"
                 for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                    double b_row[512];
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
                     #pragma omp simd
                     for (int64_t i = i_row; i < i_end; ++i) {
                       const double b_1 = a[i * a_i + j * a_j + k * a_k] + 1.0;
@@ -464,9 +508,9 @@ mod tests {
 ",
             &expect![[r#"
                 for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                    double b_row[512];
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
                     #pragma omp simd
                     for (int64_t i = i_row; i < i_end; ++i) {
                       const double t_1 = a[i * a_i + j * a_j + k * a_k] * 2.0;

@@ -175,30 +175,30 @@ mod tests {
       b[i, j, k] = max(min(a[i, j, k], 2.0 * s), min(1.0, a[i, j, k])) - min(a[i, j, k], s)
 ",
             &expect![[r#"
-                  for (int64_t k = 0; k < K; ++k) {
-                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                      double b_row[512];
-                      #pragma omp simd
-                      for (int64_t i = i_row; i < i_end; ++i) {
-                        const double operand = 2.0 * isobar_max_f64(a[i * a_i + j * a_j + k * a_k], s);
-                        const double extremum
-                            = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k],
-                            a[(i + 1) * a_i + j * a_j + k * a_k]), operand);
-                        t[i + j * t_j + k * t_k]
-                            = a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k]
-                            || a[(i + 1) * a_i + j * a_j + k * a_k] != a[(i + 1) * a_i + j * a_j + k * a_k]
-                            || operand != operand ? (double)NAN : extremum;
-                        const double operand_1 = 2.0 * s;
-                        const double extremum_1
-                            = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k], operand_1),
-                            isobar_min_c_f64(1.0, a[i * a_i + j * a_j + k * a_k]));
-                        b_to[(i - i_row) * b_step]
-                            = (a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k] || operand_1 != operand_1
-                            ? (double)NAN : extremum_1) - isobar_min_f64(a[i * a_i + j * a_j + k * a_k], s);
-                      }
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double operand = 2.0 * isobar_max_f64(a[i * a_i + j * a_j + k * a_k], s);
+                      const double extremum
+                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k],
+                          a[(i + 1) * a_i + j * a_j + k * a_k]), operand);
+                      t[i + j * t_j + k * t_k]
+                          = a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k]
+                          || a[(i + 1) * a_i + j * a_j + k * a_k] != a[(i + 1) * a_i + j * a_j + k * a_k]
+                          || operand != operand ? (double)NAN : extremum;
+                      const double operand_1 = 2.0 * s;
+                      const double extremum_1
+                          = isobar_max_c_f64(isobar_min_c_f64(a[i * a_i + j * a_j + k * a_k], operand_1),
+                          isobar_min_c_f64(1.0, a[i * a_i + j * a_j + k * a_k]));
+                      b_to[(i - i_row) * b_step]
+                          = (a[i * a_i + j * a_j + k * a_k] != a[i * a_i + j * a_j + k * a_k] || operand_1 != operand_1
+                          ? (double)NAN : extremum_1) - isobar_min_f64(a[i * a_i + j * a_j + k * a_k], s);
                     }
                   }
+                }
             "#]],
         );
     }
@@ -213,9 +213,9 @@ mod tests {
 ",
             &expect![[r#"
                 for (int64_t k = 0; k < K; ++k) {
-                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                    double b_row[512];
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
                     #pragma omp simd
                     for (int64_t i = i_row; i < i_end; ++i) {
                       const double c = 0.5 * (a[i * a_i + j * a_j + k * a_k] - a[(i + 1) * a_i + j * a_j + k * a_k]);

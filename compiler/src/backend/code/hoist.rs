@@ -315,21 +315,21 @@ mod tests {
       b[i, j, k] = a[i, j, k] * c + exp(-s) / (t[i, j, k] + 1.0)
 ",
             &expect![[r#"
-                  const double once = isobar_exp_f64(-s);
-                  for (int64_t k = 0; k < K; ++k) {
-                    const double t_once = 2.0 / p[k * p_k];
-                    const double c_once = sqrt(t_once);
-                    const double once_1 = once / (t_once + 1.0);
-                    for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                      const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                      double b_row[512];
-                      #pragma omp simd
-                      for (int64_t i = i_row; i < i_end; ++i) {
-                        t[i + j * t_j + k * t_k] = t_once;
-                        b_to[(i - i_row) * b_step] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
-                      }
+                const double once = isobar_exp_f64(-s);
+                for (int64_t k = 0; k < K; ++k) {
+                  const double t_once = 2.0 / p[k * p_k];
+                  const double c_once = sqrt(t_once);
+                  const double once_1 = once / (t_once + 1.0);
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      t[i + j * t_j + k * t_k] = t_once;
+                      b_to[(i - i_row) * b_step] = a[i * a_i + j * a_j + k * a_k] * c_once + once_1;
                     }
                   }
+                }
             "#]],
         );
     }
@@ -347,9 +347,9 @@ mod tests {
             &expect![[r#"
                 for (int64_t k = 0; k < K; ++k) {
                   const double t_once = 1.0 / p[k * p_k];
-                  for (int64_t i_row = 0; i_row < I; i_row += 512) {
-                    const int64_t i_end = I - i_row < 512 ? I : i_row + 512;
-                    double b_row[512];
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
                     #pragma omp simd
                     for (int64_t i = i_row; i < i_end; ++i) {
                       const double c = 2.0 / a[i * a_i + j * a_j + k * a_k];
