@@ -1,6 +1,7 @@
 //! What runs an artifact with its inputs. This happens in a job's process only.
 
 pub mod foreign;
+mod helpers;
 mod interface;
 pub mod interpreters;
 pub mod openmp;

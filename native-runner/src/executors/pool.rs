@@ -1,9 +1,8 @@
-//! The threads of runs, and memory near them.
+//! The threads of runs, and memory near them: who fills fields and copies them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ::rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
@@ -12,7 +11,7 @@ use isobar_compiler::inputs::{Alone, Piece, Workers};
 use super::Failure;
 
 /// Pieces for each thread, so that one that is late does not hold up the others.
-pub(super) const PIECES: usize = 4;
+const PIECES: usize = 4;
 
 /// Fields of fewer bytes lie in few pages.
 const LEAST_BYTES: usize = 64 * 1024;
@@ -78,11 +77,19 @@ impl Workers for Near {
         if self.threads == 1 {
             return Alone.all(work);
         }
-        match pool(self.threads) {
-            Ok(pool) => pool.install(|| work.into_par_iter().with_max_len(1).for_each(|it| it())),
-            // The run will say that there are none to be had.
-            Err(_) => Alone.all(work),
-        }
+        // The run will say that there are none to be had.
+        let Ok(pool) = pool(self.threads) else { return Alone.all(work) };
+        let left = Mutex::new(work.into_iter());
+        let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let take_part = || {
+            while let Some(piece) = next() {
+                piece();
+            }
+        };
+        pool.in_place_scope(|scope| {
+            (1..self.threads).for_each(|_| scope.spawn(|_| take_part()));
+            take_part();
+        });
     }
 }
 
@@ -116,18 +123,20 @@ fn stay(place: Option<usize>) {
     let _ = place;
 }
 
-/// The pool with so many threads; made once, since threads are dear.
+/// The pool with one thread less than this: whoever asks for work takes part. Made once, since threads are dear.
+/// `threads` is two or more.
 pub(super) fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
     static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
     let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pool) = pools.get(&threads) {
         return Ok(pool.clone());
     }
+    // The first is for whoever asks.
     let places = places(threads);
     let made = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|at| format!("isobar-{at}"))
-        .start_handler(move |at| stay(places.get(at).copied()))
+        .num_threads(threads - 1)
+        .thread_name(|at| format!("isobar-{}", at + 1))
+        .start_handler(move |at| stay(places.get(at + 1).copied()))
         .build();
     let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
     pools.insert(threads, pool.clone());

@@ -1,8 +1,10 @@
-//! The threads of OpenMP, which stay on processors of their own, as those of [`pool`](super::pool) do.
+//! Where threads that call are, and those of OpenMP: on processors of their own, as those of [`pool`](super::pool).
 
 use std::cell::RefCell;
 
 use super::pool::places;
+
+pub(super) use imp::Home;
 
 thread_local! {
     /// What is known of the threads that the calls of this one share their loops with.
@@ -13,7 +15,7 @@ enum Team {
     /// Nothing was called yet.
     Unknown,
     /// Each stays on a processor.
-    Placed { threads: usize, home: Box<imp::Home> },
+    Placed { threads: usize, home: Box<Home> },
     /// The system places them.
     Free,
 }
@@ -40,7 +42,7 @@ pub(super) fn on_places<T>(threads: u32, call: impl FnOnce() -> T) -> T {
 }
 
 /// Calls, and then gives each of the threads that this started a place, where there is one for each.
-fn first_call<T>(threads: usize, call: impl FnOnce() -> T) -> (T, Option<imp::Home>) {
+fn first_call<T>(threads: usize, call: impl FnOnce() -> T) -> (T, Option<Home>) {
     let places = places(threads);
     if places.is_empty() {
         return (call(), None);
@@ -53,6 +55,13 @@ fn first_call<T>(threads: usize, call: impl FnOnce() -> T) -> (T, Option<imp::Ho
     (done, home)
 }
 
+impl Home {
+    /// That of a thread whose calls share their loops among so many threads, where there is a processor for each.
+    pub(super) fn of(threads: usize) -> Option<Self> {
+        places(threads).first().and_then(|&it| Self::at(it))
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod imp {
     use std::fs;
@@ -61,14 +70,21 @@ mod imp {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     /// The processor of this thread during calls, and those that it may be on between them.
-    pub(super) struct Home {
+    #[derive(Debug)]
+    pub(in super::super) struct Home {
         only: CpuSet,
         all: CpuSet,
     }
 
     impl Home {
+        /// This processor, for the thread at hand.
+        pub(super) fn at(place: usize) -> Option<Self> {
+            let all = sched_getaffinity(None).ok()?;
+            Some(Self { only: only(place), all })
+        }
+
         /// Calls on the processor of this thread.
-        pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+        pub(in super::super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
             let is_there = sched_setaffinity(None, &self.only).is_ok();
             let done = call();
             if is_there {
@@ -88,27 +104,32 @@ mod imp {
     /// Gives each thread a place, and this one the first, which it takes during calls; none where that was not granted.
     pub(super) fn place(started: &[i32], places: &[usize]) -> Option<Home> {
         let (&first, others) = places.split_first()?;
-        let all = sched_getaffinity(None).ok()?;
-        let only = |place: usize| {
-            let mut only = CpuSet::new();
-            only.set(place);
-            only
-        };
         let mut pairs = started.iter().zip(others);
         let are_placed = pairs.all(|(&thread, &place)| {
             Pid::from_raw(thread).is_some_and(|it| sched_setaffinity(Some(it), &only(place)).is_ok())
         });
-        are_placed.then(|| Home { only: only(first), all })
+        if are_placed { Home::at(first) } else { None }
+    }
+
+    fn only(place: usize) -> CpuSet {
+        let mut only = CpuSet::new();
+        only.set(place);
+        only
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
     /// There is none.
-    pub(super) enum Home {}
+    #[derive(Debug)]
+    pub(in super::super) enum Home {}
 
     impl Home {
-        pub(super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
+        pub(super) fn at(_: usize) -> Option<Self> {
+            None
+        }
+
+        pub(in super::super) fn during<T>(&self, call: impl FnOnce() -> T) -> T {
             call()
         }
     }

@@ -1,8 +1,7 @@
-//! What generated code calls: the pool of threads, the report of a trap, and functions of single numbers.
+//! What generated code calls: the threads of the run, the report of a trap, and functions of single numbers.
 
 use std::sync::{Mutex, PoisonError};
 
-use ::rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use isobar_compiler::backend::code::Program;
@@ -11,7 +10,7 @@ use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
 use isobar_compiler::types::{DType, Value};
 
-use super::super::pool::PIECES;
+use super::super::helpers::Helpers;
 use super::translate::Spread;
 use super::wide::end_stream;
 
@@ -162,6 +161,9 @@ pub(super) struct Raised {
 /// A function of generated code: frame, positions, the number of the thread.
 pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
 
+/// The number of the thread that calls among those of the run, each of which has memory of its own. It alone launches.
+const FIRST: usize = 0;
+
 /// One run, as generated code knows it.
 #[derive(Debug)]
 pub(super) struct Host<'a> {
@@ -170,7 +172,8 @@ pub(super) struct Host<'a> {
     /// By position in the program's functions.
     pub(super) functions: &'a [Code],
     pub(super) frame: *const u64,
-    pub(super) threads: usize,
+    /// None where the run has one thread.
+    pub(super) helpers: Option<&'a Helpers>,
     pub(super) raised: Mutex<Option<Raised>>,
 }
 
@@ -179,15 +182,9 @@ impl<'a> Host<'a> {
         sites: &'a [Site],
         launches: &'a [Spread],
         functions: &'a [Code],
-        threads: usize,
+        helpers: Option<&'a Helpers>,
     ) -> Self {
-        Self { sites, launches, functions, frame: std::ptr::null(), threads, raised: Mutex::new(None) }
-    }
-
-    /// The number of the thread at hand among those of the run, each of which has memory of its own.
-    fn thread(&self) -> usize {
-        // A run on one thread may be called from another pool.
-        if self.threads > 1 { ::rayon::current_thread_index().unwrap_or(0) } else { 0 }
+        Self { sites, launches, functions, frame: std::ptr::null(), helpers, raised: Mutex::new(None) }
     }
 
     /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done.
@@ -201,9 +198,8 @@ impl<'a> Host<'a> {
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
         self.frame = frame.as_ptr();
-        let thread = self.thread();
         for (at, step) in program.steps.iter().enumerate() {
-            Shared(&self).enter(step.function, &[], thread);
+            Shared(&self).enter(step.function, &[], FIRST);
             end_stream();
             let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(raised) = raised {
@@ -260,10 +256,6 @@ unsafe impl Sync for Shared<'_> {}
 unsafe impl Send for Shared<'_> {}
 
 impl Shared<'_> {
-    fn thread(self) -> usize {
-        self.0.thread()
-    }
-
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn enter(self, function: usize, at: &[i64], thread: usize) {
         // SAFETY: the code was made for this frame, from a valid graph: see `Machine::run`.
@@ -301,15 +293,10 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
         }
         end_stream();
     };
-    if host.threads <= 1 || total <= 1 {
-        run(0..total, host.thread());
-        return;
+    match host.helpers.filter(|_| total > 1) {
+        Some(helpers) => helpers.share(total, &run),
+        None => run(0..total, FIRST),
     }
-    let n_pieces = total.min(host.threads * PIECES);
-    let start_of = |piece: usize| piece * total / n_pieces;
-    (0..n_pieces).into_par_iter().with_max_len(1).for_each(|piece| {
-        run(start_of(piece)..start_of(piece + 1), shared.thread());
-    });
 }
 
 /// A value as a word of a frame.

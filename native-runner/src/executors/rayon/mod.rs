@@ -29,8 +29,8 @@ use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
 use isobar_protocol::request::Mode;
 
+use super::helpers::Helpers;
 use super::interface::start_of;
-use super::pool::pool;
 use super::steps::{Sink, step};
 use super::workspace::Workspace;
 use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
@@ -164,6 +164,8 @@ struct Made<'f> {
     program: Program,
     code: Option<(Shape, Machine)>,
     workspace: Workspace,
+    /// Where there is more than one thread and there was a call.
+    helpers: Option<Helpers>,
     progress: Arc<Progress>,
 }
 
@@ -201,6 +203,7 @@ impl<'f> Made<'f> {
             program,
             code: None,
             workspace: Workspace::default(),
+            helpers: None,
             progress,
         }
     }
@@ -269,9 +272,12 @@ impl<'f> Made<'f> {
     /// One call.
     fn call(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let frame = self.frame(launch)?;
+        if self.threads > 1 && self.helpers.is_none() {
+            self.helpers = Some(Helpers::of(self.threads)?);
+        }
+        let helpers = self.helpers.as_ref();
         let Some((_, Machine { functions, sites, launches, .. })) = &self.code else { return Ok(()) };
         let program = &self.program;
-        let threads = self.threads;
         let begun = Instant::now();
         let moments = Mutex::new(vec![0.0]);
         let progress = |done: usize| {
@@ -279,8 +285,11 @@ impl<'f> Made<'f> {
             moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
             self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
         };
-        let run = || Host::new(sites, launches, functions, threads).run(program, frame, progress);
-        let raised = if threads > 1 { pool(threads)?.install(run) } else { run() };
+        let run = || Host::new(sites, launches, functions, helpers).run(program, frame, progress);
+        let raised = match helpers {
+            Some(helpers) => helpers.during(run),
+            None => run(),
+        };
         self.progress.set_moments(moments.into_inner().unwrap_or_else(PoisonError::into_inner));
         match raised {
             None => Ok(()),
