@@ -237,6 +237,7 @@ fn a_back_end_that_cannot_run_here_says_what_is_missing() {
         shown.contains("cannot run") && shown.contains("`cc`") && shown.contains("install gcc"),
         "{shown}"
     );
+    assert!(shown.contains("made in process") && shown.contains("vectors of"), "{shown}");
     let output = without(&["run", &copy(), "--backend", "openmp", "--init", "--format", "json"]);
     let found = &json(&output)["diagnostics"][0];
     assert_eq!((output.status.code(), &found["code"]), (Some(1), &"R05".into()));

@@ -39,7 +39,8 @@ pub struct Candidate {
     /// Its time as a part of that of the first in the same round.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<Samples>,
-    /// Whether its results are those of the first, bit by bit. Another result is a fault of the compiler.
+    /// Whether its results are those of the first, bit by bit. Another result, or a run that a statement ends, is a fault
+    /// of the compiler.
     pub agrees: bool,
     /// What `--schedule` takes.
     pub document: String,

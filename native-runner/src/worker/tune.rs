@@ -240,9 +240,10 @@ impl Trial<'_> {
             let prepared = match self.called_once(entry, &sink) {
                 Ok(prepared) => prepared,
                 Err(failure) if at == 0 => return Err(failed(failure, &entry.compilation, tell)),
-                // What traps or finds no memory otherwise than the compiler's own cannot stand in its place.
-                Err(_) => {
-                    candidates.push(entry.candidate(true));
+                // It cannot stand in the place of the compiler's own, which did not end so; who finds no memory has no
+                // other results for that.
+                Err(failure) => {
+                    candidates.push(entry.candidate(!matches!(failure, Failure::Trap { .. })));
                     continue;
                 }
             };

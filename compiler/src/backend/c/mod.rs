@@ -510,7 +510,7 @@ threads j in [0, J) parallel:
               uint64_t size = 0;
               const uint64_t lap_at = isobar_reserve(&size, I + 2, J + 2, K, sizeof(double));
               char *memory = NULL, *workspace = call->workspace;
-              if (workspace == NULL || call->workspace_bytes < size) {
+              if (workspace == NULL || (uintptr_t)workspace % 64 != 0 || call->workspace_bytes < size) {
                 memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;
                 if (memory == NULL) return 2;
                 workspace = memory + (64 - (uintptr_t)memory % 64) % 64;

@@ -74,13 +74,24 @@ fn processor() -> Result<OwnedTargetIsa, String> {
     builder.finish(settings::Flags::new(flags)).map_err(|it| it.to_string())
 }
 
-/// Whether machine code can be made here.
+/// The widest vectors that code has here. Wide code is called as C functions of Unix are.
+fn vectors_of(isa: &OwnedTargetIsa, vectors: Vectors) -> Option<wide::Isa> {
+    wide::known(vectors).filter(|_| isa.default_call_conv() == CallConv::SystemV)
+}
+
+/// Whether machine code can be made here, and with which vectors.
 ///
 /// # Errors
 ///
 /// Why not.
 pub(super) fn check() -> Result<String, String> {
-    Ok(processor()?.triple().to_string())
+    let isa = processor()?;
+    let vectors = match vectors_of(&isa, Vectors::Widest) {
+        Some(wide::Isa::Avx512) => "512 bits (AVX-512)",
+        Some(wide::Isa::Avx2) => "256 bits (AVX2)",
+        None => "128 bits",
+    };
+    Ok(format!("{}, vectors of {vectors}", isa.triple()))
 }
 
 impl Machine {
@@ -99,8 +110,7 @@ impl Machine {
         let is_x86 = isa.triple().architecture.to_string() == "x86_64";
         let has_fused =
             !is_x86 || isa.isa_flags().iter().any(|it| it.name == "has_fma" && it.as_bool() == Some(true));
-        // Wide code is called as C functions of Unix are.
-        let calls_as_c = isa.default_call_conv() == CallConv::SystemV;
+        let wide_vectors = vectors_of(&isa, vectors);
         let mut builder = JITBuilder::with_isa(isa, cranelift_module::default_libcall_names());
         builder.symbol_lookup_fn(Box::new(|_| None));
         let all = imports(program);
@@ -114,7 +124,6 @@ impl Machine {
             builder.symbol(*name, table.values.as_ptr().cast());
         }
         let mut module = JITModule::new(builder);
-        let wide_vectors = wide::known(vectors).filter(|_| calls_as_c);
         let mut links = Joined { has_fused, wide_vectors, ..Joined::default() };
         for import in all {
             let signature = import.signature(module.make_signature());
