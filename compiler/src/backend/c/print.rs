@@ -715,7 +715,9 @@ impl File<'_> {
             self.writer.line("const uint64_t own_at = isobar_reserve(&size, run.threads, 1, 1, each);");
         }
         self.writer.line("char *memory = NULL, *workspace = call->workspace;");
-        self.writer.line("if (workspace == NULL || (uintptr_t)workspace % 64 != 0 || call->workspace_bytes < size) {");
+        self.writer.line(
+            "if (workspace == NULL || (uintptr_t)workspace % 64 != 0 || call->workspace_bytes < size) {",
+        );
         self.writer.line("  memory = size < SIZE_MAX - 63 ? malloc((size_t)size + 63) : NULL;");
         self.writer.line("  if (memory == NULL) return 2;");
         self.writer.line("  workspace = memory + (64 - (uintptr_t)memory % 64) % 64;");
