@@ -19,8 +19,8 @@ const MOST_ARMS: usize = 4;
 /// Takes branches and memory out of the loops in vector lanes.
 ///
 /// - **Precondition**: locals are not declared yet.
-/// - **Effect**: new locals; assignments of locals in branches become choices; what is stored and overwritten unread
-///   goes.
+/// - **Effect**: new locals; assignments of locals in branches become choices, whose arms read nothing but locals; what
+///   is stored and overwritten unread goes.
 /// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
 /// - **Why**: reads without masks, and rows that nobody reads from memory.
 pub(super) fn choose_in_lanes(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
@@ -44,6 +44,7 @@ pub(super) fn choose_in_lanes(items: &mut Vec<Item>, names: &mut Names<'_, '_>) 
                     }
                 }
                 ask_for_nan_once(&mut it.body, names);
+                read_before_choosing(&mut it.body, &variable, names);
             }
             item => item.blocks_mut().into_iter().for_each(|it| choose_in_lanes(it, names)),
         }
@@ -64,6 +65,60 @@ fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
         items.append(&mut rest);
         rest = behind;
     }
+}
+
+/// Names what the arms of choices read, before the statement: a C compiler must not read it for lanes that do not come
+/// there, and masks each read.
+fn read_before_choosing(body: &mut Vec<Item>, variable: &Symbol, names: &mut Names<'_, '_>) {
+    for mut item in std::mem::take(body) {
+        if let Item::Assign(it) = &mut item {
+            let mut elements: Vec<(Element, DType)> = Vec::new();
+            it.value.walk(&mut |expr| {
+                let ExprKind::Ternary { condition, then, otherwise } = &expr.kind else { return };
+                if !tells_points_apart(condition, variable, body) {
+                    return;
+                }
+                for arm in [then, otherwise] {
+                    arm.walk(&mut |expr| {
+                        if let ExprKind::Access(Read::Element(element)) = &expr.kind
+                            && element.index.iter().all(|it| matches!(it, At::Known(_)))
+                            && elements.iter().all(|(known, _)| known != element)
+                        {
+                            elements.push((element.clone(), expr.dtype));
+                        }
+                    });
+                }
+            });
+            let (span, origin) = (it.value.span, it.origin.clone());
+            for (element, dtype) in elements {
+                let wanted = names.arrays[element.array].name.clone().unwrap_or_default();
+                let local = names.new_local(&wanted, dtype);
+                replace_reads(&mut item, &element, local);
+                let value = Expr { kind: ExprKind::Access(Read::Element(element)), dtype, span };
+                body.push(Item::Assign(Assign {
+                    target: Target::Local(local),
+                    value,
+                    origin: origin.clone(),
+                }));
+            }
+        }
+        body.push(item);
+    }
+}
+
+/// Whether a condition differs from point to point along `variable`, behind the statements `before` of its loop.
+fn tells_points_apart(condition: &Expr<Read>, variable: &Symbol, before: &[Item]) -> bool {
+    let mut differs = false;
+    condition.accesses(&mut |read| {
+        differs |= match read {
+            Read::Element(element) => {
+                element.index.iter().any(|at| matches!(at, At::Known(sum) if sum.factor(variable) != 0))
+            }
+            Read::Local(local) => any(before, &mut |it| assigns(it, *local)),
+            Read::Sum(_) => false,
+        };
+    });
+    differs
 }
 
 /// Whether there are assignments and branches alone.
@@ -242,26 +297,18 @@ impl Choice {
                 targets.push(*local);
             }
         }
-        let is_own = |local: usize| any(before, &mut |it| assigns(it, local));
         for branch in &branches.branches {
-            let (mut is_fit, mut differs) = (true, false);
+            let mut is_fit = tells_points_apart(&branch.condition, variable, before);
             branch.condition.walk(&mut |it| {
                 let ExprKind::Access(read) = &it.kind else { return };
                 is_fit &= it.dtype != DType::Bool;
-                match read {
-                    Read::Element(element) => {
-                        let along = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) != 0);
-                        is_fit &= element.index.iter().all(|it| matches!(it, At::Known(_)));
-                        differs |= element.index.iter().any(along);
-                    }
-                    Read::Local(local) => {
-                        is_fit &= !targets.contains(local);
-                        differs |= is_own(*local);
-                    }
-                    Read::Sum(_) => is_fit = false,
-                }
+                is_fit &= match read {
+                    Read::Element(element) => element.index.iter().all(|it| matches!(it, At::Known(_))),
+                    Read::Local(local) => !targets.contains(local),
+                    Read::Sum(_) => false,
+                };
             });
-            if !is_fit || !differs {
+            if !is_fit {
                 return None;
             }
         }
@@ -379,6 +426,49 @@ mod tests {
     use expect_test::expect;
 
     use super::super::samples::check;
+
+    #[test]
+    fn what_arms_read_is_read_before_where_the_choice_differs_from_point_to_point() {
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      b[i, j, k] = s * (a[i - 1, j, k] if a[i, j, k] > s else a[i + 1, j, k])
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double a_1 = a[(i - 1) * a_i + j * a_j + k * a_k];
+                      const double a_2 = a[(i + 1) * a_i + j * a_j + k * a_k];
+                      b_to[(i - i_row) * b_step] = s * (a[i * a_i + j * a_j + k * a_k] > s ? a_1 : a_2);
+                    }
+                  }
+                }
+            "#]],
+        );
+        check(
+            "  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      b[i, j, k] = a[i - 1, j, k] if s > 0.0 else a[i + 1, j, k]
+",
+            &expect![[r#"
+                for (int64_t k = 0; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      b_to[(i - i_row) * b_step]
+                          = s > 0.0 ? a[(i - 1) * a_i + j * a_j + k * a_k] : a[(i + 1) * a_i + j * a_j + k * a_k];
+                    }
+                  }
+                }
+            "#]],
+        );
+    }
 
     #[test]
     fn a_branch_by_what_is_stored_at_the_point_is_a_choice() {
