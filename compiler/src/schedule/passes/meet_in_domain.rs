@@ -1,14 +1,16 @@
 //! Lets neighbouring loops over a row be one on the compute domain, though some have points beside it.
 
 use super::merge_loops::pinned;
-use super::{PassCx, Target};
+use super::{PassCx, Target, named, named_at};
 use crate::diag::Origin;
 use crate::schedule::analysis::cost::{self, operations_of};
 use crate::schedule::nodes::{Loop, Node, Placement, Tree};
-use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
-use crate::schedule::transform::merge::{Ranges, may_merge};
+use crate::schedule::transform::merge::{Ranges, may_merge, merge};
 use crate::schedule::transform::placement::may_place;
+use crate::schedule::transform::split::split;
+use crate::schedule::transform::unit::drop_unit_loop;
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
 pub const NAME: &str = "schedule/meet-in-domain";
@@ -34,13 +36,11 @@ pub fn meet_in_domain(tree: &mut Tree, cx: &mut PassCx) {
     });
     // From the last, so that the places of those before stay.
     for path in fronts.into_iter().rev() {
-        let Some((trial, merged)) = rearranged(tree, &path) else { continue };
+        let Some((trial, merged)) = rearranged(tree, &path, cx) else { continue };
         if !cx.may_change() {
             return;
         }
-        let n_steps = if cx.options.keeps_steps { trial.steps.len() } else { tree.steps.len() };
         *tree = trial;
-        tree.steps.truncate(n_steps);
         for origin in merged {
             cx.applied("the loop over `i` continues the one before it on the compute domain", &origin);
         }
@@ -49,16 +49,18 @@ pub fn meet_in_domain(tree: &mut Tree, cx: &mut PassCx) {
 
 /// The tree with the front at `path` split and the loops behind merged, and the first statement of each that continues
 /// the one before it; none where nothing merges.
-fn rearranged(tree: &Tree, path: &Path) -> Option<(Tree, Vec<Option<Origin>>)> {
+fn rearranged(tree: &Tree, path: &Path, cx: &PassCx) -> Option<(Tree, Vec<Option<Origin>>)> {
     let all_run = all_run_from(tree.loop_at(path)?)?;
     let mut tree = tree.clone();
     // What runs once already goes first: then it is not in the way of what runs once behind the front alone.
-    drop_stages(&mut tree, path);
+    drop_stages(&mut tree, path, cx);
     let mut behind = path.clone();
     if tree.loop_at(path)?.start != all_run.clone().into() {
-        Step::Split { at: LoopRef::of(&tree, path)?, position: all_run }.apply(&mut tree).ok()?;
+        let at = named_at(&tree, cx, path);
+        split(&mut tree, path, &all_run).ok()?;
+        tree.steps.extend(at.map(|at| Step::Split { at, position: all_run }));
         *behind.last_mut()? += 1;
-        drop_stages(&mut tree, &behind);
+        drop_stages(&mut tree, &behind, cx);
     }
     let n_loops = tree.block(&behind)?.len();
     let mut merged = Vec::new();
@@ -68,8 +70,10 @@ fn rearranged(tree: &Tree, path: &Path) -> Option<(Tree, Vec<Option<Origin>>)> {
         for _ in 1..count {
             let [one, other] = [at, at + 1].map(|at| [behind.as_slice(), &[at]].concat());
             merged.push(tree.node(&other)?.first_origin().cloned());
-            let (before, step) = (tree.block(&behind)?.len(), merging(&tree, &one, &other)?);
-            step.apply(&mut tree).ok()?;
+            let (before, ranges) = (tree.block(&behind)?.len(), merging(&tree, &one, &other)?);
+            let names = named(&tree, cx, &behind, at).zip(named(&tree, cx, &behind, at + 1));
+            merge(&mut tree, &one, ranges).ok()?;
+            tree.steps.extend(names.map(|(first, second)| Step::Merge { first, second, ranges }));
             at += tree.block(&behind)?.len() + 1 - before;
         }
     }
@@ -80,14 +84,13 @@ fn rearranged(tree: &Tree, path: &Path) -> Option<(Tree, Vec<Option<Origin>>)> {
 const LEAST_PART: usize = 3;
 
 /// Drops the loops over rows in which a front's stages run once, from the last to the first.
-fn drop_stages(tree: &mut Tree, path: &Path) {
+fn drop_stages(tree: &mut Tree, path: &Path, cx: &PassCx) {
     for at in (0..tree.block(path).map_or(0, <[Node]>::len)).rev() {
         let stage = [path.as_slice(), &[at]].concat();
-        if tree.loop_at(&stage).is_some_and(|it| it.axis != Axis::I)
-            && let Some(at) = LoopRef::of(tree, &stage)
-        {
-            // Refused where it may run several times.
-            let _ = Step::Drop(at).apply(tree);
+        let name = named_at(tree, cx, &stage);
+        // Refused where it may run several times.
+        if tree.loop_at(&stage).is_some_and(|it| it.axis != Axis::I) && drop_unit_loop(tree, &stage).is_ok() {
+            tree.steps.extend(name.map(Step::Drop));
         }
     }
 }
@@ -151,15 +154,14 @@ fn in_lanes(tree: &Tree, path: &Path) -> bool {
 }
 
 /// How the loop at `first` and one behind it may be one, whole or on the compute domain.
-fn merging(tree: &Tree, first: &Path, second: &Path) -> Option<Step> {
+fn merging(tree: &Tree, first: &Path, second: &Path) -> Option<Ranges> {
     let (one, other) = (tree.loop_at(first)?, tree.loop_at(second)?);
     if pinned(tree, other).is_some() {
         return None;
     }
     let few_beside = has_few_beside(one) && has_few_beside(other);
     let ranges = [Ranges::Equal, Ranges::Domain].into_iter().filter(|it| *it == Ranges::Equal || few_beside);
-    let ranges = ranges.into_iter().find(|it| may_merge(tree, one, other, *it).is_ok())?;
-    Some(Step::Merge { first: LoopRef::of(tree, first)?, second: LoopRef::of(tree, second)?, ranges })
+    ranges.into_iter().find(|it| may_merge(tree, one, other, *it).is_ok())
 }
 
 /// Loops of more operations together stay apart: they wait for these, not for memory.
