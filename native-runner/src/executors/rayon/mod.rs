@@ -164,7 +164,7 @@ struct Made<'f> {
     program: Program,
     code: Option<(Shape, Machine)>,
     workspace: Workspace,
-    /// Where there is more than one thread and there was a call.
+    /// Where there is more than one thread, as soon as there is code.
     helpers: Option<Helpers>,
     progress: Arc<Progress>,
 }
@@ -208,8 +208,11 @@ impl<'f> Made<'f> {
         }
     }
 
-    /// Makes code for the launch, where what there is does not fit.
+    /// Makes code for the launch, where what there is does not fit, and the threads that share its loops.
     fn make(&mut self, launch: &Launch) -> Result<(), Failure> {
+        if self.threads > 1 && self.helpers.is_none() {
+            self.helpers = Some(Helpers::of(self.threads)?);
+        }
         let Domain { i, j, k } = launch.domain;
         let given = |at: usize| {
             given(self.flow, at, self.signature, &launch.arguments, launch.domain).map(|(_, it)| it)
@@ -272,9 +275,6 @@ impl<'f> Made<'f> {
     /// One call.
     fn call(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let frame = self.frame(launch)?;
-        if self.threads > 1 && self.helpers.is_none() {
-            self.helpers = Some(Helpers::of(self.threads)?);
-        }
         let helpers = self.helpers.as_ref();
         let Some((_, Machine { functions, sites, launches, .. })) = &self.code else { return Ok(()) };
         let program = &self.program;
