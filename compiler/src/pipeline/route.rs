@@ -217,8 +217,10 @@ impl Trip<'_> {
             self.compilation.levels.sdfg = Some(flow);
             return None;
         }
-        let last_cache = config.passes.machine.as_ref().map(|it| it.last_cache_bytes()).filter(|&it| it > 0);
-        let options = last_cache.map(c::COptions::for_last_cache).unwrap_or_default();
+        let machine = config.passes.machine.as_ref();
+        let options =
+            machine.map(|it| c::COptions::for_machine(it.last_cache_bytes(), it.vector_bytes.into()));
+        let options = options.unwrap_or_default();
         let artifact = watched(self.hook, "c", || c::generate(&flow, &options));
         self.compilation.levels.sdfg = Some(flow);
         self.compilation.levels.artifact = Some(artifact);

@@ -193,7 +193,8 @@ impl Made<'_> {
             }
             _ => true,
         };
-        let is_unit = self.arguments.iter().all(is_side_by_side);
+        let is_long = launch.domain.i >= self.maker.artifact.least_points;
+        let is_unit = is_long && self.arguments.iter().all(is_side_by_side);
         let known = &mut self.code[usize::from(is_unit)];
         if let Some(code) = *known {
             return Ok(code);

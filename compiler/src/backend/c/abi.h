@@ -30,5 +30,5 @@ typedef struct isobar_call {
   double *times;               /* in seconds: when the first step began, and when each ended; may be NULL */
 } isobar_call;
 
-/* 0 done, 1 trap, 2 out of memory, 3 cancelled, 4 compiled for other strides */
+/* 0 done, 1 trap, 2 out of memory, 3 cancelled, 4 compiled for other strides, or for longer rows */
 int32_t isobar_run(const isobar_call *call);

@@ -12,6 +12,14 @@ impl File<'_> {
         if let Some((position, needs)) = it.positions.only_turn() {
             return self.only_turn(it, (&position, &needs));
         }
+        if let Some(block) = self.blocks(it) {
+            self.open("loop", []);
+            let (_, start, end, _) = self.bounds(&it.positions);
+            let last = self.words().size(&it.positions.end.moved(-block.points)).0;
+            self.in_blocks(it, block, (&start, &end, &last));
+            self.writer.close();
+            return;
+        }
         self.open("loop", []);
         // What may have to report a trap is no vector loop for a C compiler.
         let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));

@@ -100,7 +100,7 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
 }
 
 /// How a transcendental function of floats is computed; none for any other.
-fn definition(callee: Callee, dtype: DType) -> Option<&'static Definition> {
+pub(super) fn definition(callee: Callee, dtype: DType) -> Option<&'static Definition> {
     match callee {
         Callee::Function(function) => math::definition(function, dtype),
         Callee::Pow => math::power_definition(dtype),

@@ -9,6 +9,7 @@ pub mod lines;
 pub mod math;
 
 mod binding;
+mod blocks;
 mod expression;
 mod formula;
 mod loops;
@@ -41,6 +42,9 @@ pub const FLAGS: [&str; 8] = [
     "-fstrict-aliasing",
 ];
 
+/// Behind [`FLAGS`], where rows are computed in blocks: gcc would count each row of a loop by itself.
+pub const BLOCK_FLAGS: [&str; 1] = ["-fno-ivopts"];
+
 /// Behind [`FLAGS`], where a run may differ from the interpreter in the last bits: products and sums become one
 /// operation.
 pub const FAST_FLAGS: [&str; 2] = ["-ffp-contract=fast", "-fno-signed-zeros"];
@@ -72,20 +76,24 @@ pub struct COptions {
     pub max_turns: u64,
     /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
     pub stream_from: u64,
+    /// Of the widest vectors of the machine, as far as they are known.
+    pub vector_bytes: u64,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000, stream_from: 16 << 20 }
+        Self { max_turns: 1_000_000, stream_from: 16 << 20, vector_bytes: 0 }
     }
 }
 
 impl COptions {
-    /// For a machine with so large a last cache. More than half of it is not there any more when the next call comes:
-    /// what was read and what the call writes take turns in it.
+    /// For a machine with so large a last cache, and vectors of so many bytes. More than half of the cache is not there any
+    /// more when the next call comes: what was read and what the call writes take turns in it.
     #[must_use]
-    pub fn for_last_cache(bytes: u64) -> Self {
-        Self { stream_from: bytes / 2, ..Self::default() }
+    pub fn for_machine(last_cache_bytes: u64, vector_bytes: u64) -> Self {
+        let known = Self::default();
+        let stream_from = if last_cache_bytes > 0 { last_cache_bytes / 2 } else { known.stream_from };
+        Self { stream_from, vector_bytes, ..known }
     }
 }
 
@@ -104,6 +112,8 @@ pub struct Artifact {
     pub n_parts: usize,
     /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
     pub stream_from: u64,
+    /// Code for neighbours that lie side by side is for domains of so many points along I.
+    pub least_points: i64,
     temporaries: Vec<Temporary>,
 }
 
@@ -139,6 +149,9 @@ impl Artifact {
     #[must_use]
     pub fn flags(&self, is_fast: bool) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
+        if self.least_points > 0 {
+            flags.extend(BLOCK_FLAGS);
+        }
         if is_fast {
             flags.extend(FAST_FLAGS);
             if !self.listing.text.contains("isobar_from_bits") {
@@ -189,7 +202,7 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid graph.
 #[must_use]
 pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
-    let (listing, steps, temporaries, n_parts) = print::file(sdfg, options);
+    let print::Printed { listing, steps, temporaries, n_parts, least_points } = print::file(sdfg, options);
     let argument = |it: &Container| {
         let kind = match it.kind {
             ContainerKind::Field { is_read, is_written } => {
@@ -206,6 +219,7 @@ pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
         steps,
         n_parts,
         stream_from: options.stream_from,
+        least_points,
         temporaries,
     }
 }

@@ -10,7 +10,7 @@ use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, RESERVED, ROW, T
 use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
-use super::{COptions, Temporary, math};
+use super::{COptions, Temporary, blocks, math};
 use crate::backend::code::ahead::rows_of_later_turns;
 use crate::backend::code::nodes::{
     About, Array, BETWEEN_THREADS, Branch, Checked, For, Function, Index, Item, Program, Side, Target, Trap,
@@ -24,14 +24,31 @@ use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
-/// The file, what each of its steps is about, what a run allocates, and in how many parts it can be compiled.
-pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec<Temporary>, usize) {
+/// A file.
+pub(super) struct Printed {
+    pub(super) listing: Listing,
+    /// What each of its steps is about.
+    pub(super) steps: Vec<About>,
+    /// What a run allocates.
+    pub(super) temporaries: Vec<Temporary>,
+    /// In how many parts it can be compiled.
+    pub(super) n_parts: usize,
+    /// How many points along I a domain needs for code in blocks.
+    pub(super) least_points: i64,
+}
+
+/// Writes the file.
+pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
     let mut namer = Namer::new(RESERVED);
     let program = lower(sdfg, &mut namer);
     let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
+    // With mathematics a point takes long as it is.
+    let has_mathematics =
+        wording.callees.iter().any(|&(callee, dtype)| math::definition(callee, dtype).is_some());
+    let least_points = blocks::least_points(&program, options.vector_bytes).filter(|_| !has_mathematics);
     let mut file = File {
         sdfg,
         program: &program,
@@ -43,6 +60,7 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec
         fetches: false,
         streams: BTreeSet::new(),
         streamed: streamed_arrays(&program),
+        least_points,
     };
     file.prologue();
     file.functions();
@@ -54,7 +72,8 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> (Listing, Vec<About>, Vec
         let (dtype, places) = (it.container.dtype, it.places().collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
-    (listing, steps, temporaries.collect(), n_parts)
+    let temporaries = temporaries.collect();
+    Printed { listing, steps, temporaries, n_parts, least_points: least_points.unwrap_or(0) }
 }
 
 pub(super) struct File<'p> {
@@ -72,6 +91,8 @@ pub(super) struct File<'p> {
     /// The arrays whose row at hand is computed beside them, and all of which rows are.
     pub(super) streams: BTreeSet<usize>,
     streamed: BTreeSet<usize>,
+    /// How many points along I a domain needs for code in blocks, where there is such code.
+    pub(super) least_points: Option<i64>,
 }
 
 /// A file with so many steps that threads share can be compiled in parts.
@@ -144,7 +165,8 @@ impl File<'_> {
     /// Whether a bound is the least or greatest of several.
     fn has_alternatives(&self) -> bool {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
-        let mut is_any = self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
+        let mut is_any = self.least_points.is_some();
+        is_any |= self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
         for function in &self.program.functions {
             walk(&function.body, &mut |item| {
                 item.each_size(&mut |size| is_any |= is_one(size));
@@ -621,6 +643,10 @@ impl File<'_> {
             self.writer.line("run.raised = &raised;");
         }
         self.arguments();
+        if let Some(least) = self.least_points {
+            self.writer.line("/* Rows are computed in blocks of whole vectors, of which the last one ends with the row. */");
+            self.writer.line(format_args!("run.is_unit = run.is_unit && I >= {least};"));
+        }
         if !self.program.steps.is_empty() {
             self.writer.line("if (ISOBAR_IS_UNIT(run.is_unit) != run.is_unit) return 4;");
         }

@@ -120,16 +120,23 @@ impl File<'_> {
     pub(super) fn streamed(&mut self, it: &For, rows: &[Element]) {
         let (variable, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
-        self.writer.line(format_args!("for (int64_t i_row = {start}; i_row < {end}; i_row += {LENGTH}) {{"));
+        let block = self.blocks(it);
+        // The last part has a whole block.
+        let most = block.map_or(0, |it| it.points) + i64::from(LENGTH);
+        let (declared, next, qualified) = match block {
+            Some(_) => (", i_end", "i_row = i_end".to_owned(), ""),
+            None => ("", format!("i_row += {LENGTH}"), "const int64_t "),
+        };
+        self.writer.line(format_args!("for (int64_t i_row = {start}{declared}; i_row < {end}; {next}) {{"));
         self.writer.indent();
         self.writer
-            .line(format_args!("const int64_t i_end = {end} - i_row < {LENGTH} ? {end} : i_row + {LENGTH};"));
+            .line(format_args!("{qualified}i_end = {end} - i_row < {most} ? {end} : i_row + {LENGTH};"));
         for row in rows {
             let array = &self.program.arrays[row.array];
             let name = array.name.clone().unwrap_or_default();
             let ctype = c_element_type(array.container.dtype);
             let first = self.first_of(row);
-            self.writer.line(format_args!("{ctype} {name}_row[{LENGTH}];"));
+            self.writer.line(format_args!("{ctype} {name}_row[{most}];"));
             self.writer.line(format_args!(
                 "{ctype} *restrict const {name}_to = is_unit && run->streams ? {name}_row : &{first};"
             ));
@@ -138,13 +145,18 @@ impl File<'_> {
                 .line(format_args!("const int64_t {name}_step = is_unit && run->streams ? 1 : {stride};"));
         }
         self.streams = rows.iter().map(|it| it.array).collect();
-        self.writer.line("#pragma omp simd");
-        self.writer
-            .line(format_args!("for (int64_t {variable} = i_row; {variable} < i_end; ++{variable}) {{"));
-        self.writer.indent();
-        self.items(&it.body);
-        self.writer.dedent();
-        self.writer.line("}");
+        if let Some(block) = block {
+            let last = format!("i_end - {}", block.points);
+            self.in_blocks(it, block, ("i_row", "i_end", &last));
+        } else {
+            self.writer.line("#pragma omp simd");
+            self.writer
+                .line(format_args!("for (int64_t {variable} = i_row; {variable} < i_end; ++{variable}) {{"));
+            self.writer.indent();
+            self.items(&it.body);
+            self.writer.dedent();
+            self.writer.line("}");
+        }
         self.streams.clear();
         for row in rows {
             let name = self.program.arrays[row.array].name.clone().unwrap_or_default();

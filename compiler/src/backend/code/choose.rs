@@ -10,7 +10,7 @@ use super::extrema::ask_for_nan_once;
 use super::hoist::Names;
 use super::nodes::{Assign, At, Branch, Element, If, Item, Read, Target, any, walk};
 use crate::expr::{Expr, ExprKind};
-use crate::space::{Ring, Symbol};
+use crate::space::Symbol;
 use crate::types::DType;
 
 /// A branch that becomes a choice has at most so many arms.
@@ -224,7 +224,7 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
             let Item::Assign(it) = item else { break };
             let (mut is_free, mut is_read) = (!assigns(item, local), false);
             let mut meet = |other: &Element| {
-                is_free &= other.array != stored.array || are_apart(stored, other, ring);
+                is_free &= other.array != stored.array || stored.is_apart_from(other, ring, 0);
                 is_read |= other.array == stored.array;
             };
             it.value.accesses(&mut |read| {
@@ -233,7 +233,7 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
                 }
             });
             if let Target::Element(other) = &it.target {
-                is_free &= other.array != stored.array || are_apart(stored, other, ring);
+                is_free &= other.array != stored.array || stored.is_apart_from(other, ring, 0);
             }
             if !is_free {
                 break;
@@ -247,15 +247,6 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
             body.insert(last, store);
         }
     }
-}
-
-/// Whether two elements of an array are never the same.
-fn are_apart(one: &Element, other: &Element, ring: Option<Ring>) -> bool {
-    one.index.iter().zip(&other.index).enumerate().any(|(dimension, pair)| {
-        let (At::Known(one), At::Known(other)) = pair else { return false };
-        let places = Ring::places_along(ring, dimension);
-        one.distance_from(other).is_some_and(|it| places.map_or(it, |places| it % places) != 0)
-    })
 }
 
 /// Reads a local where an element was read.

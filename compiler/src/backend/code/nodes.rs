@@ -7,7 +7,7 @@ use crate::diag::{Origin, Span, StmtId};
 use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
 use crate::space::order::is_at_most;
-use crate::space::{Affine, Axis, Size, Symbol, names};
+use crate::space::{Affine, Axis, Ring, Size, Symbol, names};
 use crate::types::DType;
 
 /// A graph as functions; each step is one of them, called after the other.
@@ -296,6 +296,19 @@ impl Side {
             Side::Below => "below",
             Side::Above => "above",
         }
+    }
+}
+
+impl Element {
+    /// Whether this one and another one of the array are never the same, by their indices along the dimensions from the
+    /// first that is asked for.
+    #[must_use]
+    pub fn is_apart_from(&self, other: &Self, ring: Option<Ring>, first: usize) -> bool {
+        self.index.iter().zip(&other.index).enumerate().skip(first).any(|(dimension, pair)| {
+            let (At::Known(one), At::Known(other)) = pair else { return false };
+            let places = Ring::places_along(ring, dimension);
+            one.distance_from(other).is_some_and(|it| places.map_or(it, |places| it % places) != 0)
+        })
     }
 }
 
