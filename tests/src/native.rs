@@ -100,6 +100,19 @@ pub fn named(name: &str) -> Result<Backend> {
         .with_context(|| format!("no back end `{name}` makes code of schedules"))
 }
 
+/// This machine, for which the schedules of runs are made.
+#[must_use]
+pub fn machine_of(tools: &Tools) -> MachineModel {
+    let machine = &tools.machine;
+    let caches = machine.caches.iter().map(|it| Cache { bytes: it.bytes, cores: it.cores });
+    MachineModel {
+        cores: machine.cores,
+        caches: caches.collect(),
+        line_bytes: machine.line_bytes,
+        vector_bytes: machine.vector_bytes,
+    }
+}
+
 /// What back ends use here to get ready; its files are removed with it.
 #[derive(Debug)]
 pub struct Workplace {
@@ -126,15 +139,9 @@ impl Workplace {
             // Code is kept only where nobody else can write.
             DirBuilder::new().mode(0o700).create(it)?;
         }
-        let Tools { cc, machine, .. } = Tools::find(&environment);
-        let caches = machine.caches.iter().map(|it| Cache { bytes: it.bytes, cores: it.cores });
-        let machine = MachineModel {
-            cores: machine.cores,
-            caches: caches.collect(),
-            line_bytes: machine.line_bytes,
-            vector_bytes: machine.vector_bytes,
-        };
-        Ok(Self { cc, machine, folder: folder.to_owned(), cache })
+        let tools = Tools::find(&environment);
+        let machine = machine_of(&tools);
+        Ok(Self { cc: tools.cc, machine, folder: folder.to_owned(), cache })
     }
 
     /// In a folder of this process among those of the system for what is needed for a while.

@@ -25,6 +25,7 @@ use serde::Serialize;
 
 use super::fields::{Agreement, Fields};
 use super::{EXACT, FLAGS, FUSED, Kernel, Tolerance};
+use crate::native::machine_of;
 use crate::{launch, root, run_debug};
 
 /// A size at which nothing is a multiple of anything.
@@ -146,7 +147,14 @@ impl Compiled {
         let path = root().join(kernel.text);
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         let project = Project::of_one(kernel.text, &text);
-        let config = Config::with_precision(precision);
+        let tools = Tools::find(&Environment {
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            cc: std::env::var("CC").ok(),
+            ..Environment::default()
+        });
+        // As a run is scheduled.
+        let mut config = Config::with_precision(precision);
+        config.passes.machine = Some(machine_of(&tools));
         let begun = Instant::now();
         let ms = |begun: Instant| begun.elapsed().as_secs_f64() * 1e3;
         let mut timer = Timer::new(|| ms(begun));
@@ -172,11 +180,6 @@ impl Compiled {
         if cache.exists() {
             fs::remove_dir_all(&cache).with_context(|| cache.display().to_string())?;
         }
-        let tools = Tools::find(&Environment {
-            path: std::env::var_os("PATH").unwrap_or_default(),
-            cc: std::env::var("CC").ok(),
-            ..Environment::default()
-        });
         let ready = Ready { tools, cache, folder: folder.to_owned() };
         let told = Mutex::new(Vec::new());
         let tell = |event| {
