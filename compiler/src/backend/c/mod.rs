@@ -30,7 +30,7 @@ use crate::types::DType;
 pub const ENTRY: &str = "isobar_run";
 
 /// What the compiler must be told besides the target machine, or the bits change.
-pub const FLAGS: [&str; 8] = [
+pub const FLAGS: [&str; 9] = [
     "-std=gnu11",
     "-O3",
     "-fopenmp",
@@ -38,6 +38,8 @@ pub const FLAGS: [&str; 8] = [
     math::FLAGS[0],
     math::FLAGS[1],
     math::FLAGS[2],
+    // What stands in one loop stays there: gcc 12 puts stores under a condition behind the store that follows them.
+    "-fno-tree-loop-distribution",
     // Needed for nothing but speed: fields of different arguments never overlap, and the text says so.
     "-fstrict-aliasing",
 ];
