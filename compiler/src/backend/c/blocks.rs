@@ -158,7 +158,6 @@ impl File<'_> {
     /// starts.
     pub(super) fn in_blocks(&mut self, it: &For, block: Block, (start, end, last): (&str, &str, &str)) {
         let Block { points, .. } = block;
-        let variable = self.words().symbol(&it.positions.variable);
         self.writer.line(format_args!(
             "for (int64_t i_block = {start}; i_block < {end}; i_block += is_unit ? {points} : INT64_MAX / 2) {{"
         ));
@@ -166,14 +165,18 @@ impl File<'_> {
         self.writer
             .line(format_args!("const int64_t i_from = is_unit ? isobar_least(i_block, {last}) : i_block;"));
         self.writer.line(format_args!("const int64_t i_to = is_unit ? i_from + {points} : {end};"));
-        self.writer.line("#pragma omp simd");
-        self.writer
-            .line(format_args!("for (int64_t {variable} = i_from; {variable} < i_to; ++{variable}) {{"));
-        self.writer.indent();
-        self.items(&it.body);
+        self.in_lanes(it, ("i_from", "i_to"));
         self.writer.dedent();
         self.writer.line("}");
-        self.writer.dedent();
+    }
+
+    /// Writes a loop over points in vector lanes.
+    pub(super) fn in_lanes(&mut self, it: &For, (start, end): (&str, &str)) {
+        let variable = self.words().symbol(&it.positions.variable);
+        self.writer.line("#pragma omp simd");
+        self.writer
+            .line(format_args!("for (int64_t {variable} = {start}; {variable} < {end}; ++{variable}) {{"));
+        self.block(&it.body);
         self.writer.line("}");
     }
 }

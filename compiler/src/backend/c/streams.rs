@@ -118,7 +118,7 @@ fn is_written_elsewhere(it: &For, rows: &[Element]) -> bool {
 impl File<'_> {
     /// Writes a loop along rows of which some go past the caches.
     pub(super) fn streamed(&mut self, it: &For, rows: &[Element]) {
-        let (variable, start, end, _) = self.bounds(&it.positions);
+        let (_, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
         let block = self.blocks(it);
         // The last part has a whole block.
@@ -149,13 +149,7 @@ impl File<'_> {
             let last = format!("i_end - {}", block.points);
             self.in_blocks(it, block, ("i_row", "i_end", &last));
         } else {
-            self.writer.line("#pragma omp simd");
-            self.writer
-                .line(format_args!("for (int64_t {variable} = i_row; {variable} < i_end; ++{variable}) {{"));
-            self.writer.indent();
-            self.items(&it.body);
-            self.writer.dedent();
-            self.writer.line("}");
+            self.in_lanes(it, ("i_row", "i_end"));
         }
         self.streams.clear();
         for row in rows {
