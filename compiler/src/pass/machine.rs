@@ -32,6 +32,12 @@ impl MachineModel {
         Some(cache.bytes / u64::from(cache.cores.max(1)))
     }
 
+    /// What a core has of a cache behind the second, if there is one.
+    #[must_use]
+    pub fn share_of_last_cache_bytes(&self) -> u64 {
+        self.caches.iter().skip(2).next_back().map_or(0, |it| it.bytes / u64::from(it.cores.max(1)))
+    }
+
     /// The cache that lies before memory.
     #[must_use]
     pub fn last_cache_bytes(&self) -> u64 {

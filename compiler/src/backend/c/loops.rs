@@ -63,7 +63,9 @@ impl File<'_> {
 
     /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
     fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
-        let rows = if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it) };
+        let vector_bytes = self.options.vector_bytes;
+        let rows =
+            if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it, vector_bytes) };
         let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
         let along = self.words().affine(along).0;
         self.writer.indent();

@@ -181,7 +181,8 @@ impl File<'_> {
         for function in &self.program.functions {
             walk(&function.body, &mut |item| {
                 let Item::For(it) = item else { return };
-                is_any = is_any || !rows_of_later_turns(self.program, it).is_empty();
+                is_any =
+                    is_any || !rows_of_later_turns(self.program, it, self.options.vector_bytes).is_empty();
             });
         }
         is_any

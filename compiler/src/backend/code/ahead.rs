@@ -11,15 +11,21 @@ use crate::expr::ExprKind;
 use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
-/// At most, and at least, so many turns are between the one that asks for a row and the first that reads it.
+/// At most so many turns are between the one that asks for a row and the first that reads it.
 const MOST_TURNS: usize = 6;
-const LEAST_TURNS: usize = 2;
+
+/// At least so many. With vectors of 64 bytes a turn of many operations is shorter than memory takes; with others it is
+/// longer, and what is asked for sooner takes the place of what is read in between: vertical advection takes a tenth
+/// more with two, transport with piecewise parabolas a twentieth.
+fn least_turns(vector_bytes: u64) -> usize {
+    if vector_bytes >= 64 { 2 } else { 1 }
+}
 
 /// Operations for each point of a row that take as long as memory does to answer while it is busy.
 const OPERATIONS: usize = 48;
 
 /// How many turns ahead rows are asked for: the fewer operations a turn has, the sooner it is over.
-fn turns_ahead(body: &[Item]) -> i64 {
+fn turns_ahead(body: &[Item], vector_bytes: u64) -> i64 {
     let mut n = 0;
     walk(body, &mut |item| {
         item.each_expr(&mut |expr| {
@@ -34,18 +40,19 @@ fn turns_ahead(body: &[Item]) -> i64 {
             });
         });
     });
-    (OPERATIONS / n.max(1)).clamp(LEAST_TURNS, MOST_TURNS) as i64
+    (OPERATIONS / n.max(1)).clamp(least_turns(vector_bytes), MOST_TURNS) as i64
 }
 
 /// One element of each row of a field that a later turn of a loop is the first to read, where the loop runs row by row:
-/// no loop inside has more than one position, but those along the rows.
+/// no loop inside has more than one position, but those along the rows. How much later depends on the bytes of a vector,
+/// 0 where they are not known.
 #[must_use]
-pub fn rows_of_later_turns(program: &Program, around: &For) -> Vec<Element> {
+pub fn rows_of_later_turns(program: &Program, around: &For, vector_bytes: u64) -> Vec<Element> {
     let mut rows = Rows { program, around, known: BTreeMap::new(), found: BTreeMap::new(), has_rows: false };
     if around.axis == Axis::I || around.positions.step != 1 || !rows.items(&around.body) || !rows.has_rows {
         return Vec::new();
     }
-    let turns = turns_ahead(&around.body);
+    let turns = turns_ahead(&around.body, vector_bytes);
     let turns = if around.is_descending { -turns } else { turns };
     let found = rows.first_of_their_kind().into_iter().map(|(mut row, at)| {
         if let Some(At::Known(sum)) = row.index.get_mut(at.dimension) {

@@ -31,9 +31,9 @@ pub(super) fn choose_in_lanes(items: &mut Vec<Item>, names: &mut Names<'_, '_>) 
         match item {
             Item::For(it) if it.is_simd && is_plain(&it.body) => {
                 keep_values(&mut it.body, names);
-                drop_overwritten(&mut it.body);
-                read_before_storing(&mut it.body, names);
                 let variable = it.positions.variable.clone();
+                drop_overwritten(&mut it.body, Some(&variable), names);
+                read_before_storing(&mut it.body, names);
                 for item in std::mem::take(&mut it.body) {
                     match item {
                         Item::If(branches) => match Choice::of(&branches, &it.body, &variable) {
@@ -60,7 +60,7 @@ fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
         let behind = rest.split_off(end);
         if first {
             keep_values(&mut rest, names);
-            drop_overwritten(&mut rest);
+            drop_overwritten(&mut rest, None, names);
         }
         items.append(&mut rest);
         rest = behind;
@@ -189,23 +189,30 @@ fn assigns(item: &Item, local: usize) -> bool {
     matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local)
 }
 
-/// Leaves out what a statement stores where another one stores before anything of the array is read.
-fn drop_overwritten(body: &mut Vec<Item>) {
+/// Leaves out what a statement stores where another one stores before it is read: at this point, or in another lane of
+/// the loop over this variable.
+fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<'_, '_>) {
     for at in (0..body.len()).rev() {
-        if is_overwritten(body, at) {
+        if is_overwritten(body, at, lanes, names) {
             body.remove(at);
         }
     }
 }
 
-fn is_overwritten(body: &[Item], at: usize) -> bool {
+fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Names<'_, '_>) -> bool {
     let Item::Assign(Assign { target: Target::Element(element), .. }) = &body[at] else { return false };
     let stores = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(it), .. }) if it == element);
     let Some(next) = body[at + 1..].iter().position(stores) else { return false };
+    let ring = names.arrays[element.array].container.ring;
+    let is_apart = |read: &Element| match lanes {
+        Some(variable) => element.is_apart_from_all(read, ring, variable),
+        None => element.is_apart_from(read, ring, 0),
+    };
+    let may_read = |read: &Element| read.array == element.array && !is_apart(read);
     let mut is_read = false;
     walk(&body[at + 1..=at + 1 + next], &mut |item| {
         item.each_expr(&mut |expr| {
-            expr.accesses(&mut |it| is_read |= matches!(it, Read::Element(it) if it.array == element.array));
+            expr.accesses(&mut |it| is_read |= matches!(it, Read::Element(it) if may_read(it)));
         });
     });
     let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
@@ -547,6 +554,32 @@ mod tests {
                     const double t_1 = b[(i - 1) * b_i + j * b_j + k * b_k];
                     t[i + j * t_j + k * t_k] = t_1;
                     b[i * b_i + j * b_j + k * b_k] = a[i * a_i + j * a_j + k * a_k] > 0.0 ? 4.0 : 5.0;
+                  }
+                }
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_stored_and_overwritten_goes_where_another_level_is_read() {
+        check(
+            "  for k in [1, K) ascending:
+    simd i in [0, I) parallel:
+      t[i, j, k] = a[i, j, k]
+      b[i, j, k] = 2.0
+      t[i, j, k] = t[i, j, k] - t[i, j, k - 1]
+",
+            &expect![[r#"
+                for (int64_t k = 1; k < K; ++k) {
+                  for (int64_t i_row = 0; i_row < I; i_row += 672) {
+                    const int64_t i_end = I - i_row < 672 ? I : i_row + 672;
+                    double b_row[672];
+                    #pragma omp simd
+                    for (int64_t i = i_row; i < i_end; ++i) {
+                      const double t_1 = a[i * a_i + j * a_j + k * a_k];
+                      b_to[(i - i_row) * b_step] = 2.0;
+                      t[i + j * t_j + k * t_k] = t_1 - t[i + j * t_j + (k - 1) * t_k];
+                    }
                   }
                 }
             "#]],

@@ -304,11 +304,24 @@ impl Element {
     /// first that is asked for.
     #[must_use]
     pub fn is_apart_from(&self, other: &Self, ring: Option<Ring>, first: usize) -> bool {
-        self.index.iter().zip(&other.index).enumerate().skip(first).any(|(dimension, pair)| {
-            let (At::Known(one), At::Known(other)) = pair else { return false };
-            let places = Ring::places_along(ring, dimension);
-            one.distance_from(other).is_some_and(|it| places.map_or(it, |places| it % places) != 0)
-        })
+        (first..self.index.len()).any(|it| self.is_apart_along(it, other, ring))
+    }
+
+    /// The same by the indices that a loop's variable is no part of: in whatever iterations of it.
+    #[must_use]
+    pub fn is_apart_from_all(&self, other: &Self, ring: Option<Ring>, variable: &Symbol) -> bool {
+        let is_same = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
+        (0..self.index.len()).any(|it| is_same(&self.index[it]) && self.is_apart_along(it, other, ring))
+    }
+
+    fn is_apart_along(&self, dimension: usize, other: &Self, ring: Option<Ring>) -> bool {
+        let (Some(At::Known(one)), Some(At::Known(other))) =
+            (self.index.get(dimension), other.index.get(dimension))
+        else {
+            return false;
+        };
+        let places = Ring::places_along(ring, dimension);
+        one.distance_from(other).is_some_and(|it| places.map_or(it, |places| it % places) != 0)
     }
 }
 

@@ -43,8 +43,11 @@ impl Machine {
     /// The machine of a model: where it says nothing, as [`Machine::CPU`].
     #[must_use]
     pub fn of(model: &MachineModel) -> Self {
+        // What leaves a small second cache comes back from a large last one, which is far nearer than memory.
+        let behind = model.share_of_last_cache_bytes().min(COUNTED_BEHIND);
+        let counted = model.core_cache_bytes().map(|it| it.max(behind));
         // The rest is for what nobody counts: code, the stack, other programs.
-        let cache_bytes = model.core_cache_bytes().map_or(Self::CPU.cache_bytes, |it| 0.75 * it as f64);
+        let cache_bytes = counted.map_or(Self::CPU.cache_bytes, |it| 0.75 * it as f64);
         // C compilers do not use wider vectors unless they are told to.
         let lanes = f64::from(model.vector_bytes.clamp(16, 32)) / 32.0;
         Self {
@@ -55,6 +58,11 @@ impl Machine {
         }
     }
 }
+
+/// Of a core's share of the last cache so much counts as its own: as much as second caches of today have. With half of
+/// that in the second cache, vertical advection and tridiagonal systems whose arrays of a row stay in both take three
+/// quarters to two thirds of the time that they take with arrays in memory, and no kernel takes longer.
+const COUNTED_BEHIND: u64 = 1 << 20;
 
 /// What something costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -417,6 +425,11 @@ mod tests {
         let own = Machine::of(&model(&[32 << 10, 2 << 20, 64 << 20], 64));
         assert_eq!(own, Machine { cores: 4, ..Machine::CPU });
         assert_eq!(Machine::of(&model(&[], 32)), Machine { cores: 4, ..Machine::CPU });
+        // A share of the last cache makes up for a small second one, but no further.
+        let (half, behind) = (256 << 10, 2 << 20);
+        assert_eq!(Machine::of(&model(&[32 << 10, half], 32)).cache_bytes, 0.75 * 128.0 * 1024.0);
+        assert_eq!(Machine::of(&model(&[32 << 10, half, behind], 32)).cache_bytes, 768.0 * 1024.0);
+        assert_eq!(Machine::of(&model(&[32 << 10, half, 32 << 20], 32)).cache_bytes, 768.0 * 1024.0);
         let small = Machine::of(&model(&[64 << 10], 16));
         assert_eq!((small.cache_bytes, small.operations_per_ns), (0.75 * 32.0 * 1024.0, 3.0));
     }

@@ -86,10 +86,11 @@ impl Translation<'_, '_> {
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
-        let rows = if self.looks_ahead || self.links.wide_vectors().is_none() {
-            Vec::new()
-        } else {
-            rows_of_later_turns(self.shared.program, it)
+        let rows = match self.links.wide_vectors() {
+            Some(isa) if !self.looks_ahead => {
+                rows_of_later_turns(self.shared.program, it, isa.bytes() as u64)
+            }
+            _ => Vec::new(),
         };
         let looks_ahead = self.looks_ahead;
         self.looks_ahead |= !rows.is_empty();

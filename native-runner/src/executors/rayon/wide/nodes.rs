@@ -14,7 +14,7 @@ pub(in super::super) enum Isa {
 }
 
 impl Isa {
-    pub(super) fn bytes(self) -> usize {
+    pub(in super::super) fn bytes(self) -> usize {
         match self {
             Isa::Avx512 => 64,
             Isa::Avx2 => 32,
