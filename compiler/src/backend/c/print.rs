@@ -7,7 +7,7 @@ use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
 use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
-use super::streams::{STREAM, streamed_arrays, streamed_rows, threshold};
+use super::streams::{self, Form, Streams, streamed_arrays, streamed_rows, threshold};
 use super::strips::lanes_of;
 use super::words::Words;
 use super::{COptions, Temporary, blocks, math};
@@ -58,7 +58,7 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
         n_listed: 0,
         lanes: BTreeSet::new(),
         fetches: false,
-        streams: BTreeSet::new(),
+        streams: Streams::none(),
         streamed: streamed_arrays(&program),
         least_points,
     };
@@ -88,8 +88,8 @@ pub(super) struct File<'p> {
     pub(super) lanes: BTreeSet<usize>,
     /// Whether a loop around asks for what its later turns read.
     pub(super) fetches: bool,
-    /// The arrays whose row at hand is computed beside them, and all of which rows are.
-    pub(super) streams: BTreeSet<usize>,
+    pub(super) streams: Streams,
+    /// All arrays of which rows go past the caches.
     streamed: BTreeSet<usize>,
     /// How many points along I a domain needs for code in blocks, where there is such code.
     pub(super) least_points: Option<i64>,
@@ -136,7 +136,15 @@ impl File<'_> {
             self.writer.line("");
             paste(&mut self.writer, &threshold(self.options));
             self.writer.line("");
-            paste(&mut self.writer, STREAM);
+            paste(&mut self.writer, streams::PAST_CACHES);
+            for (form, text) in [(Form::Piece, streams::PIECES), (Form::Row, streams::ROWS)] {
+                if self.has_form(form) {
+                    self.writer.line("");
+                    paste(&mut self.writer, text);
+                }
+            }
+            self.writer.line("");
+            paste(&mut self.writer, streams::END);
         }
         if self.program.has_traps() {
             self.writer.line("");
@@ -320,6 +328,16 @@ impl File<'_> {
     /// Whether a loop writes rows past the caches.
     fn has_streams(&self, it: &For) -> bool {
         !streamed_rows(&self.streamed, it).is_empty()
+    }
+
+    /// Whether rows of some loop go past the caches in this form.
+    fn has_form(&self, form: Form) -> bool {
+        let is_meant = |it: &For| {
+            let rows = streamed_rows(&self.streamed, it);
+            !rows.is_empty() && self.form(it, &rows) == form
+        };
+        let has = |items: &[Item]| any(items, &mut |it| matches!(it, Item::For(it) if is_meant(it)));
+        self.program.functions.iter().any(|it| has(&it.body))
     }
 
     /// Names what a function uses; tells whether that depends on the strides along i.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::binding::{ATOM, TERNARY};
 use super::expression::{self, Bound, Wording, at_least};
+use super::streams::{Form, Streams};
 use crate::backend::code::nodes::{At, Element, Meaning, Program, Read, suffix};
 use crate::expr::Expr;
 use crate::sdfg::nodes::Strides;
@@ -16,8 +17,7 @@ pub(super) struct Words<'p> {
     pub(super) program: &'p Program,
     /// The locals of which each lane of a strip has one.
     pub(super) lanes: &'p BTreeSet<usize>,
-    /// The arrays whose row at hand is computed beside them.
-    pub(super) streams: &'p BTreeSet<usize>,
+    pub(super) streams: &'p Streams,
 }
 
 impl Words<'_> {
@@ -74,12 +74,16 @@ impl Words<'_> {
         if array.container.is_scalar() {
             return (name, ATOM);
         }
-        if self.streams.contains(&element.array) {
+        if self.streams.arrays.contains(&element.array) {
             let along = match element.index.first() {
                 Some(At::Known(sum)) => self.affine(sum).0,
                 Some(At::Found { .. }) | None => String::new(),
             };
-            return (format!("{name}_to[({along} - i_row) * {name}_step]"), ATOM);
+            let text = match self.streams.form {
+                Form::Row => format!("{name}_to[({along} - i_row) * {name}_step]"),
+                Form::Piece => format!("{name}_row[{along} - i_block]"),
+            };
+            return (text, ATOM);
         }
         let is_packed = array.container.strides == Strides::Packed;
         let mut terms = Vec::new();
