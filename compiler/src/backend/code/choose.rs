@@ -206,7 +206,7 @@ fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Name
     let ring = names.arrays[element.array].container.ring;
     let is_apart = |read: &Element| match lanes {
         Some(variable) => element.is_apart_from_all(read, ring, variable),
-        None => element.is_apart_from(read, ring, 0),
+        None => element.is_apart_from(read, ring),
     };
     let may_read = |read: &Element| read.array == element.array && !is_apart(read);
     let mut is_read = false;
@@ -231,7 +231,7 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
             let Item::Assign(it) = item else { break };
             let (mut is_free, mut is_read) = (!assigns(item, local), false);
             let mut meet = |other: &Element| {
-                is_free &= other.array != stored.array || stored.is_apart_from(other, ring, 0);
+                is_free &= other.array != stored.array || stored.is_apart_from(other, ring);
                 is_read |= other.array == stored.array;
             };
             it.value.accesses(&mut |read| {
@@ -240,7 +240,7 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
                 }
             });
             if let Target::Element(other) = &it.target {
-                is_free &= other.array != stored.array || stored.is_apart_from(other, ring, 0);
+                is_free &= other.array != stored.array || stored.is_apart_from(other, ring);
             }
             if !is_free {
                 break;

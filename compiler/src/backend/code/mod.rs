@@ -5,6 +5,7 @@
 
 pub mod ahead;
 pub mod nodes;
+pub mod repeat;
 pub mod uses;
 
 mod choose;

@@ -300,14 +300,13 @@ impl Side {
 }
 
 impl Element {
-    /// Whether this one and another one of the array are never the same, by their indices along the dimensions from the
-    /// first that is asked for.
+    /// Whether this one and another one of the array are never the same.
     #[must_use]
-    pub fn is_apart_from(&self, other: &Self, ring: Option<Ring>, first: usize) -> bool {
-        (first..self.index.len()).any(|it| self.is_apart_along(it, other, ring))
+    pub fn is_apart_from(&self, other: &Self, ring: Option<Ring>) -> bool {
+        (0..self.index.len()).any(|it| self.is_apart_along(it, other, ring))
     }
 
-    /// The same by the indices that a loop's variable is no part of: in whatever iterations of it.
+    /// Whether they are never the same in whatever iterations of the loop over a variable.
     #[must_use]
     pub fn is_apart_from_all(&self, other: &Self, ring: Option<Ring>, variable: &Symbol) -> bool {
         let is_same = |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);

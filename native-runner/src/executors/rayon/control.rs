@@ -119,6 +119,13 @@ impl Translation<'_, '_> {
 
     /// The iterations in groups of lanes, and one by one what is left.
     pub(super) fn vector_loop(&mut self, it: &For) {
+        let ends = [&it.positions.start, &it.positions.end].map(|it| self.known_size(it));
+        if let [Some(start), Some(end)] = ends
+            && end - start == 1
+        {
+            // A point beside a row: a vector with a single lane takes longer.
+            return self.scalar_loop(it);
+        }
         if self.wide_loop(it) {
             return;
         }

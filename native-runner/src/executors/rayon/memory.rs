@@ -53,6 +53,21 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// A size that is the same for the whole run.
+    pub(super) fn known_size(&self, size: &Size) -> Option<i64> {
+        let all = |parts: &[Size]| parts.iter().map(|it| self.known_size(it)).collect::<Option<Vec<_>>>();
+        match size {
+            Size::Affine(sum) => {
+                let mut terms = sum.terms();
+                terms.try_fold(sum.offset(), |total, (symbol, factor)| {
+                    Some(total + factor * self.known(symbol)?)
+                })
+            }
+            Size::Min(parts) => all(parts)?.into_iter().min(),
+            Size::Max(parts) => all(parts)?.into_iter().max(),
+        }
+    }
+
     pub(super) fn size(&mut self, size: &Size) -> Clif {
         let (parts, how) = match size {
             Size::Affine(sum) => return self.affine(sum),

@@ -50,19 +50,17 @@ impl Emit<'_> {
         self.n_slots += 1;
         self.lanes_slot = slot;
         let is_double = self.body.lane_bytes() == 8;
-        for quarter in 0..4_u64 {
-            let numbers = if is_double { quarter } else { ((2 * quarter + 1) << 32) | (2 * quarter) };
-            self.asm.constant(R11, numbers);
-            let Memory { base, index, offset } = slot_at(slot);
-            let at = Memory { base, index, offset: offset + 8 * i32::try_from(quarter).expect("few lanes") };
-            self.asm.store(at, R11);
-        }
-        let whole = Rm::Memory(slot_at(slot));
-        self.asm.vex(Code::new(1, 1, true, 0x6e), false, ALL, 0, Rm::Register(count.0), None);
+        let to_vector = Code::new(1, 1, true, 0x6e);
+        // The numbers of the lanes, a byte each, of which words become.
+        self.asm.constant(R11, 0x0706_0504_0302_0100);
+        self.asm.vex(to_vector, false, SPARE, 0, Rm::Register(R11.0), None);
+        let words = Code::new(1, 2, false, if is_double { 0x32 } else { 0x31 });
+        self.asm.vex(words, true, SPARE, 0, Rm::Register(SPARE), None);
+        self.asm.vex(to_vector, false, ALL, 0, Rm::Register(count.0), None);
         let spread = Code::new(1, 2, false, if is_double { 0x59 } else { 0x58 });
         self.asm.vex(spread, true, ALL, 0, Rm::Register(ALL), None);
-        self.asm.vex(greater_code(is_double), true, ALL, ALL, whole, None);
-        self.asm.vex(store_code(Kind::I64), true, ALL, 0, whole, None);
+        self.asm.vex(greater_code(is_double), true, ALL, ALL, Rm::Register(SPARE), None);
+        self.asm.vex(store_code(Kind::I64), true, ALL, 0, Rm::Memory(slot_at(slot)), None);
     }
 
     /// Reads the mask again.

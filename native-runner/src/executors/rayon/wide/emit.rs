@@ -180,6 +180,16 @@ impl Emit<'_> {
         self.asm.load(RCX, Memory::at(WORDS, 0));
         self.asm.subtract(RCX, AT);
         self.asm.jump_if(Condition::LessOrEqual, end);
+        if self.ends_with_whole() {
+            let few = self.asm.label();
+            // Where one vector was whole, the row has at least as many.
+            self.asm.test(AT);
+            self.asm.jump_if(Condition::Equal, few);
+            self.asm.move_to(AT, LAST);
+            self.blocks(end);
+            self.asm.jump(end);
+            self.asm.bind(few);
+        }
         match self.body.isa {
             Isa::Avx512 => {
                 self.asm.constant(R11, 1);
@@ -199,6 +209,12 @@ impl Emit<'_> {
         self.asm.pop(RBP);
         self.asm.return_();
         self.asm.set_later(frame, i32::try_from(self.n_slots).expect("few slots") * SLOT_BYTES);
+    }
+
+    /// Whether the last vector ends with the row, and does again what the one before it did. Masks cost more where they
+    /// are vectors: what is stored through them reaches the next loop's reads late.
+    fn ends_with_whole(&self) -> bool {
+        self.body.isa == Isa::Avx2 && self.body.may_repeat
     }
 
     /// Loops over the iterations that fill all lanes: first several vectors of them in a turn, then one by one.

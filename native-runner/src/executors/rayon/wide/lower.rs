@@ -7,6 +7,7 @@ use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as 
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
+use isobar_compiler::backend::code::repeat::may_repeat;
 use isobar_compiler::expr::Expr;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Storage};
 use isobar_compiler::space::{Affine, AxisSet, Ring, Symbol};
@@ -135,7 +136,13 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let first = Block { steps: Vec::new(), end: End::Done };
         let mut this = Self {
             around,
-            body: Body { isa, lanes, blocks: vec![first], ..Body::default() },
+            body: Body {
+                isa,
+                lanes,
+                blocks: vec![first],
+                may_repeat: may_repeat(program, it),
+                ..Body::default()
+            },
             words: vec![zero],
             known: BTreeMap::new(),
             fixed: BTreeMap::new(),

@@ -280,6 +280,8 @@ pub(in super::super) struct Body {
     pub(super) blocks: Vec<Block>,
     pub(super) pointers: Vec<Pointer>,
     pub(super) n_slots: usize,
+    /// Whether iterations may be done twice.
+    pub(super) may_repeat: bool,
 }
 
 impl Body {

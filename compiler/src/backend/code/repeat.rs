@@ -1,0 +1,51 @@
+//! Loops over rows of which some points may be computed twice, so that the last vector of a row is a whole one too.
+
+use super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+
+/// Whether points of a loop may be computed twice: there are assignments alone, locals are those of the point, and
+/// nothing is read that some point writes.
+#[must_use]
+pub fn may_repeat(program: &Program, it: &For) -> bool {
+    let (body, variable) = (&it.body, &it.positions.variable);
+    let mut own = Vec::new();
+    for item in body {
+        match item {
+            Item::Declare(it) => own.push(it.local),
+            Item::Assign(Assign { target: Target::Local(local), .. }) if !own.contains(local) => {
+                return false;
+            }
+            Item::Assign(_) => {}
+            _ => return false,
+        }
+    }
+    let (mut read, mut written) = (Vec::new(), Vec::new());
+    each_element(body, &mut |it, is_written| {
+        if is_written { written.push(it.clone()) } else { read.push(it.clone()) }
+    });
+    let is_known = |it: &Element| it.index.iter().all(|at| matches!(at, At::Known(_)));
+    written.iter().all(|one| {
+        let ring = program.arrays[one.array].container.ring;
+        let is_same = |other: &Element| other.array == one.array;
+        // At whatever points of the row.
+        let is_apart = |other: &Element| one.is_apart_from_all(other, ring, variable);
+        is_known(one)
+            && read.iter().filter(|it| is_same(it)).all(is_apart)
+            && written.iter().filter(|it| is_same(it)).all(|other| other == one || is_apart(other))
+    })
+}
+
+/// Calls `each` for the elements that items read or write, and tells which.
+pub(in crate::backend) fn each_element(items: &[Item], each: &mut dyn FnMut(&Element, bool)) {
+    for item in items {
+        if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
+            each(element, true);
+        }
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |read| {
+                if let Read::Element(element) = read {
+                    each(element, false);
+                }
+            });
+        });
+    }
+}
