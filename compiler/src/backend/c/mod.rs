@@ -30,7 +30,7 @@ use crate::types::DType;
 pub const ENTRY: &str = "isobar_run";
 
 /// What the compiler must be told besides the target machine, or the bits change.
-pub const FLAGS: [&str; 9] = [
+pub const FLAGS: [&str; 10] = [
     "-std=gnu11",
     "-O3",
     "-fopenmp",
@@ -40,6 +40,7 @@ pub const FLAGS: [&str; 9] = [
     math::FLAGS[2],
     // What stands in one loop stays there: gcc 12 puts stores under a condition behind the store that follows them.
     "-fno-tree-loop-distribution",
+    "-fno-tree-loop-distribute-patterns",
     // Needed for nothing but speed: fields of different arguments never overlap, and the text says so.
     "-fstrict-aliasing",
 ];

@@ -93,7 +93,8 @@ impl Translation<'_, '_> {
             _ => Vec::new(),
         };
         let looks_ahead = self.looks_ahead;
-        self.looks_ahead |= !rows.is_empty();
+        let asks = !rows.is_empty();
+        self.looks_ahead |= asks;
         let body = |this: &mut Self, at: Clif| {
             if !rows.is_empty() {
                 this.ahead = rows;
@@ -114,6 +115,10 @@ impl Translation<'_, '_> {
             let step = it.positions.step;
             let next = |this: &mut Self, at: Clif| this.emit.builder.ins().iadd_imm_s(at, step);
             self.count(start, is_inside, next, body);
+        }
+        if asks {
+            // What no row of its body took is for none behind it.
+            self.ahead.clear();
         }
     }
 
