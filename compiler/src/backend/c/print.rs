@@ -90,7 +90,7 @@ pub(super) struct File<'p> {
     pub(super) fetches: bool,
     pub(super) streams: Streams,
     /// All arrays of which rows go past the caches.
-    streamed: BTreeSet<usize>,
+    pub(super) streamed: BTreeSet<usize>,
     /// How many points along I a domain needs for code in blocks, where there is such code.
     pub(super) least_points: Option<i64>,
 }
@@ -328,16 +328,6 @@ impl File<'_> {
     /// Whether a loop writes rows past the caches.
     fn has_streams(&self, it: &For) -> bool {
         !streamed_rows(&self.streamed, it).is_empty()
-    }
-
-    /// Whether rows of some loop go past the caches in this form.
-    fn has_form(&self, form: Form) -> bool {
-        let is_meant = |it: &For| {
-            let rows = streamed_rows(&self.streamed, it);
-            !rows.is_empty() && self.form(it, &rows) == form
-        };
-        let has = |items: &[Item]| any(items, &mut |it| matches!(it, Item::For(it) if is_meant(it)));
-        self.program.functions.iter().any(|it| has(&it.body))
     }
 
     /// Names what a function uses; tells whether that depends on the strides along i.

@@ -158,7 +158,17 @@ impl File<'_> {
         }
     }
 
-    pub(super) fn form(&self, it: &For, rows: &[Element]) -> Form {
+    /// Whether rows of some loop go past the caches in this form.
+    pub(super) fn has_form(&self, form: Form) -> bool {
+        let is_meant = |it: &For| {
+            let rows = streamed_rows(&self.streamed, it);
+            !rows.is_empty() && self.form(it, &rows) == form
+        };
+        let has = |items: &[Item]| any(items, &mut |it| matches!(it, Item::For(it) if is_meant(it)));
+        self.program.functions.iter().any(|it| has(&it.body))
+    }
+
+    fn form(&self, it: &For, rows: &[Element]) -> Form {
         let dtype = |row: &Element| self.program.arrays[row.array].container.dtype;
         let is_one_size = rows.windows(2).all(|pair| dtype(&pair[0]) == dtype(&pair[1]));
         let is_plain = !any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));

@@ -35,7 +35,7 @@ pub fn may_repeat(program: &Program, it: &For) -> bool {
 }
 
 /// Calls `each` for the elements that items read or write, and tells which.
-pub(in crate::backend) fn each_element(items: &[Item], each: &mut dyn FnMut(&Element, bool)) {
+pub fn each_element(items: &[Item], each: &mut dyn FnMut(&Element, bool)) {
     for item in items {
         if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
             each(element, true);

@@ -426,10 +426,11 @@ mod tests {
         assert_eq!(own, Machine { cores: 4, ..Machine::CPU });
         assert_eq!(Machine::of(&model(&[], 32)), Machine { cores: 4, ..Machine::CPU });
         // A share of the last cache makes up for a small second one, but no further.
-        let (half, behind) = (256 << 10, 2 << 20);
-        assert_eq!(Machine::of(&model(&[32 << 10, half], 32)).cache_bytes, 0.75 * 128.0 * 1024.0);
-        assert_eq!(Machine::of(&model(&[32 << 10, half, behind], 32)).cache_bytes, 768.0 * 1024.0);
-        assert_eq!(Machine::of(&model(&[32 << 10, half, 32 << 20], 32)).cache_bytes, 768.0 * 1024.0);
+        let of_caches = |caches: &[u64]| Machine::of(&model(caches, 32));
+        let counted = |kib: f64| Machine { cores: 4, cache_bytes: 0.75 * 1024.0 * kib, ..Machine::CPU };
+        assert_eq!(of_caches(&[32 << 10, 256 << 10]), counted(128.0));
+        assert_eq!(of_caches(&[32 << 10, 256 << 10, 1 << 20]), counted(512.0));
+        assert_eq!(of_caches(&[32 << 10, 256 << 10, 32 << 20]), counted(1024.0));
         let small = Machine::of(&model(&[64 << 10], 16));
         assert_eq!((small.cache_bytes, small.operations_per_ns), (0.75 * 32.0 * 1024.0, 3.0));
     }
