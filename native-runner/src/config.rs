@@ -53,6 +53,14 @@ pub struct CCompiler {
     pub version: String,
 }
 
+impl CCompiler {
+    /// Whether it is clang, under whatever name.
+    #[must_use]
+    pub fn is_clang(&self) -> bool {
+        self.version.contains("clang")
+    }
+}
+
 impl Tools {
     /// Looks for what jobs need.
     #[must_use]

@@ -287,7 +287,7 @@ fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Re
     fs::write(folder.join(SOURCE), source.text.as_ref()).map_err(machine)?;
     let started = |more: &[String]| {
         let mut command = Command::new(&cc.program);
-        command.args(source.flags(is_unit)).args(more).current_dir(folder).stdin(Stdio::null());
+        command.args(source.flags(is_unit, cc)).args(more).current_dir(folder).stdin(Stdio::null());
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(machine)
     };
     let ended = |child: Child| {
@@ -341,14 +341,15 @@ impl<'a> Source<'a> {
     }
 
     /// For fields whose neighbours along i lie side by side, or for others.
-    fn flags(&self, is_unit: bool) -> Vec<&'static str> {
-        self.flags.iter().copied().chain([c::flag_for(is_unit)]).collect()
+    fn flags(&self, is_unit: bool, cc: &CCompiler) -> Vec<&'static str> {
+        let is_known = |flag: &&str| !(cc.is_clang() && c::GCC_FLAGS.contains(flag));
+        self.flags.iter().copied().filter(is_known).chain([c::flag_for(is_unit)]).collect()
     }
 
     /// All that decides the code that becomes of it here.
     pub(crate) fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
         let compiler = format!("{}\n{}", cc.program.display(), cc.version);
-        cache::Parts::of(&self.text, self.flags(is_unit).join(" "), compiler)
+        cache::Parts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
     }
 }
 
@@ -399,4 +400,22 @@ fn call(
 fn load(library: &Path, entry: &str) -> Result<Code, Failure> {
     let failed = |error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
     Code::load(library, entry).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clang_is_told_nothing_that_it_does_not_know() {
+        let source = Source { text: Cow::Borrowed(""), flags: c::FLAGS.to_vec(), n_parts: 1 };
+        let told = |version: &str| {
+            let cc = CCompiler { program: PathBuf::from("/usr/bin/cc"), version: version.to_owned() };
+            source.flags(true, &cc)
+        };
+        let (gcc, clang) = (told("cc (Debian 12.2.0-14) 12.2.0"), told("Debian clang version 14.0.6"));
+        assert!(gcc.contains(&c::GCC_FLAGS[0]) && gcc.contains(&c::GCC_FLAGS[1]), "{gcc:?}");
+        assert!(clang.iter().all(|it| !c::GCC_FLAGS.contains(it)), "{clang:?}");
+        assert!(clang.contains(&"-ffp-contract=off"), "{clang:?}");
+    }
 }

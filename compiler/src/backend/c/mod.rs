@@ -72,6 +72,10 @@ pub fn flags_of_part(part: usize, n_parts: usize) -> [String; 3] {
 /// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
 pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 
+/// Of all of these, what is about passes of gcc: clang has others, and refuses the names.
+pub const GCC_FLAGS: [&str; 3] =
+    ["-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", BLOCK_FLAGS[0]];
+
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct COptions {
