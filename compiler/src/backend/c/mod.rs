@@ -29,6 +29,11 @@ use crate::types::DType;
 /// The function that a runner calls; its type stands in the text itself.
 pub const ENTRY: &str = "isobar_run";
 
+/// What is about passes of gcc: clang has others, and refuses the names. The first two are among [`FLAGS`], the last is
+/// [`BLOCK_FLAGS`].
+pub const GCC_FLAGS: [&str; 3] =
+    ["-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", "-fno-ivopts"];
+
 /// What the compiler must be told besides the target machine, or the bits change.
 pub const FLAGS: [&str; 10] = [
     "-std=gnu11",
@@ -39,14 +44,14 @@ pub const FLAGS: [&str; 10] = [
     math::FLAGS[1],
     math::FLAGS[2],
     // What stands in one loop stays there: gcc 12 puts stores under a condition behind the store that follows them.
-    "-fno-tree-loop-distribution",
-    "-fno-tree-loop-distribute-patterns",
+    GCC_FLAGS[0],
+    GCC_FLAGS[1],
     // Needed for nothing but speed: fields of different arguments never overlap, and the text says so.
     "-fstrict-aliasing",
 ];
 
 /// Behind [`FLAGS`], where rows are computed in blocks: gcc would count each row of a loop by itself.
-pub const BLOCK_FLAGS: [&str; 1] = ["-fno-ivopts"];
+pub const BLOCK_FLAGS: [&str; 1] = [GCC_FLAGS[2]];
 
 /// Behind [`FLAGS`], where a run may differ from the interpreter in the last bits: products and sums become one
 /// operation.
@@ -71,10 +76,6 @@ pub fn flags_of_part(part: usize, n_parts: usize) -> [String; 3] {
 
 /// Behind these, compiled code has a table of the lines that it comes from, and nothing else for a debugger.
 pub const LINE_FLAGS: [&str; 1] = ["-g1"];
-
-/// Of all of these, what is about passes of gcc: clang has others, and refuses the names.
-pub const GCC_FLAGS: [&str; 3] =
-    ["-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", BLOCK_FLAGS[0]];
 
 /// What may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]

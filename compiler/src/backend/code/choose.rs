@@ -558,10 +558,7 @@ mod tests {
                 }
             "#]],
         );
-    }
-
-    #[test]
-    fn what_is_stored_and_overwritten_goes_where_another_level_is_read() {
+        // Of another level nothing was stored here.
         check(
             "  for k in [1, K) ascending:
     simd i in [0, I) parallel:
