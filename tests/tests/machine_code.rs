@@ -239,24 +239,36 @@ fn c_in_blocks_gives_the_bits_of_debug() {
 fn c_in_pieces_gives_the_bits_of_debug() {
     let Some(workplace) = workplace("in_pieces") else { return };
     for name in ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport"] {
-        for precision in [64, 32] {
-            let mut config = Config::with_precision(precision);
-            let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
-            config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
-            let project = Project::of_one("main.py", &gallery_text(name));
-            let compilation = route::compile(&project, &config, &mut NoHook);
-            let artifact = compilation.levels.artifact.as_ref().expect("there is C");
-            assert!(artifact.listing.text.contains("isobar_past_caches("), "{name} has no pieces");
-            let signature = compilation.signature.as_ref().expect("it compiles");
-            let domains = [31, 64, 71, 140].map(|i| Domain::new(i, 9, 4));
-            let dense = domains.map(|it| launch(&compilation, it));
-            // Rows that start anywhere, and rows that all start at lines.
-            let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);
-            let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
-            let done =
-                native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
-            let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
-            assert_eq!(done, Ok(()), "{name} in {precision} bits");
-        }
+        hold_c(&workplace, name, "isobar_past_caches(", [31, 64, 71, 140]);
+    }
+}
+
+/// Loops that are cut at functions, in strips: a short one, a whole one, and some with a rest; before `while`, in it and
+/// where there is none.
+#[test]
+fn c_in_cut_loops_gives_the_bits_of_debug() {
+    let Some(workplace) = workplace("in_cut_loops") else { return };
+    hold_c(&workplace, "column_physics", "exp_value[lane]", [1, 32, 37, 70]);
+}
+
+/// Holds C for small caches and vectors of 32 bytes against `debug`, on rows of so many points. `form` is what the text has
+/// to have.
+fn hold_c(workplace: &Workplace, name: &str, form: &str, rows: [i64; 4]) {
+    for precision in [64, 32] {
+        let mut config = Config::with_precision(precision);
+        let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
+        config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
+        let project = Project::of_one("main.py", &gallery_text(name));
+        let compilation = route::compile(&project, &config, &mut NoHook);
+        let artifact = compilation.levels.artifact.as_ref().expect("there is C");
+        assert!(artifact.listing.text.contains(form), "{name} has no `{form}`");
+        let signature = compilation.signature.as_ref().expect("it compiles");
+        let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));
+        // Rows that start anywhere, and rows that all start at lines.
+        let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);
+        let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
+        let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+        let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
+        assert_eq!(done, Ok(()), "{name} in {precision} bits");
     }
 }

@@ -10,6 +10,7 @@ pub mod math;
 
 mod binding;
 mod blocks;
+mod cuts;
 mod expression;
 mod formula;
 mod loops;

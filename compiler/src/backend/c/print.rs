@@ -8,9 +8,8 @@ use super::expression::{
 };
 use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
 use super::streams::{self, Form, Streams, streamed_arrays, streamed_rows, threshold};
-use super::strips::lanes_of;
 use super::words::Words;
-use super::{COptions, Temporary, blocks, math};
+use super::{COptions, Temporary, blocks, cuts, math};
 use crate::backend::code::ahead::rows_of_later_turns;
 use crate::backend::code::nodes::{
     About, Array, BETWEEN_THREADS, Branch, Checked, For, Function, Index, Item, Program, Side, Target, Trap,
@@ -40,7 +39,11 @@ pub(super) struct Printed {
 /// Writes the file.
 pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
     let mut namer = Namer::new(RESERVED);
-    let program = lower(sdfg, &mut namer);
+    let mut program = lower(sdfg, &mut namer);
+    let streamed = streamed_arrays(&program);
+    if cuts::pay(options.vector_bytes) {
+        cuts::name_functions(&mut program, &streamed, &mut namer);
+    }
     let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
@@ -59,7 +62,7 @@ pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
         lanes: BTreeSet::new(),
         fetches: false,
         streams: Streams::none(),
-        streamed: streamed_arrays(&program),
+        streamed,
         least_points,
     };
     file.prologue();
@@ -428,7 +431,7 @@ impl File<'_> {
                 }
             }
             Item::Checked(it) => self.checked(it),
-            Item::For(it) if let Some(lanes) = lanes_of(it) => self.strips(it, lanes),
+            Item::For(it) if self.has_strips(it) => self.strips(it),
             Item::For(it) if self.has_streams(it) => {
                 let rows = streamed_rows(&self.streamed, it);
                 self.streamed(it, &rows);

@@ -1,4 +1,5 @@
-//! Columns that take turns together: a loop along a row whose points repeat something until each is done.
+//! Columns that take turns together: a loop along a row whose points repeat something until each is done, or which is
+//! [cut](super::cuts).
 //!
 //! Lanes of a vector unit do the same thing at the same time, so a `while` at each point keeps a loop out of them.
 //! Here a row runs in strips of a few points: what stands before the `while` for all of them, then turns for as long as
@@ -7,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cuts::{self, is_cut, parts};
 use super::print::File;
 use crate::backend::code::nodes::{Assign, Declare, For, Item, Read, Target, While, any};
 use crate::expr::Expr;
@@ -16,26 +18,29 @@ use crate::space::Axis;
 /// points that are done do not wait long for the rest.
 const WIDTH: u32 = 32;
 
-/// The locals of a loop that runs in strips whose values go from one part of its body to another; none where it does not.
-#[must_use]
-pub(super) fn lanes_of(it: &For) -> Option<BTreeSet<usize>> {
-    let has_turns = it.body.iter().any(|it| matches!(it, Item::While(_)));
+/// Whether points of a loop may take part in a loop in strips, whatever they repeat.
+pub(super) fn is_in_lanes(it: &For) -> bool {
     let is_plain = |items: &[Item]| {
         !any(items, &mut |it| {
             matches!(it, Item::While(_) | Item::Checked(_) | Item::For(_) | Item::Launch(_))
         })
     };
-    let is_eligible = it.axis == Axis::I
+    it.axis == Axis::I
         && it.is_parallel
         && it.positions.step == 1
-        && has_turns
         && it.body.iter().all(|it| match it {
             Item::While(it) => is_plain(&it.body),
             item => is_plain(std::slice::from_ref(item)),
-        });
-    if !is_eligible {
-        return None;
-    }
+        })
+}
+
+/// Whether points of a loop repeat something.
+pub(super) fn has_turns(it: &For) -> bool {
+    it.body.iter().any(|it| matches!(it, Item::While(_)))
+}
+
+/// The locals of a loop in strips whose values go from one part of its body to another.
+fn lanes_of(it: &For, is_cut: bool) -> BTreeSet<usize> {
     // What is declared before the loop is the same for all points.
     let mut own = BTreeSet::new();
     crate::backend::code::nodes::walk(&it.body, &mut |item| {
@@ -43,31 +48,45 @@ pub(super) fn lanes_of(it: &For) -> Option<BTreeSet<usize>> {
             own.insert(it.local);
         }
     });
-    let mut first_part: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut lanes = BTreeSet::new();
-    let mut part = 0;
-    for item in &it.body {
-        let is_while = matches!(item, Item::While(_));
-        part += usize::from(is_while);
-        crate::backend::code::nodes::walk(std::slice::from_ref(item), &mut |item| {
+    let mut lanes = Lanes::default();
+    for items in parts(&it.body, is_cut) {
+        match items {
+            [Item::While(it)] => {
+                // A condition is asked in a loop of its own, so what it shares with the body is kept too.
+                it.condition.accesses(&mut |read| {
+                    if let Read::Local(local) = read {
+                        lanes.locals.insert(*local);
+                    }
+                });
+                parts(&it.body, is_cut).for_each(|it| lanes.part(it));
+            }
+            items => lanes.part(items),
+        }
+    }
+    lanes.locals.retain(|it| own.contains(it));
+    lanes.locals
+}
+
+/// Which locals more than one part names.
+#[derive(Default)]
+struct Lanes {
+    first_part: BTreeMap<usize, usize>,
+    locals: BTreeSet<usize>,
+    n_parts: usize,
+}
+
+impl Lanes {
+    fn part(&mut self, items: &[Item]) {
+        let Self { first_part, locals, n_parts } = self;
+        *n_parts += 1;
+        crate::backend::code::nodes::walk(items, &mut |item| {
             each_local(item, &mut |local| {
-                if *first_part.entry(local).or_insert(part) != part {
-                    lanes.insert(local);
+                if first_part.entry(local).or_insert(*n_parts) != n_parts {
+                    locals.insert(local);
                 }
             });
         });
-        // A condition is asked in a loop of its own, so what it shares with the body is kept too.
-        if let Item::While(it) = item {
-            it.condition.accesses(&mut |read| {
-                if let Read::Local(local) = read {
-                    lanes.insert(*local);
-                }
-            });
-        }
-        part += usize::from(is_while);
     }
-    lanes.retain(|it| own.contains(it));
-    Some(lanes)
 }
 
 /// Calls `each` for the locals that an item itself reads, writes or declares.
@@ -88,8 +107,18 @@ fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
 }
 
 impl File<'_> {
+    /// Whether a loop runs in strips.
+    pub(super) fn has_strips(&self, it: &For) -> bool {
+        has_turns(it) && is_in_lanes(it) || self.cuts() && is_cut(it, &self.streamed)
+    }
+
+    fn cuts(&self) -> bool {
+        cuts::pay(self.options.vector_bytes)
+    }
+
     /// Writes a loop in strips.
-    pub(super) fn strips(&mut self, it: &For, lanes: BTreeSet<usize>) {
+    pub(super) fn strips(&mut self, it: &For) {
+        let lanes = lanes_of(it, self.cuts());
         let (variable, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
         self.writer
@@ -102,11 +131,12 @@ impl File<'_> {
             let declared = self.local_array(local, WIDTH);
             self.writer.line(declared);
         }
-        self.writer.line(format_args!("int64_t goes_on[{WIDTH}];"));
+        if has_turns(it) {
+            self.writer.line(format_args!("int64_t goes_on[{WIDTH}];"));
+        }
         self.lanes = lanes;
         let points = format!("for (int64_t {variable} = i_strip; {variable} < i_end; ++{variable}) {{");
-        let is_while = |it: &Item| matches!(it, Item::While(_));
-        for part in it.body.chunk_by(|one, other| !is_while(one) && !is_while(other)) {
+        for part in parts(&it.body, self.cuts()) {
             match part {
                 [Item::While(turns)] => self.turns(turns, &variable, &points),
                 items => {
@@ -154,8 +184,10 @@ impl File<'_> {
         self.writer.line("break;");
         self.writer.dedent();
         self.writer.line("}");
-        self.writer.line("#pragma omp simd");
-        self.lane_loop(variable, points, |this| this.turn(&it.body));
+        for part in parts(&it.body, self.cuts()) {
+            self.writer.line("#pragma omp simd");
+            self.lane_loop(variable, points, |this| this.turn(part));
+        }
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();

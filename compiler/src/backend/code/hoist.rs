@@ -275,7 +275,7 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
 }
 
 /// Whether a part of it takes longer than some additions.
-fn takes_long(expr: &Expr<Read>) -> bool {
+pub(in crate::backend) fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
     expr.walk(&mut |it| {
         takes_long |= match &it.kind {

@@ -12,7 +12,7 @@ mod choose;
 mod declare;
 mod extrema;
 mod from_sdfg;
-mod hoist;
+pub(in crate::backend) mod hoist;
 mod rows;
 #[cfg(test)]
 mod samples;
