@@ -45,14 +45,22 @@ static inline void adjust(int64_t n, real pressure, real exner, const real *rest
   for (int i = 0; i < WIDTH; ++i) last[i] = R(1.0);
   for (int turn = 0; turn < 12; ++turn) {
     real largest = R(0.0);
+    /* Each part waits for itself: in loops of their own more points are under way. */
+    real of[WIDTH], per_b[WIDTH];
+    #pragma omp simd
+    for (int i = 0; i < WIDTH; ++i) {
+      per_b[i] = R(1.0) / (now[i] - ES_B);
+      of[i] = ES_A * (now[i] - TICE) * per_b[i];
+    }
+    #pragma omp simd
+    for (int i = 0; i < WIDTH; ++i) of[i] = exponential(of[i]);
     #pragma omp simd reduction(max : largest)
     for (int i = 0; i < WIDTH; ++i) {
       const bool goes_on = magnitude(last[i]) > R(1.0e-3);
-      const real per_b = R(1.0) / (now[i] - ES_B);
-      const real es = E00 * exponential(ES_A * (now[i] - TICE) * per_b);
+      const real es = E00 * of[i];
       const real dry = R(1.0) / (pressure - es);
       const real qs = EPS * es * dry;
-      const real slope = qs * pressure * dry * (ES_A * (TICE - ES_B)) * (per_b * per_b);
+      const real slope = qs * pressure * dry * (ES_A * (TICE - ES_B)) * (per_b[i] * per_b[i]);
       const real step = (now[i] - before[i] - LCP * (vapour[i] - qs)) / (R(1.0) + LCP * slope);
       now[i] = goes_on ? now[i] - step : now[i];
       last[i] = goes_on ? step : last[i];

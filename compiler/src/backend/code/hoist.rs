@@ -275,7 +275,8 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
 }
 
 /// Whether a part of it takes longer than some additions.
-pub(in crate::backend) fn takes_long(expr: &Expr<Read>) -> bool {
+#[must_use]
+pub fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
     expr.walk(&mut |it| {
         takes_long |= match &it.kind {

@@ -4,6 +4,7 @@
 //! Targets differ in how they write it down, not in what it says.
 
 pub mod ahead;
+pub mod hoist;
 pub mod nodes;
 pub mod repeat;
 pub mod uses;
@@ -12,7 +13,6 @@ mod choose;
 mod declare;
 mod extrema;
 mod from_sdfg;
-pub(in crate::backend) mod hoist;
 mod rows;
 #[cfg(test)]
 mod samples;

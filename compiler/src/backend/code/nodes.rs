@@ -399,7 +399,7 @@ impl Item {
         }
     }
 
-    pub(in crate::backend) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&mut it.body],
