@@ -179,7 +179,8 @@ threads j in [0, J) parallel:
         let text = generate(&from_schedule::lower(&tree), &options).listing.text;
         let function = &text[text.find("void step_1_at").expect("there is a step")..];
         let loops = &function[function.find("  for (int64_t k = 0").expect("there is a loop")..];
-        loops[..loops.find("\n}").expect("functions end")].to_owned() + "\n"
+        let loops = loops[..loops.find("\n}").expect("functions end")].lines();
+        loops.map(|it| format!("{}\n", it.strip_prefix("  ").unwrap_or(it))).collect()
     }
 
     fn check(body: &str, expected: &Expect) {
