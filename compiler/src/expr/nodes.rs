@@ -70,6 +70,16 @@ impl<A> Expr<A> {
         };
         (two && base.dtype.is_float()).then_some(base)
     }
+
+    /// Whether it is a transcendental function, or a power that is computed as one.
+    #[must_use]
+    pub fn is_transcendental(&self) -> bool {
+        match &self.kind {
+            ExprKind::Binary(BinaryOp::Pow, base, _) => base.dtype.is_float() && self.squared().is_none(),
+            ExprKind::Call(function, _) => function.is_transcendental(),
+            _ => false,
+        }
+    }
 }
 
 impl<A, T> Index<A, T> {

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 
 use super::streams::streamed_rows;
 use super::strips::{has_turns, is_in_lanes};
-use crate::backend::code::hoist::takes_long;
-use crate::backend::code::nodes::{Assign, Declare, For, Item, Local, Program, Read};
+use crate::backend::code::hoist::{Names, takes_long};
+use crate::backend::code::nodes::{Assign, Declare, For, Item, Program, Read};
 use crate::backend::emit::Namer;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::types::{BinaryOp, DType};
+use crate::types::BinaryOp;
 
 /// What a machine has of which it was measured that cuts pay.
 const VECTOR_BYTES: u64 = 32;
@@ -35,17 +35,8 @@ pub(super) fn parts(items: &[Item], is_cut: bool) -> impl Iterator<Item = &[Item
 fn is_call(item: &Item) -> bool {
     match item {
         Item::Declare(Declare { value: Some((value, _)), .. }) | Item::Assign(Assign { value, .. }) => {
-            is_function(value)
+            value.is_transcendental()
         }
-        _ => false,
-    }
-}
-
-/// Whether it is a function that takes long, of whatever it is.
-fn is_function(expr: &Expr<Read>) -> bool {
-    match &expr.kind {
-        ExprKind::Binary(BinaryOp::Pow, ..) => expr.dtype.is_float() && expr.squared().is_none(),
-        ExprKind::Call(function, _) => function.is_transcendental(),
         _ => false,
     }
 }
@@ -58,8 +49,9 @@ fn is_function(expr: &Expr<Read>) -> bool {
 /// - **Legality**: both arms of a choice may be evaluated, and what `and` and `or` need not evaluate stays where it is.
 pub(super) fn name_functions(program: &mut Program, streamed: &BTreeSet<usize>, namer: &mut Namer) {
     let mut functions = std::mem::take(&mut program.functions);
-    let mut names = Names { locals: &mut program.locals, namer };
-    functions.iter_mut().for_each(|it| names.loops(&mut it.body, streamed));
+    let names = Names { locals: &mut program.locals, arrays: &program.arrays, namer };
+    let mut named = Named { names };
+    functions.iter_mut().for_each(|it| named.loops(&mut it.body, streamed));
     program.functions = functions;
 }
 
@@ -73,12 +65,11 @@ pub(super) fn is_cut(it: &For, streamed: &BTreeSet<usize>) -> bool {
         && parts(&it.body, true).nth(1).is_some()
 }
 
-struct Names<'p, 'n> {
-    locals: &'p mut Vec<Local>,
-    namer: &'n mut Namer,
+struct Named<'p, 'n> {
+    names: Names<'p, 'n>,
 }
 
-impl Names<'_, '_> {
+impl Named<'_, '_> {
     fn loops(&mut self, items: &mut [Item], streamed: &BTreeSet<usize>) {
         for item in items {
             match item {
@@ -98,7 +89,7 @@ impl Names<'_, '_> {
                 Item::While(it) => self.statements(&mut it.body),
                 Item::Assign(Assign { value, origin, .. })
                 | Item::Declare(Declare { value: Some((value, origin)), .. }) => {
-                    if is_function(value) {
+                    if value.is_transcendental() {
                         self.operands(value, origin, items);
                     } else {
                         self.functions(value, origin, items);
@@ -112,7 +103,7 @@ impl Names<'_, '_> {
 
     /// Declares what an expression has of functions that take long.
     fn functions(&mut self, expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>) {
-        if is_function(expr) {
+        if expr.is_transcendental() {
             self.operands(expr, origin, before);
             self.declare(expr, &format!("{}_value", name_of(expr)), origin, before);
         } else if !matches!(expr.kind, ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..)) {
@@ -134,11 +125,9 @@ impl Names<'_, '_> {
     }
 
     fn declare(&mut self, expr: &mut Expr<Read>, wanted: &str, origin: &Origin, before: &mut Vec<Item>) {
-        let (name, dtype) = (self.namer.name(wanted), expr.dtype);
-        self.locals.push(Local { name, dtype, is_read: true });
-        let local = self.locals.len() - 1;
-        let named: Expr<Read, DType> = Expr { kind: ExprKind::Access(Read::Local(local)), ..expr.clone() };
-        let value = std::mem::replace(expr, named);
+        let local = self.names.new_local(wanted, expr.dtype);
+        let kind = std::mem::replace(&mut expr.kind, ExprKind::Access(Read::Local(local)));
+        let value = Expr { kind, dtype: expr.dtype, span: expr.span };
         before.push(Item::Declare(Declare { local, value: Some((value, origin.clone())), is_const: true }));
     }
 }

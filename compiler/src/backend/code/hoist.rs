@@ -13,15 +13,16 @@ use crate::space::{Axis, Symbol};
 use crate::types::{BinaryOp, DType, Function};
 
 /// What code has beside its statements.
-pub(super) struct Names<'a, 'n> {
-    pub(super) locals: &'a mut Vec<Local>,
-    pub(super) arrays: &'a [Array],
-    pub(super) namer: &'n mut Namer,
+#[derive(Debug)]
+pub struct Names<'a, 'n> {
+    pub locals: &'a mut Vec<Local>,
+    pub arrays: &'a [Array],
+    pub namer: &'n mut Namer,
 }
 
 impl Names<'_, '_> {
     /// A local that statements read.
-    pub(super) fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
+    pub fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
         let name = self.namer.name(wanted);
         self.locals.push(Local { name, dtype, is_read: true });
         self.locals.len() - 1
@@ -280,11 +281,9 @@ pub fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
     expr.walk(&mut |it| {
         takes_long |= match &it.kind {
-            ExprKind::Binary(..) if it.squared().is_some() => false,
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod | BinaryOp::Pow, left, _) => left.dtype.is_float(),
+            ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, left, _) => left.dtype.is_float(),
             ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => true,
-            ExprKind::Call(function, _) => function.is_transcendental(),
-            _ => false,
+            _ => it.is_transcendental(),
         };
     });
     takes_long
