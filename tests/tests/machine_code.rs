@@ -120,6 +120,21 @@ def mixed(n: Field[np.int64], m: Field[np.int32], a: Field[np.float64], b: Field
     }
 }
 
+/// Functions that take long have blocks of their own, through which several vectors go in turn where these have 256 bits:
+/// rows of one such turn, of some with a rest, and of some with whole vectors behind them.
+#[test]
+fn cut_loops_give_the_bits_of_debug() {
+    for precision in [64, 32] {
+        let compilation = compiled("column_physics", precision);
+        for i in [16, 19, 37, 72] {
+            let given = launch(&compilation, Domain::new(i, 3, 5));
+            for given in [&given, &Layout::C.of(&given)] {
+                assert_eq!(check(&compilation, given), Ok(()), "{i} points in {precision} bits");
+            }
+        }
+    }
+}
+
 /// What is written past the caches: whole rows, of fields that no cache keeps.
 #[test]
 fn rows_of_large_fields_give_the_bits_of_debug() {

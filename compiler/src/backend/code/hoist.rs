@@ -279,14 +279,18 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
 #[must_use]
 pub fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
-    expr.walk(&mut |it| {
-        takes_long |= match &it.kind {
-            ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, left, _) => left.dtype.is_float(),
-            ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => true,
-            _ => it.is_transcendental(),
-        };
-    });
+    expr.walk(&mut |it| takes_long |= is_long(it));
     takes_long
+}
+
+/// Whether what it does with its operands takes longer than some additions.
+#[must_use]
+pub fn is_long(expr: &Expr<Read>) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, left, _) => left.dtype.is_float(),
+        ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => true,
+        _ => expr.is_transcendental(),
+    }
 }
 
 /// Takes out the assignments of these locals.

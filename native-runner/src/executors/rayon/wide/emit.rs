@@ -30,8 +30,9 @@ pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
 const SLOT_BYTES: i32 = 64;
-/// Vectors that may be done in a turn.
-const MOST_TIMES: i32 = 2;
+/// Vectors that are done in a turn of several blocks, and where functions have blocks of their own.
+const TIMES_OF_BLOCKS: i32 = 2;
+const TIMES_OF_CUTS: i32 = 4;
 /// Steps of a body that is done more than once in a turn.
 const MOST_STEPS: usize = 96;
 /// Of the frame: whether rows are written past the caches.
@@ -118,7 +119,7 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
         held: Vec::new(),
         held_masks: Vec::new(),
         pointers: Vec::new(),
-        n_slots: body.n_slots * MOST_TIMES.unsigned_abs() as usize,
+        n_slots: body.n_slots * most_times(body).unsigned_abs() as usize,
         times: 1,
         time: 0,
         is_rest: false,
@@ -220,7 +221,7 @@ impl Emit<'_> {
     /// Loops over the iterations that fill all lanes: first several vectors of them in a turn, then one by one.
     fn full_lanes(&mut self, others: Label) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
-        let times = self.most_times();
+        let times = most_times(self.body);
         if times > 1 {
             let rest = self.asm.label();
             self.asm.add_constant(LAST, -lanes * (times - 1));
@@ -247,17 +248,6 @@ impl Emit<'_> {
         self.asm.add_constant(AT, lanes * times);
         self.asm.compare(AT, LAST);
         self.asm.jump_if(Condition::LessOrEqual, top);
-    }
-
-    /// How many vectors are done in a turn: as many as fill a cache line, so that what is asked for ahead is asked for
-    /// once. Where blocks wait for each other, as in a `while`, one vector computes while the other one waits.
-    fn most_times(&self) -> i32 {
-        let of_line = i32::try_from(64 / self.body.isa.bytes()).expect("few vectors");
-        match self.body.blocks.as_slice() {
-            [only] if only.steps.len() <= MOST_STEPS => of_line,
-            [_] => 1,
-            _ => MOST_TIMES,
-        }
     }
 
     /// Where something is written past the caches.
@@ -527,9 +517,14 @@ impl Emit<'_> {
                 self.keep(slot, value);
                 self.used(&[value]);
             }
-            Step::Fetch { .. } | Step::Start { .. } | Step::Count { .. } if self.time > 0 => {}
+            Step::Start { .. } | Step::Count { .. } if self.time > 0 => {}
             Step::Fetch { place } => {
                 let bytes = self.body.pointers[place.pointer].bytes;
+                let before = i32::try_from(bytes).expect("elements are small") * self.iterations_before();
+                if before % 64 != 0 {
+                    // Its line was asked for.
+                    return;
+                }
                 let what = self.elements(place, bytes);
                 self.asm.fetch(what);
             }
@@ -801,6 +796,18 @@ impl Emit<'_> {
         // `to = other * to + third`
         let opcode = if subtracts { 0xaa } else { 0xa8 };
         self.instruction(Code::new(1, 2, is_wide, opcode), how, to, other, last.rm);
+    }
+}
+
+/// How many vectors are done in a turn: as many as fill a cache line, so that what is asked for ahead is asked for once.
+/// Where blocks wait for each other, as in a `while`, one vector computes while another one waits.
+fn most_times(body: &Body) -> i32 {
+    let of_line = i32::try_from(64 / body.isa.bytes()).expect("few vectors");
+    match body.blocks.as_slice() {
+        [only] if only.steps.len() <= MOST_STEPS => of_line,
+        [_] => 1,
+        _ if body.is_cut => TIMES_OF_CUTS,
+        _ => TIMES_OF_BLOCKS,
     }
 }
 

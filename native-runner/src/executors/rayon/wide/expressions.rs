@@ -268,6 +268,7 @@ impl Lowering<'_, '_, '_> {
     /// The value of an elementary function, whose arguments have its type.
     pub(super) fn formula(&mut self, definition: &'static Definition, arguments: &[Id]) -> Option<Id> {
         use record::Op as Formula;
+        self.cut();
         let is_single = definition.dtype == DType::Float32;
         let mut params = Vec::with_capacity(arguments.len());
         for &argument in arguments {
@@ -349,6 +350,8 @@ impl Lowering<'_, '_, '_> {
             values.push(value);
         }
         let result = values[definition.result.index()];
-        Some(if is_single { self.make(Op::Convert(Kind::F64, result), Kind::F32) } else { result })
+        let result = if is_single { self.make(Op::Convert(Kind::F64, result), Kind::F32) } else { result };
+        self.cut();
+        Some(result)
     }
 }

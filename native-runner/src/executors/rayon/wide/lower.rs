@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
+use isobar_compiler::backend::code::hoist::is_long;
 use isobar_compiler::backend::code::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
@@ -113,10 +114,15 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let mut own_locals = BTreeSet::new();
         let mut written = BTreeSet::new();
         let mut is_double = !definitions(&it.body).is_empty();
+        let (mut has_functions, mut n_long) = (false, 0);
         let program = around.shared.program;
         walk(&it.body, &mut |item| {
             item.each_expr(&mut |expr| {
-                expr.walk(&mut |it| is_double |= matches!(it.dtype, DType::Float64 | DType::Int64));
+                expr.walk(&mut |it| {
+                    is_double |= matches!(it.dtype, DType::Float64 | DType::Int64);
+                    has_functions |= it.is_transcendental();
+                    n_long += usize::from(is_long(it));
+                });
             });
             match item {
                 Item::Declare(it) => {
@@ -141,6 +147,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 lanes,
                 blocks: vec![first],
                 may_repeat: may_repeat(program, it),
+                is_cut: isa == Isa::Avx2 && has_functions && n_long > 1,
                 ..Body::default()
             },
             words: vec![zero],
@@ -204,6 +211,16 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.body.blocks.push(Block { steps: Vec::new(), end: End::Done });
         self.known.clear();
         self.at_block()
+    }
+
+    /// Ends the block at hand before or after a function that takes long, where that pays. Several vectors go through a
+    /// block before the next one begins, and the processor has more of them under way in the function alone than in all
+    /// of a body.
+    pub(super) fn cut(&mut self) {
+        if self.body.is_cut {
+            let next = self.at_block() + 1;
+            self.next_block(End::Go(next));
+        }
     }
 
     pub(super) fn at_block(&self) -> usize {

@@ -282,6 +282,9 @@ pub(in super::super) struct Body {
     pub(super) n_slots: usize,
     /// Whether iterations may be done twice.
     pub(super) may_repeat: bool,
+    /// Whether functions that take long have blocks of their own: where there is something else to wait for, and
+    /// vectors have 256 bits, of which it was measured.
+    pub(super) is_cut: bool,
 }
 
 impl Body {
