@@ -13,16 +13,15 @@ use crate::space::{Axis, Symbol};
 use crate::types::{BinaryOp, DType, Function};
 
 /// What code has beside its statements.
-#[derive(Debug)]
-pub struct Names<'a, 'n> {
-    pub locals: &'a mut Vec<Local>,
-    pub arrays: &'a [Array],
-    pub namer: &'n mut Namer,
+pub(crate) struct Names<'a, 'n> {
+    pub(crate) locals: &'a mut Vec<Local>,
+    pub(crate) arrays: &'a [Array],
+    pub(crate) namer: &'n mut Namer,
 }
 
 impl Names<'_, '_> {
     /// A local that statements read.
-    pub fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
+    pub(crate) fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
         let name = self.namer.name(wanted);
         self.locals.push(Local { name, dtype, is_read: true });
         self.locals.len() - 1
@@ -276,8 +275,7 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
 }
 
 /// Whether a part of it takes longer than some additions.
-#[must_use]
-pub fn takes_long(expr: &Expr<Read>) -> bool {
+pub(crate) fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
     expr.walk(&mut |it| takes_long |= is_long(it));
     takes_long

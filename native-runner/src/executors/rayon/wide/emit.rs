@@ -8,6 +8,8 @@
 
 use std::collections::BTreeMap;
 
+use isobar_compiler::backend::code::nodes::LINE_BYTES;
+
 use super::avx2;
 use super::codes::{binary_code, convert_code, predicate, store_code, unary_code};
 use super::encode::{
@@ -30,8 +32,9 @@ pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
 const SLOT_BYTES: i32 = 64;
-/// Vectors that are done in a turn of several blocks, and where functions have blocks of their own.
+/// Vectors that are done in a turn of several blocks.
 const TIMES_OF_BLOCKS: i32 = 2;
+/// The same, where functions have blocks of their own.
 const TIMES_OF_CUTS: i32 = 4;
 /// Steps of a body that is done more than once in a turn.
 const MOST_STEPS: usize = 96;
@@ -520,8 +523,8 @@ impl Emit<'_> {
             Step::Start { .. } | Step::Count { .. } if self.time > 0 => {}
             Step::Fetch { place } => {
                 let bytes = self.body.pointers[place.pointer].bytes;
-                let before = i32::try_from(bytes).expect("elements are small") * self.iterations_before();
-                if before % 64 != 0 {
+                let before = bytes * usize::try_from(self.iterations_before()).expect("few vectors");
+                if !(before as u64).is_multiple_of(LINE_BYTES) {
                     // Its line was asked for.
                     return;
                 }
@@ -802,7 +805,7 @@ impl Emit<'_> {
 /// How many vectors are done in a turn: as many as fill a cache line, so that what is asked for ahead is asked for once.
 /// Where blocks wait for each other, as in a `while`, one vector computes while another one waits.
 fn most_times(body: &Body) -> i32 {
-    let of_line = i32::try_from(64 / body.isa.bytes()).expect("few vectors");
+    let of_line = i32::try_from(LINE_BYTES / body.isa.bytes() as u64).expect("few vectors");
     match body.blocks.as_slice() {
         [only] if only.steps.len() <= MOST_STEPS => of_line,
         [_] => 1,
