@@ -39,7 +39,13 @@ pub(crate) fn fuzz(seconds: u64) -> Result<()> {
         fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
         fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
         fuzzer.arg(format!("-artifact_prefix={}/{target}-", artifacts.display()));
-        run(&mut fuzzer, &format!("look for inputs that break `{target}`"))?;
+        let kept = artifacts.join(format!("{target}-input"));
+        fuzzer.env("ISOBAR_FUZZ_INPUT", &kept);
+        if let Err(why) = run(&mut fuzzer, &format!("look for inputs that break `{target}`")) {
+            let Ok(input) = fs::read_to_string(&kept) else { return Err(why) };
+            bail!("{why}\nit ended with this input, which is also in {}:\n{input}", kept.display());
+        }
+        let _ = fs::remove_file(&kept);
     }
     Ok(())
 }

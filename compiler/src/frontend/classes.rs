@@ -5,61 +5,73 @@ use std::sync::Arc;
 
 use super::bindings::{ClassId, ClassInfo};
 use super::constants::{Constant, Evaluated, Opaque};
-use super::evaluate::{self, Environment};
+use super::evaluate::Environment;
 use super::modules::Names;
 use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, StmtKind};
 use crate::diag::Span;
 
-/// How many bases may follow one another.
-const MAX_BASES: usize = 16;
+/// How many classes one may inherit from, itself among them.
+const MAX_LINEAGE: usize = 64;
 
 impl<'p> Names<'p> {
     /// `Class.name`
     pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
         let def = self.class(class).def;
         let found = if is_enum(def) { self.member(class, name) } else { None };
-        found.or_else(|| self.inherited(class, name, 0)).unwrap_or_else(|| {
+        found.or_else(|| self.inherited(class, name)).unwrap_or_else(|| {
             Err(Opaque::new(format!("the class `{}` has no attribute `{name}`", def.name.name), span))
         })
     }
 
     /// `self.name`: what a method assigns to it, if only one place does, or what the class has.
     pub(super) fn object_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
-        self.assigned(class, name, span, 0).unwrap_or_else(|| self.class_attribute(class, name, span))
+        self.assigned(class, name, span).unwrap_or_else(|| self.class_attribute(class, name, span))
     }
 
     /// What the methods of a class or of its bases assign to an attribute of their object.
-    fn assigned(&self, class: ClassId, name: &str, span: Span, depth: usize) -> Option<Evaluated> {
-        let object = self.class(class).object;
-        match self.scope(object).names.get(name).map(Vec::len) {
-            Some(1) => return self.lookup_in(object, u32::MAX, name),
-            Some(_) => return Some(Err(Opaque::new("it is assigned in several places", span))),
-            None if depth == MAX_BASES => return None,
-            None => {}
-        }
-        self.bases(class).find_map(|base| self.assigned(base, name, span, depth + 1))
+    fn assigned(&self, class: ClassId, name: &str, span: Span) -> Option<Evaluated> {
+        self.lineage(class).find_map(|it| {
+            let object = self.class(it).object;
+            match self.scope(object).names.get(name)?.len() {
+                1 => self.lookup_in(object, u32::MAX, name),
+                _ => Some(Err(Opaque::new("it is assigned in several places", span))),
+            }
+        })
     }
 
     /// The attribute of a class or of its bases.
-    fn inherited(&self, class: ClassId, name: &str, depth: usize) -> Option<Evaluated> {
-        let ClassInfo { body, .. } = self.class(class);
-        if let Some(found) = self.lookup_in(*body, u32::MAX, name) {
-            return Some(found);
-        }
-        if depth == MAX_BASES {
-            return None;
-        }
-        self.bases(class).find_map(|base| self.inherited(base, name, depth + 1))
+    fn inherited(&self, class: ClassId, name: &str) -> Option<Evaluated> {
+        self.lineage(class).find_map(|it| self.lookup_in(self.class(it).body, u32::MAX, name))
+    }
+
+    /// The class, its first base, the bases of that one, ..., its second base, ...: those that the files define, each
+    /// once, and each sought when it is asked for.
+    fn lineage(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
+        let (mut next, mut last, mut seen) = (vec![class], None, Vec::new());
+        std::iter::from_fn(move || {
+            if let Some(last) = last.take() {
+                next.extend(self.bases(last).into_iter().rev());
+            }
+            while let Some(class) = next.pop() {
+                if seen.len() < MAX_LINEAGE && !seen.contains(&class) {
+                    seen.push(class);
+                    last = Some(class);
+                    return Some(class);
+                }
+            }
+            None
+        })
     }
 
     /// The bases that the files define.
-    fn bases(&self, class: ClassId) -> impl Iterator<Item = ClassId> {
+    fn bases(&self, class: ClassId) -> Vec<ClassId> {
         let ClassInfo { def, scope, .. } = self.class(class);
         let environment = Environment::module(*scope, def.name.span.start);
-        def.bases.iter().filter_map(move |base| match evaluate::expression(self, &environment, base) {
+        let base = |it: &Expr| match self.unnamed(&environment, it) {
             Ok(Constant::Class(base)) => Some(base),
             _ => None,
-        })
+        };
+        def.bases.iter().filter_map(base).collect()
     }
 
     /// A member of an enumeration; `auto()` counts on from the one before.
@@ -69,6 +81,10 @@ impl<'p> Names<'p> {
         for stmt in &def.body {
             let StmtKind::Assign { targets, value } = &stmt.kind else { continue };
             let [target] = targets.as_slice() else { continue };
+            let Some(target) = target.as_name() else {
+                next = None;
+                continue;
+            };
             let found = match &value.kind {
                 ExprKind::Call { function, .. }
                     if function.as_dotted().is_some_and(|it| it.last() == Some(&"auto")) =>
@@ -76,10 +92,11 @@ impl<'p> Names<'p> {
                     next.map(Constant::Int)
                         .ok_or_else(|| Opaque::new("`auto()` follows a value that is not known", value.span))
                 }
-                _ => evaluate::expression(self, &Environment::module(*body, stmt.span.start), value),
+                // The binding of this statement, which is computed once.
+                _ => self.lookup_in(*body, stmt.span.start + 1, target)?,
             };
             next = found.as_ref().ok().and_then(|it| it.as_int()?.checked_add(1));
-            if target.as_name() == Some(name) {
+            if target == name {
                 return Some(found.map(|it| match it {
                     Constant::Int(it) => Constant::Member(it),
                     other => other,
@@ -106,7 +123,11 @@ impl<'p> Names<'p> {
         let mut members = BTreeMap::new();
         let mut fields = Vec::new();
         let mut is_made_by_hand = false;
-        self.defaults(class, &mut members, &mut fields, &mut is_made_by_hand, 0);
+        // What a class says holds over what its bases say.
+        let lineage: Vec<ClassId> = self.lineage(class).collect();
+        for it in lineage.into_iter().rev() {
+            self.defaults(it, &mut members, &mut fields, &mut is_made_by_hand);
+        }
         if !args.is_empty() || !keywords.is_empty() {
             if is_made_by_hand || args.len() > fields.len() {
                 return Err(Opaque::new("the object cannot be made without running the file", span));
@@ -122,7 +143,7 @@ impl<'p> Names<'p> {
         if members.is_empty() {
             return Err(Opaque::new("the object has no attributes that are known without running it", span));
         }
-        Ok(Constant::Namespace(Arc::new(members)))
+        Constant::Namespace(Arc::new(members)).bounded(span)
     }
 
     fn defaults(
@@ -131,14 +152,7 @@ impl<'p> Names<'p> {
         members: &mut BTreeMap<String, Constant>,
         fields: &mut Vec<String>,
         is_made_by_hand: &mut bool,
-        depth: usize,
     ) {
-        if depth < MAX_BASES {
-            let bases: Vec<ClassId> = self.bases(class).collect();
-            for base in bases.into_iter().rev() {
-                self.defaults(base, members, fields, is_made_by_hand, depth + 1);
-            }
-        }
         let ClassInfo { def, body, .. } = self.class(class);
         for &name in self.scope(*body).names.keys() {
             let value = match self.lookup_in(*body, u32::MAX, name) {

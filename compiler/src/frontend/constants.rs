@@ -55,7 +55,34 @@ pub enum Constant {
     Unsupported(Arc<str>),
 }
 
+/// The most values that one holds, at any depth; one that stands in it twice counts twice.
+const MOST_PARTS: usize = 1 << 16;
+/// How deeply values hold one another.
+const DEEPEST: usize = 64;
+
 impl Constant {
+    /// The value, unless it is so large or deep that whoever walks through it would not come to an end: names let a
+    /// short text write `b = (a, a)`, `c = (b, b)`, ...
+    pub(super) fn bounded(self, span: Span) -> Evaluated {
+        fn fits(value: &Constant, depth: usize, left: &mut usize) -> bool {
+            if depth == 0 || *left == 0 {
+                return false;
+            }
+            *left -= 1;
+            let mut each = |it: &Constant| fits(it, depth - 1, left);
+            match value {
+                Constant::Tuple(parts) => parts.iter().all(each),
+                Constant::Dict(entries) => entries.iter().all(|(key, value)| each(key) && each(value)),
+                Constant::Namespace(members) => members.values().all(each),
+                _ => true,
+            }
+        }
+        match fits(&self, DEEPEST, &mut { MOST_PARTS }) {
+            true => Ok(self),
+            false => Err(Opaque::new("it holds too many values", span)),
+        }
+    }
+
     /// What it is, for a message: `a number`, `a function`.
     #[must_use]
     pub fn describe(&self) -> &'static str {

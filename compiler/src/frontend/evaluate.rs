@@ -74,19 +74,8 @@ impl Evaluator<'_, '_> {
                 self.names.attribute(&value, &name.name, expr.span)
             }
             ExprKind::Tuple(parts) => {
-                let parts =
-                    parts.iter().map(|it| self.expr(it)).collect::<Result<Vec<Constant>, Opaque>>()?;
-                // Tuples that share their parts could be compared for ever.
-                let is_deep = |it: &Constant| match it {
-                    Constant::Tuple(them) => {
-                        them.iter().any(|it| matches!(it, Constant::Tuple(_) | Constant::Dict(_)))
-                    }
-                    it => matches!(it, Constant::Dict(_)),
-                };
-                if parts.iter().any(is_deep) {
-                    return Err(fail("tuples nest too deeply".to_owned()));
-                }
-                Ok(Constant::Tuple(Arc::from(parts)))
+                let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
+                Constant::Tuple(parts?.into()).bounded(expr.span)
             }
             ExprKind::Dict(entries) if self.environment.allows_calls => self.dict(entries, expr.span),
             ExprKind::Unary(sign, operand) => unary(*sign, &self.expr(operand)?).map_err(fail),
@@ -136,7 +125,7 @@ impl Evaluator<'_, '_> {
             // One that changes while the file runs is bound to nothing that is known.
             ExprKind::List(parts) if self.environment.allows_calls => {
                 let parts: Result<Vec<Constant>, Opaque> = parts.iter().map(|it| self.expr(it)).collect();
-                Ok(Constant::Tuple(parts?.into()))
+                Constant::Tuple(parts?.into()).bounded(expr.span)
             }
             ExprKind::Missing
             | ExprKind::List(_)
@@ -162,8 +151,9 @@ impl Evaluator<'_, '_> {
                 }
             }
         }
-        let is_deep = |it: &Constant| matches!(it, Constant::Dict(_) | Constant::Tuple(_));
-        if known.len() > MAX_ENTRIES || known.iter().any(|(key, _)| is_deep(key)) {
+        let is_large =
+            |it: &Constant| matches!(it, Constant::Dict(_) | Constant::Tuple(_) | Constant::Namespace(_));
+        if known.len() > MAX_ENTRIES || known.iter().any(|(key, _)| is_large(key)) {
             return Err(Opaque::new("the dict is too large", span));
         }
         // The last of several entries with one key holds.
@@ -174,7 +164,7 @@ impl Evaluator<'_, '_> {
                 None => entries.push((key, value)),
             }
         }
-        Ok(Constant::Dict(Arc::from(entries)))
+        Constant::Dict(Arc::from(entries)).bounded(span)
     }
 
     fn subscript(&self, value: &Constant, index: &Expr) -> Evaluated {
@@ -279,7 +269,7 @@ impl Evaluator<'_, '_> {
                         members.insert(name.name.clone(), self.expr(&keyword.value)?);
                     }
                 }
-                Ok(Constant::Namespace(Arc::new(members)))
+                Constant::Namespace(Arc::new(members)).bounded(whole.span)
             }
             Constant::Word("dataclasses.field") => {
                 let [default, factory] = arguments(["default", "default_factory"], &[], keywords);

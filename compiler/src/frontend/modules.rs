@@ -21,6 +21,9 @@ use crate::diag::{FileId, Span};
 
 /// How many names may be computed through one another: `A1 = A0 + 1`, `A2 = A1 + 1`, ...
 const MAX_CHAIN: usize = 64;
+const UNDER_A_CONDITION: &str = "it stands under a condition that is not known: ";
+const FROM_ITSELF: &str = "it is computed from itself";
+const CHAIN_TOO_LONG: &str = "it is computed through too many other names";
 
 /// Why the members of an enumeration cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +44,8 @@ pub struct Names<'p> {
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
     stars: RefCell<BTreeSet<(ScopeId, String)>>,
     star_depth: Cell<usize>,
-    /// The conditions that are being decided.
-    deciding: RefCell<Vec<Span>>,
+    /// The expressions that are being computed and have no name: conditions, bases of classes, ...
+    computing: RefCell<Vec<Span>>,
 }
 
 impl<'p> Names<'p> {
@@ -56,7 +59,7 @@ impl<'p> Names<'p> {
             chain: Cell::new(0),
             stars: RefCell::new(BTreeSet::new()),
             star_depth: Cell::new(0),
-            deciding: RefCell::default(),
+            computing: RefCell::default(),
         }
     }
 
@@ -225,26 +228,42 @@ impl<'p> Names<'p> {
     fn is_taken(&self, binding: &Binding<'p>) -> Result<bool, Opaque> {
         for &(test, expected) in &binding.guards {
             // While a condition is decided, nothing that depends on it has happened yet.
-            if self.deciding.borrow().contains(&test.span) {
+            if self.computing.borrow().contains(&test.span) {
                 return Ok(false);
             }
-            self.deciding.borrow_mut().push(test.span);
             let environment = Environment::module(binding.scope, test.span.start);
-            let holds = evaluate::expression(self, &environment, test).and_then(|it| {
+            let holds = self.unnamed(&environment, test).and_then(|it| {
                 evaluate::truth(&it)
                     .ok_or_else(|| Opaque::new("the condition around it is not a number", test.span))
             });
-            self.deciding.borrow_mut().pop();
             match holds {
                 Ok(holds) if holds == expected => {}
                 Ok(_) => return Ok(false),
                 Err(opaque) => {
-                    let why = format!("it stands under a condition that is not known: {}", opaque.why);
-                    return Err(Opaque { why, span: opaque.span });
+                    let why = opaque.why.strip_prefix(UNDER_A_CONDITION).unwrap_or(&opaque.why);
+                    return Err(Opaque { why: format!("{UNDER_A_CONDITION}{why}"), span: opaque.span });
                 }
             }
         }
         Ok(true)
+    }
+
+    /// The value of an expression that no name stands for, on the way to the value of another one.
+    pub(super) fn unnamed(&self, environment: &Environment<'_>, expr: &Expr) -> Evaluated {
+        let why = {
+            let computing = self.computing.borrow();
+            match computing.contains(&expr.span) {
+                true => Some(FROM_ITSELF),
+                false => (computing.len() >= MAX_CHAIN).then_some(CHAIN_TOO_LONG),
+            }
+        };
+        if let Some(why) = why {
+            return Err(Opaque::new(why, expr.span));
+        }
+        self.computing.borrow_mut().push(expr.span);
+        let value = evaluate::expression(self, environment, expr);
+        self.computing.borrow_mut().pop();
+        value
     }
 
     /// The value of a binding, computed at most once.
@@ -252,11 +271,11 @@ impl<'p> Names<'p> {
         let binding = &file.bindings[index];
         match &file.memo.borrow()[index] {
             Memo::Done(value) => return value.clone(),
-            Memo::InProgress => return Err(Opaque::new("it is computed from itself", binding.span)),
+            Memo::InProgress => return Err(Opaque::new(FROM_ITSELF, binding.span)),
             Memo::Untouched => {}
         }
         if self.chain.get() >= MAX_CHAIN {
-            return Err(Opaque::new("it is computed through too many other names", binding.span));
+            return Err(Opaque::new(CHAIN_TOO_LONG, binding.span));
         }
         file.memo.borrow_mut()[index] = Memo::InProgress;
         self.chain.set(self.chain.get() + 1);
@@ -447,7 +466,7 @@ impl<'p> Names<'p> {
         {
             let environment = Environment::module(*scope, span.start);
             let [given, sizes, element] = evaluate::arguments(["name", "data_dims", "dtype"], args, keywords)
-                .map(|it| it.map(|it| evaluate::expression(self, &environment, it)));
+                .map(|it| it.map(|it| self.unnamed(&environment, it)));
             let (Some(Ok(Constant::Str(given))), Some(sizes)) = (given, sizes) else { continue };
             if given != *name {
                 continue;

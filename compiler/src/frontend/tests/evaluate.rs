@@ -298,7 +298,6 @@ fn anything_else_is_opaque_and_says_why() {
         let text = format!("import numpy as np\nA = 1\ndef plain(x):\n    return x\nit = {written}\n");
         assert_eq!(why_not(&text), why, "{written}");
     }
-    assert_eq!(why_not("it = it2\nit2 = it\n"), "it is computed from itself");
     assert_eq!(why_not("for it in range(3):\n    it = 1\n"), "it is assigned in a loop");
 }
 
@@ -324,4 +323,81 @@ fn a_type_is_asked_for_as_in_python() {
         why_not("import numpy as np\nit = isinstance(np.float64(2), float)"),
         "the type is not known while compiling"
     );
+}
+
+#[test]
+fn what_is_computed_from_itself_has_no_value() {
+    for (text, why) in [
+        ("it = it2\nit2 = it\n", "it is computed from itself"),
+        ("class C(IntEnum):\n    A = C.A\nit = C.A\n", "it is computed from itself"),
+        (
+            "class C(IntEnum):\n    A = D.B\nclass D(IntEnum):\n    B = C.A\nit = C.A\n",
+            "it is computed from itself",
+        ),
+        ("class C(C):\n    pass\nit = C.x\n", "the class `C` has no attribute `x`"),
+        ("class C(C.B):\n    pass\nit = C.x\n", "the class `C` has no attribute `x`"),
+        (
+            "class C(D.y):\n    pass\nclass D(C.y):\n    pass\nit = C().y\n",
+            "the object has no attributes that are known without running it",
+        ),
+        (
+            "FieldBundleType.register('a', FieldBundleType.T('a'))\nit = FieldBundleType.T('a')\n",
+            "it is computed from itself",
+        ),
+    ] {
+        assert_eq!(why_not(text), why, "{text}");
+    }
+}
+
+/// A line of text for each number, which names the one before.
+fn chain(first: &str, line: &str, length: usize) -> String {
+    let lines =
+        (1..=length).map(|it| line.replace("NEXT", &it.to_string()).replace("LAST", &(it - 1).to_string()));
+    format!("{first}{}it = x{length}\n", lines.collect::<String>())
+}
+
+#[test]
+fn a_chain_of_names_ends() {
+    let too_long = "it is computed through too many other names";
+    for line in ["xNEXT = xLAST + 1\n", "class C(IntEnum):\n    A = xLAST\nxNEXT = C.A\n"] {
+        assert!(
+            matches!(value(&chain("x0 = 1\n", line, 30)), Constant::Int(_) | Constant::Member(_)),
+            "{line}"
+        );
+        assert_eq!(why_not(&chain("x0 = 1\n", line, 5000)), too_long, "{line}");
+    }
+    assert_eq!(value(&chain("x0 = 1\n", "if xLAST:\n    xNEXT = 1\n", 30)), int(1));
+    assert_eq!(
+        why_not(&chain("x0 = 1\n", "if xLAST:\n    xNEXT = 1\n", 5000)),
+        "it stands under a condition that is not known: it is computed through too many other names"
+    );
+}
+
+#[test]
+fn classes_that_inherit_in_many_ways_are_looked_at_once() {
+    let line = "class xNEXT(xLAST, xLAST, xLAST):\n    pass\n";
+    let text = chain("class x0:\n    y = 4\n", line, 20);
+    assert_eq!(value(&format!("{text}x = it\nit = x.y\n")), int(4));
+    // A member that is needed twice is computed once.
+    let members: String = (1..40).map(|it| format!("    A{it} = C.A{0} + C.A{0}\n", it - 1)).collect();
+    assert_eq!(
+        value(&format!("class C(IntEnum):\n    A0 = 1\n{members}it = C.A39\n")),
+        Constant::Member(1 << 39)
+    );
+}
+
+#[test]
+fn what_would_be_too_large_to_walk_through_has_no_value() {
+    for line in ["xNEXT = (xLAST, xLAST)\n", "xNEXT = [xLAST, xLAST]\n"] {
+        assert_eq!(why_not(&chain("x0 = 1\n", line, 20)), "it holds too many values", "{line}");
+        assert!(matches!(value(&chain("x0 = 1\n", line, 10)), Constant::Tuple(_)), "{line}");
+    }
+    let text = chain("x0 = 1\n", "xNEXT = {1: xLAST, 2: xLAST}\n", 20);
+    assert_eq!(
+        why_not(&format!("{text}whole = it\nit = whole[1][1][2][1][2]\n")),
+        "it holds too many values"
+    );
+    let line = "xNEXT = SimpleNamespace(a=xLAST, b=xLAST)\n";
+    let text = chain("from types import SimpleNamespace\nx0 = 1\n", line, 20);
+    assert_eq!(why_not(&text), "it holds too many values");
 }

@@ -15,6 +15,7 @@ use libfuzzer_sys::fuzz_target;
 const PLACES: usize = 16;
 
 fuzz_target!(|text: &str| {
+    isobar_fuzz::keep(text);
     let project = Project::of_one("main.py", text);
     let file = FileId(0);
     let analysis = Analysis::new(&project, &Config::default());

@@ -5,10 +5,10 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{LazyLock, Mutex};
 
-use isobar_compiler::backend::run::Control;
-use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::backend::launch::ScalarInput;
+use isobar_compiler::backend::run::Control;
 use isobar_compiler::backend::signature::{ParamKind, Signature};
+use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::config::{Config, External};
 use isobar_compiler::diag::Span;
 use isobar_compiler::inputs::{self, Directives, Generator, InputDirective, ScalarDirective};
@@ -57,6 +57,7 @@ static COMPILER: LazyLock<Mutex<Compiler>> = LazyLock::new(|| {
 });
 
 fuzz_target!(|text: &str| {
+    isobar_fuzz::keep(text);
     let compiler = COMPILER.lock().expect("a panic has ended the process already");
     compiler.texts.send(text.to_owned()).expect("it waits for texts");
     compiler.done.recv().expect("a panic has ended the process already");
