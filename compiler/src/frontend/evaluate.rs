@@ -55,6 +55,10 @@ struct Evaluator<'e, 'p> {
 
 impl Evaluator<'_, '_> {
     fn expr(&self, expr: &Expr) -> Evaluated {
+        self.names.deeper(expr.span, || self.value_of(expr))
+    }
+
+    fn value_of(&self, expr: &Expr) -> Evaluated {
         let fail = |why: String| Opaque::new(why, expr.span);
         match &expr.kind {
             ExprKind::Int(it) => Ok(Constant::Int(*it)),

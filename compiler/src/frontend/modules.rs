@@ -21,6 +21,8 @@ use crate::diag::{FileId, Span};
 
 /// How many names may be computed through one another: `A1 = A0 + 1`, `A2 = A1 + 1`, ...
 const MAX_CHAIN: usize = 64;
+/// How deeply expressions may nest, with those of the names in them: a stack in the browser does not grow.
+const MAX_DEPTH: usize = 1024;
 const UNDER_A_CONDITION: &str = "it stands under a condition that is not known: ";
 const FROM_ITSELF: &str = "it is computed from itself";
 const CHAIN_TOO_LONG: &str = "it is computed through too many other names";
@@ -41,6 +43,8 @@ pub struct Names<'p> {
     /// In the order of the program's files.
     files: Vec<OnceCell<FileNames<'p>>>,
     chain: Cell<usize>,
+    /// How deeply the expression nests that is being computed.
+    depth: Cell<usize>,
     /// What is being looked for through `import *`, or was looked for in vain: those imports may form circles.
     stars: RefCell<BTreeSet<(ScopeId, String)>>,
     star_depth: Cell<usize>,
@@ -57,6 +61,7 @@ impl<'p> Names<'p> {
             config,
             files: program.files.iter().map(|_| OnceCell::new()).collect(),
             chain: Cell::new(0),
+            depth: Cell::new(0),
             stars: RefCell::new(BTreeSet::new()),
             star_depth: Cell::new(0),
             computing: RefCell::default(),
@@ -246,6 +251,18 @@ impl<'p> Names<'p> {
             }
         }
         Ok(true)
+    }
+
+    /// What `compute` tells of a part of the expression that is being computed, unless it nests too deeply.
+    pub(super) fn deeper(&self, span: Span, compute: impl FnOnce() -> Evaluated) -> Evaluated {
+        let depth = self.depth.get();
+        if depth >= MAX_DEPTH {
+            return Err(Opaque::new(CHAIN_TOO_LONG, span));
+        }
+        self.depth.set(depth + 1);
+        let value = compute();
+        self.depth.set(depth);
+        value
     }
 
     /// The value of an expression that no name stands for, on the way to the value of another one.

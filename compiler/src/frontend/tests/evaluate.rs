@@ -366,6 +366,9 @@ fn a_chain_of_names_ends() {
         );
         assert_eq!(why_not(&chain("x0 = 1\n", line, 5000)), too_long, "{line}");
     }
+    let deep = format!("xNEXT = {}xLAST\n", "-".repeat(200));
+    assert_eq!(value(&chain("x0 = 1\n", &deep, 4)), int(1));
+    assert_eq!(why_not(&chain("x0 = 1\n", &deep, 30)), too_long);
     assert_eq!(value(&chain("x0 = 1\n", "if xLAST:\n    xNEXT = 1\n", 30)), int(1));
     assert_eq!(
         why_not(&chain("x0 = 1\n", "if xLAST:\n    xNEXT = 1\n", 5000)),
