@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::Builder;
 use super::computation::Call;
-use super::scope::{Body, Frame, Local, Results};
+use super::scope::{Alias, Body, Frame, Local, Results};
+use super::updates::Usage;
 use crate::defir::nodes::{Expr, Field, Stmt};
 use crate::diag::catalog::{functions as catalog, signature, statements};
 use crate::diag::{Span, similar};
@@ -19,9 +20,9 @@ use crate::types::DType;
 const MAX_CALLS: usize = 64;
 
 /// What a parameter stands for.
-enum Argument {
-    /// Another name for what the caller calls so.
-    Alias(Local),
+enum Argument<'p> {
+    /// Another name for a constant, or for a variable of the caller.
+    Alias(Local, Option<Alias<'p>>),
     /// A temporary that holds the value; `None` where the value had an error.
     Value(Option<Expr>, Span),
 }
@@ -132,7 +133,7 @@ impl<'p> Builder<'_, 'p> {
         out: &mut Vec<Stmt>,
     ) -> Option<Vec<Handle<Field>>> {
         let def = function.def;
-        let arguments = self.bind(function, &body, call, out)?;
+        let arguments = self.bind(id, function, &body, call, out)?;
         let count = self.calls.entry(&def.name.name).or_insert(0);
         *count += 1;
         let prefix = format!("{}_{count}", def.name.name);
@@ -141,9 +142,13 @@ impl<'p> Builder<'_, 'p> {
         calls.extend(&self.frame().calls);
         let mut frame = Frame::of_body(function, body, calls, Some(prefix.clone()));
         let mut is_whole = true;
+        frame.function = Some(def);
         for (param, argument) in arguments {
             let local = match argument {
-                Argument::Alias(local) => local,
+                Argument::Alias(local, alias) => {
+                    frame.aliases.extend(alias.map(|it| (param.name.name.as_str(), it)));
+                    local
+                }
                 Argument::Value(value, span) => {
                     let wanted = [&*prefix, "_", &param.name.name].concat();
                     let field = self.temporary(wanted, AxisSet::IJK, None, span);
@@ -175,11 +180,12 @@ impl<'p> Builder<'_, 'p> {
     /// What each parameter stands for, in the order of the signature.
     fn bind(
         &mut self,
+        id: FunctionId,
         function: FunctionInfo<'p>,
         body: &Body<'p>,
         call: Call<'p>,
         out: &mut Vec<Stmt>,
-    ) -> Option<Vec<(&'p tree::Param, Argument)>> {
+    ) -> Option<Vec<(&'p tree::Param, Argument<'p>)>> {
         let def = function.def;
         let name = &def.name;
         let fail = |this: &mut Self, why: &str, span| {
@@ -214,15 +220,23 @@ impl<'p> Builder<'_, 'p> {
                 return fail(self, &format!("`{}` is passed twice", key.name), key.span);
             }
         }
+        let functions = self.functions_among(def, call);
         let mut bound = Vec::new();
         for (param, given) in def.params.iter().zip(given) {
             let name = &*param.name.name;
             // A number has no points beside it: where they are read, it is a value at every point.
             let is_number = || given.is_none_or(|it| self.is_known_number(it));
-            let is_assigned = body.assigned.contains(name) || body.indexed.contains(name) && is_number();
+            let is_value = body.bound.contains(name) || body.indexed.contains(name) && is_number();
+            let usage = |this: &mut Self| match is_value {
+                true => Usage::Assigns,
+                false => this.usage(id, name, &functions),
+            };
             let argument = match (given, &param.default) {
-                (Some(given), _) => self.argument(given, is_assigned, out),
-                (None, Some(default)) => self.default_argument(function, default, is_assigned),
+                (Some(given), _) => self.argument(given, is_value, usage, out),
+                (None, Some(default)) => {
+                    let usage = usage(self);
+                    self.default_argument(function, default, usage)
+                }
                 (None, None) => {
                     let why = format!("the parameter `{name}` of `{}` is not passed", def.name.name);
                     return fail(self, &why, call.span);
@@ -240,23 +254,38 @@ impl<'p> Builder<'_, 'p> {
         })
     }
 
-    /// A bare name that the function does not assign stays what it is; anything else is a value.
-    fn argument(&mut self, given: &'p tree::Expr, is_assigned: bool, out: &mut Vec<Stmt>) -> Argument {
-        if let Some(name) = given.as_name() {
-            if !is_assigned && let Some(local) = self.local(name) {
-                return Argument::Alias(local.clone());
-            }
+    /// A bare name that the function does not assign stays what it is, and a constant that the function does not
+    /// change; anything else is a value. How the function uses it is asked of constants alone.
+    fn argument(
+        &mut self,
+        given: &'p tree::Expr,
+        is_value: bool,
+        usage: impl FnOnce(&mut Self) -> Usage,
+        out: &mut Vec<Stmt>,
+    ) -> Argument<'p> {
+        if let Some(variable) = given.as_name() {
+            let value = self.evaluate(given, false);
             // A function can only be handed on, and constants keep being constants.
-            if let Ok(value) = self.evaluate(given, false)
-                && (!is_assigned || matches!(value, Constant::Function(_)))
-                && !matches!(value, Constant::Axis(_))
-            {
-                return Argument::Alias(Local::Known(Ok(value)));
+            let is_kept = match &value {
+                Ok(Constant::Function(_)) => true,
+                Ok(_) => usage(self) == Usage::Reads,
+                Err(_) => !is_value,
+            };
+            match (self.local(variable), value) {
+                (Some(local), _) if is_kept => {
+                    let alias = matches!(local, Local::Field(_) | Local::Scalar(_));
+                    let alias = alias.then_some(Alias { variable, span: given.span });
+                    return Argument::Alias(local.clone(), alias);
+                }
+                (None, Ok(value)) if is_kept && !matches!(value, Constant::Axis(_)) => {
+                    return Argument::Alias(Local::Known(Ok(value)), None);
+                }
+                _ => {}
             }
         } else if given.as_dotted().is_some()
             && let Ok(value @ (Constant::Function(_) | Constant::Namespace(_))) = self.evaluate(given, false)
         {
-            return Argument::Alias(Local::Known(Ok(value)));
+            return Argument::Alias(Local::Known(Ok(value)), None);
         }
         Argument::Value(self.expr(given, out), given.span)
     }
@@ -265,16 +294,14 @@ impl<'p> Builder<'_, 'p> {
         &mut self,
         function: FunctionInfo<'p>,
         default: &'p tree::Expr,
-        is_assigned: bool,
-    ) -> Argument {
+        usage: Usage,
+    ) -> Argument<'p> {
         let FunctionInfo { def, scope, .. } = function;
         let environment = crate::frontend::evaluate::Environment::module(scope, def.span.start);
         let value = crate::frontend::evaluate::expression(self.names, &environment, default);
         match value {
-            Ok(value) if is_assigned => {
-                Argument::Value(self.constant(value, "the default", default.span), default.span)
-            }
-            Ok(value) => Argument::Alias(Local::Known(Ok(value))),
+            Ok(value) if usage == Usage::Reads => Argument::Alias(Local::Known(Ok(value)), None),
+            Ok(value) => Argument::Value(self.constant(value, "the default", default.span), default.span),
             Err(opaque) => {
                 let why = format!("a default is not known while compiling, because {}", opaque.why);
                 self.report(catalog::bad_call(&why, default.span, def.name.span));

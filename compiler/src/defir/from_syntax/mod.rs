@@ -6,7 +6,7 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
-//! [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean,
+//! [`updates`] tells which arguments a function changes, [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean,
 //! [`types`] what annotations mean, [`fixes`] how the text is mended.
 
 mod computation;
@@ -19,6 +19,7 @@ mod scope;
 mod signature;
 mod statement;
 mod types;
+mod updates;
 mod vector;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,6 +156,8 @@ struct Builder<'b, 'p> {
     n_reports: usize,
     /// Externals that cannot be used and were reported.
     told_externals: BTreeSet<String>,
+    /// Arguments that a function changes, with its parameter, which were reported.
+    told_updates: BTreeSet<(Span, Span)>,
     /// Names of the file whose values are not known, and were reported.
     told_opaque: BTreeSet<String>,
     literal_int: DType,
@@ -207,6 +210,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             n_parts: 0,
             n_reports: 0,
             told_externals: BTreeSet::new(),
+            told_updates: BTreeSet::new(),
             told_opaque: BTreeSet::new(),
             literal_int,
             literal_float,

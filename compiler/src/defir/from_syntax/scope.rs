@@ -15,7 +15,7 @@ use crate::frontend::constants::{Constant, Evaluated, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionId, FunctionInfo, ScopeId};
 use crate::frontend::program::for_each_external;
-use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
+use crate::frontend::syntax::{Expr, ExprKind, FunctionDef, Keyword, Stmt, StmtKind};
 
 /// A name of a body.
 #[derive(Clone, Debug)]
@@ -42,8 +42,12 @@ pub(super) struct Results {
 #[derive(Debug)]
 pub(super) struct Body<'p> {
     pub(super) stmts: &'p [Stmt],
-    /// Every name that it assigns somewhere.
+    /// Every name that it assigns somewhere, by whatever statement.
     pub(super) assigned: BTreeSet<&'p str>,
+    /// Of these the names that some `=` assigns; the others are changed by `+=` and its like alone.
+    pub(super) bound: BTreeSet<&'p str>,
+    /// Where its statements pass a name, as it is, to what they call.
+    pub(super) passed: BTreeMap<&'p str, Vec<Passed<'p>>>,
     /// Every name that it reads with an index behind it.
     pub(super) indexed: BTreeSet<&'p str>,
     /// Its `return`s, with what each gives back.
@@ -52,10 +56,36 @@ pub(super) struct Body<'p> {
     idle: BTreeSet<&'p str>,
 }
 
+/// A name that is an argument of a call.
+#[derive(Debug)]
+pub(super) struct Passed<'p> {
+    pub(super) callee: &'p Expr,
+    pub(super) parameter: Parameter<'p>,
+}
+
+/// How a call names a parameter.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Parameter<'p> {
+    At(usize),
+    Named(&'p str),
+}
+
+/// The caller's variable that a parameter is another name for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Alias<'p> {
+    pub(super) variable: &'p str,
+    /// The argument.
+    pub(super) span: Span,
+}
+
 /// One body with its names.
 #[derive(Debug)]
 pub(super) struct Frame<'p> {
     pub(super) locals: BTreeMap<&'p str, Local>,
+    /// The function that is being inlined; `None` for the stencil.
+    pub(super) function: Option<&'p FunctionDef>,
+    /// In a function: the parameters that are variables of the caller.
+    pub(super) aliases: BTreeMap<&'p str, Alias<'p>>,
     pub(super) scope: ScopeId,
     /// Names of the file that are bound before this place are seen first.
     pub(super) position: u32,
@@ -88,9 +118,21 @@ impl<'p> Body<'p> {
     fn of(function: FunctionInfo<'p>, names: &Names<'p>) -> Self {
         let stmts = &function.def.body;
         let text = names.text(function.def.span);
-        let (mut assigned, mut indexed, mut idle) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        assigned_names(stmts, &mut assigned);
-        indexed_names(stmts, &mut indexed);
+        let (mut assigned, mut bound, mut idle) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        assigned_names(stmts, &mut |name, by| {
+            assigned.insert(name);
+            if by == By::Assignment {
+                bound.insert(name);
+            }
+        });
+        let (mut indexed, mut passed) = (BTreeSet::new(), BTreeMap::new());
+        for_each_value(stmts, &mut |value| {
+            value.walk(&mut |it| match &it.kind {
+                ExprKind::Subscript(value, _) => indexed.extend(value.as_name()),
+                ExprKind::Call { .. } => passed_names(it, &mut passed),
+                _ => {}
+            });
+        });
         for_each_external(stmts, &mut |alias, _| {
             let bound = &alias.alias.as_ref().unwrap_or(&alias.name).name;
             if mentions(text, bound).nth(1).is_none() {
@@ -99,7 +141,7 @@ impl<'p> Body<'p> {
         });
         let mut returns = Vec::new();
         find_returns(stmts, &mut returns);
-        Self { stmts, assigned, indexed, returns, idle }
+        Self { stmts, assigned, bound, passed, indexed, returns, idle }
     }
 
     /// The values of the one `return`; empty where there is none.
@@ -120,6 +162,8 @@ impl<'p> Frame<'p> {
     ) -> Self {
         Self {
             locals: BTreeMap::new(),
+            function: None,
+            aliases: BTreeMap::new(),
             scope: function.scope,
             position: function.def.span.start,
             calls,
@@ -163,61 +207,73 @@ fn find_returns<'p>(body: &'p [Stmt], found: &mut Vec<(Span, Option<&'p Expr>)>)
     }
 }
 
-/// Every name that `body` assigns, at any depth.
-fn assigned_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
-    fn target<'p>(expr: &'p Expr, names: &mut BTreeSet<&'p str>) {
+/// By what statement a name is assigned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    Assignment,
+    /// `+=` and its like.
+    Update,
+}
+
+/// Tells every name that `body` assigns, at any depth.
+fn assigned_names<'p>(body: &'p [Stmt], tell: &mut dyn FnMut(&'p str, By)) {
+    fn target<'p>(expr: &'p Expr, by: By, tell: &mut dyn FnMut(&'p str, By)) {
         match &expr.kind {
-            ExprKind::Name(name) => {
-                names.insert(name);
-            }
-            ExprKind::Subscript(value, _) => target(value, names),
-            ExprKind::Tuple(parts) => parts.iter().for_each(|it| target(it, names)),
+            ExprKind::Name(name) => tell(name, by),
+            ExprKind::Subscript(value, _) => target(value, by, tell),
+            ExprKind::Tuple(parts) => parts.iter().for_each(|it| target(it, by, tell)),
             _ => {}
         }
     }
     for stmt in body {
         match &stmt.kind {
-            StmtKind::Assign { targets, .. } => targets.iter().for_each(|it| target(it, names)),
-            StmtKind::AugAssign { target: it, .. } | StmtKind::AnnAssign { target: it, .. } => {
-                target(it, names)
+            StmtKind::Assign { targets, .. } => {
+                targets.iter().for_each(|it| target(it, By::Assignment, tell))
             }
+            StmtKind::AnnAssign { target: it, .. } => target(it, By::Assignment, tell),
+            StmtKind::AugAssign { target: it, .. } => target(it, By::Update, tell),
             StmtKind::If { then, otherwise, .. } => {
-                assigned_names(then, names);
-                assigned_names(otherwise, names);
+                assigned_names(then, tell);
+                assigned_names(otherwise, tell);
             }
-            StmtKind::While { body, .. } | StmtKind::With { body, .. } => assigned_names(body, names),
+            StmtKind::While { body, .. } | StmtKind::With { body, .. } => assigned_names(body, tell),
             _ => {}
         }
     }
 }
 
-/// Every name that `body` reads with an index behind it, at any depth.
-fn indexed_names<'p>(body: &'p [Stmt], names: &mut BTreeSet<&'p str>) {
-    let in_expr = |expr: &'p Expr, names: &mut BTreeSet<&'p str>| {
-        expr.walk(&mut |it| {
-            if let ExprKind::Subscript(value, _) = &it.kind {
-                names.extend(value.as_name());
-            }
-        });
-    };
+/// Every value and condition that `body` computes, at any depth.
+fn for_each_value<'p>(body: &'p [Stmt], visit: &mut dyn FnMut(&'p Expr)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { value, .. }
             | StmtKind::AugAssign { value, .. }
             | StmtKind::AnnAssign { value: Some(value), .. }
             | StmtKind::Return(Some(value))
-            | StmtKind::Expr(value) => in_expr(value, names),
+            | StmtKind::Expr(value) => visit(value),
             StmtKind::If { test, then, otherwise } => {
-                in_expr(test, names);
-                indexed_names(then, names);
-                indexed_names(otherwise, names);
+                visit(test);
+                for_each_value(then, visit);
+                for_each_value(otherwise, visit);
             }
             StmtKind::While { test, body, .. } => {
-                in_expr(test, names);
-                indexed_names(body, names);
+                visit(test);
+                for_each_value(body, visit);
             }
-            StmtKind::With { body, .. } => indexed_names(body, names),
+            StmtKind::With { body, .. } => for_each_value(body, visit),
             _ => {}
+        }
+    }
+}
+
+/// The names among the arguments of a call.
+fn passed_names<'p>(call: &'p Expr, passed: &mut BTreeMap<&'p str, Vec<Passed<'p>>>) {
+    let ExprKind::Call { function: callee, args, keywords } = &call.kind else { return };
+    let by_position = args.iter().enumerate().map(|(at, it)| (Parameter::At(at), it));
+    let named = |it: &'p Keyword| Some((Parameter::Named(&it.name.as_ref()?.name), &it.value));
+    for (parameter, given) in by_position.chain(keywords.iter().filter_map(named)) {
+        if let Some(name) = given.as_name() {
+            passed.entry(name).or_default().push(Passed { callee, parameter });
         }
     }
 }
@@ -245,7 +301,7 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// The external of that name: as given, as the text tells, or as NDSL gives it.
-    fn external(&self, name: &str, span: Span) -> Option<Evaluated> {
+    pub(super) fn external(&self, name: &str, span: Span) -> Option<Evaluated> {
         if let Some(given) = self.config.externals.get(name) {
             return Some(self.names.external(given, span));
         }

@@ -350,7 +350,7 @@ impl<'p> Builder<'_, 'p> {
     fn augmented(
         &mut self,
         target: &'p tree::Expr,
-        op: tree::Operator,
+        written: tree::Operator,
         value: &'p tree::Expr,
         span: Span,
         out: &mut Vec<Stmt>,
@@ -359,7 +359,11 @@ impl<'p> Builder<'_, 'p> {
             self.report(catalog::bad_target("several targets are updated at once", target.span));
             return;
         }
-        if let Some(problem) = self.read_only(target) {
+        if let Some(mut problem) = self.read_only(target) {
+            let behind = target.as_name().and_then(|it| self.variable_behind(it));
+            for span in behind.into_iter().flat_map(|it| it.1) {
+                problem = problem.also(span, "passed here");
+            }
             self.report(problem);
             return;
         }
@@ -376,11 +380,12 @@ impl<'p> Builder<'_, 'p> {
             let old = self.expr(target, out);
             let value = self.expr(value, out);
             self.element = before;
-            let op = self.operator(op, span);
-            let Some(mut aim) = self.aim(target, None, out) else { return };
+            let op = self.operator(written, span);
+            let Some(mut aim) = self.aim_of_update(target, None, out) else { return };
             if let Some(element) = &element {
                 aim.index.data = self.element_index(element, span);
             }
+            self.tell_update(target, written);
             if let (Some(old), Some(value), Some(op)) = (old, value, op) {
                 let value = self.binary(op, old, value, span);
                 self.emit(aim, target.span, value, span, out);
@@ -494,6 +499,22 @@ impl<'p> Builder<'_, 'p> {
         declaration: Option<Declaration>,
         out: &mut Vec<Stmt>,
     ) -> Option<Aim> {
+        if self.frame().results.is_some()
+            && let Some(problem) = indexed_local(target)
+        {
+            self.report(problem);
+            return None;
+        }
+        self.aim_of_update(target, declaration, out)
+    }
+
+    /// The same for `+=` and its like, whose targets may have an index in functions too.
+    fn aim_of_update(
+        &mut self,
+        target: &'p tree::Expr,
+        declaration: Option<Declaration>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Aim> {
         let fail = |this: &mut Self, problem: Diagnostic| {
             this.report(problem);
             None
@@ -512,14 +533,6 @@ impl<'p> Builder<'_, 'p> {
                 Some(self.check_axes(field, target.span)?.into())
             }
             ExprKind::Subscript(value, index) => match &value.kind {
-                ExprKind::Name(name) if self.frame().results.is_some() => {
-                    let is_centre = index
-                        .parts()
-                        .iter()
-                        .all(|it| matches!(it.kind, ExprKind::Int(0) | ExprKind::Ellipsis));
-                    let index = Span { start: value.span.end, ..target.span };
-                    fail(self, functions::subscripted_local(name, target.span, is_centre.then_some(index)))
-                }
                 ExprKind::Name(name) => {
                     if let Some(problem) = self.read_only(value) {
                         return fail(self, problem);
@@ -538,9 +551,6 @@ impl<'p> Builder<'_, 'p> {
                         let why = "an index of an expression is assigned";
                         return fail(self, catalog::bad_target(why, target.span));
                     };
-                    if self.frame().results.is_some() {
-                        return fail(self, functions::subscripted_local(name, target.span, None));
-                    }
                     if let Some(problem) = self.read_only(inner) {
                         return fail(self, problem);
                     }
@@ -652,6 +662,23 @@ impl<'p> Builder<'_, 'p> {
     /// A read of `field` where the statement runs.
     pub(super) fn read(field: Handle<Field>, span: Span) -> Expr {
         Expr { kind: IrKind::Access(Access::Field { field, offset: Offset::CENTRE }), dtype: (), span }
+    }
+}
+
+/// What is wrong with an index in a target of a function.
+fn indexed_local(target: &tree::Expr) -> Option<Diagnostic> {
+    let ExprKind::Subscript(value, index) = &target.kind else { return None };
+    match &value.kind {
+        ExprKind::Name(name) => {
+            let is_centre =
+                index.parts().iter().all(|it| matches!(it.kind, ExprKind::Int(0) | ExprKind::Ellipsis));
+            let index = Span { start: value.span.end, ..target.span };
+            Some(functions::subscripted_local(name, target.span, is_centre.then_some(index)))
+        }
+        ExprKind::Subscript(inner, _) => {
+            Some(functions::subscripted_local(inner.as_name()?, target.span, None))
+        }
+        _ => None,
     }
 }
 

@@ -28,6 +28,13 @@ pub const PROMOTED_BY_LITERAL: Code = Code("W06");
 /// sees old values if it stands before the write, and new ones after it. Some
 /// versions of GT4Py refuse it.
 pub const OTHER_LEVEL_IN_PARALLEL: Code = Code("W07");
+/// A function changes a variable that is passed to it.
+///
+/// A parameter is another name for the caller's variable where the argument is a bare name and the function never
+/// assigns the parameter with `=`; `x *= 2.0` then changes the variable, as in GT4Py. A parameter that is
+/// assigned with `=` anywhere in the function, and an argument that is an expression, are variables of the
+/// function.
+pub const ARGUMENT_CHANGED: Code = Code("W08");
 
 pub fn maybe_undefined(name: &str, span: Span, assigned: Span) -> Diagnostic {
     Diagnostic::warning(
@@ -100,4 +107,25 @@ pub fn other_level_in_parallel(name: &str, offset: Offset, read: Span, write: Sp
     )
     .also(write, "written here")
     .help("some versions of GT4Py refuse this: read it in a `with computation` of its own")
+}
+
+/// `function` updates its `param` with `operator`; the argument `variable` stands at `call`, and goes through the
+/// arguments at `passed_on`, from inside out.
+pub fn argument_changed(
+    (function, param, operator): (&str, &str, &str),
+    (variable, call): (&str, Span),
+    update: Span,
+    passed_on: &[Span],
+) -> Diagnostic {
+    let found = Diagnostic::warning(
+        ARGUMENT_CHANGED,
+        format!("`{function}` changes `{variable}`, which is passed to it as `{param}`"),
+        call,
+        format!("`{variable}` has the new value from here on"),
+    )
+    .also(update, "changed here");
+    let found = passed_on.iter().rev().fold(found, |it, &span| it.also(span, "passed on here"));
+    found
+        .help(format!("to keep `{variable}`, write `{param} = {param} {operator} ...` in `{function}`"))
+        .note(format!("to show the change, return `{param}` and assign it: `{variable} = {function}(...)`"))
 }

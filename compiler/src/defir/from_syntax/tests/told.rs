@@ -2,8 +2,10 @@
 
 use expect_test::expect;
 
-use super::{check, check_with};
+use super::{build, check, check_with};
 use crate::config::{Config, External};
+use crate::diag::render::render;
+use crate::project::Project;
 
 #[test]
 fn the_values_of_a_decorator_stand_in_for_those_that_nobody_gives() {
@@ -155,4 +157,92 @@ def s(
                 a = b
         "#]],
     );
+}
+
+#[test]
+fn a_variable_that_a_function_changes_is_told_with_both_lines() {
+    let project = Project::of_one(
+        "main.py",
+        "\
+@function
+def scaled(x):
+    x *= 2.0
+    x += 1.0
+    return x
+
+@function
+def handed_on(y):
+    return scaled(y)
+
+def s(a: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = scaled(a)
+        out = handed_on(y=a) + scaled(a + 0.0)
+",
+    );
+    let (_, diagnostics) = build(&project, &Config::default());
+    let files = |file| (project.name(file), project.text(file));
+    expect![[r#"
+        warning[W08]: `scaled` changes `a`, which is passed to it as `x`
+          --> main.py:13:22
+           |
+         3 |     x *= 2.0
+           |     - changed here
+          ...
+        13 |         out = scaled(a)
+           |                      ^ `a` has the new value from here on
+           |
+           = help: to keep `a`, write `x = x * ...` in `scaled`
+           = note: to show the change, return `x` and assign it: `a = scaled(...)`
+        warning[W08]: `scaled` changes `a`, which is passed to it as `x`
+          --> main.py:14:27
+           |
+         3 |     x *= 2.0
+           |     - changed here
+          ...
+         9 |     return scaled(y)
+           |                   - passed on here
+          ...
+        14 |         out = handed_on(y=a) + scaled(a + 0.0)
+           |                           ^ `a` has the new value from here on
+           |
+           = help: to keep `a`, write `x = x * ...` in `scaled`
+           = note: to show the change, return `x` and assign it: `a = scaled(...)`
+    "#]]
+    .assert_eq(&diagnostics.iter().map(|it| render(it, &files)).collect::<String>());
+}
+
+#[test]
+fn a_scalar_that_a_function_would_change_is_refused_with_its_call() {
+    let project = Project::of_one(
+        "main.py",
+        "\
+@function
+def scaled(x):
+    x *= 2.0
+    return x
+
+def s(a: FloatField, c: float):
+    with computation(PARALLEL), interval(...):
+        a = scaled(c)
+",
+    );
+    let (_, diagnostics) = build(&project, &Config::default());
+    let files = |file| (project.name(file), project.text(file));
+    expect![[r#"
+        error[E25]: `x` is a scalar parameter and cannot be assigned
+         --> main.py:3:5
+          |
+        3 |     x *= 2.0
+          |     ^ read-only
+         ...
+        6 | def s(a: FloatField, c: float):
+          |                      - declared here
+         ...
+        8 |         a = scaled(c)
+          |                    - passed here
+          |
+          = help: assign to a name of its own: `x_new = ...`
+    "#]]
+    .assert_eq(&diagnostics.iter().map(|it| render(it, &files)).collect::<String>());
 }
