@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::c::Artifact;
-use isobar_compiler::backend::c::lines::Written;
-use isobar_compiler::diag::{FileId, ListedNode, Span, StmtId};
+use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::npir::nodes as npir;
 use isobar_compiler::oir::analysis::extents::Extents;
@@ -18,7 +17,7 @@ use isobar_compiler::sdfg::json::{Form, to_json};
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
-use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::Request;
 use tokio::sync::Semaphore;
@@ -257,17 +256,6 @@ pub(crate) fn npir(compilation: &Compilation) -> Option<&npir::Stencil> {
 /// What the C compiler compiles.
 pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
     compilation.levels.artifact.as_ref()
-}
-
-/// Which lines of an artifact's text carry out which of the stencil's.
-pub(crate) fn written(artifact: &Artifact, compilation: &Compilation) -> Vec<Written> {
-    let places = Places::new(compilation.sources());
-    let nodes = artifact.listing.nodes.iter();
-    let of_node = |it: &ListedNode| {
-        let (file, start, _) = places.of(*it.spans.first()?);
-        Some(Written { lines: it.lines.clone(), file, line: start.line })
-    };
-    nodes.filter_map(of_node).collect()
 }
 
 /// Whether a diagnostic only says that a file has no stencil.

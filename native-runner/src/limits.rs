@@ -1,6 +1,7 @@
 //! What is checked of a request before any work is done for it.
 
 use isobar_protocol::limits::Limits;
+use isobar_protocol::names;
 use isobar_protocol::problem::LimitHit;
 use isobar_protocol::request::Request;
 
@@ -24,11 +25,11 @@ pub fn of_this_machine() -> Limits {
     limits
 }
 
-/// Checks the number and size of the files, and that nothing is named that only the command line has.
+/// Checks all names, the number and size of the files, and that nothing is named that only the command line has.
 ///
 /// # Errors
 ///
-/// 413 beyond a limit, 400 for paths.
+/// 413 beyond a limit, 400 for paths and for names that are none.
 pub fn check_request(request: &Request, limits: &Limits) -> Result<(), ApiError> {
     if request.path.is_some() || !request.modules.is_empty() || request.out.is_some() {
         return Err(ApiError::InvalidRequest(
@@ -38,6 +39,7 @@ pub fn check_request(request: &Request, limits: &Limits) -> Result<(), ApiError>
     if request.files.is_empty() {
         return Err(ApiError::InvalidRequest("`files` is empty: there is nothing to compile".to_owned()));
     }
+    names::check(request).map_err(|it| ApiError::InvalidRequest(it.to_string()))?;
     check_sources(request, limits).map_err(|limit| ApiError::TooLarge { limit })
 }
 

@@ -177,12 +177,16 @@ fn generated_c_names_the_line_of_each_statement() {
     let source = std::fs::read_to_string(&file).unwrap();
     let line = source.lines().position(|it| it.contains("q_out = ")).unwrap() + 1;
     let plain = text(&isobar(&["emit", &file, "--stage", "c"]).stdout);
-    assert!(plain.contains(&format!("/* {file}:{line} */\n")), "{plain}");
+    assert!(plain.contains(&format!("/* 0:{line} */\n")), "{plain}");
     let directed = text(&isobar(&["emit", &file, "--stage", "c", "--lines"]).stdout);
-    assert!(directed.contains(&format!("#line {line} \"{file}\"\n")), "{directed}");
+    assert!(directed.contains(&format!("#line {line} \"0\"\n")), "{directed}");
+    // No name stands in the text; what the numbers mean is said beside it.
+    assert!(!directed.contains("copy_scale.py") && !plain.contains("copy_scale.py"));
+    let beside = text(&isobar(&["emit", &file, "--stage", "c", "--lines"]).stderr);
+    assert!(beside.contains(&format!("file 0 is {file}\n")), "{beside}");
     // Behind a statement the text counts on as what it is.
-    let at = directed.lines().position(|it| it.ends_with("\"copy_scale.c\"")).unwrap();
-    assert_eq!(directed.lines().nth(at).unwrap(), format!("#line {} \"copy_scale.c\"", at + 2));
+    let at = directed.lines().position(|it| it.ends_with("\"stencil.c\"")).unwrap();
+    assert_eq!(directed.lines().nth(at).unwrap(), format!("#line {} \"stencil.c\"", at + 2));
 }
 
 #[test]
@@ -521,4 +525,41 @@ fn a_graph_is_emitted_as_a_file_in_both_forms() {
     }
     let wrong = isobar(&["emit", &copy, "--stage", "oir", "--form", "sdfg"]);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_file_whose_name_a_compiler_or_a_terminal_would_obey_is_refused() {
+    for name in ["m\r#include <x>\r.py", "\u{1b}]0;x\u{7}.py", "a\u{202e}yp.py", "a\\b.py"] {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&path, std::fs::read(copy()).unwrap()).unwrap();
+        let path = path.to_str().unwrap();
+        for arguments in
+            [&["check", path][..], &["run", path, "--lines", "--init"], &["check", &copy(), "--module", path]]
+        {
+            let output = isobar(arguments);
+            assert_eq!(output.status.code(), Some(2), "{name:?}");
+            let said = text(&output.stderr);
+            assert!(said.contains("which no name may have"), "{said}");
+            assert!(!said.chars().any(|it| it != '\n' && isobar_protocol::names::is_harmful(it)), "{said:?}");
+        }
+    }
+    let document = file("hostile.json", br#"{"files": {"m\r#include <x>\r.py": "x = 1"}}"#);
+    let output = isobar(&["check", "--request", &document]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("hostile.json: the name of a file has the character U+000D"));
+}
+
+#[test]
+fn text_of_a_file_moves_no_cursor() {
+    let source =
+        "# @input \u{1b}[2J = zeros\nx = '\u{9b}31m\u{202e}'\ny = \u{1b}]0;title\u{7}\r\nimport \u{1b}\n";
+    let file = file("escapes.py", source.as_bytes());
+    for arguments in
+        [&["check", &file][..], &["emit", &file, "--stage", "oir"], &["check", &file, "--format", "json"]]
+    {
+        let output = isobar(arguments);
+        for said in [text(&output.stdout), text(&output.stderr)] {
+            assert!(!said.chars().any(|it| it != '\n' && isobar_protocol::names::is_harmful(it)), "{said:?}");
+        }
+    }
 }

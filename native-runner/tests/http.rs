@@ -260,6 +260,40 @@ async fn bad_bodies_are_refused_with_the_place_and_never_a_5xx() {
 }
 
 #[tokio::test]
+async fn a_name_that_could_be_more_than_a_name_is_refused() {
+    let app = app();
+    let long = "x".repeat(129);
+    let lines = json!({"lines": true});
+    let hostile = [
+        "m\r#include </etc/hostname>\r.py",
+        "m\n.py",
+        "\u{1b}[2J.py",
+        "m\u{2028}.py",
+        "../m.py",
+        "/m.py",
+        "a\\b.py",
+        &long,
+    ];
+    for name in hostile {
+        let mut run = json!({"files": {name: COPY}, "backend": "debug", "init": {}, "options": lines});
+        for path in ["/v1/compile", "/v1/jobs"] {
+            let refused = problem(ask(&app, document(path, &run)).await).await;
+            assert_eq!((refused.status, refused.code.as_str()), (400, "invalid-request"), "{name:?}");
+            assert!(refused.detail.starts_with("the name of a file"), "{}", refused.detail);
+            assert!(!refused.detail.chars().any(isobar_protocol::names::is_harmful), "{:?}", refused.detail);
+        }
+        // Of whatever it is the name.
+        run["files"] = json!({"main.py": COPY});
+        if !matches!(name, "../m.py" | "/m.py") {
+            run["stencil"] = json!(name);
+            assert_eq!(problem(ask(&app, document("/v1/jobs", &run)).await).await.status, 400, "{name:?}");
+        }
+    }
+    let fine = json!({"files": {"pkg/sub.py": COPY}});
+    assert_eq!(ask(&app, document("/v1/compile", &fine)).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn where_no_back_end_is_named_machine_code_is_made_in_process() {
     let app = app();
     let mut body = run_of(COPY, "rayon");

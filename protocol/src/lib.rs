@@ -5,6 +5,7 @@
 //! little-endian and in C order (the last axis contiguous).
 
 pub mod request;
+pub mod names;
 pub mod door;
 pub mod diagnostic;
 pub mod compile;

@@ -8,6 +8,8 @@ pub const LINK_CHARS: usize = 64 * 1024;
 pub const LINK_WARN_CHARS: usize = 8 * 1024;
 /// Largest state that a share link may inflate to.
 pub const LINK_INFLATED_BYTES: usize = 1024 * 1024;
+/// Longest name of a file, a stencil or a field, in characters.
+pub const NAME_CHARS: usize = 128;
 /// Most files in a project.
 pub const FILES: usize = 256;
 /// Points that the page runs in the tab without asking.

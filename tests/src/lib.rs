@@ -13,6 +13,7 @@ pub mod manual;
 pub mod native;
 pub mod texts;
 pub mod ulp;
+pub mod vocabulary;
 
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,8 @@ use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
-use isobar_protocol::diagnostic::Places;
+use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::names;
 use isobar_protocol::passes::{Around, Moment, PassStep};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
@@ -40,6 +41,9 @@ pub struct Compiler {
 impl Compiler {
     /// Compiles the request's text; `clock` tells milliseconds.
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
+        if let Err(refused) = refused_name(request) {
+            return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
+        }
         let mut timer = Timer::new(clock);
         let compilation = self.compilation(request, &mut timer);
         let tile = request.config(&Directives::default()).tile;
@@ -72,6 +76,11 @@ impl Compiler {
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Vec<Kept>, Vec<MeasuredStep>), Said> {
+        refused_name(request).map_err(|it| Said::RunEnded {
+            message: it.message.clone(),
+            diagnostics: vec![it],
+            cell: None,
+        })?;
         let mut timer = Timer::new(clock);
         timer.begin(step("compile"));
         let compilation = self.compilation(request, &mut NoHook);
@@ -147,6 +156,12 @@ impl Compiler {
         // The directives of the text are the compiler's own matter.
         self.session.compile(&project(request), &request.config(&Directives::default()), hook)
     }
+}
+
+/// What is said where a name of the request is refused.
+fn refused_name(request: &Request) -> Result<(), Diagnostic> {
+    let help = "name it with letters, digits and plain marks";
+    names::check(request).map_err(|it| Diagnostic::without_place("R06", it.to_string(), help))
 }
 
 fn project(request: &Request) -> Project {

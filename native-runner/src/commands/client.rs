@@ -64,7 +64,8 @@ impl Client {
             in_fragment.map(str::to_owned).or_else(|| environment.token.clone()).ok_or_else(|| {
                 Usage::Wrong("set ISOBAR_TOKEN to the token that `isobar serve` printed".to_owned())
             })?;
-        if authority.is_empty() || !token.chars().all(|it| it.is_ascii_graphic()) {
+        let is_plain = |text: &str| text.chars().all(|it| it.is_ascii_graphic());
+        if authority.is_empty() || !is_plain(authority) || !is_plain(&token) {
             return Err(Usage::Wrong(format!(
                 "--runner takes an address like http://127.0.0.1:8787, and not {url}"
             )));
@@ -173,5 +174,26 @@ impl Client {
             Err(_) => format!("status {status}"),
         };
         Err(Usage::Wrong(format!("the runner at {} refuses: {what}", self.authority)))
+    }
+}
+
+/// A name as a part of a path; one that is not spelled out would end the line of the request.
+pub(super) fn part_of_path(name: &str) -> String {
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.' | b'_' | b'~');
+    let spelled = name.bytes().map(|it| match is_plain(it) {
+        true => char::from(it).to_string(),
+        false => format!("%{it:02X}"),
+    });
+    spelled.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stays_within_its_part_of_a_path() {
+        assert_eq!(part_of_path("q_1"), "q_1");
+        assert_eq!(part_of_path("ö/a b\r\nX: y?#"), "%C3%B6%2Fa%20b%0D%0AX%3A%20y%3F%23");
     }
 }

@@ -1,10 +1,11 @@
 //! `isobar emit` — any level, any generated text.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use isobar_compiler::backend::c::lines::{Written, with_comments, with_directives};
 use isobar_compiler::pipeline::{Stage, route};
-use isobar_protocol::compile::{Change, Place, StageText, Trace};
+use isobar_protocol::compile::{Change, Node, Place, StageText, Trace};
 use isobar_protocol::report::EmitReport;
 use isobar_protocol::request::Request;
 
@@ -82,7 +83,12 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
                 (Some(trace), _) => print(&changes(trace, Some(stage))),
                 (None, Some(steps)) => print(steps),
                 (None, None) if stage == Stage::C && !is_machine_code => {
-                    print(&located(&report.level, args.lines, report.stencil.as_deref()));
+                    let files: Vec<&str> = request.files.keys().map(String::as_str).collect();
+                    let statements = written(&report.level, &files);
+                    print(&located(text, args.lines, &statements));
+                    for number in statements.iter().map(|it| it.file).collect::<BTreeSet<u16>>() {
+                        say(&format!("file {number} is {}", files[usize::from(number)]));
+                    }
                 }
                 (None, None) => print(text),
             }
@@ -94,23 +100,20 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     Ok(if outcome == Outcome::Fine { Outcome::of(&report.diagnostics) } else { outcome })
 }
 
+/// Which lines of the level carry out which of the stencil's; files are numbered as in `files`.
+fn written(level: &StageText, files: &[&str]) -> Vec<Written> {
+    let of_node = |node: &Node| {
+        let Place { file, start, .. } = node.spans.first()?;
+        let number = files.iter().position(|it| it == file)?;
+        let [first, end] = node.lines;
+        Some(Written { lines: first..end, file: u16::try_from(number).ok()?, line: start.line })
+    };
+    level.nodes.iter().filter_map(of_node).collect()
+}
+
 /// C that tells where each statement is written: with directives, or with comments.
-fn located(level: &StageText, has_directives: bool, stencil: Option<&str>) -> String {
-    let statements: Vec<Written> = level
-        .nodes
-        .iter()
-        .filter_map(|it| {
-            let Place { file, start, .. } = it.spans.first()?;
-            let [first, end] = it.lines;
-            Some(Written { lines: first..end, file: file.clone(), line: start.line })
-        })
-        .collect();
-    if has_directives {
-        let own = format!("{}.c", stencil.unwrap_or("stencil"));
-        with_directives(&level.text, &own, &statements)
-    } else {
-        with_comments(&level.text, &statements)
-    }
+fn located(text: &str, has_directives: bool, statements: &[Written]) -> String {
+    if has_directives { with_directives(text, statements) } else { with_comments(text, statements) }
 }
 
 /// Tells the course of the compilation, where that is asked for.

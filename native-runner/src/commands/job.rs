@@ -13,7 +13,7 @@ use isobar_protocol::request::FieldsInput;
 use isobar_protocol::tune::{Tuned, Tuning};
 use tokio::sync::watch;
 
-use super::client::Client;
+use super::client::{Client, part_of_path};
 use super::{Outcome, Usage, human, say};
 use crate::cli::{Format, Shared};
 use crate::config::{Environment, Tools};
@@ -186,7 +186,7 @@ fn there(
             match event.what {
                 EventKind::Ended { reason, problem } => return Ok((reason, problem)),
                 EventKind::Field { field } => {
-                    let path = format!("{job}/fields/{}", field.name);
+                    let path = format!("{job}/fields/{}", part_of_path(&field.name));
                     let bytes = client.accepted(client.send("GET", &path, &[], &[])?)?;
                     seen.take(EventKind::Field { field }, bytes);
                 }

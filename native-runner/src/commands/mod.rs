@@ -15,6 +15,7 @@ mod job;
 pub mod lsp;
 pub mod run;
 pub mod serve;
+mod terminal;
 pub mod tune;
 
 use std::io::Write;
@@ -52,16 +53,21 @@ pub(crate) fn log(environment: &Environment, level: &str) {
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).try_init();
 }
 
-/// Writes to standard output. That nobody reads it any more is no error of ours.
+/// Writes to standard output; of characters that a terminal would obey, what they are. That nobody reads it any more
+/// is no error of ours.
 pub(crate) fn print(text: &str) {
+    write(&terminal::harmless(text));
+}
+
+fn write(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes());
     let _ = out.flush();
 }
 
-/// Writes a line to standard error.
+/// Writes a line to standard error, as [`print`] does.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", terminal::harmless(line));
 }
 
 /// Prints the one document of `--format json`.
@@ -69,5 +75,5 @@ pub(crate) fn print_json<T: Serialize>(document: &T) {
     let mut text = serde_json::to_string_pretty(document)
         .expect("reports have string keys and no fallible parts, so they always serialise");
     text.push('\n');
-    print(&text);
+    write(&terminal::harmless_json(&text));
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isobar_compiler::pipeline::route;
+use isobar_protocol::names;
 use isobar_protocol::request::{FieldsInput, Request};
 use serde::de::DeserializeOwned;
 
@@ -64,13 +65,13 @@ impl Document {
     /// When a file cannot be read or a document is malformed.
     pub fn read(file: Option<&Path>, shared: &Shared) -> Result<Self, Usage> {
         let mut document = match &shared.request {
-            Some(path) => Self::from_file(path)?,
+            Some(path) => Self::from_file(path, shared)?,
             None => Self::default(),
         };
         let request = &mut document.request;
         if let Some(file) = file {
             request.files.clear();
-            let name = shown(file);
+            let name = name_of(file, shared)?;
             request.files.insert(name.clone(), text(file)?);
             request.main = Some(name);
         }
@@ -108,7 +109,7 @@ impl Document {
             request.modulo = serde_json::from_value(modulo.as_str().into()).ok();
         }
         if let Some(path) = &shared.schedule {
-            let name = shown(path);
+            let name = name_of(path, shared)?;
             request.files.insert(name.clone(), text(path)?);
             request.passes.schedule = Some(name);
         }
@@ -148,16 +149,18 @@ impl Document {
         if !matches!(request.precision, None | Some(32 | 64)) {
             return Err(Usage::Wrong("`precision` is 32 or 64".to_owned()));
         }
+        names::check_others(request).map_err(|it| Usage::Wrong(it.to_string()))?;
         Ok(document)
     }
 
     /// Paths in a document are relative to it.
-    fn from_file(path: &Path) -> Result<Self, Usage> {
+    fn from_file(path: &Path, shared: &Shared) -> Result<Self, Usage> {
         let mut request: Request = json(path)?;
+        names::check(&request).map_err(|it| Usage::Wrong(format!("{}: {it}", shown(path))))?;
         let home = path.parent().unwrap_or(Path::new(""));
         if let Some(main) = request.path.take() {
             let main = home.join(main);
-            let name = shown(&main);
+            let name = name_of(&main, shared)?;
             request.files.insert(name.clone(), text(&main)?);
             request.main = Some(name);
         }
@@ -188,8 +191,7 @@ pub(crate) fn modules(folder: &Path) -> Result<BTreeMap<String, String>, Usage> 
 fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), Usage> {
     let unreadable = |error| Usage::Unreadable { path: shown(path), error };
     if !path.metadata().map_err(unreadable)?.is_dir() {
-        let name = path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        return insert(files, name, path);
+        return insert(files, last(path), path);
     }
     let root = if path.join("__init__.py").is_file() { path.parent().unwrap_or(path) } else { path };
     let mut folders = vec![path.to_owned()];
@@ -211,6 +213,7 @@ fn add_module(files: &mut BTreeMap<String, String>, path: &Path) -> Result<(), U
 }
 
 fn insert(files: &mut BTreeMap<String, String>, name: String, path: &Path) -> Result<(), Usage> {
+    let name = readable(name)?;
     // The main file may lie in the folder of its modules.
     if files.keys().any(|it| *it == name) {
         return Ok(());
@@ -236,7 +239,25 @@ fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Usage> {
     json::read(text(path)?.as_bytes()).map_err(|fault| Usage::BadJson { path: shown(path), fault })
 }
 
+/// What a file of this machine is called in a request: its path, and for a runner elsewhere the last part of it.
+fn name_of(path: &Path, shared: &Shared) -> Result<String, Usage> {
+    readable(if shared.runner.is_some() { last(path) } else { shown(path) })
+}
+
+/// The name of a file without its folder.
+fn last(path: &Path) -> String {
+    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Paths of this machine may be long, and lead anywhere; what they are made of is checked.
+fn readable(name: String) -> Result<String, Usage> {
+    match names::readable(&name) {
+        Ok(()) => Ok(name),
+        Err(why) => Err(Usage::Wrong(names::BadName { of: "a file", name, why }.to_string())),
+    }
+}
+
 /// A path as it is named in messages.
 pub(crate) fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
+    path.to_string_lossy().into_owned()
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
-use isobar_compiler::backend::c::lines::with_directives;
+use isobar_compiler::backend::c::lines::{SOURCE, with_directives, written};
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
@@ -295,7 +295,9 @@ fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Re
         if said.status.success() {
             return Ok(());
         }
-        Err(Failure::Code(String::from_utf8_lossy(&said.stderr).into_owned()))
+        let table =
+            source.files.iter().enumerate().map(|(number, name)| format!("file \"{number}\" is {name}\n"));
+        Err(Failure::Code(table.collect::<String>() + &String::from_utf8_lossy(&said.stderr)))
     };
     let n_parts = source.n_parts.min(available_parallelism().map_or(1, NonZero::get));
     let mut parts = vec![SOURCE.to_owned()];
@@ -315,15 +317,14 @@ fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Re
     Ok(folder.join(library))
 }
 
-/// What the text is called in the job's folder, and in what is said of its lines.
-const SOURCE: &str = "stencil.c";
-
 /// What is compiled, and how.
 pub(crate) struct Source<'a> {
     text: Cow<'a, str>,
     flags: Vec<&'static str>,
     /// In how many parts it can be compiled at the same time.
     n_parts: usize,
+    /// What the files are called whose numbers the text has.
+    files: Vec<String>,
 }
 
 impl<'a> Source<'a> {
@@ -333,11 +334,13 @@ impl<'a> Source<'a> {
         flags.extend(MACHINE_FLAGS);
         let text = &artifact.listing.text;
         if !has_lines {
-            return Self { text: Cow::Borrowed(text), flags, n_parts: artifact.n_parts };
+            let text = Cow::Borrowed(text.as_str());
+            return Self { text, flags, n_parts: artifact.n_parts, files: Vec::new() };
         }
         flags.extend(c::LINE_FLAGS);
-        let text = with_directives(text, SOURCE, &compile::written(artifact, compilation));
-        Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts }
+        let text = with_directives(text, &written(&artifact.listing, compilation.sources()));
+        let files = compilation.sources().map(|it| it.0.to_owned()).collect();
+        Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts, files }
     }
 
     /// For fields whose neighbours along i lie side by side, or for others.
@@ -408,7 +411,8 @@ mod tests {
 
     #[test]
     fn clang_is_told_nothing_that_it_does_not_know() {
-        let source = Source { text: Cow::Borrowed(""), flags: c::FLAGS.to_vec(), n_parts: 1 };
+        let source =
+            Source { text: Cow::Borrowed(""), flags: c::FLAGS.to_vec(), n_parts: 1, files: Vec::new() };
         let told = |version: &str| {
             let cc = CCompiler { program: PathBuf::from("/usr/bin/cc"), version: version.to_owned() };
             source.flags(true, &cc)

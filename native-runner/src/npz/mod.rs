@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
 
 use isobar_compiler::backend::array::Array;
+use isobar_protocol::names;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -48,8 +49,10 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
     for at in 0..archive.len() {
         let mut entry = archive.by_index(at).map_err(|it| format!("entry {at} is damaged: {it}"))?;
         let Some(name) = entry.name().strip_suffix(".npy").map(str::to_owned) else {
-            return Err(format!("entry `{}` is no .npy file", entry.name()).into());
+            return Err(format!("entry `{}` is no .npy file", names::visible(entry.name())).into());
         };
+        names::plain(&name)
+            .map_err(|why| names::BadName { of: "an array", name: name.clone(), why }.to_string())?;
         // What the archive says of an entry's size may be a lie: its array says what it needs, and no more is read.
         let (array, size) = npy::read_from(&mut entry, limit - taken).map_err(|it| match it {
             Unread::Damaged(why) => Unread::Damaged(format!("array `{name}`: {why}")),

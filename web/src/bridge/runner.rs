@@ -78,7 +78,9 @@ impl Runner {
     ///
     /// When the runner has dropped it or cannot be reached.
     pub async fn field(&self, job: &str, name: &str) -> Result<ArrayBuffer, RunnerError> {
-        let response = self.send("GET", &format!("v1/jobs/{job}/fields/{name}"), None, None).await?;
+        let response = self
+            .send("GET", &format!("v1/jobs/{job}/fields/{}", js_sys::encode_uri_component(name)), None, None)
+            .await?;
         let buffer = response.array_buffer().map_err(|_| RunnerError::Lost)?;
         JsFuture::from(buffer).await.map(JsCast::unchecked_into).map_err(|_| RunnerError::Lost)
     }

@@ -3,13 +3,11 @@
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
-use isobar_protocol::limits::{FILES, LINK_CHARS, LINK_INFLATED_BYTES};
+use isobar_protocol::limits::{FILES, LINK_CHARS, LINK_INFLATED_BYTES, NAME_CHARS};
+use isobar_protocol::names;
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_with_limit};
 
 use super::{State, VERSION};
-
-/// Longest name of a file.
-const NAME_CHARS: usize = 128;
 
 /// What a link held.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,10 +101,18 @@ pub fn read(json: &[u8]) -> Result<State, Broken> {
     serde_json::from_value(serde_json::Value::Object(kept)).map_err(|_| Broken::NotJson)
 }
 
+/// A state that this browser kept, with the files whose names are still names; `None` where there are none.
+#[must_use]
+pub fn kept(json: &[u8]) -> Option<State> {
+    let mut state = read(json).ok()?;
+    state.files.retain(|name, _| names::file(name).is_ok());
+    (!state.files.is_empty()).then_some(state)
+}
+
 fn check(opened: &mut Opened) -> Result<(), Broken> {
     let Opened { state, notes } = opened;
     let n_files = state.files.len();
-    state.files.retain(|name, _| is_file_name(name));
+    state.files.retain(|name, _| names::file(name).is_ok());
     if state.files.len() < n_files {
         notes.push("files whose names are no file names were left out".into());
     }
@@ -139,14 +145,6 @@ fn check(opened: &mut Opened) -> Result<(), Broken> {
 fn is_pass_name(name: &str) -> bool {
     let is_word = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_lowercase() || it == '-');
     name.len() <= NAME_CHARS && name.split_once('/').is_some_and(|it| is_word(it.0) && is_word(it.1))
-}
-
-fn is_file_name(name: &str) -> bool {
-    let is_length = (1..=NAME_CHARS).contains(&name.chars().count());
-    is_length
-        && name != "."
-        && name != ".."
-        && !name.chars().any(|it| it.is_control() || it == '/' || it == '\\')
 }
 
 #[cfg(test)]
@@ -222,6 +220,9 @@ mod tests {
         assert_eq!(opened.state.tile, None);
         assert_eq!(opened.state.skip.iter().collect::<Vec<_>>(), ["oir/fold-constants"]);
         assert_eq!(opened.notes.len(), 5);
+        let document = "{\"files\": {\"a\\r#include <x>\\r.py\": \"x\", \"main.py\": \"y\"}}";
+        assert_eq!(kept(document.as_bytes()).unwrap().files.keys().collect::<Vec<_>>(), ["main.py"]);
+        assert_eq!(decode(&link_of(document)).unwrap().state.files.keys().collect::<Vec<_>>(), ["main.py"]);
         assert_eq!(opened.state.unknown.len(), 1);
     }
 

@@ -13,7 +13,7 @@ use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use isobar_protocol::worker::{Across, Which};
 use serde::{Deserialize, Serialize};
 
-pub use decode::{decode, read};
+pub use decode::{decode, kept, read};
 pub use encode::encode;
 
 /// The version that this page writes.

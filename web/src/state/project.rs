@@ -297,9 +297,7 @@ impl App {
     }
 
     fn open_kept(self) {
-        let kept = |key| {
-            share::read(storage::load(Shelf::Lasting, key)?.as_bytes()).ok().filter(|it| !it.files.is_empty())
-        };
+        let kept = |key| share::kept(storage::load(Shelf::Lasting, key)?.as_bytes());
         let linked = kept(LINKED);
         self.project.is_linked.set(linked.is_some());
         match linked.or_else(|| kept(OWN)) {

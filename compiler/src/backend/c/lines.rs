@@ -3,20 +3,43 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use crate::diag::{LineIndex, Listing};
+
+/// What the text calls itself in directives.
+pub const SOURCE: &str = "stencil.c";
+
 /// Lines of the text, from 0, that carry out a statement, and where that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     pub lines: Range<u32>,
-    pub file: String,
+    /// The number of the file in the table that whoever asks has. Names of files come from outside, and nothing from
+    /// outside is written into the text.
+    pub file: u16,
     /// From 1.
     pub line: u32,
 }
 
-/// The text with `#line` directives: what a compiler, a debugger or a profiler says of a statement names the stencil's
-/// line, and what it says of the rest the line of this text, which is to be called `own`. Of statements within others
-/// the outer ones come first.
+/// Which lines of a listing carry out which of the stencil's. `sources` are names and texts of the files, in the order
+/// of their numbers.
 #[must_use]
-pub fn with_directives(text: &str, own: &str, statements: &[Written]) -> String {
+pub fn written<'f>(listing: &Listing, sources: impl IntoIterator<Item = (&'f str, &'f str)>) -> Vec<Written> {
+    let sources: Vec<(&str, LineIndex)> =
+        sources.into_iter().map(|(_, text)| (text, LineIndex::new(text))).collect();
+    let nodes = listing.nodes.iter();
+    let of_node = nodes.filter_map(|it| {
+        let span = it.spans.first()?;
+        let (text, index) = sources.get(usize::from(span.file.0))?;
+        let line = index.line_col(text, span.start).line;
+        Some(Written { lines: it.lines.clone(), file: span.file.0, line })
+    });
+    of_node.collect()
+}
+
+/// The text with `#line` directives: what a compiler, a debugger or a profiler says of a statement names the stencil's
+/// line, with the number of its file as the name, and what it says of the rest the line of this text, which is called
+/// [`SOURCE`]. Of statements within others the outer ones come first.
+#[must_use]
+pub fn with_directives(text: &str, statements: &[Written]) -> String {
     let of_line = innermost(text, statements);
     let mut out = String::with_capacity(text.len() * 2);
     let (mut n_written, mut is_own) = (0_usize, true);
@@ -24,12 +47,12 @@ pub fn with_directives(text: &str, own: &str, statements: &[Written]) -> String 
         match statement {
             // Lines that follow would count on, and all of them are one line of the stencil.
             Some(it) => {
-                let _ = writeln!(out, "#line {} \"{}\"", it.line, quoted(&it.file));
+                let _ = writeln!(out, "#line {} \"{}\"", it.line, it.file);
                 n_written += 1;
             }
             None if !is_own => {
                 // The directive is a line as well, and tells of the one behind it.
-                let _ = writeln!(out, "#line {} \"{}\"", n_written + 2, quoted(own));
+                let _ = writeln!(out, "#line {} \"{}\"", n_written + 2, SOURCE);
                 n_written += 1;
             }
             None => {}
@@ -42,7 +65,8 @@ pub fn with_directives(text: &str, own: &str, statements: &[Written]) -> String 
     out
 }
 
-/// The text with a comment behind the first line of each statement. Its lines stay where they are.
+/// The text with a comment behind the first line of each statement: the number of its file and its line. The text's
+/// lines stay where they are.
 #[must_use]
 pub fn with_comments(text: &str, statements: &[Written]) -> String {
     let of_line = innermost(text, statements);
@@ -50,7 +74,7 @@ pub fn with_comments(text: &str, statements: &[Written]) -> String {
     for ((number, line), statement) in (0_u32..).zip(text.lines()).zip(of_line) {
         out.push_str(line);
         if let Some(it) = statement.filter(|it| it.lines.start == number) {
-            let _ = write!(out, "  /* {}:{} */", it.file.replace("*/", "* /"), it.line);
+            let _ = write!(out, "  /* {}:{} */", it.file, it.line);
         }
         out.push('\n');
     }
@@ -67,10 +91,6 @@ fn innermost<'a>(text: &str, statements: &'a [Written]) -> Vec<Option<&'a Writte
         }
     }
     of_line
-}
-
-fn quoted(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
 }
 
 #[cfg(test)]
@@ -90,8 +110,7 @@ void f(void)
 ";
 
     fn statements() -> [Written; 2] {
-        let file = "mine.py".to_owned();
-        [Written { lines: 2..6, file: file.clone(), line: 7 }, Written { lines: 3..5, file, line: 8 }]
+        [Written { lines: 2..6, file: 0, line: 7 }, Written { lines: 3..5, file: 1, line: 8 }]
     }
 
     #[test]
@@ -99,18 +118,18 @@ void f(void)
         expect![[r##"
             void f(void)
             {
-            #line 7 "mine.py"
+            #line 7 "0"
               if (a) {
-            #line 8 "mine.py"
+            #line 8 "1"
                 b = 1
-            #line 8 "mine.py"
+            #line 8 "1"
                     + c;
-            #line 7 "mine.py"
+            #line 7 "0"
               }
-            #line 12 "own.c"
+            #line 12 "stencil.c"
             }
         "##]]
-        .assert_eq(&with_directives(TEXT, "own.c", &statements()));
+        .assert_eq(&with_directives(TEXT, &statements()));
     }
 
     #[test]
@@ -118,19 +137,12 @@ void f(void)
         expect![[r#"
             void f(void)
             {
-              if (a) {  /* mine.py:7 */
-                b = 1  /* mine.py:8 */
+              if (a) {  /* 0:7 */
+                b = 1  /* 1:8 */
                     + c;
               }
             }
         "#]]
         .assert_eq(&with_comments(TEXT, &statements()));
-    }
-
-    #[test]
-    fn a_name_does_not_end_its_directive_or_comment() {
-        let statements = [Written { lines: 2..3, file: "a\"*/b".to_owned(), line: 1 }];
-        assert!(with_directives(TEXT, "own.c", &statements).contains("#line 1 \"a\\\"*/b\"\n"));
-        assert!(with_comments(TEXT, &statements).contains("/* a\"* /b:1 */\n"));
     }
 }

@@ -7,6 +7,7 @@
 #[path = "../../../../web/src/share/mod.rs"]
 mod share;
 
+use isobar_protocol::names;
 use isobar_protocol::request::Request;
 use libfuzzer_sys::fuzz_target;
 
@@ -15,6 +16,11 @@ fuzz_target!(|text: &str| {
         let written = serde_json::to_string(&request).expect("a request has string keys");
         let again: Request = serde_json::from_str(&written).expect("what is written is read");
         assert_eq!(serde_json::to_string(&again).ok(), Some(written));
+        if let Err(refused) = names::check(&request) {
+            assert!(!refused.to_string().chars().any(names::is_harmful), "what is said can be printed");
+        }
     }
-    let _ = share::decode(text);
+    if let Ok(opened) = share::decode(text) {
+        assert!(opened.state.files.keys().all(|it| names::file(it).is_ok()), "a link's files have names");
+    }
 });

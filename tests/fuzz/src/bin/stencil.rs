@@ -1,10 +1,12 @@
-//! Any text, through every level, and run on a tiny domain.
+//! Any text, in a file of any name, through every level, and run on a tiny domain. Its C holds nothing but what may
+//! stand in C.
 
 #![no_main]
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{LazyLock, Mutex};
 
+use isobar_compiler::backend::c::lines::{with_comments, with_directives, written};
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::backend::run::Control;
 use isobar_compiler::backend::signature::{ParamKind, Signature};
@@ -17,6 +19,10 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use libfuzzer_sys::fuzz_target;
+
+// It uses the standard library alone.
+#[path = "../../../src/vocabulary.rs"]
+mod vocabulary;
 
 /// More levels than this are no tiny domain.
 const MOST_LEVELS: i64 = 12;
@@ -64,7 +70,9 @@ fuzz_target!(|text: &str| {
 });
 
 fn compile_and_run(text: &str) {
-    let project = Project::of_one("main.py", text);
+    // The last line is what the file is called: no door would take most of such names, and none may do harm.
+    let name = text.lines().next_back().unwrap_or_default();
+    let project = Project::of_one(&format!("{name}.py"), text);
     let mut config = Config::default();
     let mut compilation = route::compile(&project, &config, &mut NoHook);
     if compilation.has_errors() && !compilation.externals.is_empty() {
@@ -77,6 +85,14 @@ fn compile_and_run(text: &str) {
     // Each text is made when it is asked for.
     let _ = compilation.listings().count();
     let levels = &compilation.levels;
+    if let Some(artifact) = &levels.artifact {
+        let (text, statements) = (&artifact.listing.text, written(&artifact.listing, compilation.sources()));
+        for text in [with_comments(text, &statements), with_directives(text, &statements)] {
+            if let Err(why) = vocabulary::check(&text) {
+                panic!("{why} in generated C:\n{text}");
+            }
+        }
+    }
     let (Some(signature), Some(oir), Some(extents)) = (&compilation.signature, &levels.oir, &levels.extents)
     else {
         return;
