@@ -7,8 +7,18 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::{cargo, output, program, root, run, target_dir};
 
-/// The targets, each with how many of a hundred seconds it gets.
-const TARGETS: [(&str, u64); 4] = [("stencil", 60), ("editor", 20), ("notation", 12), ("request", 8)];
+/// The targets, each with how many of a hundred seconds it gets, and how many inputs the tests try.
+const TARGETS: [(&str, u64, u64); 4] =
+    [("stencil", 60, 6_000), ("editor", 20, 3_000), ("notation", 12, 60_000), ("request", 8, 200_000)];
+
+/// How long inputs are looked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Effort {
+    /// From where earlier runs ended, with other inputs each time.
+    Seconds(u64),
+    /// The same inputs each time: a test finds the same on every machine.
+    Fixed,
+}
 
 /// What cargo-fuzz says to the compiler; none of it needs a nightly one.
 const INSTRUMENTATION: [&str; 6] = [
@@ -20,20 +30,27 @@ const INSTRUMENTATION: [&str; 6] = [
     "--cfg=fuzzing",
 ];
 
-/// Builds the targets and runs each for its part of `seconds`, starting from our own texts and from what earlier runs found.
-pub(crate) fn fuzz(seconds: u64) -> Result<()> {
+/// Builds the targets and runs each, starting from our own texts and, where there is time for it, from what earlier runs
+/// found.
+pub(crate) fn fuzz(effort: Effort) -> Result<()> {
     let folder = target_dir().join("fuzz");
     let built = build(&folder)?;
     let artifacts = folder.join("artifacts");
     fs::create_dir_all(&artifacts)?;
-    for (target, share) in TARGETS {
-        let corpus = folder.join("corpus").join(target);
+    for (target, share, n_inputs) in TARGETS {
+        let corpus = match effort {
+            Effort::Seconds(_) => folder.join("corpus").join(target),
+            Effort::Fixed => emptied(&folder.join("corpus-of-tests").join(target))?,
+        };
         let seeds = folder.join("seeds").join(target);
         fs::create_dir_all(&corpus)?;
         write_seeds(target, &seeds)?;
         let mut fuzzer = program(built.join(target));
         fuzzer.arg(&corpus).arg(&seeds);
-        fuzzer.arg(format!("-max_total_time={}", (seconds * share / 100).max(1)));
+        fuzzer.args(match effort {
+            Effort::Seconds(seconds) => vec![format!("-max_total_time={}", (seconds * share / 100).max(1))],
+            Effort::Fixed => vec!["-seed=1".to_owned(), format!("-runs={n_inputs}")],
+        });
         // No hang, and bounded memory.
         fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000"]);
         fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
@@ -64,12 +81,18 @@ fn build(folder: &Path) -> Result<PathBuf> {
     Ok(folder.join(host).join("release"))
 }
 
-/// Our own texts, as files to start from.
-fn write_seeds(target: &str, folder: &Path) -> Result<()> {
+/// The folder, which is there and has nothing in it.
+fn emptied(folder: &Path) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(folder)?;
     }
     fs::create_dir_all(folder)?;
+    Ok(folder.to_owned())
+}
+
+/// Our own texts, as files to start from.
+fn write_seeds(target: &str, folder: &Path) -> Result<()> {
+    emptied(folder)?;
     let mut texts = Vec::new();
     match target {
         "stencil" | "editor" => {

@@ -140,7 +140,7 @@ fn main() -> ExitCode {
         Chore::Equivalence { generated, first, backend, jobs } => {
             equivalence(first, generated, &backend, jobs)
         }
-        Chore::Fuzz { seconds } => fuzz::fuzz(seconds),
+        Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
         Chore::Agree { generated, keep, texts: false, paths } => agree::agree(generated, keep, &paths),

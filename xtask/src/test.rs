@@ -2,6 +2,7 @@
 
 mod count;
 
+use crate::fuzz::Effort;
 use crate::page::{Profile, page};
 use crate::process::{cargo, program, root, run, say, spelled, target_dir};
 use crate::{fuzz, install, tidy};
@@ -10,9 +11,6 @@ use count::Count;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// How long a run of all tests looks for inputs that break something; `cargo xtask fuzz` looks longer.
-const FUZZ_SECONDS: u64 = 40;
 
 /// What ran so far.
 #[derive(Debug, Default)]
@@ -87,7 +85,7 @@ pub(crate) fn test(filter: Option<&str>) -> Result<()> {
         counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
     });
     if filter.is_none() {
-        report.step("fuzz", || fuzz::fuzz(FUZZ_SECONDS).map(|()| Count::one()));
+        report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
     }
     report.step("end to end", || end_to_end(filter));
     report.print();
