@@ -26,6 +26,23 @@ impl Project {
         Self { files, main: name.to_owned(), stencil: None }
     }
 
+    /// The bytes of a file as its text; those that are no UTF-8 become NULs, which the parser refuses with their place.
+    ///
+    /// NUL stands in no program: Python refuses it in comments and strings too, as it does other encodings.
+    #[must_use]
+    pub fn text_of(bytes: Vec<u8>) -> String {
+        match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let chunks = error.as_bytes().utf8_chunks();
+                let known = |it: std::str::Utf8Chunk<'_>| {
+                    it.valid().to_owned() + if it.invalid().is_empty() { "" } else { "\0" }
+                };
+                chunks.map(known).collect()
+            }
+        }
+    }
+
     /// The file of that path: its position in the sorted list of files.
     #[must_use]
     pub fn file_id(&self, name: &str) -> Option<FileId> {
@@ -49,5 +66,17 @@ impl Project {
     #[must_use]
     pub fn name(&self, file: FileId) -> &str {
         self.files.keys().nth(usize::from(file.0)).map_or("", String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_other_encodings_are_marked() {
+        assert_eq!(Project::text_of("a = 'é'".into()), "a = 'é'");
+        assert_eq!(Project::text_of(b"# Gr\xf6\xdfe\n".to_vec()), "# Gr\0\0e\n");
+        assert_eq!(Project::text_of(b"\xff\xfea\0".to_vec()), "\0\0a\0");
     }
 }

@@ -164,6 +164,23 @@ impl Diagnostics {
         }
     }
 
+    /// Records one, as a further place of one that says the same already.
+    pub fn push_together(&mut self, diagnostic: Diagnostic) {
+        let says_the_same = |it: &&mut Diagnostic| {
+            it.code == diagnostic.code && it.message == diagnostic.message && it.help == diagnostic.help
+        };
+        let Some(known) = self.found.iter_mut().find(says_the_same) else { return self.push(diagnostic) };
+        let Some(label) = diagnostic.primary else { return };
+        let is_known = |it: &Label| it.span == label.span;
+        if known.primary.as_ref().is_some_and(is_known) || known.secondary.iter().any(is_known) {
+            return;
+        }
+        known.secondary.push(Label { span: label.span, text: "and here".to_owned() });
+        for (fix, further) in known.fixes.iter_mut().zip(diagnostic.fixes) {
+            fix.edits.extend(further.edits);
+        }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> usize {

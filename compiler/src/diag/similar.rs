@@ -58,12 +58,19 @@ impl Diagnostic {
     /// Asks whether `similar` was meant by what stands at `span`.
     #[must_use]
     pub fn did_you_mean(self, similar: &Similar, span: Span) -> Self {
+        self.did_they_mean(similar, span, &[])
+    }
+
+    /// The same where it was meant in `further` places too.
+    #[must_use]
+    pub fn did_they_mean(self, similar: &Similar, span: Span, further: &[Span]) -> Self {
         let name = &similar.name;
         let asked = self.help(format!("did you mean `{name}`?"));
         if !similar.is_alone {
             return asked;
         }
-        asked.fix(format!("write `{name}`"), [TextEdit::replace(span, name.as_str())])
+        let spans = std::iter::once(&span).chain(further);
+        asked.fix(format!("write `{name}`"), spans.map(|it| TextEdit::replace(*it, name.as_str())))
     }
 }
 

@@ -6,6 +6,9 @@ use crate::space::AxisSet;
 /// The largest data dimension; what is larger is a slip, and no machine has the memory.
 const MAX_SIZE: u32 = 1 << 20;
 
+/// Why `Field[float, IK]` is no type.
+pub const AXES_BEHIND: &str = "the axes come first, and the element type behind them";
+
 /// `Field[index]`, where `index` is what stands between the brackets, a tuple as its parts.
 ///
 /// # Errors
@@ -14,6 +17,7 @@ const MAX_SIZE: u32 = 1 << 20;
 pub(super) fn field(index: &[Constant]) -> Result<FieldType, String> {
     let (axes, element) = match index {
         [one] => (AxisSet::IJK, std::slice::from_ref(one)),
+        [first, second] if is_element(first) && axes(second).is_some() => return Err(AXES_BEHIND.to_owned()),
         // `Field[(float, (2,))]`: parentheses do not show in the tree.
         [first, _] if is_element(first) => (AxisSet::IJK, index),
         [first, rest @ ..] if rest.len() == 1 => {

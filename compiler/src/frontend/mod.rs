@@ -4,6 +4,7 @@
 //! no IR; [`defir::from_syntax`](crate::defir::from_syntax) is the door out.
 //!
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
+//! [`repair`] reads a text with slips as it was meant,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
@@ -14,6 +15,7 @@ pub mod syntax;
 pub mod limits;
 pub mod parse;
 pub mod tokens;
+mod repair;
 pub mod program;
 
 pub mod builtins;
@@ -21,7 +23,7 @@ pub mod spelling;
 mod ndsl_constants;
 pub mod constants;
 pub mod evaluate;
-mod field_types;
+pub mod field_types;
 mod parametrized;
 mod bindings;
 mod classes;

@@ -2,20 +2,21 @@
 //!
 //! Beside [`tokens`](super::tokens) the only place that knows the parser library.
 
+use std::cell::RefCell;
+
 use ruff_python_ast as py;
-use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
-use ruff_text_size::{Ranged, TextRange};
+use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::limits::{self, MAX_NESTING, MAX_SOURCE_BYTES};
+use super::repair::{Copy, Fault, Reading, repair};
 use super::syntax::{
     Alias, ClassDef, Comparison, Expr, ExprKind, FunctionDef, Ident, Keyword, Logical, Module, Operator,
     Param, Sign, Stmt, StmtKind, WithItem,
 };
+use super::tokens::listed;
 use crate::diag::catalog::syntax as catalog;
-use crate::diag::{Diagnostics, FileId, Span};
-
-/// More errors of one file say nothing new.
-const MAX_ERRORS: usize = 100;
+use crate::diag::{Diagnostic, Diagnostics, FileId, Span};
 
 /// The statements of one file, as far as they could be understood.
 pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module {
@@ -27,16 +28,65 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
         diagnostics.push(catalog::nested_too_deeply(place, MAX_NESTING));
         return Module::default();
     }
-    let Some(parsed) = parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module() else {
+    if let Some(told) = not_text(file, text) {
+        diagnostics.push(told);
         return Module::default();
-    };
-    let function_names = function_names(parsed.suite());
-    let converter = Converter { file, text, function_names };
-    for error in parsed.errors().iter().take(MAX_ERRORS) {
-        let span = converter.span(error.location);
-        diagnostics.push(catalog::syntax_error(&error.error.to_string(), converter.visible(span)));
     }
-    Module { body: converter.stmts(parsed.suite()) }
+    let Some(parsed) = parsed(text) else { return Module::default() };
+    if parsed.errors().is_empty() {
+        let body = Converter::new(file, text, &parsed, None).stmts(parsed.suite());
+        return Module { body, ..Module::default() };
+    }
+    let repaired = repair(file, text, &read);
+    diagnostics.extend(repaired.told);
+    let (broken, slipped) = (repaired.broken, repaired.slipped);
+    let copy = &repaired.copy;
+    let Some(parsed) = self::parsed(&copy.text) else { return Module::default() };
+    let body = Converter::new(file, &copy.text, &parsed, Some(copy)).stmts(parsed.suite());
+    Module { body, broken, slipped }
+}
+
+/// How many faults the syntax of a text has.
+#[must_use]
+pub fn faults(text: &str) -> usize {
+    if text.len() > MAX_SOURCE_BYTES || limits::too_deep(FileId(0), text).is_some() {
+        return usize::MAX;
+    }
+    parsed(text).map_or(usize::MAX, |it| it.errors().len())
+}
+
+fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
+    parse_unchecked(text, ParseOptions::from(Mode::Module)).try_into_module()
+}
+
+/// A text for those who look for what its faults come from.
+fn read(text: &str) -> Reading {
+    // What was added to a text may nest too deeply.
+    if limits::too_deep(FileId(0), text).is_some() {
+        let fault = Fault { range: 0..0, message: String::new() };
+        return Reading { tokens: Vec::new(), faults: vec![fault; usize::from(u16::MAX)] };
+    }
+    let Some(parsed) = parsed(text) else { return Reading::default() };
+    let mut faults: Vec<Fault> = parsed
+        .errors()
+        .iter()
+        .map(|it| Fault {
+            range: it.location.start().to_u32()..it.location.end().to_u32(),
+            message: it.error.to_string(),
+        })
+        .collect();
+    faults.sort_by_key(|it| (it.range.start, it.range.end));
+    Reading { tokens: listed(text, parsed.tokens()), faults }
+}
+
+/// Bytes that are no UTF-8 are NULs of the text (`Project::text_of`), which Python takes nowhere.
+fn not_text(file: FileId, text: &str) -> Option<Diagnostic> {
+    let first = text.find('\0')?;
+    let count = text.bytes().filter(|it| *it == 0).count();
+    // UTF-16 has one in each second place.
+    let is_binary = count * 8 > text.len();
+    let at = if is_binary { 0 } else { u32::try_from(first).ok()? };
+    Some(catalog::not_utf8(Span::new(file, at, at + 1), is_binary))
 }
 
 /// One expression, as a string annotation or an option holds it. Its places are all `span`.
@@ -48,7 +98,9 @@ pub fn expression(text: &str, span: Span) -> Option<Expr> {
         return None;
     }
     let parsed = ruff_python_parser::parse_expression(text).ok()?;
-    let mut expr = Converter { file: span.file, text, function_names: Vec::new() }.expr(parsed.expr());
+    let converter =
+        Converter { file: span.file, text, copy: None, function_names: Vec::new(), asyncs: RefCell::default() };
+    let mut expr = converter.expr(parsed.expr());
     place_at(&mut expr, span);
     Some(expr)
 }
@@ -85,9 +137,14 @@ fn place_at(expr: &mut Expr, span: Span) {
 /// Turns the library's tree into ours.
 struct Converter<'t> {
     file: FileId,
+    /// What was parsed.
     text: &'t str,
+    /// Where it is a copy: the places of the text as written.
+    copy: Option<&'t Copy<'t>>,
     /// What else the file calls the decorator of GTScript functions.
     function_names: Vec<&'t str>,
+    /// The `async`s of the function that is being read.
+    asyncs: RefCell<Vec<Span>>,
 }
 
 /// The decorators of GTScript functions.
@@ -103,23 +160,32 @@ fn function_names(body: &[py::Stmt]) -> Vec<&str> {
     functions.filter_map(|it| it.asname.as_ref().map(py::Identifier::as_str)).collect()
 }
 
-impl Converter<'_> {
-    fn span(&self, range: TextRange) -> Span {
-        Span::new(self.file, range.start().to_u32(), range.end().to_u32())
+impl<'t> Converter<'t> {
+    fn new(file: FileId, text: &'t str, parsed: &'t Parsed<py::ModModule>, copy: Option<&'t Copy<'t>>) -> Self {
+        let function_names = function_names(parsed.suite());
+        Self { file, text, copy, function_names, asyncs: RefCell::default() }
     }
 
-    /// An empty place, widened to the character before or after it, so that it can be underlined.
-    fn visible(&self, span: Span) -> Span {
-        if span.start < span.end {
-            return span;
-        }
-        let at = (span.start as usize).min(self.text.len());
-        match self.text.get(at..).and_then(|it| it.chars().next()) {
-            Some(next) if next != '\n' && next != '\r' => {
-                Span { end: span.start + u32::try_from(next.len_utf8()).unwrap_or(1), ..span }
+    fn span(&self, range: TextRange) -> Span {
+        let (start, end) = (range.start().to_u32(), range.end().to_u32());
+        match self.copy {
+            Some(copy) => {
+                let start = copy.start(start);
+                Span::new(self.file, start, copy.end(end).max(start))
             }
-            _ => span,
+            None => Span::new(self.file, start, end),
         }
+    }
+
+    /// `async` and the space behind it, between two places.
+    fn found_async(&self, start: TextSize, end: TextSize) -> Option<Span> {
+        let text = self.text.get(start.to_usize()..end.to_usize())?;
+        let at = text.rfind("async")?;
+        let behind = &text[at + "async".len()..];
+        let space = behind.len() - behind.trim_start().len();
+        let start = start + TextSize::try_from(at).ok()?;
+        let len = TextSize::try_from("async".len() + space).ok()?;
+        Some(self.span(TextRange::at(start, len)))
     }
 
     fn ident(&self, it: &py::Identifier) -> Ident {
@@ -171,18 +237,21 @@ impl Converter<'_> {
                 body: self.stmts(&it.body),
                 otherwise: it.orelse.first().map(|first| self.span(first.range())),
             },
-            py::Stmt::With(it) if !it.is_async => StmtKind::With {
-                items: it
+            py::Stmt::With(it) => {
+                if it.is_async {
+                    let first = it.items.first().map_or(it.range().end(), |it| it.range().start());
+                    self.asyncs.borrow_mut().extend(self.found_async(it.range().start(), first));
+                }
+                let items = it
                     .items
                     .iter()
                     .map(|item| WithItem {
                         context: self.expr(&item.context_expr),
                         target: item.optional_vars.as_ref().map(|target| self.expr(target)),
                     })
-                    .collect(),
-                body: self.stmts(&it.body),
-            },
-            py::Stmt::With(it) => StmtKind::Other { what: "async with", body: self.stmts(&it.body) },
+                    .collect();
+                StmtKind::With { items, body: self.stmts(&it.body) }
+            }
             py::Stmt::For(it) => StmtKind::For {
                 target: self.expr(&it.target),
                 iterable: self.expr(&it.iter),
@@ -247,13 +316,21 @@ impl Converter<'_> {
         let by_position = them.posonlyargs.iter().chain(&them.args).map(|it| param(it, false));
         let by_name = them.kwonlyargs.iter().map(|it| param(it, true));
         let decorators: Vec<Expr> = it.decorator_list.iter().map(|it| self.expr(&it.expression)).collect();
+        let outer = std::mem::take(&mut *self.asyncs.borrow_mut());
+        if it.is_async {
+            let start = it.decorator_list.last().map_or(it.range().start(), |it| it.range().end());
+            self.asyncs.borrow_mut().extend(self.found_async(start, it.name.range().start()));
+        }
+        let body = self.stmts(&it.body);
+        let asyncs = self.asyncs.replace(outer);
         FunctionDef {
             name: self.ident(&it.name),
             is_function: decorators.iter().any(|it| self.is_of_functions(it)),
             decorators,
             params: by_position.chain(by_name).collect(),
             variadic: them.vararg.iter().chain(&them.kwarg).map(|it| self.ident(&it.name)).collect(),
-            body: self.stmts(&it.body),
+            asyncs,
+            body,
             span: self.span(it.range()),
         }
     }
@@ -352,9 +429,10 @@ impl Converter<'_> {
                     .collect(),
             ),
             py::Expr::Set(_) => ExprKind::Other("set"),
-            py::Expr::ListComp(_) | py::Expr::SetComp(_) | py::Expr::DictComp(_) | py::Expr::Generator(_) => {
-                ExprKind::Other("comprehension")
-            }
+            py::Expr::ListComp(_) => ExprKind::Other("list comprehension"),
+            py::Expr::SetComp(_) => ExprKind::Other("set comprehension"),
+            py::Expr::DictComp(_) => ExprKind::Other("dict comprehension"),
+            py::Expr::Generator(_) => ExprKind::Other("generator expression"),
             py::Expr::Await(_) => ExprKind::Other("await"),
             py::Expr::Yield(_) | py::Expr::YieldFrom(_) => ExprKind::Other("yield"),
             py::Expr::FString(_) | py::Expr::TString(_) => ExprKind::Other("f-string"),

@@ -7,7 +7,8 @@ use super::limits::MAX_FILES;
 use super::parse as parser;
 use super::syntax::{Alias, ExprKind, FunctionDef, Module, Stmt, StmtKind};
 use crate::diag::catalog::syntax as catalog;
-use crate::diag::{Diagnostics, FileId, Span};
+use crate::diag::mend::mend;
+use crate::diag::{Diagnostic, Diagnostics, FileId, Fix, Span, TextEdit};
 use crate::project::Project;
 
 /// The files of a project; each is parsed when something of it is first needed.
@@ -69,6 +70,28 @@ impl SourceFile {
         found
     }
 
+    /// Whether the statements that a fix changes can be read as well as before.
+    fn is_readable_with(&self, fix: &Fix) -> bool {
+        let is_touched = |stmt: &&Stmt| {
+            fix.edits.iter().any(|it| it.span.start <= stmt.span.end && stmt.span.start <= it.span.end)
+        };
+        let touched = || self.syntax().body.iter().filter(is_touched).map(|it| it.span);
+        let edits = || fix.edits.iter().map(|it| it.span);
+        let Some(whole) = touched().chain(edits()).reduce(Span::to) else { return false };
+        // A comment behind a fix belongs to its line, and its line break to the statement.
+        let rest = self.text.get(whole.end as usize..).and_then(|it| it.split_inclusive('\n').next());
+        let end = whole.end as usize + rest.map_or(0, str::len);
+        let Some(text) = self.text.get(whole.start as usize..end) else { return false };
+        let edits = fix.edits.iter().map(|it| TextEdit {
+            span: Span { start: it.span.start - whole.start, end: it.span.end - whole.start, ..it.span },
+            text: it.text.clone(),
+        });
+        let fix = Fix { title: String::new(), edits: edits.collect() };
+        let (mended, count) = mend(text, self.id, [&fix]);
+        let faults = parser::faults(&mended);
+        count == 1 && (faults == 0 || faults <= parser::faults(text))
+    }
+
     fn parsed(&self) -> &(Module, Diagnostics) {
         self.parsed.get_or_init(|| {
             let mut found = Diagnostics::default();
@@ -93,6 +116,9 @@ pub struct ParsedFiles {
     /// By path, the latest text last.
     known: BTreeMap<Arc<str>, Vec<Arc<SourceFile>>>,
 }
+
+/// So many fixes are read to see that they are sound; more wait until these are carried out.
+const MOST_FIXES: usize = 64;
 
 /// How many texts of one path are kept: the one before an edit, and after it is undone.
 const VERSIONS: usize = 4;
@@ -138,6 +164,37 @@ impl Program {
     pub fn text(&self, span: Span) -> &str {
         let text = self.files.get(usize::from(span.file.0)).map_or("", |it| &it.text);
         text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// Leaves out what is said of lines whose syntax is broken, but for their syntax, and fixes that cannot be trusted.
+    ///
+    /// A fix stands where the statement that it changes can be read, before and after it.
+    #[must_use]
+    pub fn sound(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let read = |file: FileId| self.files.get(usize::from(file.0)).filter(|it| it.parsed.get().is_some());
+        let is_in = |span: Span, lines: fn(&Module) -> &[Span]| {
+            read(span.file).is_some_and(|it| {
+                lines(it.syntax()).iter().any(|line| line.start <= span.end && span.start <= line.end)
+            })
+        };
+        let is_syntax = |it: &Diagnostic| it.code == catalog::SYNTAX;
+        let is_guesswork =
+            |it: &Diagnostic| it.primary.as_ref().is_some_and(|it| is_in(it.span, |it| it.broken.as_slice()));
+        found.retain(|it| is_syntax(it) || !is_guesswork(it));
+        let mut n_read = 0;
+        for it in found.iter_mut().filter(|it| !is_syntax(it)) {
+            it.fixes.retain(|fix| {
+                n_read += 1;
+                let is_apart = |it: &TextEdit| {
+                    !is_in(it.span, |it| it.slipped.as_slice()) && !is_in(it.span, |it| it.broken.as_slice())
+                };
+                let file = fix.edits.first().and_then(|it| read(it.span.file));
+                n_read <= MOST_FIXES
+                    && fix.edits.iter().all(is_apart)
+                    && file.is_some_and(|it| it.is_readable_with(fix))
+            });
+        }
+        found
     }
 
     /// The program that these files of a project are; what is wrong with the main file goes to `diagnostics`.

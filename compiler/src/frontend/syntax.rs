@@ -10,6 +10,10 @@ use crate::diag::Span;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     pub body: Vec<Stmt>,
+    /// Lines that could not be read: what is said of them, but for their syntax, is guesswork.
+    pub broken: Vec<Span>,
+    /// Lines whose syntax has a slip, and which were read as they were meant.
+    pub slipped: Vec<Span>,
 }
 
 /// A name where it is written.
@@ -102,6 +106,8 @@ pub struct FunctionDef {
     pub params: Vec<Param>,
     /// `*args` and `**kwargs`.
     pub variadic: Vec<Ident>,
+    /// Each `async` of it: before its own `def` and before a `with` of its body, with the space behind it.
+    pub asyncs: Vec<Span>,
     pub body: Vec<Stmt>,
     /// From `def` or the first decorator to the end.
     pub span: Span,

@@ -3,7 +3,7 @@
 //! The tree has no comments, no brackets and nothing of a broken line; the tokens have all of it. Beside
 //! [`parse`](super::parse) this is the only file that knows the parser library.
 
-use ruff_python_ast::token::TokenKind as Py;
+use ruff_python_ast::token::{TokenKind as Py, Tokens};
 use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::Ranged;
 
@@ -72,10 +72,14 @@ pub fn tokens(text: &str) -> Vec<Token> {
     if text.len() > MAX_SOURCE_BYTES || limits::too_deep(FileId(0), text).is_some() {
         return Vec::new();
     }
-    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    listed(text, parse_unchecked(text, ParseOptions::from(Mode::Module)).tokens())
+}
+
+/// The parser's tokens of a text as ours.
+pub(super) fn listed(text: &str, tokens: &Tokens) -> Vec<Token> {
     let mut strings = 0_u32;
     let mut found: Vec<Token> = Vec::new();
-    for token in parsed.tokens().iter() {
+    for token in tokens.iter() {
         let kind = kind(token.kind());
         let starts = matches!(token.kind(), Py::FStringStart | Py::TStringStart);
         let ends = matches!(token.kind(), Py::FStringEnd | Py::TStringEnd);

@@ -96,7 +96,7 @@ fn travel(
     compilation.trace = trace;
     compilation.externals = frontend::externals::of(&program, &names, compilation.stencil.as_deref());
     compilation.stencils = stencils;
-    compilation.diagnostics = found.sorted();
+    compilation.diagnostics = program.sound(found.sorted());
     compilation
 }
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use isobar_compiler::diag::mend::mend;
-use isobar_compiler::diag::{FileId, Fix};
+use isobar_compiler::diag::FileId;
+use isobar_compiler::diag::mend::mend_surely;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CheckReport, CheckedFile};
 use isobar_protocol::request::Request;
@@ -21,6 +21,7 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     }
     let mut report = CheckReport::default();
     let mut shown = String::new();
+    let mut left_out = 0;
     // Without a file, the document of `--request` names it.
     let files: Vec<Option<&Path>> = if args.files.is_empty() {
         vec![None]
@@ -30,7 +31,11 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     for file in files {
         let mut document = Document::read(file, &args.shared)?;
         let (checked, found) = match file {
-            Some(path) if args.fix => fix_file(path, &mut document.request, &args.shared, environment)?,
+            Some(path) if args.fix => {
+                let (checked, n) = fix_file(path, &mut document.request, &args.shared, environment)?;
+                left_out += n;
+                checked
+            }
             _ => check_file(&document.request, &args.shared, environment)?,
         };
         shown += &human::diagnostics(&found, &document.request);
@@ -46,7 +51,11 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
             }
             let fixes: usize = report.files.iter().map(|it| it.fixes).sum();
             if args.fix {
-                say(&format!("{fixes} {} carried out", if fixes == 1 { "fix" } else { "fixes" }));
+                let amount = |n: usize| format!("{n} {}", if n == 1 { "fix" } else { "fixes" });
+                say(&format!("{} carried out", amount(fixes)));
+                if left_out > 0 {
+                    say(&format!("{} left out: the text would have as many faults with it", amount(left_out)));
+                }
             }
             let of = |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();
             let (errors, warnings) = (of("error"), of("warning"));
@@ -58,38 +67,40 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
     Ok(outcome)
 }
 
-/// A fix may bring to light what another one can mend; each round mends one thing at each place.
-const MOST_ROUNDS: usize = 20;
-
-/// Carries out the fixes of a file until there are none, and checks what comes out.
+/// Carries out the fixes of a file until there are none, and checks what comes out; tells how many were left out.
 fn fix_file(
     path: &Path,
     request: &mut Request,
     shared: &Shared,
     environment: &Environment,
-) -> Result<Checked, Usage> {
+) -> Result<(Checked, usize), Usage> {
     let name = request.main_file().unwrap_or_default().to_owned();
-    let (mut checked, mut found) = check_file(request, shared, environment)?;
-    let mut fixes = 0;
-    for _ in 0..MOST_ROUNDS {
-        let Some(text) = request.files.get_mut(&name) else { break };
-        let first_of_each = found.iter().filter_map(|it| it.fixes.first());
-        let possible: Vec<Fix> = first_of_each.filter_map(|it| human::fix(it, &name, text)).collect();
-        let (mended, count) = mend(text, FileId(0), &possible);
-        if count == 0 {
-            break;
-        }
-        *text = mended;
-        fixes += count;
-        (checked, found) = check_file(request, shared, environment)?;
+    let Some(text) = request.files.get(&name).cloned() else {
+        return Ok((check_file(request, shared, environment)?, 0));
+    };
+    let mut last: Option<Checked> = None;
+    let mended = mend_surely(&text, FileId(0), |text| {
+        request.files.insert(name.clone(), text.to_owned());
+        let checked = check_file(request, shared, environment)?;
+        let found = checked.1.iter().map(|it| human::finding(it, &name, text)).collect();
+        last = Some(checked);
+        Ok(found)
+    })?;
+    // What was tried last may be none of what is kept.
+    if request.files.get(&name) != Some(&mended.text) {
+        request.files.insert(name, mended.text.clone());
+        last = None;
     }
-    if fixes > 0 {
-        let text = request.files.get(&name).map_or("", String::as_str);
-        std::fs::write(path, text)
+    let mut checked = match last {
+        Some(checked) => checked,
+        None => check_file(request, shared, environment)?,
+    };
+    if mended.carried_out > 0 {
+        std::fs::write(path, &mended.text)
             .map_err(|error| Usage::Unwritable { path: path.display().to_string(), error })?;
     }
-    checked.fixes = fixes;
-    Ok((checked, found))
+    checked.0.fixes = mended.carried_out;
+    Ok((checked, mended.left_out))
 }
 
 /// A file with what is said about it.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use isobar_compiler::diag::mend::Finding;
 use isobar_compiler::diag::{self, Code, FileId, Label, Span, render};
 use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::compile::{Remark, bytes};
@@ -67,13 +68,24 @@ pub(crate) fn remarks(all: &[Remark]) -> String {
 }
 
 /// A fix with its places as bytes of the file `name`; `None` where it changes another file.
-pub(crate) fn fix(fix: &isobar_protocol::diagnostic::Fix, name: &str, text: &str) -> Option<diag::Fix> {
+fn fix(fix: &isobar_protocol::diagnostic::Fix, name: &str, text: &str) -> Option<diag::Fix> {
     let edit = |it: &Edit| {
         let span = Span::new(FileId(0), offset(text, it.start), offset(text, it.end));
         (it.file == name).then(|| diag::TextEdit::replace(span, it.text.as_str()))
     };
     let edits = fix.edits.iter().map(edit).collect::<Option<Vec<_>>>()?;
     Some(diag::Fix { title: fix.title.clone(), edits })
+}
+
+/// A diagnostic as far as carrying out its fix on the file `name` goes.
+pub(crate) fn finding(found: &Diagnostic, name: &str, text: &str) -> Finding {
+    Finding {
+        code: found.code.clone(),
+        message: found.message.clone(),
+        is_error: found.severity == diag::Severity::Error.name(),
+        start: (found.file == name && found.start.line > 0).then(|| offset(text, found.start)),
+        fix: found.fixes.first().and_then(|it| fix(it, name, text)),
+    }
 }
 
 /// The byte of a text that a position names.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use isobar_compiler::pipeline::route;
+use isobar_compiler::project::Project;
 use isobar_protocol::names;
 use isobar_protocol::request::{FieldsInput, Request};
 use serde::de::DeserializeOwned;
@@ -18,6 +19,8 @@ use crate::machine::Found;
 pub enum Usage {
     #[error("cannot read {path}: {error}")]
     Unreadable { path: String, error: std::io::Error },
+    #[error("{path} is not UTF-8")]
+    NotUtf8 { path: String },
     #[error("cannot write {path}: {error}")]
     Unwritable { path: String, error: std::io::Error },
     #[error("{path}:{}:{}: {}", fault.line, fault.column, fault.message)]
@@ -110,7 +113,7 @@ impl Document {
         }
         if let Some(path) = &shared.schedule {
             let name = name_of(path, shared)?;
-            request.files.insert(name.clone(), text(path)?);
+            request.files.insert(name.clone(), plain(path)?);
             request.passes.schedule = Some(name);
         }
         if let Some(path) = &shared.machine {
@@ -228,15 +231,20 @@ fn text(path: &Path) -> Result<String, Usage> {
     let file = std::fs::File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
-    // Bytes that are no text become marks that the parser refuses, with their place.
-    Ok(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-    })
+    Ok(Project::text_of(bytes))
+}
+
+/// The text of a document; only of a program its place is told by the compiler.
+fn plain(path: &Path) -> Result<String, Usage> {
+    let text = text(path)?;
+    match text.contains('\0') {
+        true => Err(Usage::NotUtf8 { path: shown(path) }),
+        false => Ok(text),
+    }
 }
 
 fn json<T: DeserializeOwned>(path: &Path) -> Result<T, Usage> {
-    json::read(text(path)?.as_bytes()).map_err(|fault| Usage::BadJson { path: shown(path), fault })
+    json::read(plain(path)?.as_bytes()).map_err(|fault| Usage::BadJson { path: shown(path), fault })
 }
 
 /// What a file of this machine is called in a request: its path, and for a runner elsewhere the last part of it.

@@ -88,7 +88,7 @@ impl Files {
         }
         let read = || {
             let is_small = std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() <= MOST_BYTES);
-            is_small.then(|| std::fs::read_to_string(path).ok()).flatten()
+            is_small.then(|| std::fs::read(path).ok()).flatten().map(Project::text_of)
         };
         self.read.entry(path.to_owned()).or_insert_with(read).clone()
     }

@@ -268,7 +268,8 @@ impl<'p> Builder<'_, 'p> {
 
     fn attribute(&mut self, whole: &'p tree::Expr, value: &'p tree::Expr, attribute: &str) -> Option<Expr> {
         if let Some(Local::Field(_)) = value.as_name().and_then(|it| self.local(it)) {
-            self.report(catalog::operator_not_in_language(&format!("`.{attribute}` of a field"), whole.span));
+            let field = value.as_name().unwrap_or_default();
+            self.report(catalog::attribute_of_field(field, attribute, whole.span));
             return None;
         }
         if value.as_name().is_some_and(|it| self.is_faulty(it)) {
@@ -301,7 +302,7 @@ impl<'p> Builder<'_, 'p> {
             }
             Err(opaque) => {
                 let root = dotted.split('.').next().unwrap_or_default().to_owned();
-                if let Some((at, similar)) = self.missing_attribute(whole) {
+                if let Some((at, similar)) = self.missing_attribute(whole, &|it| !is_type(it)) {
                     let (why, span) = (&opaque.why, whole.span);
                     self.report(names::missing_attribute(&dotted, why, span, at, similar.as_ref()));
                     return None;
@@ -349,6 +350,10 @@ impl<'p> Builder<'_, 'p> {
         }
         function.as_dotted()?;
         let Ok(found @ Constant::Function(id)) = self.evaluate(function, false) else { return None };
+        let info = self.names.function(id);
+        if info.is_gtscript {
+            self.refuse_async(info.def);
+        }
         if self.is_of_file(function) {
             self.constants.insert(function.span, found);
         }
@@ -397,11 +402,11 @@ impl<'p> Builder<'_, 'p> {
         if let Some(id) = self.called_function(function) {
             return self.call_value(id, call, out);
         }
-        self.refuse_call(function, call.span);
+        self.refuse_call(function, call.args, call.span);
         None
     }
 
-    fn refuse_call(&mut self, function: &'p tree::Expr, span: Span) {
+    fn refuse_call(&mut self, function: &'p tree::Expr, args: &[tree::Expr], span: Span) {
         let Some(dotted) = function.as_dotted() else {
             match &function.kind {
                 ExprKind::Other(what) => {
@@ -412,6 +417,11 @@ impl<'p> Builder<'_, 'p> {
             return;
         };
         let written = dotted.join(".");
+        if let Some(ExprKind::Other(what)) = args.iter().map(|it| &it.kind).find(|it| is_repetition(it)) {
+            // What is called would sum it up, and there is nothing to sum up.
+            self.refuse_operator(&format!("a {what}"), span);
+            return;
+        }
         let last = dotted.last().copied().unwrap_or_default();
         match self.evaluate(function, false) {
             Ok(Constant::Numeric(name)) if dotted.len() > 1 && is_builtin_call(name) => {
@@ -440,6 +450,9 @@ impl<'p> Builder<'_, 'p> {
                     self.missing_external(&name, wanted, span, imported);
                 }
                 Some(Local::Faulty) => {}
+                Some(Local::Field(_)) if let [field, .., attribute] = dotted[..] => {
+                    self.report(catalog::attribute_of_field(field, attribute, span));
+                }
                 Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),
                 Some(Local::Scalar(_)) => self.report(functions::not_callable(&written, "a scalar", span)),
                 Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),
@@ -509,6 +522,15 @@ fn negated(value: Value) -> Option<Value> {
         Value::Int64(it) => it.checked_neg().map(Value::Int64),
         Value::Bool(_) | Value::Int8(_) | Value::Int16(_) => None,
     }
+}
+
+fn is_type(value: &Constant) -> bool {
+    matches!(value, Constant::Element(_) | Constant::Field(_))
+}
+
+/// Whether it goes through values one by one: a comprehension.
+fn is_repetition(kind: &ExprKind) -> bool {
+    matches!(kind, ExprKind::Other(what) if what.ends_with("comprehension") || *what == "generator expression")
 }
 
 fn is_number(value: &Constant) -> bool {

@@ -5,7 +5,7 @@
 
 use itertools::Itertools;
 
-use super::Builder;
+use super::{Builder, Local};
 use crate::diag::{Similar, Span, TextEdit, similar};
 use crate::frontend::constants::Constant;
 use crate::frontend::program::is_externals;
@@ -100,6 +100,32 @@ impl<'p> Builder<'_, 'p> {
         }
         let span = Span { start: left.span.end, end: right.span.start, ..left.span };
         Some(TextEdit::replace(span, format!(" {meant} ")))
+    }
+
+    /// The `==` of a comparison that stands as a statement, where what is left of it can be assigned.
+    pub(super) fn equals_sign(&self, left: &tree::Expr, right: &tree::Expr) -> Option<Span> {
+        let name = match &left.kind {
+            ExprKind::Subscript(value, _) => value.as_name()?,
+            _ => left.as_name()?,
+        };
+        if !matches!(self.local(name), Some(Local::Field(_)) | None) {
+            return None;
+        }
+        let gap = self.between(left.span, right.span);
+        let at = gap.find("==").filter(|_| gap.trim() == "==")?;
+        let start = left.span.end + u32::try_from(at).ok()?;
+        Some(Span { start, end: start + 2, ..left.span })
+    }
+
+    /// `Field[float, IK]` as `Field[IK, float]`.
+    pub(super) fn axes_first(&self, annotation: &tree::Expr) -> Vec<TextEdit> {
+        let ExprKind::Subscript(_, index) = &annotation.kind else { return Vec::new() };
+        let [element, axes] = index.parts() else { return Vec::new() };
+        if self.between(element.span, axes.span).trim() != "," {
+            return Vec::new();
+        }
+        let text = |it: &tree::Expr| self.names.text(it.span);
+        vec![TextEdit::replace(element.span, text(axes)), TextEdit::replace(axes.span, text(element))]
     }
 
     /// Whether nothing around an expression binds tighter than `or`.
@@ -288,8 +314,13 @@ impl<'p> Builder<'_, 'p> {
                 self.similar_type_in(value).or_else(|| self.similar_type_in(index))
             }
             ExprKind::Tuple(parts) => parts.iter().find_map(|it| self.similar_type_in(it)),
-            ExprKind::Attribute(..) => {
-                let (at, similar) = self.missing_attribute(annotation)?;
+            ExprKind::Attribute(value, attribute) => {
+                if let Some(name) = python_type(&attribute.name)
+                    && matches!(self.evaluate(value, false), Ok(Constant::Foreign(it)) if is_numpy(&it))
+                {
+                    return Some((annotation.span, Similar { name: name.to_owned(), is_alone: true }));
+                }
+                let (at, similar) = self.missing_attribute(annotation, &|it| !is_value(it))?;
                 Some((at, similar?))
             }
             _ => None,
@@ -297,20 +328,52 @@ impl<'p> Builder<'_, 'p> {
     }
 
     /// For `value.attribute` where `value` is known and has no such attribute: the place of the attribute, and
-    /// one that it has and that is spelled almost so.
-    pub(super) fn missing_attribute(&self, whole: &tree::Expr) -> Option<(Span, Option<Similar>)> {
+    /// one that it has, that is `wanted` there, and that is spelled almost so.
+    pub(super) fn missing_attribute(
+        &self,
+        whole: &tree::Expr,
+        wanted: &dyn Fn(&Constant) -> bool,
+    ) -> Option<(Span, Option<Similar>)> {
         let ExprKind::Attribute(value, attribute) = &whole.kind else { return None };
         match self.evaluate(value, false) {
             Ok(value) => {
-                let known = self.names.attributes(&value);
+                let mut known = self.names.attributes(&value);
                 if known.contains(&attribute.name) {
                     return None;
                 }
+                // A type of Python that the module had once is no slip for a number.
+                let is_wanted = |name: &str| {
+                    python_type(&attribute.name).is_none()
+                        && self.names.attribute(&value, name, attribute.span).is_ok_and(|it| wanted(&it))
+                };
+                known.retain(|it| is_wanted(it));
                 Some((attribute.span, similar(&attribute.name, known.iter().map(String::as_str))))
             }
-            Err(_) => self.missing_attribute(value),
+            Err(_) => self.missing_attribute(value, &|_| true),
         }
     }
+}
+
+/// `int` of `np.int`: NumPy had names of its own for Python's types, and has them no more.
+fn python_type(name: &str) -> Option<&'static str> {
+    ["int", "float", "bool"].into_iter().find(|it| *it == name)
+}
+
+fn is_numpy(path: &[String]) -> bool {
+    matches!(path, [name] if name == "numpy" || name == "cupy")
+}
+
+/// Whether it can stand in an expression.
+fn is_value(value: &Constant) -> bool {
+    matches!(
+        value,
+        Constant::Bool(_)
+            | Constant::Int(_)
+            | Constant::Float(_)
+            | Constant::Typed(_)
+            | Constant::Member(_)
+            | Constant::Numeric(_)
+    )
 }
 
 /// Whether an expression is certainly a bool.

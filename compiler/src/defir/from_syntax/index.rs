@@ -68,6 +68,13 @@ impl<'p> Builder<'_, 'p> {
                 let (offset, index) = self.pointed(field, index, out)?;
                 Some(self.read_at(field, offset, index, span))
             }
+            ExprKind::Attribute(inner, name) if self.field_named(inner).is_some() => {
+                let field = inner.as_name().unwrap_or_default();
+                self.report(catalog::attribute_of_field(field, &name.name, value.span));
+                None
+            }
+            // It says itself what it is.
+            ExprKind::Other(_) => self.expr(value, out),
             _ => match self.evaluate_with_subscripts(value, index, span) {
                 Some(value) => self.constant(value, "this element", span),
                 None => {

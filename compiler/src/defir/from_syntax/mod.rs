@@ -86,7 +86,8 @@ pub fn build(
             })
         })
     };
-    diagnostics.extend(found.iter().filter(|it| !is_guesswork(it)).cloned());
+    let found: Vec<Diagnostic> = found.iter().filter(|it| !is_guesswork(it)).cloned().collect();
+    diagnostics.extend(program.sound(found));
     Some(stencil)
 }
 
@@ -234,6 +235,14 @@ impl<'b, 'p> Builder<'b, 'p> {
     fn report(&mut self, diagnostic: Diagnostic) {
         if self.n_reports < MAX_REPORTS {
             self.diagnostics.push(diagnostic);
+            self.n_reports = self.diagnostics.count();
+        }
+    }
+
+    /// The same where one fault shows in several places.
+    fn report_together(&mut self, diagnostic: Diagnostic) {
+        if self.n_reports < MAX_REPORTS {
+            self.diagnostics.push_together(diagnostic);
             self.n_reports = self.diagnostics.count();
         }
     }

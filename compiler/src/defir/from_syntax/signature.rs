@@ -3,17 +3,22 @@
 use super::types::{Declared, PythonTypes};
 use super::{Builder, Local};
 use crate::defir::nodes::{Field, Param, ParamDefault, ParamKind};
-use crate::diag::catalog::{signature as catalog, syntax};
+use crate::diag::catalog::{signature as catalog, statements, syntax};
+use crate::diag::{Similar, Span, TextEdit};
 use crate::frontend::constants::Constant;
+use crate::frontend::field_types;
 use crate::frontend::syntax::{self as tree, Expr, ExprKind, FunctionDef};
 use crate::types::{DType, Value};
 
 impl<'p> Builder<'_, 'p> {
     pub(super) fn signature(&mut self, def: &'p FunctionDef) {
+        self.refuse_async(def);
         for name in &def.variadic {
             self.report(catalog::variadic(&name.name, name.span));
         }
         let mut declared: Vec<Option<(&'p tree::Param, Declared)>> = Vec::new();
+        // What is wrong with the types, with the parameters that it is wrong with.
+        let mut faulty: Vec<(String, Vec<&'p tree::Param>)> = Vec::new();
         for (position, param) in def.params.iter().enumerate() {
             let name = &param.name;
             if let Some(first) = def.params[..position].iter().find(|it| it.name.name == name.name) {
@@ -31,16 +36,50 @@ impl<'p> Builder<'_, 'p> {
                 Ok(it) => declared.push(Some((param, it))),
                 Err(why) => {
                     if let Some(why) = why {
-                        let similar = self.similar_type_in(annotation);
-                        let (name, span) = (&name.name, annotation.span);
-                        self.report(catalog::not_a_parameter_type(name, &why.why, span, similar));
+                        match faulty.iter_mut().find(|it| it.0 == why.why) {
+                            Some((_, params)) => params.push(param),
+                            None => faulty.push((why.why, vec![param])),
+                        }
                     }
                     self.frame_mut().locals.insert(&name.name, Local::Faulty);
                 }
             }
         }
+        for (why, params) in faulty {
+            self.faulty_types(&why, &params);
+        }
         for (param, declared) in declared.into_iter().flatten() {
             self.parameter(param, declared);
+        }
+    }
+
+    /// One report for all parameters whose types are wrong for one reason, as a missing import is.
+    fn faulty_types(&mut self, why: &str, params: &[&'p tree::Param]) {
+        let annotations = || params.iter().filter_map(|it| Some((it, it.annotation.as_ref()?)));
+        let places: Vec<(&str, Span)> = annotations().map(|(it, at)| (it.name.name.as_str(), at.span)).collect();
+        let found = catalog::not_a_parameter_type(&places, why);
+        if why == field_types::AXES_BEHIND {
+            let edits: Vec<TextEdit> = annotations().flat_map(|it| self.axes_first(it.1)).collect();
+            self.report(found.help("write the axes first, as in `Field[IK, float]`").fix("write the axes first", edits));
+            return;
+        }
+        let meant: Option<Vec<(Span, Similar)>> = annotations().map(|it| self.similar_type_in(it.1)).collect();
+        // One name is meant by all of them, or none is certain.
+        let same = meant.filter(|it| it.iter().all(|other| other.1 == it[0].1));
+        let found = match same.as_deref() {
+            Some([first, rest @ ..]) => {
+                let further: Vec<Span> = rest.iter().map(|it| it.0).collect();
+                found.did_they_mean(&first.1, first.0, &further)
+            }
+            _ => found,
+        };
+        self.report(found);
+    }
+
+    /// A stencil or function waits for nothing.
+    pub(super) fn refuse_async(&mut self, def: &FunctionDef) {
+        for it in &def.asyncs {
+            self.report(statements::asynchronous(&def.name.name, *it));
         }
     }
 

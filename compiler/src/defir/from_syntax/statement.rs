@@ -7,7 +7,7 @@ use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
 use crate::diag::catalog::{
-    compile_time, computations, data, functions, names, rules, statements as catalog,
+    compile_time, computations, data, expressions, functions, names, rules, statements as catalog,
 };
 use crate::diag::{Diagnostic, Span};
 use crate::entity::Handle;
@@ -112,6 +112,17 @@ impl<'p> Builder<'_, 'p> {
                     }
                 },
             },
+            ExprKind::Compare(left, rest) => {
+                let sign = match rest.as_slice() {
+                    [(tree::Comparison::Eq, right)] => self.equals_sign(left, right),
+                    _ => None,
+                };
+                self.report(catalog::bare_comparison(expr.span, sign));
+            }
+            ExprKind::Other(what) => {
+                let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };
+                self.report(expressions::operator_not_in_language(&format!("{article} {what}"), expr.span));
+            }
             _ => self.report(catalog::bare_expression(expr.span)),
         }
     }
@@ -434,7 +445,11 @@ impl<'p> Builder<'_, 'p> {
             Err(why) => {
                 if let Some(why) = why {
                     let why = format!("the type of the temporary is not known: {}", why.why);
-                    self.report(compile_time::bad_temporary_type(&why, annotation.span));
+                    let found = compile_time::bad_temporary_type(&why, annotation.span);
+                    self.report(match self.similar_type_in(annotation) {
+                        Some((at, similar)) => found.did_you_mean(&similar, at),
+                        None => found,
+                    });
                 }
                 self.declare_after_error(target);
                 return;

@@ -65,7 +65,7 @@ impl Builder<'_, '_> {
             Ok(value) => Ok(value),
             Err(_) if text.chars().all(|it| it.is_alphanumeric() || it == '_') => {
                 let similar = self.similar_type(text);
-                self.report(catalog::unknown_dtype(text, span, similar));
+                self.report_together(catalog::unknown_dtype(text, span, similar));
                 Err(None)
             }
             Err(opaque) => Err(Some(opaque)),
@@ -93,7 +93,7 @@ impl Builder<'_, '_> {
                     return match self.type_text(&text.clone(), span) {
                         Ok(Constant::Element(ElementType::Named(_))) | Err(_) => {
                             let similar = self.similar_type(text);
-                            self.report(catalog::unknown_dtype(text, span, similar));
+                            self.report_together(catalog::unknown_dtype(text, span, similar));
                             Err(None)
                         }
                         Ok(value) => self.declared(&value, python, span),
@@ -139,7 +139,7 @@ impl Builder<'_, '_> {
                         )) => self.element(&element, python, span),
                         _ => {
                             let similar = self.similar_type(text);
-                            self.report(catalog::unknown_dtype(text, span, similar));
+                            self.report_together(catalog::unknown_dtype(text, span, similar));
                             None
                         }
                     };
@@ -151,7 +151,7 @@ impl Builder<'_, '_> {
                         Some(dtype) => dtype,
                         None => {
                             let similar = self.similar_type(name);
-                            self.report(catalog::unknown_dtype(name, span, similar));
+                            self.report_together(catalog::unknown_dtype(name, span, similar));
                             return None;
                         }
                     },

@@ -82,6 +82,29 @@ pub fn subscript_of_value(what: &str, span: Span) -> Diagnostic {
     .help("assign it to a name first, then index that name")
 }
 
+/// `a.shape`, `a.max()`: what an array of Python has.
+pub fn attribute_of_field(field: &str, attribute: &str, span: Span) -> Diagnostic {
+    let help = match attribute {
+        "shape" | "size" | "ndim" | "nbytes" | "strides" => {
+            "a stencil does not see the sizes of its arrays: pass the number as a scalar parameter, or give it as an \
+             external"
+        }
+        "dtype" => "the type of a field stands in the signature",
+        "max" | "min" | "sum" | "mean" | "any" | "all" | "prod" | "std" => {
+            "a statement runs at one point and sees no whole field: compute it in Python and pass it as a scalar parameter"
+        }
+        "copy" | "data" | "view" | "values" => "write the name alone: it is the value at the point",
+        _ => "read it by its name alone, or by offsets, as in `q[1, 0, 0]`",
+    };
+    Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("`.{attribute}` of the field `{field}` is not part of the language"),
+        span,
+        "a field has no attributes",
+    )
+    .help(help)
+}
+
 /// `what` as in "`//` is not part of the language".
 pub fn operator_not_in_language(what: &str, span: Span) -> Diagnostic {
     operator_replaced(what, span, None)
@@ -104,6 +127,12 @@ pub fn operator_replaced(what: &str, span: Span, edit: Option<TextEdit>) -> Diag
         "`~`" => "write `not` for conditions",
         "`is`" => "write `==`",
         "`is not`" => "write `!=`",
+        "a list comprehension" | "a set comprehension" | "a dict comprehension" | "a generator expression" => {
+            "write each term: `q[-1, 0, 0] + q[0, 0, 0] + q[1, 0, 0]`, or add them up in a `while` loop"
+        }
+        "a yield" | "an await" => "leave it out: a statement assigns its value, and nothing waits for it",
+        "a lambda" => "write a function decorated with `@function`",
+        "an assignment expression" => "assign the name in a statement before",
         _ => "use arithmetic, comparisons, `and`, `or`, `not`, `a if c else b` and calls",
     })
 }

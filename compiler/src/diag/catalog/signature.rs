@@ -25,28 +25,32 @@ pub fn missing_annotation(name: &str, span: Span) -> Diagnostic {
         .help(format!("write `{name}: Field[float]` for a field or `{name}: float` for a scalar"))
 }
 
-/// `why` says what the annotation is instead.
-/// `similar` is a known type, for the name at the span beside it.
-pub fn not_a_parameter_type(
-    name: &str,
-    why: &str,
-    span: Span,
-    similar: Option<(Span, Similar)>,
-) -> Diagnostic {
-    let found = Diagnostic::error(
+/// `why` says what the annotations are instead.
+/// `params` are the parameters of such a type, with the places of their types; never empty.
+pub fn not_a_parameter_type(params: &[(&str, Span)], why: &str) -> Diagnostic {
+    let names: Vec<String> = params.iter().map(|it| format!("`{}`", it.0)).collect();
+    let of = match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("parameter {one}"),
+        [some @ .., last] if names.len() <= MOST_NAMED => format!("parameters {} and {last}", some.join(", ")),
+        [first, second, rest @ ..] => format!("parameters {first}, {second} and {} more", rest.len()),
+    };
+    let mut found = Diagnostic::error(
         PARAMETER_TYPE,
-        format!("the type of parameter `{name}` is not a field or scalar type: {why}"),
-        span,
+        format!("the type of {of} is not a field or scalar type: {why}"),
+        params.first().map(|it| it.1).unwrap_or_default(),
         "not a type of the language",
-    )
-    .help(
-        "write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`",
     );
-    match similar {
-        Some((at, similar)) => found.did_you_mean(&similar, at),
-        None => found,
+    for (name, span) in &params[1.min(params.len())..] {
+        found = found.also(*span, format!("of `{name}` too"));
     }
+    found.help(
+        "write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`",
+    )
 }
+
+/// So many parameters are named in a sentence.
+const MOST_NAMED: usize = 4;
 
 pub fn variadic(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error(

@@ -126,6 +126,35 @@ pub fn bare_expression(span: Span) -> Diagnostic {
         .help("assign it to a name")
 }
 
+/// `b == a`; `sign` is where the `==` stands, for one that was meant as `=`.
+pub fn bare_comparison(span: Span, sign: Option<Span>) -> Diagnostic {
+    let found = Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        "a comparison stands as a statement, and its value goes nowhere",
+        span,
+        "compares and assigns nothing",
+    );
+    match sign {
+        Some(sign) => {
+            found.help("write `=` to assign").fix("write `=`", [TextEdit::replace(sign, "=")])
+        }
+        None => found.help("assign it to a name, or write it as the condition of an `if`"),
+    }
+}
+
+/// `async def`, `async with`: `span` is the word with the space behind it.
+pub fn asynchronous(name: &str, span: Span) -> Diagnostic {
+    let word = Span { end: span.end.min(span.start + 5), ..span };
+    Diagnostic::error(
+        NOT_IN_LANGUAGE,
+        format!("`async` in `{name}` is not part of the language"),
+        word,
+        "nothing waits in a stencil",
+    )
+    .help("leave it out: a stencil is called and runs to its end")
+    .fix("leave out `async`", [TextEdit::replace(span, "")])
+}
+
 pub fn sequential_tuple(name: &str, span: Span, target: Span) -> Diagnostic {
     Diagnostic::warning(
         SEQUENTIAL_TUPLE,

@@ -41,11 +41,10 @@ def s(a: FloatField, out: FloatField)
         out = b
 ",
         &expect![[r#"
-            E00 1:38 expected `:`, found newline
+            E00 1:38 the line of this `def` ends without `:`
             E00 3:18 expected an expression
-            E00 5:9 expected `)`, found name
+            E00 4:15 this `(` is never closed
             E07 5:15 nothing is named `b`
-            E00 6:1 unexpected EOF while parsing
         "#]],
     );
 }
@@ -94,7 +93,6 @@ def s(a, b: what.Is, c: 3, *args, d: float = 2, e: FloatField = 1.0, f: Field[\"
             E03 1:46 the default of `d` is an integer, and the parameter is declared float64
             E03 1:65 field `e` has a default other than `None`
             E04 1:73 the type "real" is not among the dtypes
-            E04 1:91 the type "real" is not among the dtypes
             E03 1:108 the default of `h` is a float, and the parameter is declared int64
             E03 1:123 the default of `i` is an integer, and the parameter is declared bool
             E00 1:126 two parameters are named `a`
@@ -556,7 +554,7 @@ fn expressions() {
         out = None
             E53 3:15 `None` stands in an expression
         out = [a for a in b]
-            E38 3:15 a comprehension is not part of the language
+            E38 3:15 a list comprehension is not part of the language
         out = (c := a)
             E38 3:16 an assignment expression is not part of the language
         out = lambda: 1
@@ -587,7 +585,7 @@ fn expressions() {
         out = a.T
             E30 3:15 `a` has no data dimensions, and `a.T` asks for one
         out = a.shape
-            E38 3:15 `.shape` of a field is not part of the language
+            E38 3:15 `.shape` of the field `a` is not part of the language
     "#]]
     .assert_eq(&refusals("PARALLEL", &cases));
 }

@@ -1,0 +1,319 @@
+//! Slips that break the syntax: each is told once, at its place, and put right in a copy that is read instead.
+//!
+//! A parser that recovers reports all that it stumbles over behind a slip, and what it makes of the lines around
+//! is guesswork. Here the slip itself is looked for: [`characters`] that only look like others, [`brackets`]
+//! without a partner, [`signs`] of other languages. It counts where the copy has fewer faults.
+//!
+//! Before: `if a = 0.0:`, of which the parser says "expected `:`, found `=`" and three things more.
+//! After: one diagnostic at the `=`, and the tree of `if a == 0.0:`, whose places are those of the text as written.
+
+mod brackets;
+mod characters;
+mod signs;
+mod text;
+
+use std::ops::Range;
+
+use self::brackets::{Reading as By, Unbalanced};
+use self::signs::What;
+pub(super) use self::text::Copy;
+
+use self::text::Change;
+use super::tokens::{Token, TokenKind};
+use crate::diag::catalog::syntax as catalog;
+use crate::diag::{Diagnostic, FileId, Span, TextEdit};
+
+/// More slips of one file say nothing new, and each is read for.
+const MOST_SLIPS: usize = 12;
+/// More errors of one file say nothing new.
+const MOST_FAULTS: usize = 100;
+
+/// A text as the parser takes it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reading {
+    pub(super) tokens: Vec<Token>,
+    /// In order of their places.
+    pub(super) faults: Vec<Fault>,
+}
+
+/// What the parser stumbles over.
+#[derive(Clone, Debug)]
+pub(super) struct Fault {
+    pub(super) range: Range<u32>,
+    pub(super) message: String,
+}
+
+/// A text with faults, and what became of it.
+#[derive(Debug)]
+pub(super) struct Repaired<'t> {
+    /// What is read instead, with the places of the text as written.
+    pub(super) copy: Copy<'t>,
+    pub(super) told: Vec<Diagnostic>,
+    /// Lines that could not be read: what else is said of them is guesswork.
+    pub(super) broken: Vec<Span>,
+    /// Lines with a slip, read as they were meant.
+    pub(super) slipped: Vec<Span>,
+}
+
+/// Finds what is wrong with a text that has faults.
+pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> Reading) -> Repaired<'t> {
+    let copy = Copy::of(written);
+    let reading = read(written);
+    let repaired = Repaired { copy, told: Vec::new(), broken: Vec::new(), slipped: Vec::new() };
+    let mut work = Work { file, read, reading, unclosed: None, repaired };
+    work.characters();
+    for _ in 0..MOST_SLIPS {
+        if work.reading.faults.is_empty() || !(work.bracket() || work.sign()) {
+            break;
+        }
+    }
+    work.faults();
+    work.repaired
+}
+
+struct Work<'t, 'r> {
+    file: FileId,
+    read: &'r dyn Fn(&str) -> Reading,
+    /// Of the copy.
+    reading: Reading,
+    /// Where in the copy a bracket opens that could not be closed: what follows is read inside of it.
+    unclosed: Option<u32>,
+    repaired: Repaired<'t>,
+}
+
+impl Work<'_, '_> {
+    /// The place in the written text of a range of the copy.
+    fn span(&self, range: &Range<u32>) -> Span {
+        let copy = &self.repaired.copy;
+        let (start, end) = (copy.start(range.start), copy.end(range.end));
+        Span::new(self.file, start, end.max(start))
+    }
+
+    /// An empty place, widened to the character behind it, so that it can be underlined.
+    fn visible(&self, span: Span) -> Span {
+        let next = self.repaired.copy.written.get(span.start as usize..).and_then(|it| it.chars().next());
+        match next.filter(|it| span.start == span.end && !matches!(it, '\n' | '\r')) {
+            Some(next) => Span { end: span.start + u32::try_from(next.len_utf8()).unwrap_or(1), ..span },
+            None => span,
+        }
+    }
+
+    fn edits(&self, changes: &[Change]) -> Vec<TextEdit> {
+        let edit = |it: &Change| {
+            let span = self.span(&it.range);
+            let span = if it.range.is_empty() { Span { end: span.start, ..span } } else { span };
+            TextEdit::replace(span, it.text.as_str())
+        };
+        changes.iter().map(edit).collect()
+    }
+
+    /// Takes a slip out of the copy, which is `mended` then.
+    fn take(&mut self, told: Diagnostic, line: &Range<u32>, changes: &[Change], reading: Reading) {
+        let Some(copy) = self.repaired.copy.with(changes) else { return };
+        let line = self.span(line);
+        self.repaired.slipped.push(line);
+        self.repaired.told.push(told);
+        self.repaired.copy = copy;
+        self.reading = reading;
+    }
+
+    fn read_with(&self, changes: &[Change]) -> Option<Reading> {
+        Some((self.read)(&self.repaired.copy.with(changes)?.text))
+    }
+
+    /// All characters that look like others, at once: they come in numbers, out of a document.
+    fn characters(&mut self) {
+        let groups = characters::groups(&self.repaired.copy.text, &self.reading.tokens);
+        let changes: Vec<Change> = groups.iter().flat_map(|it| it.changes.iter().cloned()).collect();
+        let Some(reading) = self.read_with(&changes).filter(|_| !changes.is_empty()) else { return };
+        if reading.faults.len() >= self.reading.faults.len() {
+            return;
+        }
+        for it in &groups {
+            let spans: Vec<Span> = it.changes.iter().map(|it| self.span(&it.range)).collect();
+            let edits = self.edits(&it.changes);
+            self.repaired.told.push(catalog::lookalike(it.name, it.first, &it.meant, &spans, edits));
+        }
+        for it in &changes {
+            let line = self.line_of(it.range.start);
+            let line = self.span(&line);
+            self.repaired.slipped.push(line);
+        }
+        if let Some(copy) = self.repaired.copy.with(&changes) {
+            self.repaired.copy = copy;
+            self.reading = reading;
+        }
+    }
+
+    /// Closes the first bracket that is open; answers whether the copy is another one.
+    fn bracket(&mut self) -> bool {
+        if self.unclosed.is_some() {
+            return false;
+        }
+        let text = self.repaired.copy.text.clone();
+        let mut found = None;
+        for by in [By::Lines, By::Brackets] {
+            let Some(unbalanced) = brackets::unbalanced(&text, &self.reading.tokens, by) else { continue };
+            let (statement, change) = match &unbalanced {
+                Unbalanced::Open { open, statement, end } => {
+                    let closers = open.iter().rev().map(|it| brackets::closer(&text, *it)).collect();
+                    (*statement, Change { range: *end..*end, text: closers })
+                }
+                Unbalanced::Crossed { open, close, statement } => {
+                    let meant = brackets::closer(&text, *open).to_owned();
+                    (*statement, Change { range: close.start..close.end, text: meant })
+                }
+                Unbalanced::Alone { close, statement } => {
+                    (*statement, Change { range: close.start..close.end, text: String::new() })
+                }
+            };
+            let end = change.range.end;
+            let changes = [change];
+            if let Some(reading) = self.read_with(&changes) {
+                // Behind the change is the end of the line, or the colon of its statement.
+                let rest = text.get(end as usize..).and_then(|it| it.split('\n').next()).map_or(0, str::len);
+                let line = statement..end + u32::try_from(rest).unwrap_or(0);
+                let added = u32::try_from(changes[0].text.len()).unwrap_or(0);
+                let is_sound = |it: &Fault| it.range.start < line.start || it.range.start > line.end + added;
+                if reading.faults.iter().all(is_sound) {
+                    let edits = matches!(unbalanced, Unbalanced::Alone { .. }).then(|| self.edits(&changes));
+                    let told = self.about_bracket(&unbalanced, edits.unwrap_or_default());
+                    self.take(told, &line, &changes, reading);
+                    return true;
+                }
+            }
+            found = Some(unbalanced);
+        }
+        // It is open for certain, wherever it was meant to be closed.
+        if let Some(unbalanced @ Unbalanced::Open { .. }) = found {
+            let Unbalanced::Open { open, .. } = &unbalanced else { return false };
+            self.unclosed = open.first().map(|it| it.start);
+            let told = self.about_bracket(&unbalanced, Vec::new());
+            self.repaired.told.push(told);
+        }
+        false
+    }
+
+    fn about_bracket(&self, unbalanced: &Unbalanced, edits: Vec<TextEdit>) -> Diagnostic {
+        let text = &self.repaired.copy.text;
+        let span = |it: &Token| self.span(&(it.start..it.end));
+        match unbalanced {
+            Unbalanced::Open { open, end, .. } => {
+                let shown: Vec<(&str, Span)> = open.iter().map(|it| (it.text(text), span(it))).collect();
+                let closer = open.last().map_or(")", |it| brackets::closer(text, *it));
+                catalog::never_closed(&shown, closer, self.span(&(*end..*end)))
+            }
+            Unbalanced::Crossed { open, close, .. } => {
+                let meant = brackets::closer(text, *open);
+                catalog::closed_by(open.text(text), close.text(text), meant, span(open), span(close))
+            }
+            Unbalanced::Alone { close, .. } => {
+                catalog::closes_nothing(close.text(text), span(close), edits)
+            }
+        }
+    }
+
+    /// Puts one sign right; answers whether the copy is another one.
+    fn sign(&mut self) -> bool {
+        let mut seen = None;
+        for fault in &self.reading.faults {
+            let line = self.line_of(fault.range.start);
+            if seen.as_ref() == Some(&line) || self.unclosed.is_some_and(|it| it < line.end) {
+                continue;
+            }
+            let is_of_line = |it: &&Token| {
+                line.start <= it.start
+                    && it.end <= line.end
+                    && !matches!(
+                        it.kind,
+                        TokenKind::Newline
+                            | TokenKind::LineBreak
+                            | TokenKind::Indent
+                            | TokenKind::Dedent
+                            | TokenKind::Comment
+                    )
+            };
+            let tokens: Vec<Token> = self.reading.tokens.iter().filter(is_of_line).copied().collect();
+            for slip in signs::slips(&self.repaired.copy.text, &tokens) {
+                let Some(reading) = self.read_with(&slip.changes) else { continue };
+                if reading.faults.len() < self.reading.faults.len() {
+                    let spans: Vec<Span> = slip.changes.iter().map(|it| self.span(&it.range)).collect();
+                    let edits = self.edits(&slip.changes);
+                    let told = match slip.what {
+                        What::Assignment => catalog::assignment_in_condition(&spans, edits),
+                        What::NoColon(word) => catalog::colon_missing(word, spans[0], edits),
+                        What::ElseIf => catalog::else_if(spans[0], edits),
+                        What::Operator { written, meant } => {
+                            catalog::foreign_operator(written, meant, &spans, edits)
+                        }
+                    };
+                    self.take(told, &line, &slip.changes, reading);
+                    return true;
+                }
+            }
+            seen = Some(line);
+        }
+        false
+    }
+
+    /// What is left: the first fault of each line that has no slip.
+    fn faults(&mut self) {
+        let mut broken: Vec<Range<u32>> = Vec::new();
+        for fault in std::mem::take(&mut self.reading.faults) {
+            if broken.len() == MOST_FAULTS {
+                break;
+            }
+            if let Some(open) = self.unclosed.filter(|it| *it <= fault.range.start) {
+                broken.push(open..fault.range.end);
+                continue;
+            }
+            let line = self.line_of(fault.range.start);
+            let is_told = broken.iter().any(|it| it.start < line.end.max(line.start + 1) && line.start < it.end);
+            // A block below a line that is no header is no fault of its own.
+            let between = broken.last().and_then(|it| {
+                self.repaired.copy.text.get(it.end as usize..fault.range.start.max(it.end) as usize)
+            });
+            let is_block =
+                fault.message == "Unexpected indentation" && between.is_some_and(|it| it.trim().is_empty());
+            if is_told || is_block {
+                continue;
+            }
+            let span = self.visible(self.span(&fault.range));
+            let written = self.span(&line);
+            let is_slipped = |it: &Span| it.start < written.end && written.start < it.end;
+            if !self.repaired.slipped.iter().any(is_slipped) {
+                let unknown = self.unknown_at(&fault.range);
+                self.repaired.told.push(match unknown {
+                    Some(it) => catalog::unknown_character(it, span),
+                    None => catalog::syntax_error(&fault.message, span),
+                });
+            }
+            broken.push(line);
+        }
+        self.repaired.broken = broken.iter().map(|it| self.span(it)).collect();
+    }
+
+    /// The character at a place, where it is one that Python does not know.
+    fn unknown_at(&self, range: &Range<u32>) -> Option<char> {
+        let is_it = |it: &&Token| it.kind == TokenKind::Unknown && it.start == range.start;
+        let token = self.reading.tokens.iter().find(is_it)?;
+        let mut characters = token.text(&self.repaired.copy.text).chars();
+        let first = characters.next()?;
+        (characters.next().is_none() && first != '\\').then_some(first)
+    }
+
+    /// The statement that a byte of the copy stands in, without the line break at its end; of a block its first line.
+    fn line_of(&self, at: u32) -> Range<u32> {
+        let ends = || self.reading.tokens.iter().filter(|it| it.kind == TokenKind::Newline);
+        let text = &self.repaired.copy.text;
+        let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        // A fault at the line break is one of the line before it.
+        let start = ends().take_while(|it| it.end <= at && it.start < at).last().map_or(0, |it| it.end);
+        let end = ends().find(|it| it.start >= start && it.start >= at).map_or(len, |it| it.start);
+        let lead = text.get(start as usize..end as usize).map_or(0, |it| it.len() - it.trim_start().len());
+        (start + u32::try_from(lead).unwrap_or(0)).min(end)..end
+    }
+}
+
+#[cfg(test)]
+mod tests;
