@@ -92,7 +92,8 @@ fn files_that_are_no_text_are_diagnosed_and_do_no_harm() {
     let bytes: Vec<u8> = (0..=255).cycle().take(4096).collect();
     let output = isobar(&["check", &file("bytes.py", &bytes), "--format", "json"]);
     assert_eq!(output.status.code(), Some(1));
-    json(&output);
+    let told = json(&output);
+    assert_eq!(told["diagnostics"].as_array().unwrap().len(), 1, "{told:#}");
     let functions = file("functions.py", b"def helper(x):\n    return x + 1.0\n");
     assert_eq!(isobar(&["check", &functions, "--format", "json"]).status.code(), Some(0));
 }
@@ -487,6 +488,89 @@ def s(q: FloatField, out: FloatField, n: int, w: float = 2.0):
     assert_eq!((&fix["edits"][0]["start"], &fix["edits"][0]["end"]), (&insertion, &insertion));
     assert_eq!(fix["edits"][0]["text"], ".0");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), wrong);
+}
+
+#[test]
+fn a_fix_that_would_make_the_text_worse_is_left_out() {
+    let fixed = |name: &str, wrong: &str| {
+        let path = file(name, wrong.as_bytes());
+        let told = text(&isobar(&["check", &path, "--fix"]).stderr);
+        (std::fs::read_to_string(&path).unwrap(), told)
+    };
+    let (right, told) = fixed(
+        "fix_types.py",
+        "import numpy as np
+def s(q: Field[np.int], r: Field[IJ, np.float], b: np.int, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        if q = b:
+            out == r
+",
+    );
+    let expected = "import numpy as np
+def s(q: Field[int], r: Field[IJ, float], b: int, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        if q == b:
+            out = r
+";
+    assert_eq!(right, expected, "{told}");
+    assert!(told.contains("4 fixes carried out"), "{told}");
+    // The slip in the name hides two errors.
+    let wrong = "def s(q: FloatFeild, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = q[0, 1, 2, 3]
+        q[1, 0, 0] = out
+";
+    let (right, told) = fixed("fix_hidden.py", wrong);
+    assert_eq!(right, wrong, "{told}");
+    assert!(told.contains("0 fixes carried out") && told.contains("1 fix left out"), "{told}");
+    // What is wrong beside a slip of the syntax waits until the slip is mended.
+    let wrong = "def s(q: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        out = min(q, q, 1.0) +
+";
+    let (right, told) = fixed("fix_beside.py", wrong);
+    assert_eq!(right, wrong, "{told}");
+    assert!(!told.contains("left out"), "{told}");
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_told_once_at_every_door() {
+    let stencil =
+        "# Größe\ndef s(q: FloatField):\n    with computation(PARALLEL), interval(...):\n        q = 1.0\n";
+    let latin: Vec<u8> = stencil.chars().map(|it| u8::try_from(u32::from(it)).unwrap()).collect();
+    let utf_16: Vec<u8> =
+        "\u{feff}".encode_utf16().chain(stencil.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let binary: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("not_utf_8");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, bytes) in [("latin.py", &latin), ("utf_16.py", &utf_16), ("binary.py", &binary)] {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        let path = folder.join(name);
+        for arguments in [&["check"][..], &["check", "--fix"], &["emit", "--stage", "oir"]] {
+            let output = isobar(&[arguments, &[path.to_str().unwrap()]].concat());
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{told}");
+            assert_eq!(told.matches("error[").count(), 1, "{told}");
+            assert!(told.contains("error[E00]: the file is not UTF-8"), "{told}");
+        }
+        assert_eq!(&std::fs::read(&path).unwrap(), bytes, "nobody writes it");
+    }
+    std::fs::write(folder.join("good.py"), stencil).unwrap();
+    let output = isobar(&["check", folder.to_str().unwrap()]);
+    let told = text(&output.stderr);
+    assert_eq!(told.matches("the file is not UTF-8").count(), 3, "{told}");
+    assert!(told.contains("4 files, 1 stencil, 1 accepted"), "{told}");
+    // A module is told of where it is needed.
+    let main = "from latin import x\ndef s(q: FloatField):\n    with computation(PARALLEL), interval(...):\n        q = x\n";
+    let main = file("needs_latin.py", main.as_bytes());
+    let output = isobar(&["check", &main, "--module", folder.join("latin.py").to_str().unwrap()]);
+    let told = text(&output.stderr);
+    assert!(told.contains("the file is not UTF-8") && told.contains("latin.py:1:5"), "{told}");
+    // So is a document.
+    let output = isobar(&["check", &main, "--externals", folder.join("utf_16.py").to_str().unwrap()]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("utf_16.py is not UTF-8"), "{told}");
 }
 
 #[test]

@@ -217,6 +217,31 @@ fn a_problem_that_can_be_mended_for_certain_has_its_action() {
 }
 
 #[test]
+fn a_line_with_a_slip_of_the_syntax_offers_to_mend_that_alone() {
+    let text = "def f(q: FloatField, out: FloatField, n: int):\n    with computation(PARALLEL), interval(...):\n        if n and q = 0.0:\n            out = q\n        if n:\n            out = min(q, q, 1.0) +\n";
+    let (mut editor, _) = Editor::start(&[("main.py", text)]);
+    let mut titles = |line: u32| {
+        let place = |character: u32| json!({"line": line, "character": character});
+        let params = json!({
+            "textDocument": {"uri": editor.uri("main.py")},
+            "range": {"start": place(0), "end": place(60)},
+            "context": {"diagnostics": []},
+        });
+        let found = editor.ask("textDocument/codeAction", params).unwrap();
+        found
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["title"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(titles(2), ["write `==`"]);
+    assert_eq!(titles(4), ["compare it with 0"]);
+    assert_eq!(titles(5), Vec::<String>::new());
+    editor.leave();
+}
+
+#[test]
 fn what_is_not_there_is_answered() {
     let (mut editor, _) = Editor::start(&[]);
     let params =

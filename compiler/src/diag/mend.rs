@@ -98,7 +98,8 @@ pub fn mend_surely<E>(
     let mut found = check(text)?;
     for _ in 0..MOST_ROUNDS {
         let fixable: Vec<&Finding> = found.iter().filter(|it| it.fix.is_some()).collect();
-        let mut round = Round { text: &mended.text, file, found: &found, taken: Vec::new(), trials: 0, best: None };
+        let mut round =
+            Round { text: &mended.text, file, found: &found, taken: Vec::new(), trials: 0, best: None };
         round.take(&fixable, &mut check)?;
         let Some((text, next)) = round.best else {
             mended.left_out = fixable.len();
@@ -165,7 +166,9 @@ impl<'f> Round<'f> {
         let before = self.best.as_ref().map_or(self.found, |it| &it.1);
         let errors = |all: &[Finding]| all.iter().filter(|it| it.is_error).count();
         let syntax = |all: &[Finding]| all.iter().filter(|it| it.is_syntax()).count();
-        errors(next) <= errors(before) && syntax(next) <= syntax(before) && fixed.iter().all(|it| self.is_gone(it, fixed, next))
+        errors(next) <= errors(before)
+            && syntax(next) <= syntax(before)
+            && fixed.iter().all(|it| self.is_gone(it, fixed, next))
     }
 
     fn is_gone(&self, fixed: &Finding, all: &[&Finding], next: &[Finding]) -> bool {
@@ -180,7 +183,8 @@ impl<'f> Round<'f> {
                 at + i64::try_from(it.text.len()).unwrap_or(0) - i64::from(it.span.end - it.span.start)
             })
         };
-        let (low, high) = (moved(&|it| it.span.end <= start && it.span.start < start), moved(&|it| it.span.end <= start));
+        let (low, high) =
+            (moved(&|it| it.span.end <= start && it.span.start < start), moved(&|it| it.span.end <= start));
         let (low, high) = (low.min(high), low.max(high));
         let was = self.found.iter().filter(|it| it.code == fixed.code && it.start == fixed.start).count();
         let is_there = |it: &&Finding| {

@@ -98,8 +98,13 @@ pub fn expression(text: &str, span: Span) -> Option<Expr> {
         return None;
     }
     let parsed = ruff_python_parser::parse_expression(text).ok()?;
-    let converter =
-        Converter { file: span.file, text, copy: None, function_names: Vec::new(), asyncs: RefCell::default() };
+    let converter = Converter {
+        file: span.file,
+        text,
+        copy: None,
+        function_names: Vec::new(),
+        asyncs: RefCell::default(),
+    };
     let mut expr = converter.expr(parsed.expr());
     place_at(&mut expr, span);
     Some(expr)
@@ -161,7 +166,12 @@ fn function_names(body: &[py::Stmt]) -> Vec<&str> {
 }
 
 impl<'t> Converter<'t> {
-    fn new(file: FileId, text: &'t str, parsed: &'t Parsed<py::ModModule>, copy: Option<&'t Copy<'t>>) -> Self {
+    fn new(
+        file: FileId,
+        text: &'t str,
+        parsed: &'t Parsed<py::ModModule>,
+        copy: Option<&'t Copy<'t>>,
+    ) -> Self {
         let function_names = function_names(parsed.suite());
         Self { file, text, copy, function_names, asyncs: RefCell::default() }
     }

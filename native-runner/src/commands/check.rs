@@ -54,7 +54,7 @@ pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outco
                 let amount = |n: usize| format!("{n} {}", if n == 1 { "fix" } else { "fixes" });
                 say(&format!("{} carried out", amount(fixes)));
                 if left_out > 0 {
-                    say(&format!("{} left out: the text would have as many faults with it", amount(left_out)));
+                    say(&format!("{} left out: the text would be no better with it", amount(left_out)));
                 }
             }
             let of = |severity: &str| report.diagnostics.iter().filter(|it| it.severity == severity).count();

@@ -416,6 +416,10 @@ impl<'p> Builder<'_, 'p> {
             }
             return;
         };
+        if let ([field, .., attribute], Some(Local::Field(_))) = (&dotted[..], self.local(dotted[0])) {
+            self.report(catalog::attribute_of_field(field, attribute, span));
+            return;
+        }
         let written = dotted.join(".");
         if let Some(ExprKind::Other(what)) = args.iter().map(|it| &it.kind).find(|it| is_repetition(it)) {
             // What is called would sum it up, and there is nothing to sum up.
@@ -450,9 +454,6 @@ impl<'p> Builder<'_, 'p> {
                     self.missing_external(&name, wanted, span, imported);
                 }
                 Some(Local::Faulty) => {}
-                Some(Local::Field(_)) if let [field, .., attribute] = dotted[..] => {
-                    self.report(catalog::attribute_of_field(field, attribute, span));
-                }
                 Some(Local::Field(_)) => self.report(functions::not_callable(&written, "a field", span)),
                 Some(Local::Scalar(_)) => self.report(functions::not_callable(&written, "a scalar", span)),
                 Some(Local::Known(_)) => self.report(names::unusable_external(&written, &opaque.why, span)),

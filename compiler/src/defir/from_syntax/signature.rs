@@ -56,14 +56,20 @@ impl<'p> Builder<'_, 'p> {
     /// One report for all parameters whose types are wrong for one reason, as a missing import is.
     fn faulty_types(&mut self, why: &str, params: &[&'p tree::Param]) {
         let annotations = || params.iter().filter_map(|it| Some((it, it.annotation.as_ref()?)));
-        let places: Vec<(&str, Span)> = annotations().map(|(it, at)| (it.name.name.as_str(), at.span)).collect();
+        let places: Vec<(&str, Span)> =
+            annotations().map(|(it, at)| (it.name.name.as_str(), at.span)).collect();
         let found = catalog::not_a_parameter_type(&places, why);
         if why == field_types::AXES_BEHIND {
             let edits: Vec<TextEdit> = annotations().flat_map(|it| self.axes_first(it.1)).collect();
-            self.report(found.help("write the axes first, as in `Field[IK, float]`").fix("write the axes first", edits));
+            self.report(
+                found
+                    .help("write the axes first, as in `Field[IK, float]`")
+                    .fix("write the axes first", edits),
+            );
             return;
         }
-        let meant: Option<Vec<(Span, Similar)>> = annotations().map(|it| self.similar_type_in(it.1)).collect();
+        let meant: Option<Vec<(Span, Similar)>> =
+            annotations().map(|it| self.similar_type_in(it.1)).collect();
         // One name is meant by all of them, or none is certain.
         let same = meant.filter(|it| it.iter().all(|other| other.1 == it[0].1));
         let found = match same.as_deref() {

@@ -127,7 +127,10 @@ pub fn operator_replaced(what: &str, span: Span, edit: Option<TextEdit>) -> Diag
         "`~`" => "write `not` for conditions",
         "`is`" => "write `==`",
         "`is not`" => "write `!=`",
-        "a list comprehension" | "a set comprehension" | "a dict comprehension" | "a generator expression" => {
+        "a list comprehension"
+        | "a set comprehension"
+        | "a dict comprehension"
+        | "a generator expression" => {
             "write each term: `q[-1, 0, 0] + q[0, 0, 0] + q[1, 0, 0]`, or add them up in a `while` loop"
         }
         "a yield" | "an await" => "leave it out: a statement assigns its value, and nothing waits for it",

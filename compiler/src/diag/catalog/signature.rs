@@ -29,15 +29,22 @@ pub fn missing_annotation(name: &str, span: Span) -> Diagnostic {
 /// `params` are the parameters of such a type, with the places of their types; never empty.
 pub fn not_a_parameter_type(params: &[(&str, Span)], why: &str) -> Diagnostic {
     let names: Vec<String> = params.iter().map(|it| format!("`{}`", it.0)).collect();
-    let of = match names.as_slice() {
+    let subject = match names.as_slice() {
         [] => String::new(),
-        [one] => format!("parameter {one}"),
-        [some @ .., last] if names.len() <= MOST_NAMED => format!("parameters {} and {last}", some.join(", ")),
-        [first, second, rest @ ..] => format!("parameters {first}, {second} and {} more", rest.len()),
+        [one] => format!("the type of parameter {one} is not a field or scalar type"),
+        [some @ .., last] if names.len() <= MOST_NAMED => {
+            format!("the types of parameters {} and {last} are not field or scalar types", some.join(", "))
+        }
+        [first, second, rest @ ..] => {
+            format!(
+                "the types of parameters {first}, {second} and {} more are not field or scalar types",
+                rest.len()
+            )
+        }
     };
     let mut found = Diagnostic::error(
         PARAMETER_TYPE,
-        format!("the type of {of} is not a field or scalar type: {why}"),
+        format!("{subject}: {why}"),
         params.first().map(|it| it.1).unwrap_or_default(),
         "not a type of the language",
     );

@@ -135,9 +135,7 @@ pub fn bare_comparison(span: Span, sign: Option<Span>) -> Diagnostic {
         "compares and assigns nothing",
     );
     match sign {
-        Some(sign) => {
-            found.help("write `=` to assign").fix("write `=`", [TextEdit::replace(sign, "=")])
-        }
+        Some(sign) => found.help("write `=` to assign").fix("write `=`", [TextEdit::replace(sign, "=")]),
         None => found.help("assign it to a name, or write it as the condition of an `if`"),
     }
 }

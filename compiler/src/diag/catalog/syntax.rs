@@ -25,7 +25,7 @@ pub fn syntax_error(message: &str, span: Span) -> Diagnostic {
 pub fn not_utf8(span: Span, is_binary: bool) -> Diagnostic {
     let found = Diagnostic::error(SYNTAX, "the file is not UTF-8", span, "no character of UTF-8");
     if is_binary {
-        return found.help("save it as UTF-8 where it is text, as UTF-16 is; a binary file holds no stencil");
+        return found.help("it looks like UTF-16 or a binary file: save it as UTF-8 if it is text");
     }
     found
         .help("save it as UTF-8")
@@ -54,7 +54,8 @@ pub fn lookalike(name: &str, first: char, meant: &str, spans: &[Span], edits: Ve
         ),
     };
     let title = if spans.len() > 1 { format!("{help}, here and in the other places") } else { help.clone() };
-    let found = at_all(spans, "and here", |span| Diagnostic::error(SYNTAX, message.as_str(), span, label.as_str()));
+    let found =
+        at_all(spans, "and here", |span| Diagnostic::error(SYNTAX, message.as_str(), span, label.as_str()));
     found
         .help(help)
         .note("text that comes from a web page or a document often holds such characters")
@@ -95,8 +96,7 @@ pub fn unknown_character(character: char, span: Span) -> Diagnostic {
 /// `open` are the brackets with their places, from outside in; `end` is where the statement ends.
 pub fn never_closed(open: &[(&str, Span)], closer: &str, end: Span) -> Diagnostic {
     let (bracket, at) = open.last().copied().unwrap_or(("(", end));
-    let found =
-        Diagnostic::error(SYNTAX, format!("this `{bracket}` is never closed"), at, "opened here");
+    let found = Diagnostic::error(SYNTAX, format!("this `{bracket}` is never closed"), at, "opened here");
     let outer = open.iter().rev().skip(1).take(MOST_SHOWN);
     let found = outer.fold(found, |found, (_, at)| found.also(*at, "nor is this one"));
     found.also(end, format!("`{closer}` is missing here at the latest")).help(format!("write `{closer}`"))
@@ -126,9 +126,14 @@ pub fn assignment_in_condition(spans: &[Span], edits: Vec<TextEdit>) -> Diagnost
 
 /// `word` starts the line.
 pub fn colon_missing(word: &str, span: Span, edits: Vec<TextEdit>) -> Diagnostic {
-    Diagnostic::error(SYNTAX, format!("the line of this `{word}` ends without `:`"), span, "`:` is missing here")
-        .help("write `:` at the end of this line")
-        .fix("write `:`", edits)
+    Diagnostic::error(
+        SYNTAX,
+        format!("the line of this `{word}` ends without `:`"),
+        span,
+        "`:` is missing here",
+    )
+    .help("write `:` at the end of this line")
+    .fix("write `:`", edits)
 }
 
 pub fn else_if(span: Span, edits: Vec<TextEdit>) -> Diagnostic {

@@ -21,7 +21,8 @@ pub(super) use self::text::Copy;
 use self::text::Change;
 use super::tokens::{Token, TokenKind};
 use crate::diag::catalog::syntax as catalog;
-use crate::diag::{Diagnostic, FileId, Span, TextEdit};
+use crate::diag::mend::mend;
+use crate::diag::{Diagnostic, FileId, Fix, Span, TextEdit};
 
 /// More slips of one file say nothing new, and each is read for.
 const MOST_SLIPS: usize = 12;
@@ -68,6 +69,7 @@ pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> 
         }
     }
     work.faults();
+    work.fixes(written);
     work.repaired
 }
 
@@ -207,9 +209,7 @@ impl Work<'_, '_> {
                 let meant = brackets::closer(text, *open);
                 catalog::closed_by(open.text(text), close.text(text), meant, span(open), span(close))
             }
-            Unbalanced::Alone { close, .. } => {
-                catalog::closes_nothing(close.text(text), span(close), edits)
-            }
+            Unbalanced::Alone { close, .. } => catalog::closes_nothing(close.text(text), span(close), edits),
         }
     }
 
@@ -268,7 +268,8 @@ impl Work<'_, '_> {
                 continue;
             }
             let line = self.line_of(fault.range.start);
-            let is_told = broken.iter().any(|it| it.start < line.end.max(line.start + 1) && line.start < it.end);
+            let is_told =
+                broken.iter().any(|it| it.start < line.end.max(line.start + 1) && line.start < it.end);
             // A block below a line that is no header is no fault of its own.
             let between = broken.last().and_then(|it| {
                 self.repaired.copy.text.get(it.end as usize..fault.range.start.max(it.end) as usize)
@@ -291,6 +292,38 @@ impl Work<'_, '_> {
             broken.push(line);
         }
         self.repaired.broken = broken.iter().map(|it| self.span(it)).collect();
+    }
+
+    /// Leaves each fix that mends the text as it is written: alone, or with the others of its line.
+    fn fixes(&mut self, written: &str) {
+        let n_faults = |fix: &Fix| (self.read)(&mend(written, self.file, [fix]).0).faults.len();
+        let before = (self.read)(written).faults.len();
+        let lines = |fix: &Fix| {
+            let has_edit = |line: &&Span| {
+                fix.edits.iter().any(|it| line.start <= it.span.start && it.span.end <= line.end)
+            };
+            self.repaired.slipped.iter().filter(has_edit).copied().collect::<Vec<Span>>()
+        };
+        let told = &self.repaired.told;
+        let kept: Vec<Vec<Fix>> = told
+            .iter()
+            .map(|it| {
+                let Some(fix) = it.fixes.first() else { return Vec::new() };
+                if n_faults(fix) < before {
+                    return vec![fix.clone()];
+                }
+                let own = lines(fix);
+                let all = told.iter().filter_map(|it| it.fixes.first());
+                let of_line = all.filter(|it| lines(it).iter().any(|it| own.contains(it)));
+                let mut edits: Vec<TextEdit> = of_line.flat_map(|it| it.edits.iter().cloned()).collect();
+                edits.sort_by_key(|it| it.span);
+                let whole = Fix { title: format!("{}, and mend the line", fix.title), edits };
+                if n_faults(&whole) < before { vec![whole] } else { Vec::new() }
+            })
+            .collect();
+        for (it, fixes) in self.repaired.told.iter_mut().zip(kept) {
+            it.fixes = fixes;
+        }
     }
 
     /// The character at a place, where it is one that Python does not know.

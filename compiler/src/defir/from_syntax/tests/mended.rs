@@ -240,6 +240,56 @@ def s(a: FloatFeild, out: Field[folat], q: Field[IJ, np.flaot32], *, w: float = 
 }
 
 #[test]
+fn types_that_numpy_had_once_are_those_of_python() {
+    files(
+        &["
+import numpy as np
+def s(a: Field[np.int], b: Field[IJ, np.float], c: np.bool, d: np.int, out: Field[np.float64, IJK]):
+    with computation(PARALLEL), interval(...):
+        t: np.int = 1
+        out = float(a * t) + b
+"],
+        &expect![[r#"
+            E01 E01 E01 E52 -> 
+            import numpy as np
+            def s(a: Field[int], b: Field[IJ, float], c: np.bool, d: int, out: Field[IJK, np.float64]):
+                with computation(PARALLEL), interval(...):
+                    t: int = 1
+                    out = float(a * t) + b
+
+        "#]],
+    );
+}
+
+#[test]
+fn statements_that_compare_or_wait_are_put_right() {
+    files(
+        &["
+@gtscript.function
+async def f(q):
+    return q + 1.0
+@gtscript.stencil
+async def s(a: FloatField, out: FloatField):
+    async with computation(PARALLEL), interval(...):
+        out == f(a)
+        a < out
+"],
+        &expect![[r#"
+            E38 E38 E38 E38 -> E38
+            @gtscript.function
+            def f(q):
+                return q + 1.0
+            @gtscript.stencil
+            def s(a: FloatField, out: FloatField):
+                with computation(PARALLEL), interval(...):
+                    out = f(a)
+                    a < out
+
+        "#]],
+    );
+}
+
+#[test]
 fn functions_and_externals_are_put_right() {
     files(
         &["
