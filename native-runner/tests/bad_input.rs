@@ -105,7 +105,7 @@ fn cases() -> Vec<Case> {
     let eight = |descr: &str| npy(descr, false, "(5, 2, 1)", &[0; 80]);
     let scalars = |alpha: Value| json!({"scalars": {"alpha": alpha}});
     vec![
-        of_text("alpha * a", "alpha * )", ("E00", 5, "expected an expression")),
+        of_text("alpha * a", "alpha * )", ("E00", 5, "this `)` closes nothing")),
         of_text("alpha * a", "alhpa * a", ("E07", 5, "`alhpa`")),
         of_text("b: Field[float]", "b: Field[str]", ("E01", 3, "parameter `b`")),
         of_text("b: Field[float]", "b: Field[IQ, float]", ("E01", 3, "parameter `b`")),

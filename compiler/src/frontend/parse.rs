@@ -14,7 +14,7 @@ use super::syntax::{
     Alias, ClassDef, Comparison, Expr, ExprKind, FunctionDef, Ident, Keyword, Logical, Module, Operator,
     Param, Sign, Stmt, StmtKind, WithItem,
 };
-use super::tokens::listed;
+use super::tokens::{TokenKind, listed};
 use crate::diag::catalog::syntax as catalog;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Span};
 
@@ -64,7 +64,7 @@ fn read(text: &str) -> Reading {
     // What was added to a text may nest too deeply.
     if limits::too_deep(FileId(0), text).is_some() {
         let fault = Fault { range: 0..0, message: String::new() };
-        return Reading { tokens: Vec::new(), faults: vec![fault; usize::from(u16::MAX)] };
+        return Reading { faults: vec![fault; usize::from(u16::MAX)], ..Reading::default() };
     }
     let Some(parsed) = parsed(text) else { return Reading::default() };
     let mut faults: Vec<Fault> = parsed
@@ -76,7 +76,9 @@ fn read(text: &str) -> Reading {
         })
         .collect();
     faults.sort_by_key(|it| (it.range.start, it.range.end));
-    Reading { tokens: listed(text, parsed.tokens()), faults }
+    let tokens = listed(text, parsed.tokens());
+    let ends = tokens.iter().filter(|it| it.kind == TokenKind::Newline).map(|it| it.start..it.end).collect();
+    Reading { tokens, ends, faults }
 }
 
 /// Bytes that are no UTF-8 are NULs of the text (`Project::text_of`), which Python takes nowhere.

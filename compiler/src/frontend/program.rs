@@ -75,6 +75,9 @@ impl SourceFile {
         let is_touched = |stmt: &&Stmt| {
             fix.edits.iter().any(|it| it.span.start <= stmt.span.end && stmt.span.start <= it.span.end)
         };
+        if fix.edits.iter().any(|it| it.span.file != self.id) {
+            return false;
+        }
         let touched = || self.syntax().body.iter().filter(is_touched).map(|it| it.span);
         let edits = || fix.edits.iter().map(|it| it.span);
         let Some(whole) = touched().chain(edits()).reduce(Span::to) else { return false };

@@ -109,10 +109,9 @@ pub fn closed_by(open: &str, close: &str, meant: &str, opened: Span, closed: Spa
         .help(format!("write `{meant}`, or close the `{open}` before"))
 }
 
-pub fn closes_nothing(bracket: &str, span: Span, removal: Vec<TextEdit>) -> Diagnostic {
+pub fn closes_nothing(bracket: &str, span: Span) -> Diagnostic {
     Diagnostic::error(SYNTAX, format!("this `{bracket}` closes nothing"), span, "nothing is open here")
         .help("remove it, or open it before")
-        .fix("remove it", removal)
 }
 
 /// `if a = 0.0:`

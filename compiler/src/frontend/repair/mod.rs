@@ -12,6 +12,8 @@ mod characters;
 mod signs;
 mod text;
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use self::brackets::{Reading as By, Unbalanced};
@@ -28,11 +30,21 @@ use crate::diag::{Diagnostic, FileId, Fix, Span, TextEdit};
 const MOST_SLIPS: usize = 12;
 /// More errors of one file say nothing new.
 const MOST_FAULTS: usize = 100;
+/// Of so many lines the signs are looked at.
+const MOST_LINES: usize = 16;
+/// So many characters are put right at once.
+const MOST_CHARACTERS: usize = 4096;
+/// A text is read so often at most, and a long one less often: all readings together take no longer than those of
+/// some long files.
+const MOST_READINGS: usize = 64;
+const MOST_BYTES_READ: usize = 8 << 20;
 
 /// A text as the parser takes it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) tokens: Vec<Token>,
+    /// Where its statements end.
+    pub(super) ends: Vec<Range<u32>>,
     /// In order of their places.
     pub(super) faults: Vec<Fault>,
 }
@@ -61,7 +73,8 @@ pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> 
     let copy = Copy::of(written);
     let reading = read(written);
     let repaired = Repaired { copy, told: Vec::new(), broken: Vec::new(), slipped: Vec::new() };
-    let mut work = Work { file, read, reading, unclosed: None, repaired };
+    let left = (MOST_BYTES_READ / written.len().max(1)).min(MOST_READINGS);
+    let mut work = Work { file, read, left: Cell::new(left), reading, unclosed: None, repaired };
     work.characters();
     for _ in 0..MOST_SLIPS {
         if work.reading.faults.is_empty() || !(work.bracket() || work.sign()) {
@@ -76,6 +89,8 @@ pub(super) fn repair<'t>(file: FileId, written: &'t str, read: &dyn Fn(&str) -> 
 struct Work<'t, 'r> {
     file: FileId,
     read: &'r dyn Fn(&str) -> Reading,
+    /// How often it may be called yet.
+    left: Cell<usize>,
     /// Of the copy.
     reading: Reading,
     /// Where in the copy a bracket opens that could not be closed: what follows is read inside of it.
@@ -120,13 +135,21 @@ impl Work<'_, '_> {
     }
 
     fn read_with(&self, changes: &[Change]) -> Option<Reading> {
-        Some((self.read)(&self.repaired.copy.with(changes)?.text))
+        self.read(&self.repaired.copy.with(changes)?.text)
+    }
+
+    /// What the parser says of a text; `None` where it was asked too often.
+    fn read(&self, text: &str) -> Option<Reading> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        Some((self.read)(text))
     }
 
     /// All characters that look like others, at once: they come in numbers, out of a document.
     fn characters(&mut self) {
-        let groups = characters::groups(&self.repaired.copy.text, &self.reading.tokens);
-        let changes: Vec<Change> = groups.iter().flat_map(|it| it.changes.iter().cloned()).collect();
+        let mut groups = characters::groups(&self.repaired.copy.text, &self.reading.tokens);
+        groups.iter_mut().for_each(|it| it.changes.truncate(MOST_CHARACTERS));
+        let mut changes: Vec<Change> = groups.iter().flat_map(|it| it.changes.iter().cloned()).collect();
+        changes.sort_by_key(|it| it.range.start);
         let Some(reading) = self.read_with(&changes).filter(|_| !changes.is_empty()) else { return };
         if reading.faults.len() >= self.reading.faults.len() {
             return;
@@ -136,10 +159,14 @@ impl Work<'_, '_> {
             let edits = self.edits(&it.changes);
             self.repaired.told.push(catalog::lookalike(it.name, it.first, &it.meant, &spans, edits));
         }
+        let mut last = 0;
         for it in &changes {
-            let line = self.line_of(it.range.start);
-            let line = self.span(&line);
-            self.repaired.slipped.push(line);
+            if last <= it.range.start {
+                let line = self.line_of(it.range.start);
+                last = line.end.max(it.range.end);
+                let line = self.span(&(line.start.min(it.range.start)..last));
+                self.repaired.slipped.push(line);
+            }
         }
         if let Some(copy) = self.repaired.copy.with(&changes) {
             self.repaired.copy = copy;
@@ -178,8 +205,7 @@ impl Work<'_, '_> {
                 let added = u32::try_from(changes[0].text.len()).unwrap_or(0);
                 let is_sound = |it: &Fault| it.range.start < line.start || it.range.start > line.end + added;
                 if reading.faults.iter().all(is_sound) {
-                    let edits = matches!(unbalanced, Unbalanced::Alone { .. }).then(|| self.edits(&changes));
-                    let told = self.about_bracket(&unbalanced, edits.unwrap_or_default());
+                    let told = self.about_bracket(&unbalanced);
                     self.take(told, &line, &changes, reading);
                     return true;
                 }
@@ -190,13 +216,13 @@ impl Work<'_, '_> {
         if let Some(unbalanced @ Unbalanced::Open { .. }) = found {
             let Unbalanced::Open { open, .. } = &unbalanced else { return false };
             self.unclosed = open.first().map(|it| it.start);
-            let told = self.about_bracket(&unbalanced, Vec::new());
+            let told = self.about_bracket(&unbalanced);
             self.repaired.told.push(told);
         }
         false
     }
 
-    fn about_bracket(&self, unbalanced: &Unbalanced, edits: Vec<TextEdit>) -> Diagnostic {
+    fn about_bracket(&self, unbalanced: &Unbalanced) -> Diagnostic {
         let text = &self.repaired.copy.text;
         let span = |it: &Token| self.span(&(it.start..it.end));
         match unbalanced {
@@ -209,17 +235,20 @@ impl Work<'_, '_> {
                 let meant = brackets::closer(text, *open);
                 catalog::closed_by(open.text(text), close.text(text), meant, span(open), span(close))
             }
-            Unbalanced::Alone { close, .. } => catalog::closes_nothing(close.text(text), span(close), edits),
+            Unbalanced::Alone { close, .. } => catalog::closes_nothing(close.text(text), span(close)),
         }
     }
 
     /// Puts one sign right; answers whether the copy is another one.
     fn sign(&mut self) -> bool {
-        let mut seen = None;
+        let mut seen: Vec<Range<u32>> = Vec::new();
         for fault in &self.reading.faults {
             let line = self.line_of(fault.range.start);
-            if seen.as_ref() == Some(&line) || self.unclosed.is_some_and(|it| it < line.end) {
+            if seen.last() == Some(&line) || self.unclosed.is_some_and(|it| it < line.end) {
                 continue;
+            }
+            if seen.len() == MOST_LINES {
+                break;
             }
             let is_of_line = |it: &&Token| {
                 line.start <= it.start
@@ -233,7 +262,9 @@ impl Work<'_, '_> {
                             | TokenKind::Comment
                     )
             };
-            let tokens: Vec<Token> = self.reading.tokens.iter().filter(is_of_line).copied().collect();
+            let first = self.reading.tokens.partition_point(|it| it.start < line.start);
+            let tokens = self.reading.tokens[first..].iter().take_while(|it| it.start < line.end);
+            let tokens: Vec<Token> = tokens.filter(is_of_line).copied().collect();
             for slip in signs::slips(&self.repaired.copy.text, &tokens) {
                 let Some(reading) = self.read_with(&slip.changes) else { continue };
                 if reading.faults.len() < self.reading.faults.len() {
@@ -251,7 +282,7 @@ impl Work<'_, '_> {
                     return true;
                 }
             }
-            seen = Some(line);
+            seen.push(line);
         }
         false
     }
@@ -296,31 +327,29 @@ impl Work<'_, '_> {
 
     /// Leaves each fix that mends the text as it is written: alone, or with the others of its line.
     fn fixes(&mut self, written: &str) {
-        let n_faults = |fix: &Fix| (self.read)(&mend(written, self.file, [fix]).0).faults.len();
-        let before = (self.read)(written).faults.len();
-        let lines = |fix: &Fix| {
-            let has_edit = |line: &&Span| {
-                fix.edits.iter().any(|it| line.start <= it.span.start && it.span.end <= line.end)
-            };
-            self.repaired.slipped.iter().filter(has_edit).copied().collect::<Vec<Span>>()
-        };
+        let n_faults = |fix: &Fix| Some(self.read(&mend(written, self.file, [fix]).0)?.faults.len());
+        let Some(before) = self.read(written).map(|it| it.faults.len()) else { return };
+        let mut starts: Vec<u32> = self.repaired.slipped.iter().map(|it| it.start).collect();
+        starts.sort_unstable();
+        let line = |it: &TextEdit| starts.partition_point(|start| *start <= it.span.start);
+        let lines = |fix: &Fix| fix.edits.iter().map(line).collect::<BTreeSet<usize>>();
         let told = &self.repaired.told;
-        let kept: Vec<Vec<Fix>> = told
-            .iter()
-            .map(|it| {
-                let Some(fix) = it.fixes.first() else { return Vec::new() };
-                if n_faults(fix) < before {
-                    return vec![fix.clone()];
-                }
-                let own = lines(fix);
-                let all = told.iter().filter_map(|it| it.fixes.first());
-                let of_line = all.filter(|it| lines(it).iter().any(|it| own.contains(it)));
-                let mut edits: Vec<TextEdit> = of_line.flat_map(|it| it.edits.iter().cloned()).collect();
-                edits.sort_by_key(|it| it.span);
-                let whole = Fix { title: format!("{}, and mend the line", fix.title), edits };
-                if n_faults(&whole) < before { vec![whole] } else { Vec::new() }
-            })
-            .collect();
+        let all: Vec<(&Fix, BTreeSet<usize>)> =
+            told.iter().filter_map(|it| it.fixes.first()).map(|it| (it, lines(it))).collect();
+        let is_mended = |fix: &Fix| n_faults(fix).is_some_and(|it| it < before);
+        let sound = |fix: &Fix| {
+            if is_mended(fix) {
+                return Some(fix.clone());
+            }
+            let own = lines(fix);
+            let of_line = all.iter().filter(|it| !it.1.is_disjoint(&own));
+            let mut edits: Vec<TextEdit> = of_line.flat_map(|it| it.0.edits.iter().cloned()).collect();
+            edits.sort_by_key(|it| it.span);
+            let whole = Fix { title: format!("{}, and mend the line", fix.title), edits };
+            (whole.edits.len() > fix.edits.len() && is_mended(&whole)).then_some(whole)
+        };
+        let kept: Vec<Vec<Fix>> =
+            told.iter().map(|it| it.fixes.first().and_then(sound).into_iter().collect()).collect();
         for (it, fixes) in self.repaired.told.iter_mut().zip(kept) {
             it.fixes = fixes;
         }
@@ -337,12 +366,13 @@ impl Work<'_, '_> {
 
     /// The statement that a byte of the copy stands in, without the line break at its end; of a block its first line.
     fn line_of(&self, at: u32) -> Range<u32> {
-        let ends = || self.reading.tokens.iter().filter(|it| it.kind == TokenKind::Newline);
+        let ends = &self.reading.ends;
         let text = &self.repaired.copy.text;
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
         // A fault at the line break is one of the line before it.
-        let start = ends().take_while(|it| it.end <= at && it.start < at).last().map_or(0, |it| it.end);
-        let end = ends().find(|it| it.start >= start && it.start >= at).map_or(len, |it| it.start);
+        let before = ends.partition_point(|it| it.start < at);
+        let end = ends.get(before).map_or(len, |it| it.start);
+        let start = before.checked_sub(1).map_or(0, |it| ends[it].end.min(at));
         let lead = text.get(start as usize..end as usize).map_or(0, |it| it.len() - it.trim_start().len());
         (start + u32::try_from(lead).unwrap_or(0)).min(end)..end
     }

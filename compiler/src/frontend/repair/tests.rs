@@ -120,8 +120,6 @@ fn a_bracket_that_closes_nothing_is_told() {
         "b = a)\na = b\n",
         &expect![[r#"
         1:6 this `)` closes nothing
-        b = a
-        a = b
     "#]],
     );
     check(
@@ -240,4 +238,14 @@ fn a_text_that_is_not_utf_8_is_one_diagnostic() {
         1:1 the file is not UTF-8
     "#]],
     );
+}
+
+#[test]
+fn a_long_text_of_nothing_but_slips_is_answered_soon() {
+    for piece in ["a\u{a0}= b\n", "if a = b:\n", "a\u{a0}\u{2212}\u{201c}", "(\n", "]\n", "a b\n", "else if a && b\n"] {
+        let mut found = Diagnostics::default();
+        module(FileId(0), &piece.repeat((1 << 18) / piece.len()), &mut found);
+        let count = found.count();
+        assert!((1..=150).contains(&count), "{count} for {piece}");
+    }
 }
