@@ -242,7 +242,9 @@ fn a_text_that_is_not_utf_8_is_one_diagnostic() {
 
 #[test]
 fn a_long_text_of_nothing_but_slips_is_answered_soon() {
-    for piece in ["a\u{a0}= b\n", "if a = b:\n", "a\u{a0}\u{2212}\u{201c}", "(\n", "]\n", "a b\n", "else if a && b\n"] {
+    for piece in
+        ["a\u{a0}= b\n", "if a = b:\n", "a\u{a0}\u{2212}\u{201c}", "(\n", "]\n", "a b\n", "else if a && b\n"]
+    {
         let mut found = Diagnostics::default();
         module(FileId(0), &piece.repeat((1 << 18) / piece.len()), &mut found);
         let count = found.count();

@@ -3,6 +3,7 @@
 mod accepted;
 mod elements;
 mod mended;
+mod misled;
 mod refused;
 mod robust;
 mod told;
