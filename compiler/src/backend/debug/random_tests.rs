@@ -106,6 +106,25 @@ fn stencil() -> impl Strategy<Value = String> {
     proptest::collection::vec(vertical_loop(), 1..4).prop_map(|loops| format!("{HEADER}{}", loops.concat()))
 }
 
+/// Statements that write `b`, as a whole or not.
+fn writes_of_b() -> impl Strategy<Value = String> {
+    let interval = prop_oneof![
+        Just("[start, end)"),
+        Just("[start, start+1)"),
+        Just("[start+1, end)"),
+        Just("[start, end-1)"),
+        Just("[end-1, end)"),
+    ];
+    let body = prop_oneof![
+        Just("  b = a\n"),
+        Just("  if a > 0.1\n    b = a\n  else\n    b = p\n"),
+        Just("  if a > 0.1\n    b = 1.0\n"),
+        Just("  b = b + a\n"),
+    ];
+    let block = (interval, body).prop_map(|(interval, body)| format!("\nparallel {interval}\n{body}"));
+    proptest::collection::vec(block, 1..4).prop_map(|it| it.concat())
+}
+
 /// The stencil as GTIR and OIR, where it is legal.
 fn lowered(text: &str) -> Option<(gtir::Stencil, Stencil)> {
     let typed = gtir::parse::parse(text).expect("the text is GTIR");
@@ -217,6 +236,27 @@ proptest! {
             let numbers = found.iter().flat_map(|it| it.as_chunks().0).map(|it| f64::from_le_bytes(*it));
             let is_undefined = numbers.into_iter().any(f64::is_nan);
             prop_assert!(!is_undefined, "{domain}\n{text}");
+        }
+    }
+
+    #[test]
+    fn old_values_of_what_is_written_as_a_whole_change_nothing(text in stencil(), first in writes_of_b()) {
+        let text = text.replace(HEADER, &[HEADER, &first].concat());
+        let Some((_, stencil)) = lowered(&text) else { return Err(TestCaseError::reject("not legal")) };
+        let extents = oir::analysis::extents(&stencil);
+        let b = stencil.fields.find(|it| it.name == "b").expect("b");
+        if oir::analysis::access_kinds(&stencil, &extents)[b] != oir::analysis::AccessKind::Write {
+            return Ok(());
+        }
+        for domain in [Domain::new(3, 2, 4), Domain::new(1, 2, 3)] {
+            let size = [domain.i, domain.j, domain.k];
+            let other = |name: &str, cell: [i64; 3]| {
+                let is_inside = cell.iter().zip(size).all(|(at, n)| (0..n).contains(at));
+                if name == "b" && is_inside { 1e9 } else { noise(name, cell) }
+            };
+            let expected = all_fields(&run_oir_ended(stencil.clone(), domain, noise));
+            let found = all_fields(&run_oir_ended(stencil.clone(), domain, other));
+            prop_assert!(found == expected, "{domain}\n{text}");
         }
     }
 

@@ -15,7 +15,7 @@ use crate::diag::catalog::warnings;
 use crate::diag::{Diagnostics, Origin, Span};
 use crate::entity::{Handle, SideTable};
 use crate::expr::ExprKind;
-use crate::space::{Axis, Bound, Extent, Interval, LoopOrder, Offset, Region, min_levels};
+use crate::space::{Axis, Bound, Extent, Interval, Level, LoopOrder, Offset, Region, min_levels};
 
 /// What these statements can read at a point where they did not assign it before.
 #[must_use]
@@ -46,27 +46,43 @@ pub struct Undefined<'a> {
 /// The temporaries that may be read where no statement wrote them; all others need no value to start with.
 #[must_use]
 pub fn reads_undefined<'a>(stencil: &'a Stencil, extents: &'a Extents) -> Vec<Undefined<'a>> {
-    let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
-    let mut changed = FxHashSet::default();
-    for (_, execution) in stencil.executions.iter() {
-        execution.each_touch(&mut |it| {
-            if it.is_write {
-                changed.insert(it.what);
-            }
-        });
-    }
-    let written = SideTable::default();
-    let mut at = Progress { stencil, extents, min_levels, changed, written, n_written: 0, found: Vec::new() };
-    for vertical_loop in &stencil.vertical_loops {
-        vertical_loop.sections.iter().for_each(|it| at.section(vertical_loop.order, it));
-    }
-    at.found
+    Progress::through(stencil, extents, Subject::Temporaries).found
+}
+
+/// The fields of the caller that need no value to start with: each element of the compute domain is written, and
+/// before any statement reads it.
+///
+/// ```text
+/// if a > 0.0:        interval(0, 1): out = 1.0          interval(0, -1): out = 1.0
+///     out = 1.0      interval(1, None):                 # the last level keeps its value
+/// else:                  out = out[0, 0, -1] + a
+///     out = 2.0
+/// whole              whole                              not whole
+/// ```
+///
+/// A region, a loop and a branch without its counterpart may leave elements out. Elements outside the compute domain
+/// are never written for sure: who reads one needs the old values.
+#[must_use]
+pub fn written_whole(stencil: &Stencil, extents: &Extents) -> FxHashSet<Handle<Field>> {
+    let at = Progress::through(stencil, extents, Subject::Parameters);
+    let fields = stencil.fields.handles().filter(|&it| at.is_meant(it));
+    let needs_nothing = |it: &Handle<Field>| !at.found.iter().any(|found| found.field == *it);
+    fields.filter(needs_nothing).filter(|&it| at.is_whole(it)).collect()
+}
+
+/// Which fields an analysis is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    Temporaries,
+    /// Those of the caller that a statement writes.
+    Parameters,
 }
 
 /// The analysis of a whole stencil, in program order.
 struct Progress<'a> {
     stencil: &'a Stencil,
     extents: &'a Extents,
+    subject: Subject,
     /// No run has fewer.
     min_levels: i64,
     /// What any statement writes.
@@ -99,6 +115,48 @@ struct Written<'a> {
 }
 
 impl<'a> Progress<'a> {
+    /// What is known at the end of the stencil.
+    fn through(stencil: &'a Stencil, extents: &'a Extents, subject: Subject) -> Self {
+        let min_levels = min_levels(stencil.placed().map(|it| it.interval)).max(1);
+        let mut changed = FxHashSet::default();
+        for (_, execution) in stencil.executions.iter() {
+            execution.each_touch(&mut |it| {
+                if it.is_write {
+                    changed.insert(it.what);
+                }
+            });
+        }
+        let (written, found) = (SideTable::default(), Vec::new());
+        let mut at = Self { stencil, extents, subject, min_levels, changed, written, n_written: 0, found };
+        for vertical_loop in &stencil.vertical_loops {
+            vertical_loop.sections.iter().for_each(|it| at.section(vertical_loop.order, it));
+        }
+        at
+    }
+
+    fn is_meant(&self, field: Handle<Field>) -> bool {
+        let is_temporary = self.stencil.fields[field].is_temporary;
+        match self.subject {
+            Subject::Temporaries => is_temporary,
+            Subject::Parameters => !is_temporary && self.changed.contains(&Target::Field(field)),
+        }
+    }
+
+    /// Whether each element of the compute domain was written.
+    fn is_whole(&self, field: Handle<Field>) -> bool {
+        let Field { axes, data_dims, .. } = &self.stencil.fields[field];
+        let always = |it: &&Written<'_>| it.condition.is_none() && it.extent.holds(Extent::ZERO);
+        let written: Vec<&Written<'_>> =
+            self.written.get(field).into_iter().flatten().filter(always).collect();
+        axes.has(Axis::I)
+            && axes.has(Axis::J)
+            && every_element(data_dims).all(|data| {
+                let writes: Vec<&Written<'_>> =
+                    written.iter().copied().filter(|it| it.data == data).collect();
+                if axes.has(Axis::K) { self.hold(&writes, Interval::FULL) } else { !writes.is_empty() }
+            })
+    }
+
     fn section(&mut self, order: LoopOrder, section: &Section) {
         let n_before = self.n_written;
         let mut reads = Vec::new();
@@ -123,7 +181,9 @@ impl<'a> Progress<'a> {
         }
         for (execution, n_so_far, read) in reads {
             let Some(field) = read.what.field() else { continue };
-            if !self.stencil.fields[field].is_temporary {
+            let is_told =
+                self.subject == Subject::Parameters && self.found.iter().any(|it| it.field == field);
+            if !self.is_meant(field) || is_told {
                 continue;
             }
             // A sweep has written in all of its executions what lies behind it, and in none what lies ahead.
@@ -183,6 +243,10 @@ impl<'a> Progress<'a> {
         // A level that is found at run time may be any.
         let levels = read.k.map_or(Interval::FULL, |k| moved(section.interval, k));
         let has_levels = field.axes.has(Axis::K);
+        // The caller's arrays have levels outside the domain, which a temporary lacks.
+        if self.subject == Subject::Parameters && has_levels && (read.k.is_none() || !self.exist(levels)) {
+            return Cover::Nothing;
+        }
         let hold_levels = |writes: &[&Written<'_>]| {
             if has_levels { self.hold(writes, levels) } else { !writes.is_empty() }
         };
@@ -203,6 +267,15 @@ impl<'a> Progress<'a> {
                 .reduce(Cover::least)
                 .unwrap_or(Cover::Nothing),
         }
+    }
+
+    /// Whether the compute domain has all of these levels in every run.
+    fn exist(&self, levels: Interval) -> bool {
+        let is_above_start = match levels.start.level {
+            Level::Start => levels.start.offset >= 0,
+            Level::End => i64::from(levels.start.offset) + self.min_levels >= 0,
+        };
+        is_above_start && levels.end.is_at_most(Bound::end(0), self.min_levels)
     }
 
     /// Whether the writes together hold all of these levels that exist.

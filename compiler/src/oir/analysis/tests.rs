@@ -216,6 +216,79 @@ parallel
     assert_eq!(AccessKind::default(), AccessKind::None);
 }
 
+/// The access kind of the written field `b`.
+fn kind_of_written(field: &str, body: &str) -> String {
+    let text = format!("stencil s\nfield a: float64[IJK]\nfield b: {field}\nfield c: float64[IJK]\n{body}\n");
+    kinds(&text)[1].clone()
+}
+
+#[test]
+fn a_field_that_both_branches_write_as_a_whole_needs_no_old_values() {
+    let of =
+        |body: &str| kind_of_written("float64[IJK]", &format!("parallel\n  [start, end)\n    x0\n{body}"));
+    let both = "      if a > 0.0\n        b = 1.0\n      else\n        b = 2.0";
+    assert_eq!(of(both), "b write");
+    let nested = "      if a > 0.0\n        if a > 1.0\n          b = 1.0\n        else\n          b = 2.0\n      else\n        b = 3.0";
+    assert_eq!(of(nested), "b write");
+    let three_of_four =
+        "      if a > 0.0\n        if a > 1.0\n          b = 1.0\n      else\n        b = 3.0";
+    assert_eq!(of(three_of_four), "b read-write");
+    let read_first = "      if b > 0.0\n        b = 1.0\n      else\n        b = 2.0";
+    assert_eq!(of(read_first), "b read-write");
+    let read_in_one = "      if a > 0.0\n        b = 1.0\n      else\n        b = b + 2.0";
+    assert_eq!(of(read_in_one), "b read-write");
+    let in_loop = "      while a > 0.0\n        b = 1.0";
+    assert_eq!(of(in_loop), "b read-write");
+    let in_regions = "      region i[start, ) j[, )\n        b = 1.0";
+    assert_eq!(of(in_regions), "b read-write");
+    let plane =
+        "forward\n  [start, end)\n    x0\n      if a > 0.0\n        b = 1.0\n      else\n        b = 2.0";
+    assert_eq!(kind_of_written("float64[IJ]", plane), "b write");
+}
+
+#[test]
+fn intervals_that_cover_the_column_together_write_it_as_a_whole() {
+    let of = |body: &str| kind_of_written("float64[IJK]", body);
+    let branch = "      if a > 0.0\n        b = 1.0\n      else\n        b = 2.0";
+    let parts = |order: &str, parts: &[&str]| {
+        let parts = parts.iter().enumerate();
+        let parts = parts.map(|(at, it)| format!("{order}\n  {it}\n    x{at}\n{branch}")).collect::<Vec<_>>();
+        of(&parts.join("\n"))
+    };
+    assert_eq!(parts("parallel", &["[start, start+1)", "[start+1, end-1)", "[end-1, end)"]), "b write");
+    assert_eq!(parts("backward", &["[end-1, end)", "[start, end-1)"]), "b write");
+    assert_eq!(parts("forward", &["[start, end-1)", "[start+1, end)"]), "b write");
+    assert_eq!(parts("forward", &["[start, end-1)"]), "b read-write");
+    assert_eq!(parts("parallel", &["[start, start+2)", "[end-2, end)"]), "b read-write");
+    assert_eq!(parts("parallel", &["[start, start+1)", "[start+2, end)"]), "b read-write");
+}
+
+#[test]
+fn writes_at_another_level_count_where_they_leave_none_out() {
+    let of = |body: &str| kind_of_written("float64[IJK]", body);
+    let first = "forward\n  [start, start+1)\n    x0\n      b = 1.0\n";
+    let above = "forward\n  [start, end-1)\n    x1\n      b.up(1) = a";
+    assert_eq!(of(&format!("{first}{above}")), "b write");
+    assert_eq!(of(above), "b read-write");
+    let read_ahead = "forward\n  [start, end-1)\n    x1\n      b = b[0,0,1]";
+    assert_eq!(of(&format!("{first}{read_ahead}")), "b read-write");
+}
+
+#[test]
+fn reads_outside_the_compute_domain_need_old_values() {
+    let of = |read: &str| {
+        let whole = "parallel\n  [start, end)\n    x0\n      b = a\n";
+        kind_of_written("float64[IJK]", &format!("{whole}parallel\n  {read}"))
+    };
+    assert_eq!(of("[start+1, end)\n    x1\n      c = b[0,0,-1]"), "b write");
+    assert_eq!(of("[start, end)\n    x1\n      c = b[0,0,-1]"), "b read-write");
+    assert_eq!(of("[start, end)\n    x1\n      c = b[0,0,1]"), "b read-write");
+    // On a domain of one level it is the one below the domain.
+    assert_eq!(of("[end-1, end)\n    x1\n      c = b[0,0,-1]"), "b read-write");
+    let edge = "[start, end)\n    x1\n      region i[end-1, end) j[, )\n        c = b[-1,0,0]";
+    assert_eq!(of(edge), "b read-write");
+}
+
 fn bounds() -> impl Strategy<Value = Option<Bound>> {
     prop_oneof![
         Just(None),
