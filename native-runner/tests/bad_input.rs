@@ -114,7 +114,7 @@ fn cases() -> Vec<Case> {
         of_text("interval(...)", "interval(0, 9)", ("C05", 0, "9 levels")),
         of_rest(json!({"scalars": {"alpha": 2}, "domain": [5, 2, 1]}), "C04", "6 points along I"),
         of_rest(json!({"scalars": {"alpha": 2}, "domain": [-1, 2, 1]}), "C04", "-1"),
-        of_rest(json!({"scalars": {"alpha": 2}, "origin": {"a": [-1, 0, 0]}}), "C03", "negative"),
+        of_rest(json!({"scalars": {"alpha": 2}, "origin": {"a": [-2, 0, 0]}}), "C03", "leaves out a point"),
         of_rest(json!({"scalars": {"alpha": 2}, "origin": {"a": [1, 0]}}), "C02", "2 entries"),
         of_rest(json!({"scalars": {"alpha": 2}, "origin": {"q": [0, 0, 0]}}), "C06", "`q`"),
         of_rest(json!({"scalars": {"alpha": 2}, "init": {"q": "constant(1)"}}), "C06", "`q`"),

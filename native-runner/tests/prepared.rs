@@ -4,12 +4,15 @@ use std::ffi::OsStr;
 use std::process::Command;
 use std::sync::Mutex;
 
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::launch::Call;
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::call_for;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_compiler::types::{DType, Value};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
@@ -85,6 +88,76 @@ fn each_call_goes_on_from_what_the_one_before_left() {
             other.run(&mut once).unwrap();
         }
         assert_eq!(format!("{launch:?}"), format!("{once:?}"), "{}", backend.name());
+    }
+}
+
+/// Reads and writes that leave out the first points of the domain, or the last ones, or all of it.
+const INWARD: &str = "
+from gt4py.cartesian.gtscript import *
+
+def inward(a: Field[float], far: Field[float], low: Field[float], out: Field[float], plane: Field[IJ, float]):
+    with computation(FORWARD), interval(1, None):
+        out = a[2, 0, 0] + a[3, 1, -1] * far[0, -40, 0] + plane[1, 0]
+    with computation(PARALLEL), interval(0, -2):
+        low = low + out[0, 0, 2] if a[2, 0, 0] > 0.5 else far[0, -40, 0]
+";
+
+#[test]
+fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() {
+    let (compilation, tools) = (compilation(INWARD), tools());
+    let temporary = tempfile::tempdir().unwrap();
+    let setting = Setting {
+        cc: &tools.cc,
+        cache: None,
+        temporary: temporary.path(),
+        threads: 2,
+        mode: Mode::Reproducible,
+        vectors: Vectors::Widest,
+        has_lines: false,
+    };
+    let [i, j, k] = [70, 9, 6];
+    // The origin lies before the array, or behind it.
+    let fields = [
+        ("a", vec![71, 10, 6], vec![-2, 0, 0]),
+        ("far", vec![70, 9, 6], vec![0, 40, 0]),
+        ("low", vec![70, 9, 4], vec![0, 0, 0]),
+        ("out", vec![70, 9, 5], vec![0, 0, -1]),
+        ("plane", vec![70, 9], vec![-1, 0]),
+    ];
+    let mut call = Call { domain: Some([i, j, k]), ..Call::default() };
+    for (name, shape, origin) in &fields {
+        let mut array = Array::zeros(DType::Float64, shape);
+        for (number, index) in (0_u32..).zip(array.indices().collect::<Vec<_>>()) {
+            let position = array.position(&index);
+            array.elements.set(position, Value::Float64(f64::from(number * 7919 % 1009) / 1009.0));
+        }
+        call.fields.insert((*name).to_owned(), array);
+        call.origin.insert((*name).to_owned(), origin.clone());
+    }
+    let bound = compilation.bind(call.clone()).unwrap();
+    assert_eq!(compilation.bind(Call { domain: None, ..call.clone() }).unwrap().domain, bound.domain);
+    for (name, at) in [("a", 0), ("out", 2), ("plane", 0), ("far", 1)] {
+        let mut call = call.clone();
+        let origin = call.origin.get_mut(name).unwrap();
+        origin[at] -= 1;
+        assert!(compilation.bind(call).is_err(), "the origin of `{name}` is too small");
+    }
+    let mut meant: Option<String> = None;
+    for backend in Backend::ALL {
+        if backend.check(&tools).is_err() {
+            println!("skipped: {} cannot run here", backend.name());
+            continue;
+        }
+        let mut prepared = backend.executor().prepare(&compilation, setting, &|_| {}).unwrap();
+        let mut launch = bound.clone();
+        prepared.fit(&launch, &|_| {}).unwrap();
+        prepared.run(&mut launch).unwrap();
+        let found = format!("{:?}", launch.arguments);
+        assert_ne!(found, format!("{:?}", bound.arguments), "{}", backend.name());
+        match &meant {
+            Some(meant) => assert!(found == *meant, "{} gives other bits", backend.name()),
+            None => meant = Some(found),
+        }
     }
 }
 

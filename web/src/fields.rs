@@ -1,5 +1,7 @@
 //! The fields that the worker keeps: slices of them, their statistics, and how two of them differ.
 
+use std::ops::Range;
+
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
@@ -29,7 +31,7 @@ pub struct NotThere(pub String);
 
 impl Kept {
     /// Keeps `array`, whose compute domain of `domain` points starts at `origin`, both per axis of the field.
-    fn new(name: &str, axes: &str, array: Array, origin: Vec<u64>, domain: Vec<u64>) -> Self {
+    fn new(name: &str, axes: &str, array: Array, origin: Vec<i64>, domain: Vec<u64>) -> Self {
         let shape = array.shape.iter().map(|&n| n as u64).collect();
         let dtype = array.dtype().to_string();
         let mut kept = Self {
@@ -60,11 +62,7 @@ impl Kept {
         let shape = shape.ok_or_else(broken)?;
         let n = shape.len();
         let fits = info.origin.len() == n && info.domain.len() == n && info.axes.len() <= n;
-        let inside = || {
-            let ends = info.origin.iter().zip(&info.domain).map(|(at, len)| at.checked_add(*len));
-            ends.zip(&info.shape).all(|(end, size)| end.is_some_and(|end| end <= *size))
-        };
-        if !fits || !inside() || !bytes.len().is_multiple_of(dtype.size_bytes()) {
+        if !fits || !bytes.len().is_multiple_of(dtype.size_bytes()) {
             return Err(broken());
         }
         let array = Array::from_c_order(Elements::from_le_bytes(dtype, bytes), &shape).ok_or_else(broken)?;
@@ -93,25 +91,35 @@ impl Kept {
         let element = element.ok_or_else(|| {
             NotThere(format!("`{}` has no element {} at a point", self.info.name, plane.element))
         })?;
-        let mut at = self.start() + element;
+        let mut at = element;
+        let mut is_held = true;
         if let Some(axis) = self.axis(across) {
-            let here = usize::try_from(plane.at).ok().filter(|_| plane.at < self.info.domain[axis]);
-            let here = here.ok_or_else(|| {
-                NotThere(format!(
+            if plane.at >= self.info.domain[axis] {
+                return Err(NotThere(format!(
                     "`{}` has no {} = {}",
                     self.info.name,
                     across.to_ascii_lowercase(),
                     plane.at
-                ))
-            })?;
-            at += here * self.array.strides[axis];
+                )));
+            }
+            let held = self.held(across);
+            is_held = held.points.contains(&plane.at);
+            at += if is_held { held.position(plane.at) } else { 0 };
         }
-        let (width, step) = self.run(first);
-        let (height, row_step) = self.run(second);
+        let (columns, rows) = (self.held(first), self.held(second));
+        let (width, height) = (size(columns.domain), size(rows.domain));
         let mut values = Vec::with_capacity(width * height);
-        for row in 0..height {
-            let start = at + row * row_step;
-            values.extend((0..width).map(|column| self.array.elements.get(start + column * step).as_f64()));
+        for row in 0..rows.domain {
+            let is_held = is_held && rows.points.contains(&row);
+            let start = if is_held { at + rows.position(row) } else { 0 };
+            values.extend((0..columns.domain).map(|column| {
+                // What the array leaves out has no value.
+                let is_held = is_held && columns.points.contains(&column);
+                if !is_held {
+                    return f64::NAN;
+                }
+                self.array.elements.get(start + columns.position(column)).as_f64()
+            }));
         }
         Ok(Values { width, height, values })
     }
@@ -120,17 +128,17 @@ impl Kept {
         self.info.axes.chars().position(|it| it == letter)
     }
 
-    /// Points of the domain along an axis, and elements between neighbours; one point where there is no such axis.
-    fn run(&self, letter: char) -> (usize, usize) {
-        self.axis(letter).map_or((1, 0), |axis| {
-            (usize::try_from(self.info.domain[axis]).unwrap_or(0), self.array.strides[axis])
-        })
-    }
-
-    /// Where the first point of the compute domain lies in memory.
-    fn start(&self) -> usize {
-        let origin = self.info.origin.iter().map(|&at| usize::try_from(at).unwrap_or(0));
-        origin.zip(&self.array.strides).map(|(at, stride)| at * stride).sum()
+    /// The points of the domain along an axis; one point where there is no such axis.
+    fn held(&self, letter: char) -> Held {
+        match self.axis(letter) {
+            None => Held { domain: 1, points: 0..1, origin: 0, stride: 0 },
+            Some(axis) => Held {
+                domain: self.info.domain[axis],
+                points: self.info.held()[axis].clone(),
+                origin: self.info.origin[axis],
+                stride: self.array.strides[axis],
+            },
+        }
     }
 
     /// Where the elements of the data dimensions lie from the first one, the last index fastest.
@@ -142,24 +150,45 @@ impl Kept {
         })
     }
 
-    /// The elements of the compute domain, i slowest, k and data fastest, each with its position (i, j, k).
+    /// The elements of the compute domain that the array holds, i slowest, k and data fastest, each with its position
+    /// (i, j, k).
     fn compute_cells(&self) -> impl Iterator<Item = ([u64; 3], Value)> + '_ {
-        let start = self.start();
         let elements = std::sync::Arc::new(self.elements());
-        let [(ni, si), (nj, sj), (nk, sk)] = ['I', 'J', 'K'].map(|it| self.run(it));
-        let cells = (0..ni).flat_map(move |i| (0..nj).flat_map(move |j| (0..nk).map(move |k| [i, j, k])));
-        cells.flat_map(move |[i, j, k]| {
+        let held = std::sync::Arc::new(['I', 'J', 'K'].map(|it| self.held(it)));
+        let [in_i, in_j, in_k] = [0, 1, 2].map(|axis: usize| held[axis].points.clone());
+        let cells = in_i.flat_map(move |i| {
+            let in_k = in_k.clone();
+            in_j.clone().flat_map(move |j| in_k.clone().map(move |k| [i, j, k]))
+        });
+        cells.flat_map(move |cell| {
             let elements = std::sync::Arc::clone(&elements);
-            (0..elements.len()).map(move |it| {
-                let value = self.array.elements.get(start + i * si + j * sj + k * sk + elements[it]);
-                ([i as u64, j as u64, k as u64], value)
-            })
+            let first: usize = held.iter().zip(cell).map(|(held, at)| held.position(at)).sum();
+            (0..elements.len()).map(move |it| (cell, self.array.elements.get(first + elements[it])))
         })
     }
 
     fn compute_values(&self) -> impl Iterator<Item = f64> + '_ {
         self.compute_cells().map(|(_, value)| value.as_f64())
     }
+}
+
+/// The points of the compute domain along one axis, and where those lie that the array holds.
+struct Held {
+    domain: u64,
+    points: Range<u64>,
+    origin: i64,
+    stride: usize,
+}
+
+impl Held {
+    /// Where a held point lies, counted from the array's first element along the axis.
+    fn position(&self, at: u64) -> usize {
+        size(at.saturating_add_signed(self.origin)) * self.stride
+    }
+}
+
+fn size(it: u64) -> usize {
+    usize::try_from(it).unwrap_or(0)
 }
 
 fn axis_letter(across: Across) -> char {
@@ -179,11 +208,9 @@ pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
     written
         .filter_map(|(param, argument)| match (&param.kind, argument) {
             (ParamKind::Field { axes, .. }, Argument::Field(field)) => {
-                let along = |of: &dyn Fn(Axis) -> i64| -> Vec<u64> {
-                    axes.iter().map(|axis| u64::try_from(of(axis)).unwrap_or(0)).collect()
-                };
-                let mut origin = along(&|axis| field.origin[axis.index()]);
-                let mut points = along(&|axis| domain.along(axis));
+                let mut origin: Vec<i64> = axes.iter().map(|axis| field.origin[axis.index()]).collect();
+                let points = axes.iter().map(|axis| u64::try_from(domain.along(axis)).unwrap_or(0));
+                let mut points: Vec<u64> = points.collect();
                 for &size in field.array.shape.iter().skip(axes.len()) {
                     origin.push(0);
                     points.push(size as u64);
@@ -226,7 +253,9 @@ pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
 ///
 /// When they are fields of different shapes or types.
 pub fn difference(a: &Kept, b: &Kept) -> Result<Difference, NotThere> {
-    if a.info.axes != b.info.axes || a.info.domain != b.info.domain || a.info.dtype != b.info.dtype {
+    let is_alike =
+        a.info.axes == b.info.axes && a.info.domain == b.info.domain && a.info.dtype == b.info.dtype;
+    if !is_alike || a.info.held() != b.info.held() {
         return Err(NotThere(format!(
             "`{}` is {} of {:?} in one result and {} of {:?} in the other; run both again",
             a.info.name, a.info.dtype, a.info.domain, b.info.dtype, b.info.domain
@@ -302,7 +331,7 @@ fn exact(value: Value) -> String {
 mod tests {
     use super::*;
 
-    fn field(shape: &[usize], origin: Vec<u64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
+    fn field(shape: &[usize], origin: Vec<i64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
         let axes = &"IJK"[..shape.len()];
         let array = Array::from_c_order(Elements::Float64(values.into()), shape).unwrap();
         Kept::new("q", axes, array, origin, domain)
@@ -362,6 +391,23 @@ mod tests {
     }
 
     #[test]
+    fn what_the_array_leaves_out_of_the_domain_has_no_value() {
+        let q = field(&[2, 1, 3], vec![0, -1, 1], vec![2, 2, 3], ramp(6));
+        let section = q.plane(plane(Across::J, 1)).unwrap();
+        assert_eq!((section.width, section.height), (2, 3));
+        assert_values(section.values[..4].to_vec(), &[1.0, 4.0, 2.0, 5.0]);
+        assert!(section.values[4..].iter().all(|it| it.is_nan()));
+        assert!(q.plane(plane(Across::J, 0)).unwrap().values.iter().all(|it| it.is_nan()));
+        assert_eq!(
+            (q.info.statistics.min, q.info.statistics.max, q.info.statistics.nan),
+            (Some(1.0), Some(5.0), 0)
+        );
+        let (other, same) = (field(&[2, 1, 3], vec![0, 0, 1], vec![2, 2, 3], ramp(6)), q.clone());
+        assert!(difference(&q, &other).is_err());
+        assert_eq!(difference(&q, &same).unwrap().cells, 4);
+    }
+
+    #[test]
     fn statistics_are_of_the_finite_values() {
         let found = statistics([1.0, f64::NAN, 3.0, f64::INFINITY]);
         assert_eq!((found.min, found.max, found.mean), (Some(1.0), Some(3.0), Some(2.0)));
@@ -403,8 +449,8 @@ mod tests {
         let back = Kept::from_bytes(q.info.clone(), &bytes).unwrap();
         assert_eq!(difference(&q, &back).unwrap().differing, 0);
         assert!(Kept::from_bytes(q.info.clone(), &bytes[1..]).is_err());
-        let outside = FieldInfo { origin: vec![1], ..q.info.clone() };
-        assert!(Kept::from_bytes(outside, &bytes).is_err());
+        let short = FieldInfo { origin: Vec::new(), ..q.info.clone() };
+        assert!(Kept::from_bytes(short, &bytes).is_err());
         let unknown = FieldInfo { dtype: "float128".to_owned(), ..q.info };
         assert!(Kept::from_bytes(unknown, &bytes).is_err());
     }

@@ -67,7 +67,8 @@ pub enum Argument {
 #[derive(Clone, Debug)]
 pub struct FieldArgument {
     pub array: Array,
-    /// Index of the first point of the compute domain along I, J, K; 0 along an axis that the field lacks.
+    /// Index of the first point of the compute domain along I, J, K; 0 along an axis that the field lacks. It may lie
+    /// outside the array, where the stencil does not touch that point.
     pub origin: [i64; 3],
 }
 
@@ -97,11 +98,12 @@ impl FieldArgument {
         [below, size - below - domain.k]
     }
 
-    /// Where the first point of the compute domain lies in memory.
+    /// Where the first point of the compute domain lies in memory, or would lie where the array does not hold it.
     #[must_use]
-    pub fn start(&self, axes: AxisSet) -> usize {
-        let origin = axes.iter().map(|axis| usize::try_from(self.origin[axis.index()]).unwrap_or(0));
-        origin.zip(&self.array.strides).map(|(at, stride)| at * stride).sum()
+    pub fn start(&self, axes: AxisSet) -> i64 {
+        let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
+        let origin = axes.iter().map(|axis| self.origin[axis.index()]);
+        origin.zip(&self.array.strides).map(|(at, &stride)| at.saturating_mul(signed(stride))).sum()
     }
 }
 
@@ -228,9 +230,6 @@ fn origin(param: &Param, axes: AxisSet, n_data: usize, given: &Call) -> Result<[
     } else {
         return Err(call::wrong_origin_length(&param.name, axes, entry));
     }
-    if origin.iter().any(|&at| at < 0) {
-        return Err(call::negative_origin(&param.name, entry));
-    }
     Ok(origin)
 }
 
@@ -244,7 +243,7 @@ fn infer_domain(signature: &Signature, arguments: &[Argument]) -> [i64; 3] {
             };
             let dimension = axes.iter().position(|it| it == axis)?;
             let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
-            Some(size - field.origin[axis.index()] - i64::from(boundary[axis.index()].hi))
+            Some(size.saturating_sub(field.origin[axis.index()]) - i64::from(boundary[axis.index()].hi))
         });
         fitting.min().unwrap_or(1).max(0)
     })
@@ -286,12 +285,13 @@ pub fn check_touched(
             let range = &ranges[axis.index()];
             let origin = field.origin[axis.index()];
             let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
-            if origin + range.start < 0 {
+            if origin.saturating_add(range.start) < 0 {
                 wrong.push(call::origin_too_small(&param.name, axis, origin, -range.start));
             }
-            if origin + range.end > size {
+            let needed = origin.saturating_add(range.end);
+            if needed > size {
                 let n = launch.domain.along(axis);
-                wrong.push(call::field_too_small(&param.name, axis, size, origin + range.end, n));
+                wrong.push(call::field_too_small(&param.name, axis, size, needed, n));
             }
         }
     }
@@ -306,10 +306,10 @@ fn check_fits(param: &Param, argument: &Argument, domain: Domain, wrong: &mut Ve
         let reach = boundary[axis.index()];
         let origin = field.origin[axis.index()];
         let size = i64::try_from(field.array.shape[dimension]).unwrap_or(i64::MAX);
-        if origin + i64::from(reach.lo) < 0 {
+        if origin.saturating_add(reach.lo.into()) < 0 {
             wrong.push(call::origin_too_small(&param.name, axis, origin, -i64::from(reach.lo)));
         }
-        let needed = origin + domain.along(axis) + i64::from(reach.hi);
+        let needed = origin.saturating_add(domain.along(axis) + i64::from(reach.hi));
         if needed > size {
             wrong.push(call::field_too_small(&param.name, axis, size, needed, domain.along(axis)));
         }

@@ -38,7 +38,7 @@ impl Layout {
             exists[axis.index()] = -origin..signed(size) - origin;
         }
         Self {
-            start: signed(given.start(axes)),
+            start: given.start(axes),
             strides: given.strides(axes).map(signed),
             data: sizes.map(|(&size, &stride)| (signed(size), signed(stride))).collect(),
             exists,

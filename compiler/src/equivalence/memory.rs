@@ -112,7 +112,7 @@ impl Slot {
                     return Err(Stop::Fault(format!("`{name}` was passed as something else")));
                 }
                 let axes = AxisSet::of(&container.axes);
-                let mut start = signed(given.start(axes));
+                let mut start = given.start(axes);
                 let mut dimensions = SmallVec::new();
                 for ((length, shift), &stride) in container.shape.iter().zip(&container.shift).zip(strides) {
                     start -= shift.at(variables) * signed(stride);

@@ -47,7 +47,8 @@ impl Foreign {
             let param = &signature.params[at];
             let is_passed = match (&param.kind, arguments[at].take()) {
                 (&ParamKind::Field { axes, .. }, Some(Argument::Field(field))) => {
-                    passed.field(field, axes, domain)
+                    passed.field(field, axes, domain);
+                    true
                 }
                 (ParamKind::Scalar { .. }, Some(Argument::Scalar(value))) => {
                     passed.scalar(*value);

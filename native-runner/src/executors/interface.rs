@@ -85,8 +85,8 @@ pub(super) struct Passed<'l> {
 }
 
 impl<'l> Passed<'l> {
-    /// Adds a field; tells whether it has a first point.
-    pub(super) fn field(&mut self, field: &'l mut FieldArgument, axes: AxisSet, domain: Domain) -> bool {
+    /// Adds a field.
+    pub(super) fn field(&mut self, field: &'l mut FieldArgument, axes: AxisSet, domain: Domain) {
         let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
         let stride = field.strides(axes).map(signed);
         let [below, above] = field.levels_beside(axes, domain);
@@ -94,9 +94,8 @@ impl<'l> Passed<'l> {
         let data_stride = of_data.as_ptr();
         self.data_strides.push(of_data);
         let start = field.start(axes);
-        let Some(data) = start_of(&mut field.array.elements, start) else { return false };
+        let data = start_of(&mut field.array.elements, start);
         self.fields.push(Field { data, stride, data_stride, below, above });
-        true
     }
 
     pub(super) fn scalar(&mut self, value: Value) {
@@ -146,9 +145,11 @@ impl<'l> Passed<'l> {
     }
 }
 
-/// The address of the element at `start`; `None` where there is no such element.
-pub(super) fn start_of(elements: &mut Elements, start: usize) -> Option<*mut c_void> {
-    for_elements!(elements, it => it.get_mut(start..).map(|it| it.as_mut_ptr().cast()))
+/// The address of the element at `start`, or the one that it would have: an array need not hold the first point of
+/// the compute domain, which is then not touched.
+pub(super) fn start_of(elements: &mut Elements, start: i64) -> *mut c_void {
+    let start = isize::try_from(start).unwrap_or(isize::MAX);
+    for_elements!(elements, it => it.as_mut_ptr().wrapping_offset(start).cast())
 }
 
 /// A value as it lies in memory, followed by zeros.

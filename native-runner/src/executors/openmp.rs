@@ -372,7 +372,8 @@ fn call(
         let is_passed = match given[position].take() {
             Some(Argument::Field(field)) => match argument.kind {
                 ArgumentKind::Field { axes, .. } if field.array.dtype() == argument.dtype => {
-                    passed.field(field, axes, domain)
+                    passed.field(field, axes, domain);
+                    true
                 }
                 ArgumentKind::Field { .. } | ArgumentKind::Scalar => false,
             },

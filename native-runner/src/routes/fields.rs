@@ -51,7 +51,9 @@ pub(crate) async fn field(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    let list = |sizes: &[u64]| sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    fn list<T: ToString>(sizes: &[T]) -> String {
+        sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    }
     for (name, value) in [
         ("isobar-dtype", info.dtype.clone()),
         ("isobar-axes", info.axes.clone()),

@@ -50,31 +50,35 @@ fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<It
         if !param.access.is_written() {
             return None;
         }
-        let whole = |it: i64| u64::try_from(it).unwrap_or(0);
+        let points = |axis| u64::try_from(launch.domain.along(axis)).unwrap_or(0);
         let data = field.array.shape.iter().skip(axes.len()).map(|&size| size as u64);
-        let origin = axes.iter().map(|axis| whole(field.origin[axis.index()]));
-        let origin: Vec<u64> = origin.chain(data.clone().map(|_| 0)).collect();
-        let domain: Vec<u64> = axes.iter().map(|axis| whole(launch.domain.along(axis))).chain(data).collect();
-        let info = FieldInfo {
+        let origin = axes.iter().map(|axis| field.origin[axis.index()]);
+        let mut info = FieldInfo {
             name: param.name.clone(),
             dtype: field.array.dtype().to_string(),
             axes: axes.to_string(),
             shape: field.array.shape.iter().map(|&it| it as u64).collect(),
-            statistics: statistics(&field.array, &origin, &domain),
-            origin,
-            domain,
+            origin: origin.chain(data.clone().map(|_| 0)).collect(),
+            domain: axes.iter().map(points).chain(data).collect(),
+            statistics: Statistics::default(),
         };
+        info.statistics = statistics(&field.array, &info);
         Some((info, &field.array))
     })
 }
 
-/// Of the compute domain; the mean is summed in C order, so that it is the same everywhere.
-fn statistics(array: &Array, origin: &[u64], domain: &[u64]) -> Statistics {
+/// Of the compute domain, as far as the array holds it; the mean is summed in C order, so that it is the same everywhere.
+fn statistics(array: &Array, info: &FieldInfo) -> Statistics {
     let mut found = Statistics::default();
     let (mut sum, mut n) = (0.0, 0_u32);
-    let index = |it: &u64| usize::try_from(*it).unwrap_or(0);
-    let start: usize = origin.iter().zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
-    let sizes: Vec<usize> = domain.iter().map(index).collect();
+    let held = info.held();
+    let first = held.iter().zip(&info.origin).map(|(held, origin)| held.start.saturating_add_signed(*origin));
+    let index = |it: u64| usize::try_from(it).unwrap_or(0);
+    let start: usize = first.zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
+    let sizes: Vec<usize> = held.iter().map(|it| index(it.end - it.start)).collect();
+    if sizes.contains(&0) {
+        return found;
+    }
     each(start, &sizes, &array.strides, &mut |position| {
         let value = array.elements.get(position).as_f64();
         if value.is_nan() {
@@ -136,9 +140,18 @@ mod tests {
         array.elements.set(array.position(&[1, 1]), Value::Float64(f64::NAN));
         assert_eq!(parts(&array).collect::<Vec<_>>().concat(), array.to_c_order_le_bytes());
         assert_eq!(bytes(&array), 6 * 8);
-        let found = statistics(&array, &[0, 1], &[2, 2]);
+        let info = |origin: [i64; 2], domain: [u64; 2]| FieldInfo {
+            shape: vec![2, 3],
+            origin: origin.to_vec(),
+            domain: domain.to_vec(),
+            ..FieldInfo::default()
+        };
+        let found = statistics(&array, &info([0, 1], [2, 2]));
         assert_eq!((found.min, found.max, found.nan, found.inf), (Some(1.0), Some(5.0), 1, 0));
         assert_eq!(found.mean, Some((1.0 + 2.0 + 5.0) / 3.0));
+        // The array holds the second column of three, and no third row.
+        assert_eq!(statistics(&array, &info([-1, 2], [3, 1])).max, Some(2.0));
+        assert_eq!(statistics(&array, &info([-3, 0], [3, 1])), Statistics::default());
     }
 
     #[test]

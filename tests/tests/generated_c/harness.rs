@@ -202,7 +202,9 @@ pub(super) fn execute(program: &Path, artifact: &Artifact, launch: &Launch, thre
         let size = field.array.dtype().size_bytes();
         let data = field.data_strides(axes);
         let mut put = |number: i64| input.extend(number.to_le_bytes());
-        for number in [bytes.len(), field.start(axes) * size].into_iter().chain(field.strides(axes)) {
+        put(bytes.len() as i64);
+        put(field.start(axes) * size as i64);
+        for number in field.strides(axes) {
             put(number as i64);
         }
         field.levels_beside(axes, launch.domain).into_iter().for_each(&mut put);

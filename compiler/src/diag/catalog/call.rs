@@ -17,7 +17,7 @@ pub const WRONG_DIMENSIONS: Code = Code("C02");
 /// The stencil reads before the first element of an array.
 ///
 /// The origin is the index of the first point of the compute domain; what lies
-/// before it is the halo.
+/// before it is the halo. It is negative where the array leaves out points that the stencil does not use.
 pub const ORIGIN_TOO_SMALL: Code = Code("C03");
 /// The stencil reaches beyond the last element of an array, or the domain is not a domain.
 ///
@@ -113,20 +113,27 @@ pub fn wrong_origin_length(name: &str, axes: AxisSet, origin: &[i64]) -> Diagnos
     .help(format!("give 3 entries, for I, J, K, or {}, one for each of its axes {axes}", axes.len()))
 }
 
-pub fn negative_origin(name: &str, origin: &[i64]) -> Diagnostic {
-    Diagnostic::without_place(
-        ORIGIN_TOO_SMALL,
-        format!("the origin {origin:?} of field `{name}` is negative"),
-    )
-    .help("the origin is the index of the first point of the compute domain in the array: 0 or more")
-}
-
+/// `needed` is the least origin with which each point that is used lies in the array; negative where the first of them
+/// lies behind the start of the compute domain.
 pub fn origin_too_small(name: &str, axis: Axis, origin: i64, needed: i64) -> Diagnostic {
-    Diagnostic::without_place(
-        ORIGIN_TOO_SMALL,
-        format!("field `{name}` is read {needed} points before the compute domain along {axis}, and its origin leaves {origin}"),
-    )
-    .help(format!("allocate a halo and set the origin of `{name}` along {axis} to at least {needed}"))
+    let message = if needed > 0 {
+        format!(
+            "field `{name}` is read {needed} points before the compute domain along {axis}, and its origin leaves {origin}"
+        )
+    } else {
+        let missing = match needed.saturating_sub(origin) {
+            1 => "a point".to_owned(),
+            n => format!("{n} points"),
+        };
+        format!(
+            "the origin {origin} of field `{name}` along {axis} leaves out {missing} that the stencil uses"
+        )
+    };
+    Diagnostic::without_place(ORIGIN_TOO_SMALL, message).help(if needed > 0 {
+        format!("allocate a halo and set the origin of `{name}` along {axis} to at least {needed}")
+    } else {
+        format!("set the origin of `{name}` along {axis}, the index of the first point of the compute domain, to at least {needed}")
+    })
 }
 
 pub fn field_too_small(name: &str, axis: Axis, size: i64, needed: i64, domain: i64) -> Diagnostic {

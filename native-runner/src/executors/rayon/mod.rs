@@ -257,7 +257,7 @@ impl<'f> Made<'f> {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.container.dtype => {
                         let start = field.start(axes);
-                        address(start_of(&mut field.array.elements, start).ok_or_else(missing)?)
+                        address(start_of(&mut field.array.elements, start))
                     }
                     (Argument::Scalar(value), None)
                         if value.dtype() == array.container.dtype
