@@ -99,6 +99,12 @@ impl Diagnostic {
         Self::at(Severity::Warning, code, message.into(), Some(Label { span, text: label.into() }))
     }
 
+    /// Something at `span` that is fine, and that its author may want to know.
+    #[must_use]
+    pub fn hint(code: Code, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+        Self::at(Severity::Hint, code, message.into(), Some(Label { span, text: label.into() }))
+    }
+
     /// An error that has no place in the text, as those of a call.
     #[must_use]
     pub fn without_place(code: Code, message: impl Into<String>) -> Self {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use super::arguments::Maker;
 use super::constants::Evaluated;
 use super::given::may_build;
 use super::parametrized::{FirstValue, first_values};
@@ -59,7 +60,7 @@ pub(super) struct Scope<'p> {
     /// `from x import *`
     pub(super) stars: Vec<usize>,
     /// The class whose body it is.
-    class: Option<ClassId>,
+    pub(super) class: Option<ClassId>,
     /// What a method calls its object, and the object's attributes.
     this: Option<(&'p str, ScopeId)>,
 }
@@ -105,7 +106,7 @@ pub(super) struct Registration<'p> {
 }
 
 /// A call that may tell how a stencil is built.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'p> {
     pub(super) scope: ScopeId,
     pub(super) call: &'p Expr,
@@ -370,10 +371,12 @@ impl<'p> FileNames<'p> {
             expr.walk(&mut |it| {
                 let ExprKind::Call { function, keywords, .. } = &it.kind else { return };
                 let is_curried = match &function.kind {
-                    ExprKind::Call { keywords, .. } => may_build(keywords),
+                    ExprKind::Call { function, keywords, .. } => {
+                        may_build(keywords) || Maker::of(function).is_some()
+                    }
                     _ => false,
                 };
-                if is_curried || may_build(keywords) {
+                if is_curried || may_build(keywords) || Maker::of(function).is_some() {
                     self.builds.push(Build { scope, call: it });
                 }
             });

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::bindings::{ClassId, ClassInfo};
 use super::constants::{Constant, Evaluated, Opaque};
 use super::evaluate::Environment;
-use super::modules::Names;
+use super::modules::{EnumFault, Names};
 use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, StmtKind};
-use crate::diag::Span;
+use crate::diag::{FileId, Span};
 
 /// How many classes one may inherit from, itself among them.
 const MAX_LINEAGE: usize = 64;
@@ -17,7 +17,7 @@ impl<'p> Names<'p> {
     /// `Class.name`
     pub(super) fn class_attribute(&self, class: ClassId, name: &str, span: Span) -> Evaluated {
         let def = self.class(class).def;
-        let found = if is_enum(def) { self.member(class, name) } else { None };
+        let found = if self.has_base(class, &ENUMS) { self.member(class, name) } else { None };
         found.or_else(|| self.inherited(class, name)).unwrap_or_else(|| {
             Err(Opaque::new(format!("the class `{}` has no attribute `{name}`", def.name.name), span))
         })
@@ -109,7 +109,48 @@ impl<'p> Names<'p> {
     /// Whether the class is an enumeration of integers.
     #[must_use]
     pub fn is_int_enum(&self, class: ClassId) -> bool {
-        has_base(self.class(class).def, &["IntEnum", "IntFlag"])
+        self.has_base(class, &["IntEnum", "IntFlag"])
+    }
+
+    /// Whether the class, or one that it inherits from, has one of these bases.
+    pub(super) fn has_base(&self, class: ClassId, names: &[&str]) -> bool {
+        self.lineage(class).any(|it| has_base(self.class(it).def, names))
+    }
+
+    /// Whether each class that this one inherits from is among the files, or known by its name.
+    fn knows_bases(&self, class: ClassId) -> bool {
+        let known = |it: &Expr| last_part(it).is_some_and(|it| ENUMS.contains(&it) || PLAIN.contains(&it));
+        self.lineage(class).all(|it| {
+            let bases = &self.class(it).def.bases;
+            bases.iter().filter(|it| !known(it)).count() <= self.bases(it).len()
+        })
+    }
+
+    /// What is wrong with the classes of a file that are decorated as enumerations, at the place of each name: GT4Py
+    /// refuses them when it imports the file. Those in functions are left out, which nobody may call.
+    #[must_use]
+    pub fn faulty_enums(&self, file: FileId) -> Vec<(&'p str, Span, EnumFault)> {
+        let decorated = self.classes(file).filter(|(id, _)| self.is_marked_enum(*id));
+        let faulty = decorated.filter_map(|(class, info)| {
+            let name = &info.def.name;
+            let fault = match self.enum_fault(class)? {
+                EnumFault::NotOfIntegers if !self.knows_bases(class) => return None,
+                // The second one of a name is the one too many.
+                EnumFault::NamedTwice(other) if other > name.span => return None,
+                fault => fault,
+            };
+            Some((&*name.name, name.span, fault))
+        });
+        faulty.collect()
+    }
+
+    /// Whether the class is decorated as an enumeration when its file is imported, so that its faults are told where it
+    /// stands.
+    #[must_use]
+    pub fn is_marked_enum(&self, class: ClassId) -> bool {
+        let ClassInfo { def, scope, .. } = self.class(class);
+        let mut around = std::iter::successors(Some(*scope), |it| self.scope(*it).parent);
+        is_decorated(def) && around.all(|it| it.index == 0 || self.scope(it).class.is_some())
     }
 
     /// A class that is called: an object with the defaults of its body, and of its bases', and what the call gives.
@@ -227,12 +268,20 @@ fn set_on_self(function: &FunctionDef) -> Vec<&str> {
     found
 }
 
-fn is_enum(def: &ClassDef) -> bool {
-    has_base(def, &["IntEnum", "IntFlag", "Enum", "StrEnum"])
+/// Python's enumerations.
+const ENUMS: [&str; 6] = ["IntEnum", "IntFlag", "Enum", "StrEnum", "Flag", "ReprEnum"];
+/// Other bases that make no enumeration of integers.
+const PLAIN: [&str; 6] = ["object", "int", "str", "float", "bool", "ABC"];
+
+/// `@gtscript.enum`
+pub(super) fn is_decorated(def: &ClassDef) -> bool {
+    def.decorators.iter().any(|it| last_part(it) == Some("enum"))
 }
 
 fn has_base(def: &ClassDef, names: &[&str]) -> bool {
-    def.bases
-        .iter()
-        .any(|it| it.as_dotted().and_then(|it| it.last().copied()).is_some_and(|it| names.contains(&it)))
+    def.bases.iter().any(|it| last_part(it).is_some_and(|it| names.contains(&it)))
+}
+
+fn last_part(expr: &Expr) -> Option<&str> {
+    expr.as_dotted().and_then(|it| it.last().copied())
 }

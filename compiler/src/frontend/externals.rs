@@ -8,7 +8,7 @@ use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
-use super::program::{Program, for_each_external};
+use super::program::{Program, for_each_external, named};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
 use crate::config::External;
 use crate::diag::Span;
@@ -42,18 +42,21 @@ pub enum ExternalKind {
     Float,
 }
 
-/// The externals of the stencil called `stencil` in the main file, each once, in order of files and text:
+/// The externals of the stencils that `stencil` means in the main file, each once, in order of files and text:
 /// its own, and those of the functions that it reaches. Without a name, those of all stencils of the main file.
 #[must_use]
 pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<ExternalUse> {
     let config = names.config;
     let Some(main) = program.main else { return Vec::new() };
-    let is_meant =
-        |it: &FunctionInfo<'_>| it.is_stencil && stencil.is_none_or(|name| it.def.name.name == name);
+    let all = program.stencils();
+    let meant = match stencil {
+        Some(name) => named(&all, name),
+        None => all.iter().collect(),
+    };
+    let is_meant = |it: &FunctionInfo<'_>| meant.iter().any(|meant| meant.span == it.def.name.span);
     let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
-    // Of two stencils with one name the last one is meant.
     let told = waiting.last().map(|&it| given::of(names, names.function(it)).externals).unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);

@@ -35,9 +35,23 @@ pub fn of(names: &Names<'_>, stencil: FunctionInfo<'_>) -> Given {
             given.take(names, &environment, keywords);
         }
     }
-    for Build { scope, call } in names.builds(stencil.def.span.file) {
+    for Build { scope, call } in handed(names, stencil) {
+        let environment = Environment::module(scope, call.span.start);
+        let ExprKind::Call { function, keywords, .. } = &call.kind else { continue };
+        given.take(names, &environment, keywords);
+        // `stencil(externals={...})(f)`
+        if let ExprKind::Call { keywords, .. } = &function.kind {
+            given.take(names, &environment, keywords);
+        }
+    }
+    given
+}
+
+/// The calls of its file that are handed a stencil, in order of the text.
+pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionInfo<'_>) -> Vec<Build<'p>> {
+    let is_handed = |Build { scope, call }: &&Build<'p>| {
+        let ExprKind::Call { args, keywords, .. } = &call.kind else { return false };
         let environment = Environment::module(*scope, call.span.start);
-        let ExprKind::Call { function, args, keywords } = &call.kind else { continue };
         let is_stencil = |it: &Expr| match it.as_dotted() {
             Some(_) => match evaluate::expression(names, &environment, it) {
                 Ok(Constant::Function(id)) => std::ptr::eq(names.function(id).def, stencil.def),
@@ -45,15 +59,9 @@ pub fn of(names: &Names<'_>, stencil: FunctionInfo<'_>) -> Given {
             },
             None => false,
         };
-        if args.iter().chain(keywords.iter().map(|it| &it.value)).any(is_stencil) {
-            given.take(names, &environment, keywords);
-            // `stencil(externals={...})(f)`
-            if let ExprKind::Call { keywords, .. } = &function.kind {
-                given.take(names, &environment, keywords);
-            }
-        }
-    }
-    given
+        args.iter().chain(keywords.iter().map(|it| &it.value)).any(is_stencil)
+    };
+    names.builds(stencil.def.span.file).iter().filter(is_handed).copied().collect()
 }
 
 impl Given {

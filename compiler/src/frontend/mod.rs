@@ -4,11 +4,11 @@
 //! no IR; [`defir::from_syntax`](crate::defir::from_syntax) is the door out.
 //!
 //! Reading order: [`syntax`] is the tree, [`limits`] and [`parse`] make it, [`tokens`] is what it stands on,
-//! [`repair`] reads a text with slips as it was meant,
+//! [`repair`] reads a text with slips as it was meant, [`decorators`] marks the functions that are meant as stencils,
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
-//! [`externals`] is what a stencil asks for, [`given`] what its text answers.
+//! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`arguments`] what else builds it.
 
 pub mod syntax;
 
@@ -16,6 +16,7 @@ pub mod limits;
 pub mod parse;
 pub mod tokens;
 mod repair;
+pub mod decorators;
 pub mod program;
 
 pub mod builtins;
@@ -30,9 +31,10 @@ mod classes;
 pub mod modules;
 pub mod externals;
 pub mod given;
+pub mod arguments;
 
 #[cfg(test)]
 mod tests;
 
 pub use modules::Names;
-pub use program::{ParsedFiles, Program, StencilName, parse};
+pub use program::{ParsedFiles, Program, StencilName, named, parse};

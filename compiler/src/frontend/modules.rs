@@ -11,11 +11,12 @@ use std::sync::Arc;
 use super::bindings::{Binding, Bound, Build, ClassInfo, FileNames, Memo, Registration, Scope};
 pub use super::bindings::{ClassId, FunctionId, FunctionInfo, ScopeId};
 use super::builtins;
+use super::classes::is_decorated;
 use super::constants::{Constant, ElementType, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
 use super::field_types;
 use super::program::{Program, SourceFile};
-use super::syntax::{ClassDef, Expr};
+use super::syntax::Expr;
 use crate::config::{Config, External};
 use crate::diag::{FileId, Span};
 
@@ -85,6 +86,12 @@ impl<'p> Names<'p> {
         self.program.text(span)
     }
 
+    /// The path of a file as a module.
+    #[must_use]
+    pub fn module_path(&self, file: FileId) -> Option<&'p [String]> {
+        self.program.files.get(usize::from(file.0)).map(|it| it.module.as_slice())
+    }
+
     /// How many bytes a file has.
     #[must_use]
     pub fn end_of(&self, file: FileId) -> u32 {
@@ -136,6 +143,11 @@ impl<'p> Names<'p> {
     /// All functions of a file, in order of the text.
     pub fn functions(&self, file: FileId) -> impl Iterator<Item = (FunctionId, &FunctionInfo<'p>)> {
         (0..).map(move |index| FunctionId { file, index }).zip(&self.of_file(file).functions)
+    }
+
+    /// All classes of a file, in order of the text.
+    pub(super) fn classes(&self, file: FileId) -> impl Iterator<Item = (ClassId, &ClassInfo<'p>)> {
+        (0..).map(move |index| ClassId { file, index }).zip(&self.of_file(file).classes)
     }
 
     /// The calls of a file that may tell how a stencil is built, in order of the text.
@@ -513,11 +525,8 @@ impl<'p> Names<'p> {
     /// What keeps the members of a class from being read in a stencil, if it is meant as an enumeration.
     #[must_use]
     pub fn enum_fault(&self, class: ClassId) -> Option<EnumFault> {
-        let last_part = |it: &Expr, wanted: &str| it.as_dotted().is_some_and(|it| it.last() == Some(&wanted));
-        let is_decorated = |def: &ClassDef| def.decorators.iter().any(|it| last_part(it, "enum"));
         let def = self.class(class).def;
-        let is_enum = def.bases.iter().any(|it| last_part(it, "Enum"));
-        if (is_enum || is_decorated(def)) && !self.is_int_enum(class) {
+        if (self.has_base(class, &["Enum"]) || is_decorated(def)) && !self.is_int_enum(class) {
             return Some(EnumFault::NotOfIntegers);
         }
         let is_twin =

@@ -8,6 +8,7 @@ use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
+use super::decorators;
 use super::limits::{self, MAX_NESTING, MAX_SOURCE_BYTES};
 use super::repair::{Copy, Fault, Reading, repair};
 use super::syntax::{
@@ -35,7 +36,7 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
     let Some(parsed) = parsed(text) else { return Module::default() };
     if parsed.errors().is_empty() {
         let body = Converter::new(file, text, &parsed, None).stmts(parsed.suite());
-        return Module { body, ..Module::default() };
+        return marked(Module { body, ..Module::default() });
     }
     let repaired = repair(file, text, &read);
     diagnostics.extend(repaired.told);
@@ -43,7 +44,12 @@ pub fn module(file: FileId, text: &str, diagnostics: &mut Diagnostics) -> Module
     let copy = &repaired.copy;
     let Some(parsed) = self::parsed(&copy.text) else { return Module::default() };
     let body = Converter::new(file, &copy.text, &parsed, Some(copy)).stmts(parsed.suite());
-    Module { body, broken, slipped }
+    marked(Module { body, broken, slipped })
+}
+
+fn marked(mut module: Module) -> Module {
+    decorators::mark(&mut module);
+    module
 }
 
 /// How many faults the syntax of a text has.
@@ -338,6 +344,7 @@ impl<'t> Converter<'t> {
         FunctionDef {
             name: self.ident(&it.name),
             is_function: decorators.iter().any(|it| self.is_of_functions(it)),
+            is_stencil: false,
             decorators,
             params: by_position.chain(by_name).collect(),
             variadic: them.vararg.iter().chain(&them.kwarg).map(|it| self.ident(&it.name)).collect(),

@@ -5,10 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use super::limits::MAX_FILES;
 use super::parse as parser;
-use super::syntax::{Alias, ExprKind, FunctionDef, Module, Stmt, StmtKind};
+use super::syntax::{Alias, Expr, ExprKind, FunctionDef, Ident, Module, Stmt, StmtKind, WithItem};
 use crate::diag::catalog::syntax as catalog;
 use crate::diag::mend::mend;
-use crate::diag::{Diagnostic, Diagnostics, FileId, Fix, Span, TextEdit};
+use crate::diag::{Diagnostic, Diagnostics, FileId, Fix, Span, TextEdit, similar};
 use crate::project::Project;
 
 /// The files of a project; each is parsed when something of it is first needed.
@@ -57,16 +57,26 @@ impl SourceFile {
         &self.parsed().1
     }
 
-    /// Every function whose body has a `with computation(...)`, those inside functions and classes too.
+    /// Every function that is meant as a stencil, those inside functions and classes too, in order of the text.
+    /// Of two with one path the last one wins, as in Python.
     #[must_use]
     pub fn stencils(&self) -> Vec<StencilName> {
-        let mut found = Vec::new();
-        for_each_function(&self.syntax().body, &mut |function| {
-            if is_stencil(function) {
-                let name = &function.name;
-                found.push(StencilName { name: name.name.clone(), span: name.span, file: self.id });
-            }
+        let mut all: Vec<StencilName> = Vec::new();
+        let mut last: BTreeMap<String, usize> = BTreeMap::new();
+        for_each_stencil(&self.syntax().body, "", &mut |path, function| {
+            let Ident { name, span } = &function.name;
+            last.insert(path.clone(), all.len());
+            all.push(StencilName { name: name.clone(), path, span: *span, file: self.id });
         });
+        let mut found: Vec<StencilName> =
+            (0..).zip(all).filter(|(at, it)| last.get(&it.path) == Some(at)).map(|(_, it)| it).collect();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for it in &found {
+            *known.entry(it.name.clone()).or_default() += 1;
+        }
+        for it in found.iter_mut().filter(|it| known.get(&it.name).is_some_and(|&n| n > 1)) {
+            it.name.clone_from(&it.path);
+        }
         found
     }
 
@@ -107,10 +117,23 @@ impl SourceFile {
 /// A stencil of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StencilName {
+    /// What tells it from the others of its file: its own name, and its path where others have that name.
     pub name: String,
+    /// Its own name behind those of the classes and functions around it: `Model.advect`, `make.advect`.
+    pub path: String,
     /// The name in its `def`.
     pub span: Span,
     pub file: FileId,
+}
+
+/// The stencils that a name means: the one whose path it is, or else all whose path ends with it.
+#[must_use]
+pub fn named<'s>(stencils: &'s [StencilName], name: &str) -> Vec<&'s StencilName> {
+    if let Some(exact) = stencils.iter().find(|it| it.path == name) {
+        return vec![exact];
+    }
+    let ends_so = |it: &&StencilName| it.path.strip_suffix(name).is_some_and(|it| it.ends_with('.'));
+    stencils.iter().filter(ends_so).collect()
 }
 
 /// Parsed files, kept from one compilation to the next: after an edit one file is parsed anew.
@@ -253,23 +276,106 @@ pub fn for_each_external<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Alias, 
     }
 }
 
-/// Whether the function's own body has a `with computation(...)`, and it is not decorated as a function.
+/// The words that head a computation.
+pub const HEADS: [&str; 3] = ["computation", "interval", "horizontal"];
+/// The orders of a computation.
+pub const ORDERS: [&str; 3] = ["PARALLEL", "FORWARD", "BACKWARD"];
+
+/// Whether the function is meant as a stencil, and is not decorated as a function: it is decorated so, or its own body
+/// has a `with computation(...)`, or one that looks like it but for a slip.
 #[must_use]
 pub fn is_stencil(function: &FunctionDef) -> bool {
     // A stencil may hold the `with` behind an `if` by mistake; it is still meant as one.
     fn has_computation(body: &[Stmt]) -> bool {
         body.iter().any(|stmt| match &stmt.kind {
-            StmtKind::With { items, .. } => items.iter().any(|it| match &it.context.kind {
-                ExprKind::Call { function, .. } => {
-                    function.as_dotted().is_some_and(|it| it.last() == Some(&"computation"))
-                }
-                _ => false,
-            }),
+            StmtKind::With { items, body } => is_computation(items) || looks_like_computation(items, body),
             StmtKind::If { then, otherwise, .. } => has_computation(then) || has_computation(otherwise),
             _ => false,
         })
     }
-    has_computation(&function.body) && !function.is_function
+    !function.is_function && (function.is_stencil || has_computation(&function.body))
+}
+
+fn is_computation(items: &[WithItem]) -> bool {
+    items.iter().any(|it| called(it) == Some("computation"))
+}
+
+/// What an item of a `with` calls, without the modules before it.
+fn called(item: &WithItem) -> Option<&str> {
+    match &item.context.kind {
+        ExprKind::Call { function, .. } => last_name(function),
+        _ => None,
+    }
+}
+
+fn last_name(expr: &Expr) -> Option<&str> {
+    expr.as_dotted().and_then(|it| it.last().copied())
+}
+
+/// Whether a `with` is a computation but for a slip: it has `interval(...)`, or two of a word like `computation`, an
+/// order and an interval. Each alone stands in other people's `with`s too.
+fn looks_like_computation(items: &[WithItem], body: &[Stmt]) -> bool {
+    let is_order = |it: &Expr| last_name(it).is_some_and(|it| ORDERS.contains(&it));
+    let has_order = items.iter().any(|it| match &it.context.kind {
+        ExprKind::Call { args, keywords, .. } => {
+            args.iter().chain(keywords.iter().map(|it| &it.value)).any(is_order)
+        }
+        _ => is_order(&it.context),
+    });
+    let takes_all = |it: &WithItem| match &it.context.kind {
+        ExprKind::Call { args, .. } => matches!(args.as_slice(), [Expr { kind: ExprKind::Ellipsis, .. }]),
+        _ => false,
+    };
+    let is_interval = |it: &WithItem| {
+        called(it).is_some_and(|name| name == "interval" || takes_all(it) && is_like(name, "interval"))
+    };
+    if items.iter().any(|it| takes_all(it) && called(it) == Some("interval")) {
+        return true;
+    }
+    let below = body.iter().filter_map(|it| match &it.kind {
+        StmtKind::With { items, .. } => Some(items),
+        _ => None,
+    });
+    let has_interval = items.iter().chain(below.flatten()).any(is_interval);
+    let is_head = |it: &WithItem| {
+        let name = called(it).or_else(|| last_name(&it.context));
+        name.is_some_and(|it| it == "computation" || is_like(it, "computation"))
+    };
+    let signs = [items.iter().any(is_head), has_order, has_interval];
+    signs.into_iter().filter(|it| *it).count() > 1
+}
+
+fn is_like(name: &str, word: &str) -> bool {
+    similar(name, [word]).is_some()
+}
+
+/// Calls `each` for every stencil below `body` with its path; stencils and GTScript functions hold none.
+fn for_each_stencil<'p>(body: &'p [Stmt], around: &str, each: &mut impl FnMut(String, &'p FunctionDef)) {
+    let path = |name: &Ident| match around {
+        "" => name.name.clone(),
+        around => format!("{around}.{}", name.name),
+    };
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Function(function) if is_stencil(function) => each(path(&function.name), function),
+            StmtKind::Function(function) if function.is_function => {}
+            StmtKind::Function(function) => for_each_stencil(&function.body, &path(&function.name), each),
+            StmtKind::Class(class) => for_each_stencil(&class.body, &path(&class.name), each),
+            StmtKind::If { then, otherwise, .. } => {
+                for_each_stencil(then, around, each);
+                for_each_stencil(otherwise, around, each);
+            }
+            StmtKind::Try { body, fallback } => {
+                for_each_stencil(body, around, each);
+                for_each_stencil(fallback, around, each);
+            }
+            StmtKind::While { body, .. }
+            | StmtKind::With { body, .. }
+            | StmtKind::For { body, .. }
+            | StmtKind::Other { body, .. } => for_each_stencil(body, around, each),
+            _ => {}
+        }
+    }
 }
 
 /// Calls `each` for every function below `body`, in order of the text.

@@ -102,6 +102,8 @@ pub struct FunctionDef {
     pub decorators: Vec<Expr>,
     /// Whether it is decorated as a GTScript function.
     pub is_function: bool,
+    /// Whether it is decorated as a stencil, also by a misspelt decorator.
+    pub is_stencil: bool,
     /// Those by position, then those behind `*`.
     pub params: Vec<Param>,
     /// `*args` and `**kwargs`.

@@ -22,9 +22,10 @@ pub struct Compilation {
     pub files: Vec<Arc<SourceFile>>,
     /// Sorted by place; errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The stencils of the main file, in its order, each with its place.
+    /// The stencils of the main file, in its order, each with its place; where several have one name, by their paths,
+    /// as `Model.advect`.
     pub stencils: Vec<(String, Span)>,
-    /// The one that was compiled.
+    /// The one that was compiled, as it is called among them.
     pub stencil: Option<String>,
     /// What it and the functions that it reaches import from `__externals__`, in order of the text, and what for.
     pub externals: Vec<ExternalUse>,

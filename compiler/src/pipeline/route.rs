@@ -76,11 +76,12 @@ fn travel(
     let config = with_directives(config, &directives);
 
     let program = watched(hook, "frontend", || Program::new(project, files, &mut found));
-    let stencils: Vec<_> = program.stencils().into_iter().map(|it| (it.name, it.span)).collect();
+    let stencils = program.stencils();
     let wanted = project.stencil.clone().or_else(|| {
-        let named = directives.stencil.clone()?;
-        stencils.iter().any(|(name, _)| *name == named).then_some(named)
+        let wanted = directives.stencil.clone()?;
+        (!frontend::named(&stencils, &wanted).is_empty()).then_some(wanted)
     });
+    let stencils: Vec<_> = stencils.into_iter().map(|it| (it.name, it.span)).collect();
 
     let names = Names::new(&program, &config);
     let trace = config.passes.trace.then(Trace::default);
@@ -131,7 +132,10 @@ impl Trip<'_> {
         let found = &mut self.found;
         let definition =
             watched(self.hook, "definition", || defir::from_syntax::build(program, names, wanted, found))?;
-        self.compilation.stencil = Some(definition.name.clone());
+        // As the main file tells it from its others.
+        let stencils = program.stencils().into_iter();
+        let known = stencils.map(|it| (it.span, it.name)).find(|it| it.0 == definition.span);
+        self.compilation.stencil = Some(known.map_or_else(|| definition.name.clone(), |it| it.1));
         check("definition", || defir::validate::validate(&definition), || defir::print::listing(&definition));
         if self.found.has_errors() {
             // What was understood is still typed and held to the rules, so that all errors show at once.

@@ -1,18 +1,21 @@
 //! The top level of a stencil: computations and their intervals.
 
 use super::Builder;
+use super::decorators::last_ident;
 use super::scope::{Local, Wanted};
 use super::statement::Aim;
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
 use crate::defir::nodes::{Access, Computation, Expr, Index, Stmt, StmtKind};
 use crate::diag::catalog::{compile_time, computations as catalog, data, names};
-use crate::diag::{Span, similar};
+use crate::diag::{Similar, Span, similar};
 use crate::expr::ExprKind as IrKind;
 use crate::frontend::constants::Constant;
-use crate::frontend::program::is_externals;
+use crate::frontend::program::{HEADS, ORDERS, is_externals};
 use crate::frontend::syntax::{self as tree, ExprKind, Keyword, WithItem};
 use crate::space::{Axis, AxisSet, Bound, Interval, Level, LoopOrder};
+
+const NOT_AN_ITEM: &str = "an item of this `with` is no computation, interval or horizontal region";
 
 /// The farthest that a bound may be from the end it counts from.
 const MAX_BOUND: i64 = 1 << 20;
@@ -150,20 +153,12 @@ impl<'p> Builder<'_, 'p> {
                     target.span,
                 ));
             }
-            let name = match &item.context.kind {
-                ExprKind::Call { function, .. } => function.as_dotted().and_then(|it| it.last().copied()),
-                _ => None,
-            };
-            let place = match name {
+            let place = match self.head(&item.context) {
                 Some("computation") => &mut found.computation,
                 Some("interval") => &mut found.interval,
                 Some("horizontal") => &mut found.horizontal,
                 _ => {
                     found.has_other = true;
-                    if !matches!(item.context.kind, ExprKind::Missing) {
-                        let what = "an item of this `with` is no computation, interval or horizontal region";
-                        self.report(catalog::malformed_with(what, item.context.span));
-                    }
                     continue;
                 }
             };
@@ -172,6 +167,54 @@ impl<'p> Builder<'_, 'p> {
             }
         }
         found
+    }
+
+    /// Which of the language's words an item of a `with` calls; a slip is told, and taken for what it must have meant.
+    fn head(&mut self, item: &'p tree::Expr) -> Option<&'static str> {
+        let span = item.span;
+        let (callee, call) = match &item.kind {
+            ExprKind::Missing => return None,
+            ExprKind::Call { function, args, keywords } => (&**function, Some((args, keywords))),
+            _ => (item, None),
+        };
+        let named = last_ident(callee);
+        let word_of = |name: &str| HEADS.into_iter().find(|it| *it == name);
+        let exact = named.and_then(|(name, _)| word_of(name));
+        let (Some((name, at)), Some((args, keywords))) = (named, call) else {
+            let order = named.and_then(|(name, _)| ORDERS.into_iter().find(|it| *it == name));
+            self.report(match (exact, order) {
+                (Some(word), _) => catalog::item_not_called(word, span),
+                (None, Some(order)) => catalog::order_alone(order, span),
+                (None, None) => catalog::malformed_with(NOT_AN_ITEM, span),
+            });
+            return None;
+        };
+        if exact.is_some() {
+            return exact;
+        }
+        let written = self.names.text(callee.span);
+        if let Ok(Constant::Word(word)) = self.evaluate(callee, false)
+            && let Some(word) = word_of(word)
+        {
+            self.report(catalog::renamed_item(written, word, callee.span));
+            return Some(word);
+        }
+        let is_order = |it: &tree::Expr| last_ident(it).is_some_and(|(it, _)| ORDERS.contains(&it));
+        let takes_order = args.iter().chain(keywords.iter().map(|it| &it.value)).any(is_order);
+        let similar = match takes_order {
+            true => Some(Similar { name: "computation".to_owned(), is_alone: true }),
+            false => similar(name, HEADS),
+        };
+        match similar {
+            Some(similar) => {
+                self.report(catalog::misspelt_item(written, at, &similar));
+                word_of(&similar.name)
+            }
+            None => {
+                self.report(catalog::malformed_with(NOT_AN_ITEM, span));
+                None
+            }
+        }
     }
 
     fn computation(&mut self, items: &'p [WithItem], body: &'p [tree::Stmt], span: Span) {
@@ -221,8 +264,14 @@ impl<'p> Builder<'_, 'p> {
             _ => None,
         });
         if order.is_none() && !written.is_some_and(|it| matches!(it.kind, ExprKind::Missing)) {
-            let orders = ["PARALLEL", "FORWARD", "BACKWARD"];
-            let similar = written.and_then(tree::Expr::as_name).and_then(|it| similar(it, orders));
+            let renamed = written.and_then(|it| match self.evaluate(it, false) {
+                Ok(Constant::Word(word)) => ORDERS.into_iter().find(|it| *it == word),
+                _ => None,
+            });
+            let similar = match renamed {
+                Some(order) => Some(Similar { name: order.to_owned(), is_alone: true }),
+                None => written.and_then(tree::Expr::as_name).and_then(|it| similar(it, ORDERS)),
+            };
             self.report(catalog::unknown_order(written.map_or(call.span, |it| it.span), similar.as_ref()));
         }
         order

@@ -330,6 +330,10 @@ impl<'p> Builder<'_, 'p> {
 
     /// Members are read of enumerations of integers only, and each has a name of its own.
     pub(super) fn check_enum(&mut self, class: ClassId, span: Span) {
+        // What is wrong with a marked one is told where it stands.
+        if self.names.is_marked_enum(class) {
+            return;
+        }
         let (name, defined) = self.names.class_name(class);
         match self.names.enum_fault(class) {
             Some(EnumFault::NotOfIntegers) => self.report(names::not_an_int_enum(name, span, defined)),

@@ -104,7 +104,7 @@ impl<'p> Builder<'_, 'p> {
         let problem = if function.is_stencil {
             catalog::stencil_called(&name.name, span, name.span)
         } else if !function.is_gtscript {
-            catalog::plain_function(&name.name, span, name.span)
+            self.undecorated(function, span)
         } else if let Some(statement) = self.condition_of {
             catalog::call_in_condition(&name.name, statement, span)
         } else if self.entered.contains(&id) {

@@ -6,10 +6,12 @@
 //!
 //! Reading order: [`signature`], [`computation`] with [`region`], then
 //! [`statement`] and what it is made of: [`expression`], [`index`], [`inline`].
-//! [`updates`] tells which arguments a function changes, [`vector`] takes assignments of whole vectors apart. [`scope`] is what the names of one body mean,
-//! [`types`] what annotations mean, [`fixes`] how the text is mended.
+//! [`updates`] tells which arguments a function changes, [`vector`] takes assignments of whole vectors apart.
+//! [`scope`] is what the names of one body mean, [`types`] what annotations mean, [`decorators`] how a stencil is
+//! built, [`fixes`] how the text is mended.
 
 mod computation;
+mod decorators;
 mod expression;
 mod fixes;
 mod index;
@@ -31,13 +33,15 @@ use smallvec::SmallVec;
 use self::scope::{Body, Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
-use crate::diag::catalog::{compile_time as catalog, names as names_catalog, signature as signature_catalog};
+use crate::diag::catalog::{
+    compile_time as catalog, names as names_catalog, signature as signature_catalog, warnings,
+};
 use crate::diag::{Diagnostic, Diagnostics, Origin, Span, StmtId};
 use crate::entity::Handle;
 use crate::frontend::constants::Constant;
 use crate::frontend::given::{self, Given};
-use crate::frontend::modules::{FunctionId, FunctionInfo};
-use crate::frontend::{Names, Program};
+use crate::frontend::modules::{EnumFault, FunctionId, FunctionInfo};
+use crate::frontend::{Names, Program, arguments, named};
 use crate::space::{AxisSet, LoopOrder};
 use crate::types::DType;
 
@@ -71,6 +75,15 @@ pub fn build(
     for file in names.reached().filter(|it| program.main != Some(it.id)) {
         diagnostics.extend(file.errors().iter().cloned());
     }
+    for (name, defined, fault) in names.reached().flat_map(|it| names.faulty_enums(it.id)) {
+        found.push(match fault {
+            EnumFault::NotOfIntegers => names_catalog::not_derived_from_int_enum(name, defined),
+            EnumFault::NamedTwice(first) => names_catalog::enum_defined_twice(name, defined, first),
+        });
+    }
+    if let Some((idle, first)) = program.main.and_then(|it| arguments::idle(names, it)) {
+        found.push(warnings::idle_arguments(&idle, first));
+    }
     let broken_lines: Vec<Span> = diagnostics
         .iter()
         .filter(|it| it.code == crate::diag::catalog::syntax::SYNTAX)
@@ -99,29 +112,31 @@ fn choose<'p>(
     diagnostics: &mut Diagnostics,
 ) -> Option<(FunctionId, FunctionInfo<'p>)> {
     let main = program.main?;
-    let stencils = || names.functions(main).filter(|(_, it)| it.is_stencil);
-    let all = || stencils().map(|(_, it)| it.def.name.name.clone()).collect::<Vec<String>>();
-    let matching: Vec<(FunctionId, &FunctionInfo<'p>)> =
-        stencils().filter(|(_, it)| wanted.is_none_or(|name| it.def.name.name == name)).collect();
-    match (matching.as_slice(), wanted) {
-        // Of two with one name the last one wins, as in Python.
-        ([.., (id, last)], Some(_)) | ([(id, last)], None) => Some((*id, **last)),
-        ([], Some(name)) => {
-            diagnostics.push(catalog::no_such_stencil(name, &all()));
-            None
+    let all = program.stencils();
+    let meant = match wanted {
+        Some(name) => named(&all, name),
+        None => all.iter().collect(),
+    };
+    let listed = || all.iter().map(|it| it.name.clone()).collect::<Vec<String>>();
+    match (meant.as_slice(), wanted) {
+        ([one], _) => {
+            let mut functions = names.functions(main);
+            return functions.find(|(_, it)| it.def.name.span == one.span).map(|(id, it)| (id, *it));
         }
+        ([], Some(name)) => diagnostics.push(catalog::no_such_stencil(name, &listed())),
         ([], None) => {
             // A text that could not be read may well have one.
             if !diagnostics.has_errors() {
                 diagnostics.push(catalog::no_stencil());
             }
-            None
         }
-        ([_, ..], None) => {
-            diagnostics.push(catalog::several_stencils(&all()));
-            None
+        (several, Some(name)) => {
+            let paths: Vec<&str> = several.iter().map(|it| it.path.as_str()).collect();
+            diagnostics.push(catalog::ambiguous_stencil(name, &paths));
         }
+        (_, None) => diagnostics.push(catalog::several_stencils(&listed())),
     }
+    None
 }
 
 /// Builds one stencil.
@@ -226,9 +241,12 @@ impl<'b, 'p> Builder<'b, 'p> {
         self.stencil.span = def.name.span;
         let body = self.body(id, function);
         self.frames.push(Frame::of_body(function, body, Vec::new(), None));
+        self.check_making(function);
         self.signature(def);
         self.import_externals(&def.body);
-        self.stencil_body(&def.body);
+        if !self.lacks_computation(function) {
+            self.stencil_body(&def.body);
+        }
         self.leave_frame();
     }
 

@@ -341,6 +341,8 @@ impl<'p> Builder<'_, 'p> {
     /// Reports that a missing external was read.
     pub(super) fn missing_external(&mut self, name: &str, wanted: Wanted, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
+        // A function's parameter may stand for it.
+        let name = self.names.text(imported);
         // One value is missing, however often it is used.
         if self.told_externals.insert(name.to_owned()) {
             self.report(catalog::missing_external(name, wanted.example(), used, imported));

@@ -2,6 +2,7 @@
 
 use super::Builder;
 use super::computation::{Call, first_line_of};
+use super::decorators::last_ident;
 use super::scope::{Local, Wanted};
 use super::types::{Declared, PythonTypes};
 use super::vector::every_element;
@@ -9,7 +10,7 @@ use crate::defir::nodes::{Access, Expr, Field, Index, Stmt, StmtKind};
 use crate::diag::catalog::{
     compile_time, computations, data, expressions, functions, names, rules, statements as catalog,
 };
-use crate::diag::{Diagnostic, Span};
+use crate::diag::{Diagnostic, Span, similar};
 use crate::entity::Handle;
 use crate::expr::{ExprKind as IrKind, Vertical};
 use crate::frontend::evaluate::truth;
@@ -260,9 +261,20 @@ impl<'p> Builder<'_, 'p> {
                     let what = "an interval stands inside an interval";
                     misplaced.get_or_insert(computations::malformed_with(what, at));
                 }
-                _ => {
-                    let what = "this `with` is no horizontal region";
-                    misplaced.get_or_insert(computations::malformed_with(what, at));
+                (name, call) => {
+                    let callee = match &item.context.kind {
+                        ExprKind::Call { function, .. } => function,
+                        _ => &item.context,
+                    };
+                    let similar = name.filter(|_| call.is_some()).and_then(|it| similar(it, ["horizontal"]));
+                    let found = match (similar, last_ident(callee)) {
+                        (Some(similar), Some((name, span))) => {
+                            computations::misspelt_item(name, span, &similar)
+                        }
+                        (_, Some(("horizontal", _))) => computations::item_not_called("horizontal", at),
+                        _ => computations::malformed_with("this `with` is no horizontal region", at),
+                    };
+                    misplaced.get_or_insert(found);
                 }
             }
         }
@@ -298,7 +310,11 @@ impl<'p> Builder<'_, 'p> {
             return;
         }
         let ExprKind::Tuple(values) = &value.kind else {
-            self.report(catalog::counts_differ(targets.len(), 1, span));
+            // What is wrong with the value itself comes first: it may be meant to have as many results.
+            let is_field = value.as_name().is_some_and(|it| matches!(self.local(it), Some(Local::Field(_))));
+            if is_field || self.expr(value, &mut Vec::new()).is_some() {
+                self.report(catalog::counts_differ(targets.len(), 1, span));
+            }
             for target in targets {
                 self.declare_after_error(target);
             }

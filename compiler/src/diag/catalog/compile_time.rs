@@ -75,6 +75,16 @@ pub fn too_large(limit: u32, span: Span) -> Diagnostic {
     .help("split it into several stencils")
 }
 
+/// `paths` are those of the stencils with this name.
+pub fn ambiguous_stencil(name: &str, paths: &[&str]) -> Diagnostic {
+    Diagnostic::without_place(
+        WHICH_STENCIL,
+        format!("the main file has {} stencils named `{name}`", paths.len()),
+    )
+    .help(format!("name one of `{}`", paths.join("`, `")))
+}
+
+/// `others` are the stencils that there are.
 pub fn no_such_stencil(name: &str, others: &[String]) -> Diagnostic {
     let found =
         Diagnostic::without_place(WHICH_STENCIL, format!("the main file has no stencil named `{name}`"));

@@ -52,6 +52,51 @@ pub fn malformed_with(what: &str, span: Span) -> Diagnostic {
         .help("write `with computation(PARALLEL), interval(...):`, or blocks `with interval(...):` inside one `with computation(...):`")
 }
 
+/// `written` is what an item of a `with` is or calls; its last name stands at `span`.
+pub fn misspelt_item(written: &str, span: Span, similar: &Similar) -> Diagnostic {
+    let what = format!("`{written}` is no computation, interval or horizontal region");
+    Diagnostic::error(MALFORMED_WITH, what, span, "not known here").did_you_mean(similar, span)
+}
+
+/// `written` means `word` under another name.
+pub fn renamed_item(written: &str, word: &str, span: Span) -> Diagnostic {
+    let what = format!("`{written}` is `{word}` by another name");
+    Diagnostic::error(MALFORMED_WITH, what, span, "GT4Py knows it by its own name alone")
+        .help(format!("write `{word}`"))
+        .fix(format!("write `{word}`"), [TextEdit::replace(span, word)])
+}
+
+/// `with computation:`
+pub fn item_not_called(word: &str, span: Span) -> Diagnostic {
+    let example = match word {
+        "computation" => "computation(PARALLEL)",
+        "interval" => "interval(...)",
+        _ => "horizontal(region[...])",
+    };
+    Diagnostic::error(MALFORMED_WITH, format!("`{word}` is not called"), span, "nothing is passed")
+        .help(format!("write `{example}`"))
+}
+
+/// `with PARALLEL, interval(...):`
+pub fn order_alone(order: &str, span: Span) -> Diagnostic {
+    let whole = format!("computation({order})");
+    Diagnostic::error(MALFORMED_WITH, format!("`{order}` stands outside a computation"), span, "an order")
+        .help(format!("write `{whole}`"))
+        .fix(format!("write `{whole}`"), [TextEdit::replace(span, whole)])
+}
+
+/// A function that is decorated as a stencil, at `decorator`.
+pub fn no_computation(name: &str, span: Span, decorator: Span) -> Diagnostic {
+    Diagnostic::error(
+        MALFORMED_WITH,
+        format!("the stencil `{name}` has no computation"),
+        span,
+        "computes nothing",
+    )
+    .also(decorator, "decorated as a stencil here")
+    .help("put its statements into a `with computation(PARALLEL), interval(...):`")
+}
+
 pub fn unknown_order(span: Span, similar: Option<&Similar>) -> Diagnostic {
     let found =
         Diagnostic::error(MALFORMED_WITH, "the order of a computation is not known", span, "not an order")

@@ -57,6 +57,13 @@ pub fn plain_function(name: &str, span: Span, defined: Span) -> Diagnostic {
         .help("decorate it with `@function`")
 }
 
+/// `similar` is the decorator that the one at `decorator` was meant to be.
+pub fn misdecorated_function(name: &str, span: Span, decorator: Span, similar: &Similar) -> Diagnostic {
+    Diagnostic::error(NOT_CALLABLE, format!("`{name}` is not a GTScript function"), span, "called here")
+        .also(decorator, "there is no such decorator")
+        .did_you_mean(similar, decorator)
+}
+
 pub fn stencil_called(name: &str, span: Span, defined: Span) -> Diagnostic {
     Diagnostic::error(
         NOT_CALLABLE,

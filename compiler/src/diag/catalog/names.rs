@@ -104,6 +104,30 @@ pub fn duplicate_enum(name: &str, span: Span, one: Span, other: Span) -> Diagnos
     .help("rename one of them: a stencil knows enumerations by name")
 }
 
+/// A class that is decorated as an enumeration.
+pub fn not_derived_from_int_enum(name: &str, defined: Span) -> Diagnostic {
+    Diagnostic::error(
+        ENUM,
+        format!("the enumeration `{name}` is not one of integers"),
+        defined,
+        "not derived from `IntEnum`",
+    )
+    .help(format!("write `class {name}(IntEnum):`"))
+}
+
+/// Two classes that are decorated as enumerations.
+pub fn enum_defined_twice(name: &str, defined: Span, first: Span) -> Diagnostic {
+    Diagnostic::error(ENUM, format!("two enumerations are named `{name}`"), defined, "the second one")
+        .also(first, "the first one")
+        .help("rename one of them: a stencil knows enumerations by name")
+}
+
+/// `written` is the whole decorator, whose last name stands at `span`.
+pub fn unknown_decorator(written: &str, span: Span, similar: &Similar) -> Diagnostic {
+    Diagnostic::error(UNKNOWN_SYMBOL, format!("there is no decorator `{written}`"), span, "not known")
+        .did_you_mean(similar, span)
+}
+
 /// `why` says what it holds instead.
 pub fn unusable_external(name: &str, why: &str, span: Span) -> Diagnostic {
     Diagnostic::error(EXTERNAL, format!("the external `{name}` cannot be used: {why}"), span, "used here").help(

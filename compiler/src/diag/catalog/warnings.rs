@@ -1,6 +1,6 @@
 //! What is legal, and yet may not be what was meant.
 
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Similar, Span};
 use crate::space::Offset;
 use crate::types::DType;
 
@@ -34,7 +34,46 @@ pub const OTHER_LEVEL_IN_PARALLEL: Code = Code("W07");
 /// assigns the parameter with `=`; `x *= 2.0` then changes the variable, as in GT4Py. A parameter that is
 /// assigned with `=` anywhere in the function, and an argument that is an expression, are variables of the
 /// function.
-pub const ARGUMENT_CHANGED: Code = Code("W08");
+pub const ARGUMENT_CHANGED: Code = Code("W09");
+/// What builds a stencil is passed an argument that it does not have.
+///
+/// GT4Py hands what it does not know on to its back end, which warns of it at most: a misspelt argument is as good as
+/// none.
+pub const UNKNOWN_ARGUMENT: Code = Code("W10");
+/// Arguments of what builds a stencil have no effect here.
+///
+/// They choose a back end of GT4Py, or tell how it builds. Here that is said when the stencil is run.
+pub const IDLE_ARGUMENT: Code = Code("W11");
+
+/// `maker` is what builds the stencil, and has the arguments `known`.
+pub fn unknown_argument(
+    maker: &str,
+    name: &str,
+    span: Span,
+    known: &[&str],
+    similar: Option<&Similar>,
+) -> Diagnostic {
+    let found = Diagnostic::warning(
+        UNKNOWN_ARGUMENT,
+        format!("`{maker}` has no argument `{name}`"),
+        span,
+        "nothing takes it",
+    );
+    match similar {
+        Some(similar) => found.did_you_mean(similar, span),
+        None => found.help(format!("leave it out; there are `{}`", known.join("`, `"))),
+    }
+}
+
+/// `names` are all of a file, the first of which stands at `span`.
+pub fn idle_arguments(names: &[&str], span: Span) -> Diagnostic {
+    let listed = match names {
+        [one] => format!("the argument `{one}` has"),
+        _ => format!("the arguments `{}` have", names.join("`, `")),
+    };
+    Diagnostic::hint(IDLE_ARGUMENT, format!("{listed} no effect here"), span, "the first one in this file")
+        .help("a back end is chosen when the stencil is run, as with `isobar run --backend`")
+}
 
 pub fn maybe_undefined(name: &str, span: Span, assigned: Span) -> Diagnostic {
     Diagnostic::warning(

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod elements;
+mod meant;
 mod mended;
 mod misled;
 mod refused;

@@ -150,7 +150,7 @@ def s(a: FloatField):
             E05 4:5 a body imports from `__externals__` only
             E05 5:5 the external `missing` is renamed
             E05 7:9 a body imports from `__externals__` only
-            E06 8:13 the external `m` has no value
+            E06 8:13 the external `missing` has no value
             E06 8:17 the external `text` cannot be used: it is a string
             E06 8:24 the external `gone` cannot be used: no function or class `nowhere.f` is in the files
             E06 8:34 `box.inside` has no value: the object has no attribute `inside`

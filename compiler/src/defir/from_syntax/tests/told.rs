@@ -34,6 +34,7 @@ def s(q: Field[\"dtype\"], n: \"dtype\"):
               computation parallel [start, end)
                 double_1_result = 2.0float32 * q
                 q = double_1_result + n
+            W11 7:5 the argument `backend` has no effect here
         "#]],
     );
     // What is given beside the text comes first.
@@ -49,6 +50,7 @@ def s(q: Field[\"dtype\"], n: \"dtype\"):
             stencil s(q: float64[IJK], n: float64)
               computation parallel [start, end)
                 pass
+            W11 7:5 the argument `backend` has no effect here
         "#]],
     );
 }

@@ -1,0 +1,180 @@
+//! The keyword arguments of what builds stencils: which there are, and which mean something here.
+
+use super::bindings::Build;
+use super::constants::Constant;
+use super::evaluate::{self, Environment};
+use super::given::handed;
+use super::modules::{FunctionInfo, Names};
+use super::syntax::{Expr, ExprKind, Ident, Keyword};
+use crate::diag::{FileId, Similar, Span, similar};
+
+/// What builds stencils.
+#[derive(Debug)]
+pub struct Maker {
+    pub name: &'static str,
+    /// The arguments that say what the stencil means, or how it is called.
+    heeded: &'static [&'static str],
+    /// Those that say how GT4Py builds it.
+    idle: &'static [&'static str],
+    /// Whether it hands further arguments on to a back end.
+    has_options: bool,
+}
+
+/// Those of GT4Py, by the signatures in its `gtscript.py`, and of NDSL, by `dsl/stencil.py`.
+static MAKERS: [Maker; 5] = [
+    Maker {
+        name: "stencil",
+        heeded: &["definition", "dtypes", "externals", "literal_float_precision", "literal_int_precision"],
+        idle: &[
+            "backend",
+            "build_info",
+            "cache_settings",
+            "format_source",
+            "name",
+            "raise_if_not_cached",
+            "rebuild",
+        ],
+        has_options: true,
+    },
+    Maker {
+        name: "lazy_stencil",
+        heeded: &["definition", "dtypes", "externals", "literal_float_precision", "literal_int_precision"],
+        idle: &[
+            "backend",
+            "build_info",
+            "check_syntax",
+            "eager",
+            "format_source",
+            "name",
+            "raise_if_not_cached",
+            "rebuild",
+        ],
+        has_options: true,
+    },
+    Maker {
+        name: "from_dims_halo",
+        heeded: &["compute_dims", "compute_halos", "externals", "func"],
+        idle: &["skip_passes"],
+        has_options: false,
+    },
+    Maker {
+        name: "from_origin_domain",
+        heeded: &["domain", "externals", "func", "origin"],
+        idle: &["skip_passes"],
+        has_options: false,
+    },
+    Maker {
+        name: "FrozenStencil",
+        heeded: &["domain", "externals", "func", "origin"],
+        idle: &["comm", "skip_passes", "stencil_config", "timing_collector"],
+        has_options: false,
+    },
+];
+
+/// The options of GT4Py's back ends.
+const OPTIONS: [&str; 10] = [
+    "add_profile_info",
+    "cache_dir",
+    "clean",
+    "debug_mode",
+    "device_sync",
+    "extra_opt_flags",
+    "ignore_np_errstate",
+    "oir_pipeline",
+    "opt_level",
+    "verbose",
+];
+
+impl Maker {
+    /// What a call builds stencils with, if it does, as far as its name tells.
+    pub(super) fn of(function: &Expr) -> Option<&'static Maker> {
+        let name = function.as_dotted()?.pop()?;
+        MAKERS.iter().find(|it| it.name == name)
+    }
+
+    fn known(&self) -> impl Iterator<Item = &'static str> {
+        let options: &[&str] = if self.has_options { &OPTIONS } else { &[] };
+        self.heeded.iter().chain(self.idle).chain(options).copied()
+    }
+
+    /// Whether the argument is one that says nothing here. An underscore marks what GT4Py keeps for itself.
+    fn is_idle(&self, name: &str) -> bool {
+        let is_known = self.known().any(|it| it == name);
+        is_known && !self.heeded.contains(&name) || self.has_options && name.starts_with('_')
+    }
+
+    /// The arguments that people pass, for a message.
+    pub fn listed(&self) -> impl Iterator<Item = &'static str> {
+        self.heeded.iter().chain(self.idle).copied()
+    }
+}
+
+/// A keyword argument that its callee does not have.
+#[derive(Debug)]
+pub struct Unknown<'p> {
+    pub maker: &'static Maker,
+    pub name: &'p Ident,
+    pub similar: Option<Similar>,
+}
+
+/// The unknown arguments of a stencil's decorators and of the calls that are handed it, in order of the text.
+#[must_use]
+pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionInfo<'p>) -> Vec<Unknown<'p>> {
+    let decorators = stencil.def.decorators.iter().map(|call| Build { scope: stencil.scope, call });
+    let mut found = Vec::new();
+    for (maker, keywords) in decorators.chain(handed(names, stencil)).flat_map(|it| made(names, it)) {
+        let given = || keywords.iter().filter_map(|it| it.name.as_ref());
+        for name in given() {
+            let is_known = maker.known().any(|it| it == name.name);
+            if is_known || maker.is_idle(&name.name) {
+                continue;
+            }
+            let is_given = |it: &&str| given().any(|given| given.name == **it);
+            let similar = similar(&name.name, maker.known().filter(|it| !is_given(it)));
+            found.push(Unknown { maker, name, similar });
+        }
+    }
+    found
+}
+
+/// The arguments of a file that say nothing here, each once, and where the first one stands.
+#[must_use]
+pub fn idle<'p>(names: &Names<'p>, file: FileId) -> Option<(Vec<&'p str>, Span)> {
+    let stencils = names.functions(file).filter(|(_, it)| it.is_stencil);
+    let decorators =
+        stencils.flat_map(|(_, it)| it.def.decorators.iter().map(|call| Build { scope: it.scope, call }));
+    let calls = names.builds(file).iter().copied();
+    let mut found: Vec<&'p Ident> = Vec::new();
+    for (maker, keywords) in decorators.chain(calls).flat_map(|it| made(names, it)) {
+        found.extend(keywords.iter().filter_map(|it| it.name.as_ref()).filter(|it| maker.is_idle(&it.name)));
+    }
+    let first = found.iter().map(|it| it.span).min()?;
+    let mut names: Vec<&'p str> = found.into_iter().map(|it| &*it.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    Some((names, first))
+}
+
+/// What a call builds with its keywords: `stencil(...)`, and the inner call of `stencil(...)(f)`.
+fn made<'p>(
+    names: &Names<'p>,
+    Build { scope, call }: Build<'p>,
+) -> impl Iterator<Item = (&'static Maker, &'p [Keyword])> {
+    let environment = Environment::module(scope, call.span.start);
+    // Others have a `stencil` too.
+    let is_of_gtscript =
+        move |it: &Expr| matches!(evaluate::expression(names, &environment, it), Ok(Constant::Word(_)));
+    let inner = match &call.kind {
+        ExprKind::Call { function, .. } if matches!(function.kind, ExprKind::Call { .. }) => {
+            Some(&**function)
+        }
+        _ => None,
+    };
+    [Some(call), inner].into_iter().flatten().filter_map(move |it| match &it.kind {
+        ExprKind::Call { function, keywords, .. } => {
+            let maker = Maker::of(function)?;
+            (!maker.has_options || is_of_gtscript(function)).then_some((maker, keywords.as_slice()))
+        }
+        _ => None,
+    })
+}
