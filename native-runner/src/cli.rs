@@ -439,7 +439,7 @@ pub struct ServeArgs {
 /// Options of everything that compiles.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Shared {
-    /// Which stencil; may be left out when the file has one
+    /// Which stencil; may be left out when the file has one. Where several have one name: `Class.name`, `function.name`
     #[arg(long, value_name = "NAME")]
     pub stencil: Option<String>,
     /// A further file or folder of modules; repeatable

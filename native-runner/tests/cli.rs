@@ -211,6 +211,57 @@ fn all_stages_are_emitted_at_once() {
     }
 }
 
+/// Two stencils with one name, which write different numbers.
+const SAME_NAMES: &[u8] = b"
+# @domain 2 1 1
+class First:
+    def s(out: FloatField):
+        with computation(PARALLEL), interval(...):
+            out = 1.0
+
+class Second:
+    def s(out: FloatField):
+        with computation(PARALLEL), interval(...):
+            out = 2.0
+";
+
+#[test]
+fn stencils_of_one_name_are_told_apart_by_their_paths() {
+    let path = file("same_names.py", SAME_NAMES);
+    let checked = json(&isobar(&["check", &path, "--format", "json"]));
+    assert_eq!(checked["files"][0]["stencils"], serde_json::json!(["First.s", "Second.s"]));
+    assert_eq!(checked["files"][0]["signatures"][1]["name"], "Second.s");
+    for (stencil, value) in [("First.s", 1.0), ("Second.s", 2.0)] {
+        let run = ["run", &path, "--stencil", stencil, "--init", "--backend", "debug", "--format", "json"];
+        let document = json(&isobar(&run));
+        assert_eq!(document["fields"][0]["statistics"]["max"], value, "{document:#}");
+        let emitted =
+            json(&isobar(&["emit", &path, "--stencil", stencil, "--stage", "c", "--format", "json"]));
+        assert_eq!(emitted["stencil"], stencil);
+    }
+    let ambiguous = isobar(&["run", &path, "--stencil", "s", "--init"]);
+    assert_eq!(ambiguous.status.code(), Some(1));
+    let said = text(&ambiguous.stdout) + &text(&ambiguous.stderr);
+    assert!(said.contains("2 stencils named `s`") && said.contains("`First.s`, `Second.s`"), "{said}");
+}
+
+#[test]
+fn a_field_that_all_branches_write_is_made_as_an_output() {
+    let body = "\
+# @domain 3 2 2
+# @input a linear(low=-1, high=1)
+def s(a: FloatField, out: FloatField):
+    with computation(PARALLEL), interval(...):
+        if a > 0.0:
+            out = a
+";
+    let whole = file("whole.py", [body, "        else:\n            out = -a\n"].concat().as_bytes());
+    let run = |path: &str| json(&isobar(&["run", path, "--init", "--backend", "debug", "--format", "json"]));
+    assert_eq!(run(&whole)["fields"][0]["name"], "out");
+    let part = file("part.py", body.as_bytes());
+    assert_eq!(run(&part)["diagnostics"][0]["code"], "C06");
+}
+
 #[test]
 fn the_course_of_a_compilation_is_told_beside_the_level() {
     let plain = isobar(&["emit", &copy(), "--stage", "oir"]);

@@ -162,6 +162,40 @@ fn hover_completion_and_signatures_know_the_stencil_around_the_caret() {
 }
 
 #[test]
+fn stencils_of_one_name_have_their_own_diagnostics_and_facts() {
+    let text = "\
+class First:
+    def s(q: FloatField):
+        with computation(PARALLEL), interval(...):
+            q = nowhere
+
+class Second:
+    def s(q: FloatField, out: FloatField):
+        with computation(PARALLEL), interval(...):
+            out = q[1, 0, 0] + elsewhere
+";
+    let main = ("main.py", text);
+    let (mut editor, _) = Editor::start(&[("main.py", text)]);
+    let hover = editor.ask_at("hover", main, "q[1", json!({})).unwrap();
+    assert!(hover["contents"]["value"].as_str().unwrap().contains("q: Field[IJK, float64]"));
+    let uri = editor.uri("main.py");
+    let told = editor.told.iter().rfind(|it| it["uri"] == uri.as_str()).unwrap();
+    let all = told["diagnostics"].as_array().unwrap();
+    let said: Vec<&str> = all.iter().map(|it| it["message"].as_str().unwrap()).collect();
+    assert!(said.len() == 2 && said[0].contains("`nowhere`") && said[1].contains("`elsewhere`"), "{said:?}");
+    let fine = text.replace(" + elsewhere", "").replace("nowhere", "1.0");
+    let fine = format!("# @stencil Second.s\n{fine}");
+    let main = ("fine.py", fine.as_str());
+    editor.open("fine.py", &fine);
+    let hover = editor.ask_at("hover", main, "q[1", json!({})).unwrap();
+    let shown = hover["contents"]["value"].as_str().unwrap();
+    assert!(shown.contains("0 before and 1 after"), "{shown}");
+    let found = editor.ask_at("definition", main, "s\nclass First", json!({})).unwrap();
+    assert_eq!(found[0]["range"]["start"]["line"], 7, "{found}");
+    editor.leave();
+}
+
+#[test]
 fn definitions_references_and_renames_go_over_files() {
     let (mut editor, _) = Editor::start(&[MAIN, LIB]);
     let found = editor.ask_at("definition", MAIN, "upwind(q", json!({})).unwrap();

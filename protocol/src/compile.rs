@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Places, Position};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
-    /// The stencils of the main file, in its order.
+    /// The stencils of the main file, in its order; where several have one name, by their paths, as `Model.advect`.
     pub stencils: Vec<String>,
     /// The one that was compiled.
     pub stencil: Option<String>,
@@ -247,7 +247,11 @@ impl Compiled {
                 .listings()
                 .map(|(stage, listing)| StageText::new(stage.name(), listing, &places))
                 .collect(),
-            signature: compilation.signature.as_ref().map(Signature::new),
+            signature: compilation.signature.as_ref().map(|it| {
+                let signature = Signature::new(it);
+                // Of two with one name it tells which.
+                Signature { name: compilation.stencil.clone().unwrap_or(signature.name), ..signature }
+            }),
             remarks: compilation.remarks.iter().map(|it| Remark::new(it, &places)).collect(),
             tombstones: compilation.tombstones.iter().map(|it| Tombstone::new(it, &places)).collect(),
             steps: compilation.schedule_steps(),

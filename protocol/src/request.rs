@@ -22,7 +22,8 @@ pub struct Request {
     /// The file among `files` to start from; may be left out when there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub main: Option<String>,
-    /// Which stencil; may be left out when the main file has one, or names one in `# @stencil`.
+    /// Which stencil; may be left out when the main file has one, or names one in `# @stencil`. Where several have one
+    /// name, it stands behind those of the classes and functions around it: `Model.advect`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stencil: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -164,7 +164,7 @@ impl Directives {
                 self.about.push(text(rest)?);
                 Ok(())
             }
-            "stencil" => once(&mut self.stencil, name(rest)?),
+            "stencil" => once(&mut self.stencil, path(rest)?),
             "domain" => once(&mut self.domain, domain(rest)?),
             "input" => {
                 let (field, rest) = rest
@@ -238,6 +238,16 @@ fn name(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err(if text.is_empty() { "a name is missing".to_owned() } else { format!("`{text}` is not a name") })
+}
+
+/// A name, or several with dots between them.
+fn path(text: &str) -> Result<String, String> {
+    text.split('.').try_for_each(|it| name(it).map(drop)).map(|()| text.to_owned()).map_err(
+        |why| match text {
+            "" => why,
+            _ => format!("`{text}` is not a name"),
+        },
+    )
 }
 
 fn domain(rest: &str) -> Result<[i64; 3], String> {
@@ -412,6 +422,12 @@ mod tests {
     }
 
     #[test]
+    fn a_stencil_may_be_named_by_its_path() {
+        let read = read("# @stencil Model.make.s\n", FILE);
+        assert_eq!((read.0.stencil.as_deref(), read.1), (Some("Model.make.s"), Vec::new()));
+    }
+
+    #[test]
     fn a_bad_line_is_left_out_with_a_warning_at_its_place() {
         let text = "x = 1\n# @domain 1 2\n  # @input q bell(\n# @plot q k=-1\n";
         assert_eq!(
@@ -432,6 +448,9 @@ mod tests {
             "about",
             "stencil",
             "stencil a b",
+            "stencil a..b",
+            "stencil .a",
+            "stencil a.",
             "domain",
             "domain 1 2 3 4",
             "domain -1 2 3",

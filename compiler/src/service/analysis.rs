@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::facts::{Fact, Facts};
 use super::index::Index;
-use super::scopes::{SymbolId, SymbolKind};
+use super::scopes::{Symbol, SymbolId, SymbolKind};
 use crate::config::{Config, External};
 pub use crate::diag::TextEdit as Edit;
 use crate::diag::{Diagnostic, Diagnostics, FileId, Span};
@@ -14,7 +14,7 @@ use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::ScopeId;
 use crate::frontend::program::for_each_function;
 use crate::frontend::syntax::{Expr, ExprKind, FunctionDef, StmtKind};
-use crate::frontend::{Names, Program, parse as frontend_parse};
+use crate::frontend::{Names, Program, StencilName, parse as frontend_parse};
 use crate::inputs::{self, Directives};
 use crate::project::Project;
 use crate::space::AxisSet;
@@ -38,6 +38,8 @@ pub struct Analysis {
     pub project: Project,
     pub config: Config,
     pub program: Program,
+    /// Those of the main file.
+    pub stencils: Vec<StencilName>,
     pub index: Index,
     /// Of the parameters whose annotations are understood.
     pub types: BTreeMap<SymbolId, Type>,
@@ -67,6 +69,7 @@ impl Analysis {
         Self {
             project: project.clone(),
             config: config.clone(),
+            stencils: program.stencils(),
             program,
             index,
             types,
@@ -88,7 +91,7 @@ impl Analysis {
         let owner = self.index.scopes.symbol(symbol.owner?);
         let has = |it: &&(Arc<Facts>, bool)| !it.0.get(&owner.name, &symbol.name).is_empty();
         let found = if owner.kind == SymbolKind::Stencil {
-            self.facts.get(&owner.name).filter(has)
+            self.facts.get(self.stencil_name(owner)?).filter(has)
         } else {
             // A function is known through the stencils that call it; the one that is looked at goes first.
             let selected = self.selected.as_ref().and_then(|it| self.facts.get(it)).filter(has);
@@ -96,6 +99,13 @@ impl Analysis {
         };
         let (facts, is_present) = found?;
         Some((facts.get(&owner.name, &symbol.name), *is_present))
+    }
+
+    /// What tells a stencil of the main file from the others, as compilations do.
+    #[must_use]
+    pub fn stencil_name(&self, symbol: &Symbol) -> Option<&str> {
+        let known = self.stencils.iter().find(|it| symbol.bindings.contains(&it.span));
+        known.map(|it| it.name.as_str())
     }
 
     /// The definition of a function; of two with one name the last.

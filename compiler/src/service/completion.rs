@@ -786,6 +786,14 @@ impl<'a> Place<'a> {
             };
             found.extend(scope.params.iter().copied().filter(is_wanted));
         }
-        found.into_iter().for_each(|id| self.push_symbol(id));
+        for id in found {
+            let symbol = scopes.symbol(id);
+            match self.analysis.stencil_name(symbol) {
+                Some(path) if word == "stencil" && *path != symbol.name => {
+                    self.items.push(item(path, ItemKind::Function, "stencil", ""));
+                }
+                _ => self.push_symbol(id),
+            }
+        }
     }
 }

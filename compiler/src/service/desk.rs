@@ -40,8 +40,8 @@ impl Desk {
         let around = at.and_then(|(file, offset)| {
             let id = analysis.index.function_at(project, file, offset)?;
             let symbol = analysis.index.scopes.symbol(id);
-            (symbol.kind == SymbolKind::Stencil && project.main_id() == Some(file))
-                .then(|| symbol.name.clone())
+            let is_here = symbol.kind == SymbolKind::Stencil && project.main_id() == Some(file);
+            analysis.stencil_name(symbol).filter(|_| is_here).map(str::to_owned)
         });
         if let Some(name) = around.filter(|it| compilation.stencil.as_ref() != Some(it)) {
             let other = Project { stencil: Some(name.clone()), ..project.clone() };
@@ -86,8 +86,8 @@ fn learn(analysis: &mut Analysis, stencil: Option<&str>, compilation: &crate::pi
 /// Stencils that the text does not have any more.
 fn forget_those_that_are_gone(analysis: &mut Analysis) {
     let scopes = &analysis.index.scopes;
-    let is_there =
-        |name: &String| scopes.symbols.iter().any(|it| it.kind == SymbolKind::Stencil && it.name == *name);
+    let known = &analysis.stencils;
+    let is_there = |name: &String| known.iter().any(|it| it.name == *name);
     let facts: BTreeMap<_, _> = std::mem::take(&mut analysis.facts);
     // While a line is broken, its stencil may look like a plain function.
     let is_broken = scopes.symbols.iter().all(|it| it.kind != SymbolKind::Stencil);

@@ -92,7 +92,8 @@ fn of_function(analysis: &Analysis, id: SymbolId, hover: &mut Hover) {
         hover.code = super::signature::shown(analysis, def);
         hover.about = docstring(def).unwrap_or_default();
     }
-    if let Some((facts, _)) = analysis.facts.get(&symbol.name).filter(|_| symbol.kind == SymbolKind::Stencil)
+    if symbol.kind == SymbolKind::Stencil
+        && let Some((facts, _)) = analysis.stencil_name(symbol).and_then(|it| analysis.facts.get(it))
         && let Some(levels @ 1..) = facts.min_levels
     {
         hover.rows.push(("levels", format!("at least {levels}")));

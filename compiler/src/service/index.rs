@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scopes::{Role, Scopes, SymbolId, SymbolKind, Target};
+use super::scopes::{Role, Scope, Scopes, SymbolId, SymbolKind, Target};
 use crate::diag::{FileId, Span};
 use crate::frontend::tokens::{Token, TokenKind, tokens};
 use crate::frontend::{Names, Program};
@@ -163,18 +163,24 @@ impl Index {
             .filter(|it| it.kind == TokenKind::Comment)
             .filter_map(|it| directive(it.text(text), it.start))
             .collect();
-        let top = usize::from(file.0);
         let of_kind = |kind: SymbolKind| {
             let all = self.scopes.scopes.iter().filter(move |it| it.file == file);
             let owners = all.filter_map(|it| Some((it.owner?, it)));
             owners.filter(move |(owner, _)| self.scopes.symbol(*owner).kind == kind)
         };
+        // A path goes before one that ends with it.
+        let stencil = |name: &str| {
+            let paths = || of_kind(SymbolKind::Stencil).map(|it| (self.path(it.1), it));
+            let ends_so = |path: &str| path.strip_suffix(name).is_some_and(|it| it.ends_with('.'));
+            let exact = paths().find(|(path, _)| path == name);
+            exact.or_else(|| paths().find(|(path, _)| ends_so(path))).map(|(_, it)| it)
+        };
         let wanted = lines.iter().find(|(word, _, _)| *word == "stencil").map(|(_, name, _)| *name);
+        let wanted = wanted.map(|it| stencil(it).map(|(owner, _)| owner));
         let param = |name: &str| {
             let named = |id: &SymbolId| self.scopes.symbol(*id).name == name;
-            let is_wanted = |owner: SymbolId| wanted.is_none_or(|it| self.scopes.symbol(owner).name == it);
             of_kind(SymbolKind::Stencil)
-                .filter(|(owner, _)| is_wanted(*owner))
+                .filter(|(owner, _)| wanted.is_none_or(|it| it == Some(*owner)))
                 .find_map(|(_, scope)| scope.params.iter().copied().find(named))
         };
         let mut found = Vec::new();
@@ -182,15 +188,27 @@ impl Index {
             let symbol = match word {
                 "input" | "scalar" | "plot" => param(name),
                 "external" => self.scopes.externals.get(name).copied(),
-                "stencil" => self.scopes.names_in(top).find(|(it, _)| *it == name).map(|(_, id)| id),
+                "stencil" => stencil(name).map(|(owner, _)| owner),
                 _ => None,
             };
             if let Some(symbol) = symbol {
                 let end = start + u32::try_from(name.len()).unwrap_or(0);
+                // The last name of a path.
+                let start = start + name.rfind('.').map_or(0, |it| u32::try_from(it + 1).unwrap_or(0));
                 found.push(Occurrence { span: Span::new(file, start, end), symbol, role: Role::Directive });
             }
         }
         found
+    }
+
+    /// The names of the classes and functions around a scope, and of its own, with dots between them.
+    fn path(&self, scope: &Scope) -> String {
+        let around =
+            std::iter::successors(Some(scope), |it| it.parent.and_then(|it| self.scopes.scopes.get(it)));
+        let names = around.filter_map(|it| Some(&*self.scopes.symbol(it.owner?).name));
+        let mut names: Vec<&str> = names.collect();
+        names.reverse();
+        names.join(".")
     }
 }
 
@@ -200,7 +218,8 @@ pub(super) fn directive(comment: &str, start: u32) -> Option<(&str, &str, u32)> 
     let after = comment.strip_prefix('#')?.trim_start().strip_prefix('@')?;
     let (word, rest) = after.split_once([' ', '\t'])?;
     let rest = rest.trim_start();
-    let end = rest.find(|it: char| !it.is_alphanumeric() && it != '_').unwrap_or(rest.len());
+    let is_inside = |it: char| it.is_alphanumeric() || it == '_' || it == '.' && word == "stencil";
+    let end = rest.find(|it: char| !is_inside(it)).unwrap_or(rest.len());
     let at = start + u32::try_from(comment.len() - rest.len()).ok()?;
     (end > 0).then_some((word, &rest[..end], at))
 }

@@ -103,7 +103,7 @@ impl Executor for Openmp {
         let maker = Maker {
             artifact,
             source: Source::of(artifact, compilation, setting.mode, setting.has_lines),
-            stencil: &signature.name,
+            stencil: compilation.stencil.as_deref().unwrap_or(&signature.name),
             cc: setting.cc.clone().map_err(Failure::Machine)?,
             cache: setting.cache.and_then(|root| kept_below(root, sink)),
             folder: setting.temporary.to_owned(),

@@ -118,7 +118,7 @@ pub(super) fn measure(
     });
     let Domain { i, j, k } = domain;
     let benchmark = Benchmark {
-        stencil: signature.name.clone(),
+        stencil: compiled.compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
         domain: [i, j, k],
         threads: order.threads,
         mode: order.request.options.mode,

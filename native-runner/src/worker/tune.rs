@@ -118,7 +118,7 @@ pub(super) fn tune(
     let key = For { request, source, backend, threads: order.threads, cc, domain: given.domain }.key();
     let mut tuning = Tuning {
         key,
-        stencil: signature.name.clone(),
+        stencil: compiled.compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
         backend: backend.name().to_owned(),
         domain: [i, j, k],
         threads: order.threads,
