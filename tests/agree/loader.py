@@ -117,13 +117,15 @@ def has_computation(function):
     )
 
 
-def way_to(body, name, way=()):
-    """The functions and classes around the first definition of that name, and the definition."""
+def way_to(body, path, way=()):
+    """The functions and classes around the first definition of that name or path, and the definition."""
+    *outer, name = path.split(".")
+    around = [it.name for it in way if isinstance(it, ast.FunctionDef | ast.ClassDef)]
     for node in body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+        if isinstance(node, ast.FunctionDef) and node.name == name and around[len(around) - len(outer) :] == outer:
             return (*way, node)
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If | ast.With | ast.For):
-            found = way_to(node.body, name, (*way, node))
+            found = way_to(node.body, path, (*way, node))
             if found is not None:
                 return found
     return None
@@ -163,7 +165,7 @@ def load(folder, case, typing_names):
                     execute_statement(statement, module, path)
         if len(way) > 1:
             execute_statement(way[-1], module, path)
-        definition = module.__dict__.get(case["stencil"])
+        definition = module.__dict__.get(case["stencil"].split(".")[-1])
         if definition is None:
             return "its definition cannot be executed", None
         return module, definition

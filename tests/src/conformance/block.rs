@@ -75,12 +75,12 @@ pub fn blocks(page: &str) -> Vec<Block> {
 
 /// What a block says about itself, by keyword; see the [module](super).
 impl Block {
-    /// The diagnostics that must be: line from 1, `error` or `warning`, code.
+    /// The diagnostics that must be: line from 1, `error`, `warning` or `hint`, code.
     #[must_use]
     pub fn diagnostics(&self) -> BTreeSet<(usize, String, String)> {
         let mut expected = BTreeSet::new();
         for (number, line) in self.text.lines().enumerate() {
-            for severity in ["error", "warning"] {
+            for severity in ["error", "warning", "hint"] {
                 for after in line.split(&format!("{severity}[")).skip(1) {
                     let code = after.split(']').next().unwrap_or_default();
                     // Said of the text as a whole where it stands alone.

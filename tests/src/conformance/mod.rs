@@ -4,7 +4,7 @@
 //! come of it:
 //!
 //! ```text
-//! out = a[1, 0]                  # error[E26]       at this line; `warning[W02]` likewise; and nothing else
+//! out = a[1, 0]                  # error[E26]       at this line; `warning[W02]`, `hint[W11]` likewise; and nothing else
 //! # @domain 3 1 2                                   the run: as in every other stencil
 //! # @scalar x = 0.5   # @external n = 3   # @input a random(low=0, high=1, seed=1)
 //! # external f = {"function": "g"}                  any external, as JSON

@@ -9,7 +9,7 @@ use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::backend::launch::{Argument, Call, Launch};
 use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
 use isobar_compiler::config::Config;
-use isobar_compiler::diag::{LineIndex, Severity};
+use isobar_compiler::diag::LineIndex;
 use isobar_compiler::inputs::call::fill;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
@@ -92,8 +92,7 @@ pub fn config(block: &Block) -> Result<Config> {
 
 /// What is said, by line, severity and code; line 0 is the text as a whole.
 fn said(compilation: &Compilation) -> BTreeMap<(usize, String, String), String> {
-    let shown = compilation.diagnostics.iter().filter(|it| it.severity != Severity::Hint);
-    let key = shown.map(|it| {
+    let key = compilation.diagnostics.iter().map(|it| {
         let line = it.primary.as_ref().map_or(0, |label| {
             let file = &compilation.files[usize::from(label.span.file.0)];
             let line = LineIndex::new(&file.text).line(label.span.start) as usize;
