@@ -341,8 +341,13 @@ impl<'p> Builder<'_, 'p> {
     /// Reports that a missing external was read.
     pub(super) fn missing_external(&mut self, name: &str, wanted: Wanted, used: Span, imported: Span) {
         self.frame().missing_used.borrow_mut().insert(name.to_owned());
-        // A function's parameter may stand for it.
+        // A function's parameter may stand for it: then it is used where it was imported, too.
         let name = self.names.text(imported);
+        for frame in &self.frames {
+            let is_it = |it: &Local| matches!(it, Local::Missing { imported: at } if *at == imported);
+            let names = frame.locals.iter().filter(|(_, it)| is_it(it)).map(|(name, _)| (*name).to_owned());
+            frame.missing_used.borrow_mut().extend(names);
+        }
         // One value is missing, however often it is used.
         if self.told_externals.insert(name.to_owned()) {
             self.report(catalog::missing_external(name, wanted.example(), used, imported));
