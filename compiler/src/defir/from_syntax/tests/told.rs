@@ -185,7 +185,7 @@ def s(a: FloatField, out: FloatField):
     let (_, diagnostics) = build(&project, &Config::default());
     let files = |file| (project.name(file), project.text(file));
     expect![[r#"
-        warning[W08]: `scaled` changes `a`, which is passed to it as `x`
+        warning[W09]: `scaled` changes `a`, which is passed to it as `x`
           --> main.py:13:22
            |
          3 |     x *= 2.0
@@ -196,7 +196,7 @@ def s(a: FloatField, out: FloatField):
            |
            = help: to keep `a`, write `x = x * ...` in `scaled`
            = note: to show the change, return `x` and assign it: `a = scaled(...)`
-        warning[W08]: `scaled` changes `a`, which is passed to it as `x`
+        warning[W09]: `scaled` changes `a`, which is passed to it as `x`
           --> main.py:14:27
            |
          3 |     x *= 2.0
