@@ -107,7 +107,8 @@ impl Subject {
         let mut config = conformance::config(&block)?;
         let (directives, _) = directive::read(&block.text, project.main_id().unwrap_or_default());
         config.externals.extend(directives.external_values());
-        let Some(stencil) = parsed.stencils().first().map(|it| it.name.to_string()) else { return Ok(None) };
+        let first = || parsed.stencils().first().map(|it| it.name.to_string());
+        let Some(stencil) = directives.stencil.clone().or_else(first) else { return Ok(None) };
         Ok(Some(Self {
             origin: CONFORMANCE.to_owned(),
             name: name.to_owned(),
