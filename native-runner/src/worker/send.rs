@@ -149,8 +149,8 @@ mod tests {
         let found = statistics(&array, &info([0, 1], [2, 2]));
         assert_eq!((found.min, found.max, found.nan, found.inf), (Some(1.0), Some(5.0), 1, 0));
         assert_eq!(found.mean, Some((1.0 + 2.0 + 5.0) / 3.0));
-        // The array holds the second column of three, and no third row.
-        assert_eq!(statistics(&array, &info([-1, 2], [3, 1])).max, Some(2.0));
+        // The second of two rows is the first of the array, which does not hold the other.
+        assert_eq!(statistics(&array, &info([-1, 2], [2, 1])).max, Some(2.0));
         assert_eq!(statistics(&array, &info([-3, 0], [3, 1])), Statistics::default());
     }
 
