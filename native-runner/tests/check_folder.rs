@@ -37,3 +37,12 @@ fn a_folder_ends_with_a_summary_and_its_files_find_each_other() {
     assert!(told.contains("3 files, 2 stencils, 1 accepted, in "), "{told}");
     assert!(told.ends_with("  E18: 1 stencil\n"), "{told}");
 }
+
+#[test]
+fn fixes_of_a_whole_folder_are_refused_and_not_left_out_in_silence() {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_isobar")).args(["check", folder, "--fix"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--fix changes files that are named"));
+}

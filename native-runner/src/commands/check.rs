@@ -17,6 +17,9 @@ use crate::error::count;
 
 pub(crate) fn check(args: &CheckArgs, environment: &Environment) -> Result<Outcome, Usage> {
     if args.files.iter().any(|it| it.is_dir()) {
+        if args.fix {
+            return Err(Usage::Wrong("--fix changes files that are named, and no folder".to_owned()));
+        }
         return super::check_folder::check(args, environment);
     }
     let mut report = CheckReport::default();

@@ -33,11 +33,11 @@ pub fn not_a_parameter_type(params: &[(&str, Span)], why: &str) -> Diagnostic {
         [] => String::new(),
         [one] => format!("the type of parameter {one} is not a field or scalar type"),
         [some @ .., last] if names.len() <= MOST_NAMED => {
-            format!("the types of parameters {} and {last} are not field or scalar types", some.join(", "))
+            format!("the type of parameters {} and {last} is not a field or scalar type", some.join(", "))
         }
         [first, second, rest @ ..] => {
             format!(
-                "the types of parameters {first}, {second} and {} more are not field or scalar types",
+                "the type of parameters {first}, {second} and {} more is not a field or scalar type",
                 rest.len()
             )
         }

@@ -18,7 +18,7 @@ def s(a: Foo, b: Foo, c: Field[Foo], d: Field[IJ, Foo], e: Foo, f: FloatFeild, g
     let (_, found) = build(&Project::of_one("main.py", text), &Config::default());
     let shown: String = found.iter().map(|it| render(it, &|_| ("main.py", text))).collect();
     expect![[r#"
-        error[E01]: the types of parameters `a`, `b` and 3 more are not field or scalar types: it comes from the module `nowhere`, which is not among the files
+        error[E01]: the type of parameters `a`, `b` and 3 more is not a field or scalar type: it comes from the module `nowhere`, which is not among the files
          --> main.py:2:10
           |
         2 | def s(a: Foo, b: Foo, c: Field[Foo], d: Field[IJ, Foo], e: Foo, f: FloatFeild, g: FloatFeild, h: 'Bar', i: 'Bar'):
@@ -29,7 +29,7 @@ def s(a: Foo, b: Foo, c: Field[Foo], d: Field[IJ, Foo], e: Foo, f: FloatFeild, g
           |                                                            --- of `e` too
           |
           = help: write a field type as `Field[float]` or `FloatField`, or a scalar type as `float`, `int` or `bool`
-        error[E01]: the types of parameters `f` and `g` are not field or scalar types: nothing is named `FloatFeild`
+        error[E01]: the type of parameters `f` and `g` is not a field or scalar type: nothing is named `FloatFeild`
          --> main.py:2:68
           |
         2 | def s(a: Foo, b: Foo, c: Field[Foo], d: Field[IJ, Foo], e: Foo, f: FloatFeild, g: FloatFeild, h: 'Bar', i: 'Bar'):
