@@ -33,6 +33,7 @@ use smallvec::SmallVec;
 use self::scope::{Body, Frame, Local};
 use super::nodes::{Field, Scalar, Stencil, Stmt, StmtKind};
 use crate::config::Config;
+use crate::diag::catalog::warnings::ChangedArgument;
 use crate::diag::catalog::{
     compile_time as catalog, names as names_catalog, signature as signature_catalog, warnings,
 };
@@ -172,8 +173,8 @@ struct Builder<'b, 'p> {
     n_reports: usize,
     /// Externals that cannot be used and were reported.
     told_externals: BTreeSet<String>,
-    /// Arguments that a function changes, with its parameter, which were reported.
-    told_updates: BTreeSet<(Span, Span)>,
+    /// What a call changes of its caller, by the call and the function that changes it.
+    changes: BTreeMap<(Span, Span), Vec<ChangedArgument<'p>>>,
     /// Names of the file whose values are not known, and were reported.
     told_opaque: BTreeSet<String>,
     literal_int: DType,
@@ -226,7 +227,7 @@ impl<'b, 'p> Builder<'b, 'p> {
             n_parts: 0,
             n_reports: 0,
             told_externals: BTreeSet::new(),
-            told_updates: BTreeSet::new(),
+            changes: BTreeMap::new(),
             told_opaque: BTreeSet::new(),
             literal_int,
             literal_float,
@@ -246,6 +247,7 @@ impl<'b, 'p> Builder<'b, 'p> {
         self.import_externals(&def.body);
         if !self.lacks_computation(function) {
             self.stencil_body(&def.body);
+            self.tell_changes();
         }
         self.leave_frame();
     }

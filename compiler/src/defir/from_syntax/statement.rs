@@ -412,7 +412,7 @@ impl<'p> Builder<'_, 'p> {
             if let Some(element) = &element {
                 aim.index.data = self.element_index(element, span);
             }
-            self.tell_update(target, written);
+            self.note_update(target, written);
             if let (Some(old), Some(value), Some(op)) = (old, value, op) {
                 let value = self.binary(op, old, value, span);
                 self.emit(aim, target.span, value, span, out);

@@ -10,7 +10,7 @@ use super::Builder;
 use super::computation::Call;
 use super::scope::Parameter;
 use crate::diag::Span;
-use crate::diag::catalog::warnings as catalog;
+use crate::diag::catalog::warnings::{self as catalog, ChangedArgument};
 use crate::frontend::constants::{Constant, Opaque};
 use crate::frontend::evaluate::{self, Environment};
 use crate::frontend::modules::{FunctionId, FunctionInfo};
@@ -132,24 +132,37 @@ impl<'p> Builder<'_, 'p> {
             .collect()
     }
 
-    /// Warns where an update in a function changes a variable of its caller.
-    pub(super) fn tell_update(&mut self, target: &tree::Expr, operator: tree::Operator) {
+    /// Notes where an update in a function changes a variable of its caller.
+    pub(super) fn note_update(&mut self, target: &tree::Expr, operator: tree::Operator) {
         let Some(written) = base_name(target) else { return };
-        let Some((variable, places)) = self.variable_behind(written) else { return };
-        let Some(&call) = places.last() else { return };
-        let frame = self.frame();
-        let Some(function) = frame.function else { return };
-        let param = function.params.iter().find(|it| it.name.name == written);
-        let Some(param) = param else { return };
-        // The first statement tells for all of a call.
-        if self.told_updates.insert((call, param.name.span)) {
-            let passed_on = &places[..places.len() - 1];
-            self.report(catalog::argument_changed(
-                (&function.name.name, written, operator.symbol()),
-                (variable, call),
-                target.span,
-                passed_on,
-            ));
+        let Some((variable, mut places)) = self.variable_behind(written) else { return };
+        let called = self.frames.len() - places.len();
+        let call = self.frames.get(called).and_then(|it| it.calls.first().copied());
+        let (Some(argument), Some(call)) = (places.pop(), call) else { return };
+        let Some(function) = self.frame().function else { return };
+        let Some(param) = function.params.iter().find(|it| it.name.name == written) else { return };
+        let changes = self.changes.entry((call, function.name.span)).or_default();
+        // The first statement tells for all of a parameter.
+        if changes.iter().any(|it| it.param == param.name.name) {
+            return;
+        }
+        changes.push(ChangedArgument {
+            function: &function.name.name,
+            param: &param.name.name,
+            operator: operator.symbol(),
+            variable,
+            argument,
+            update: target.span,
+            passed_on: places,
+        });
+    }
+
+    /// Warns of what functions change, once for each call.
+    pub(super) fn tell_changes(&mut self) {
+        for changes in std::mem::take(&mut self.changes).into_values() {
+            if let [first, others @ ..] = changes.as_slice() {
+                self.report(catalog::arguments_changed(first, others));
+            }
         }
     }
 

@@ -148,22 +148,51 @@ pub fn other_level_in_parallel(name: &str, offset: Offset, read: Span, write: Sp
     .help("some versions of GT4Py refuse this: read it in a `with computation` of its own")
 }
 
-/// `function` updates its `param` with `operator`; the argument `variable` stands at `call`, and goes through the
-/// arguments at `passed_on`, from inside out.
-pub fn argument_changed(
-    (function, param, operator): (&str, &str, &str),
-    (variable, call): (&str, Span),
-    update: Span,
-    passed_on: &[Span],
-) -> Diagnostic {
-    let found = Diagnostic::warning(
+/// A variable that a function changes.
+#[derive(Clone, Debug)]
+pub struct ChangedArgument<'a> {
+    /// Which updates its `param` with `operator`, at `update`.
+    pub function: &'a str,
+    pub param: &'a str,
+    pub operator: &'static str,
+    pub update: Span,
+    /// What the caller passes, at `argument`.
+    pub variable: &'a str,
+    pub argument: Span,
+    /// The arguments of functions that hand it on, from inside out.
+    pub passed_on: Vec<Span>,
+}
+
+/// So many variables are shown with their places.
+const MOST_SHOWN: usize = 4;
+
+/// All of one function and one call.
+pub fn arguments_changed(first: &ChangedArgument<'_>, others: &[ChangedArgument<'_>]) -> Diagnostic {
+    let ChangedArgument { function, param, operator, variable, .. } = first;
+    let changed = match others {
+        [] => format!("`{variable}`, which is passed to it as `{param}`"),
+        [other] => format!("`{variable}` and `{}`, which are passed to it", other.variable),
+        [other, more @ ..] => {
+            format!("`{variable}`, `{}` and {} more, which are passed to it", other.variable, more.len())
+        }
+    };
+    let mut found = Diagnostic::warning(
         ARGUMENT_CHANGED,
-        format!("`{function}` changes `{variable}`, which is passed to it as `{param}`"),
-        call,
+        format!("`{function}` changes {changed}"),
+        first.argument,
         format!("`{variable}` has the new value from here on"),
-    )
-    .also(update, "changed here");
-    let found = passed_on.iter().rev().fold(found, |it, &span| it.also(span, "passed on here"));
+    );
+    for it in others.iter().take(MOST_SHOWN - 1) {
+        found = found.also(it.argument, format!("and so has `{}`", it.variable));
+    }
+    for it in std::iter::once(first).chain(others).take(MOST_SHOWN) {
+        found = found.also(it.update, "changed here");
+        found = it.passed_on.iter().rev().fold(found, |found, &span| found.also(span, "passed on here"));
+    }
+    if others.len() >= MOST_SHOWN {
+        let all = std::iter::once(first).chain(others).map(|it| format!("`{}`", it.variable));
+        found = found.note(format!("it changes {}", all.collect::<Vec<_>>().join(", ")));
+    }
     found
         .help(format!("to keep `{variable}`, write `{param} = {param} {operator} ...` in `{function}`"))
         .note(format!("to show the change, return `{param}` and assign it: `{variable} = {function}(...)`"))

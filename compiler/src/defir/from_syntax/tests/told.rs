@@ -176,28 +176,45 @@ def scaled(x):
 def handed_on(y):
     return scaled(y)
 
+@function
+def both(x, y):
+    x += 1.0
+    y -= x
+    return x
+
+@function
+def many(p, q, r, s, t):
+    p += 1.0
+    q += 1.0
+    r += 1.0
+    s += 1.0
+    t += 1.0
+    return p
+
 def s(a: FloatField, out: FloatField):
     with computation(PARALLEL), interval(...):
         out = scaled(a)
         out = handed_on(y=a) + scaled(a + 0.0)
+        out = both(a, out)
+        out = many(a, a, a, a, out)
 ",
     );
     let (_, diagnostics) = build(&project, &Config::default());
     let files = |file| (project.name(file), project.text(file));
     expect![[r#"
         warning[W09]: `scaled` changes `a`, which is passed to it as `x`
-          --> main.py:13:22
+          --> main.py:28:22
            |
          3 |     x *= 2.0
            |     - changed here
           ...
-        13 |         out = scaled(a)
+        28 |         out = scaled(a)
            |                      ^ `a` has the new value from here on
            |
            = help: to keep `a`, write `x = x * ...` in `scaled`
            = note: to show the change, return `x` and assign it: `a = scaled(...)`
         warning[W09]: `scaled` changes `a`, which is passed to it as `x`
-          --> main.py:14:27
+          --> main.py:29:27
            |
          3 |     x *= 2.0
            |     - changed here
@@ -205,11 +222,46 @@ def s(a: FloatField, out: FloatField):
          9 |     return scaled(y)
            |                   - passed on here
           ...
-        14 |         out = handed_on(y=a) + scaled(a + 0.0)
+        29 |         out = handed_on(y=a) + scaled(a + 0.0)
            |                           ^ `a` has the new value from here on
            |
            = help: to keep `a`, write `x = x * ...` in `scaled`
            = note: to show the change, return `x` and assign it: `a = scaled(...)`
+        warning[W09]: `both` changes `a` and `out`, which are passed to it
+          --> main.py:30:20
+           |
+        13 |     x += 1.0
+           |     - changed here
+        14 |     y -= x
+           |     - changed here
+          ...
+        30 |         out = both(a, out)
+           |                    ^ `a` has the new value from here on
+           |                       --- and so has `out`
+           |
+           = help: to keep `a`, write `x = x + ...` in `both`
+           = note: to show the change, return `x` and assign it: `a = both(...)`
+        warning[W09]: `many` changes `a`, `a` and 3 more, which are passed to it
+          --> main.py:31:20
+           |
+        19 |     p += 1.0
+           |     - changed here
+        20 |     q += 1.0
+           |     - changed here
+        21 |     r += 1.0
+           |     - changed here
+        22 |     s += 1.0
+           |     - changed here
+          ...
+        31 |         out = many(a, a, a, a, out)
+           |                    ^ `a` has the new value from here on
+           |                       - and so has `a`
+           |                          - and so has `a`
+           |                             - and so has `a`
+           |
+           = help: to keep `a`, write `p = p + ...` in `many`
+           = note: it changes `a`, `a`, `a`, `a`, `out`
+           = note: to show the change, return `p` and assign it: `a = many(...)`
     "#]]
     .assert_eq(&diagnostics.iter().map(|it| render(it, &files)).collect::<String>());
 }
