@@ -124,12 +124,8 @@ pub fn file(name: &str) -> Result<(), Unfit> {
 ///
 /// The first that is refused.
 pub fn check(request: &Request) -> Result<(), BadName> {
-    let fail = |of: &'static str, name: &str| {
-        let name = name.to_owned();
-        move |why| BadName { of, name, why }
-    };
     for name in request.files.keys() {
-        file(name).map_err(fail("a file", name))?;
+        file(name).map_err(|why| BadName { of: "a file", name: name.clone(), why })?;
     }
     check_others(request)
 }
