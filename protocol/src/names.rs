@@ -142,7 +142,6 @@ pub fn check_others(request: &Request) -> Result<(), BadName> {
         Some(FieldsInput::Name(_)) | None => None,
     };
     let named = [
-        ("the main file", request.main.iter().collect()),
         ("a stencil", request.stencil.iter().collect()),
         ("a back end", request.backend.iter().chain(bench.iter().flat_map(|it| &it.backends)).collect()),
         ("an external", externals.keys().collect()),
@@ -160,12 +159,16 @@ pub fn check_others(request: &Request) -> Result<(), BadName> {
                 .chain(passes.limit.iter().map(|it| &it.pass))
                 .collect(),
         ),
-        ("a schedule", passes.schedule.iter().collect()),
     ];
     for (of, names) in named {
         for name in names {
-            let check = if matches!(of, "the main file" | "a schedule") { readable } else { plain };
-            check(name).map_err(|why| BadName { of, name: name.clone(), why })?;
+            plain(name).map_err(|why| BadName { of, name: name.clone(), why })?;
+        }
+    }
+    // On the command line these are paths of this machine.
+    for (of, name) in [("the main file", &request.main), ("a schedule", &passes.schedule)] {
+        if let Some(name) = name {
+            readable(name).map_err(|why| BadName { of, name: name.clone(), why })?;
         }
     }
     Ok(())
