@@ -26,6 +26,7 @@ pub mod npir;
 pub mod tree;
 pub mod schedule;
 pub mod sdfg;
+pub mod loops;
 
 // What runs them, and with which inputs.
 pub mod backend;

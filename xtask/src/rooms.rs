@@ -54,7 +54,7 @@ const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"]
 /// What back ends that run here share beside.
 const RUN: [&str; 2] = ["backend/layout", "backend/run"];
 
-const COMPILER: [Room; 23] = [
+const COMPILER: [Room; 22] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
@@ -98,8 +98,6 @@ const COMPILER: [Room; 23] = [
             "npir/visit",
         ],
     ),
-    // What all targets of the graph have in common.
-    compiler("backend/code", &["FLOOR", "backend/emit", "sdfg/.", "sdfg/nodes"]),
     compiler(
         "backend/c",
         &[
@@ -108,7 +106,7 @@ const COMPILER: [Room; 23] = [
             CALL[1],
             CALL[2],
             "backend/emit",
-            "backend/code",
+            "loops",
             "sdfg/.",
             "sdfg/nodes",
             "sdfg/analysis",
@@ -141,7 +139,7 @@ const COMPILER: [Room; 23] = [
     compiler("./.", &["*"]),
 ];
 
-const LEVELS: [[Room; 4]; 7] = [
+const LEVELS: [[Room; 4]; 8] = [
     level!("defir", "from_*", ["frontend"]),
     level!("gtir", "from_*", ["defir/.", "defir/nodes", "defir/analysis", "defir/visit"]),
     level!("oir", "from_*", ["gtir/.", "gtir/nodes", "gtir/analysis", "gtir/visit"]),
@@ -149,6 +147,7 @@ const LEVELS: [[Room; 4]; 7] = [
     level!("tree", "from_*", ["oir/.", "oir/nodes", "oir/analysis", "oir/visit"]),
     level!("schedule", "from_*", ["tree/.", "tree/nodes", "tree/analysis", "tree/visit"]),
     level!("sdfg", "from_*", ["schedule/.", "schedule/nodes", "schedule/analysis", "schedule/visit"]),
+    level!("loops", "from_*", ["sdfg/.", "sdfg/nodes", "sdfg/analysis", "sdfg/visit"]),
 ];
 
 const fn room(

@@ -7,7 +7,6 @@
 pub mod array;
 pub mod buffer;
 pub mod c;
-pub mod code;
 pub mod emit;
 pub mod launch;
 pub mod layout;

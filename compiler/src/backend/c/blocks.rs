@@ -6,8 +6,8 @@
 //! are computed twice.
 
 use super::print::File;
-use crate::backend::code::nodes::{For, Item, Positions, Program};
-use crate::backend::code::repeat::{each_element, may_repeat};
+use crate::loops::nodes::{For, Item, Positions, Program};
+use crate::loops::repeat::{each_element, may_repeat};
 use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::DType;
 

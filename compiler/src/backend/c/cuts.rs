@@ -9,11 +9,10 @@ use std::collections::BTreeSet;
 
 use super::streams::streamed_rows;
 use super::strips::{has_turns, is_in_lanes};
-use crate::backend::code::hoist::{Names, takes_long};
-use crate::backend::code::nodes::{Assign, Declare, For, Item, Program, Read};
-use crate::backend::emit::Namer;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
+use crate::loops::hoist::{Names, takes_long};
+use crate::loops::nodes::{Assign, Declare, For, Item, Program, Read};
 use crate::types::BinaryOp;
 
 /// What a machine has of which it was measured that cuts pay.
@@ -47,9 +46,9 @@ fn is_call(item: &Item) -> bool {
 /// - **Precondition**: locals are declared.
 /// - **Effect**: new locals, declared before the statement that a function was in; [`parts`] finds them.
 /// - **Legality**: both arms of a choice may be evaluated, and what `and` and `or` need not evaluate stays where it is.
-pub(super) fn name_functions(program: &mut Program, streamed: &BTreeSet<usize>, namer: &mut Namer) {
+pub(super) fn name_functions(program: &mut Program, streamed: &BTreeSet<usize>) {
     let mut functions = std::mem::take(&mut program.functions);
-    let names = Names { locals: &mut program.locals, arrays: &program.arrays, namer };
+    let names = Names { locals: &mut program.locals, arrays: &program.arrays, namer: &mut program.namer };
     let mut named = Named { names };
     functions.iter_mut().for_each(|it| named.loops(&mut it.body, streamed));
     program.functions = functions;

@@ -1,9 +1,9 @@
 //! Loops over positions, and what has one position at most.
 
 use super::print::File;
-use crate::backend::code::ahead::rows_of_later_turns;
-use crate::backend::code::nodes::{At, Element, For, Item, Positions, any};
-use crate::backend::code::uses::Uses;
+use crate::loops::ahead::rows_of_later_turns;
+use crate::loops::nodes::{At, Element, For, Item, Positions, any};
+use crate::loops::uses::Uses;
 use crate::space::Size;
 
 impl File<'_> {

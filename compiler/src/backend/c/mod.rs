@@ -20,9 +20,9 @@ mod streams;
 mod strips;
 mod words;
 
-use super::code::nodes::{LINE_BYTES, bytes_of_threads};
-pub use crate::backend::code::nodes::About;
 use crate::diag::Listing;
+pub use crate::loops::nodes::About;
+use crate::loops::nodes::{LINE_BYTES, bytes_of_threads};
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
 use crate::space::{AxisSet, Domain, Size, Symbol, names};
 use crate::types::DType;

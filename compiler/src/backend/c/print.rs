@@ -6,20 +6,20 @@ use super::binding::ATOM;
 use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
-use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, RESERVED, ROW, TIMES, UNIT};
+use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT};
 use super::streams::{self, Form, Streams, streamed_arrays, streamed_rows, threshold};
 use super::words::Words;
 use super::{COptions, Temporary, blocks, cuts, math};
-use crate::backend::code::ahead::rows_of_later_turns;
-use crate::backend::code::nodes::{
+use crate::backend::emit::paste;
+use crate::diag::{Listing, ListingWriter, Origin};
+use crate::expr::Expr;
+use crate::loops::ahead::rows_of_later_turns;
+use crate::loops::nodes::{
     About, Array, BETWEEN_THREADS, Branch, Checked, For, Function, Index, Item, Program, Side, Target, Trap,
     any, suffix, walk,
 };
-use crate::backend::code::uses::Uses;
-use crate::backend::code::{levels, lower};
-use crate::backend::emit::{Namer, paste};
-use crate::diag::{Listing, ListingWriter, Origin};
-use crate::expr::Expr;
+use crate::loops::uses::Uses;
+use crate::loops::{levels, lower};
 use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
@@ -38,11 +38,10 @@ pub(super) struct Printed {
 
 /// Writes the file.
 pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
-    let mut namer = Namer::new(RESERVED);
-    let mut program = lower(sdfg, &mut namer);
+    let mut program = lower(sdfg);
     let streamed = streamed_arrays(&program);
     if cuts::pay(options.vector_bytes) {
-        cuts::name_functions(&mut program, &streamed, &mut namer);
+        cuts::name_functions(&mut program, &streamed);
     }
     let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
@@ -533,7 +532,7 @@ impl File<'_> {
         Words { program: self.program, lanes: &self.lanes, streams: &self.streams }
     }
 
-    pub(super) fn text(&self, expr: &Expr<crate::backend::code::nodes::Read>) -> String {
+    pub(super) fn text(&self, expr: &Expr<crate::loops::nodes::Read>) -> String {
         self.words().expr(expr)
     }
 

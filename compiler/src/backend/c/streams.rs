@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::COptions;
 use super::expression::c_element_type;
 use super::print::File;
-use crate::backend::code::nodes::{Assign, At, Element, For, Item, Program, Read, Target, any, suffix, walk};
+use crate::loops::nodes::{Assign, At, Element, For, Item, Program, Read, Target, any, suffix, walk};
 use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Symbol};
 use crate::types::DType;

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cuts::{self, is_cut, parts};
 use super::print::File;
-use crate::backend::code::nodes::{Assign, Declare, For, Item, Read, Target, While, any};
 use crate::expr::Expr;
+use crate::loops::nodes::{Assign, Declare, For, Item, Read, Target, While, any};
 use crate::space::Axis;
 
 /// Points of a strip: several vectors, so that the latency of one is hidden behind others, and few enough that
@@ -43,7 +43,7 @@ pub(super) fn has_turns(it: &For) -> bool {
 fn lanes_of(it: &For, is_cut: bool) -> BTreeSet<usize> {
     // What is declared before the loop is the same for all points.
     let mut own = BTreeSet::new();
-    crate::backend::code::nodes::walk(&it.body, &mut |item| {
+    crate::loops::nodes::walk(&it.body, &mut |item| {
         if let Item::Declare(it) = item {
             own.insert(it.local);
         }
@@ -79,7 +79,7 @@ impl Lanes {
     fn part(&mut self, items: &[Item]) {
         let Self { first_part, locals, n_parts } = self;
         *n_parts += 1;
-        crate::backend::code::nodes::walk(items, &mut |item| {
+        crate::loops::nodes::walk(items, &mut |item| {
             each_local(item, &mut |local| {
                 if first_part.entry(local).or_insert(*n_parts) != n_parts {
                     locals.insert(local);

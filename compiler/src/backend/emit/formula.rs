@@ -1,6 +1,6 @@
 //! Definitions of functions as formulas of a language: which values have names, and the text of each.
 
-use super::Namer;
+use crate::entity::Namer;
 use crate::types::math::record::{Definition, Kind, Op, Value};
 
 /// An expression, and how tightly its outermost operator binds.

@@ -1,10 +1,7 @@
 //! What code generators share: names that no text can break out of, and pasted text in listings.
 
 pub mod formula;
-pub mod namer;
 pub mod python;
-
-pub use namer::Namer;
 
 use crate::diag::ListingWriter;
 

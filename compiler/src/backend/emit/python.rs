@@ -5,7 +5,7 @@ pub mod formula;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use super::Namer;
+use crate::entity::Namer;
 use crate::space::{Bound, Level};
 use crate::types::{BinaryOp, DType, Value};
 

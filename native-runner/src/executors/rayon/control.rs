@@ -4,11 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use cranelift_frontend::Variable;
-use isobar_compiler::backend::code::ahead::rows_of_later_turns;
-use isobar_compiler::backend::code::nodes::{
+use isobar_compiler::expr::Expr;
+use isobar_compiler::loops::ahead::rows_of_later_turns;
+use isobar_compiler::loops::nodes::{
     Assign, At, Checked, Element, For, If, Item, Launch, Read, Target, Trap, While, any, walk,
 };
-use isobar_compiler::expr::Expr;
 use isobar_compiler::space::{Axis, Symbol};
 use isobar_compiler::types::{DType, Value};
 

@@ -3,8 +3,8 @@
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value as Clif};
-use isobar_compiler::backend::code::nodes::Read;
 use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::loops::nodes::Read;
 use isobar_compiler::types::math::{definition, power_definition};
 use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
 

@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
-use isobar_compiler::backend::code::Program;
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
+use isobar_compiler::loops::Program;
 use isobar_compiler::types::math;
 use isobar_compiler::types::{DType, Value};
 

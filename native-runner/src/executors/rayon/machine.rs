@@ -13,7 +13,7 @@ use cranelift_codegen::{Context, isa::OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc};
-use isobar_compiler::backend::code::Program;
+use isobar_compiler::loops::Program;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value as Clif};
-use isobar_compiler::backend::code::nodes::{Assign, At, Declare, Element, Meaning, Read, Target};
+use isobar_compiler::loops::nodes::{Assign, At, Declare, Element, Meaning, Read, Target};
 use isobar_compiler::space::{Affine, Ring, Size, Symbol};
 use isobar_compiler::types::{DType, Value};
 

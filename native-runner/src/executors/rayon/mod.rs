@@ -18,12 +18,11 @@ use std::time::Instant;
 
 use ::rayon::current_num_threads;
 use isobar_compiler::backend::c::COptions;
-use isobar_compiler::backend::code::lower;
-use isobar_compiler::backend::code::nodes::{BETWEEN_THREADS, Program};
-use isobar_compiler::backend::emit::Namer;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
+use isobar_compiler::loops::lower;
+use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
 use isobar_compiler::space::{Axis, Domain, names};
@@ -67,7 +66,7 @@ impl Executor for Rayon {
         arguments: &[Argument],
     ) -> Option<u64> {
         let flow = compilation.levels.sdfg.as_ref()?;
-        let program = lower(flow, &mut Namer::new(&[]));
+        let program = lower(flow);
         let signature = compilation.signature.as_ref()?;
         let given = |at: usize| given(flow, at, signature, arguments, domain).map(|(_, given)| given);
         let Domain { i, j, k } = domain;
@@ -107,7 +106,7 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> 
     let missing = || "the stencil does not compile".to_owned();
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-    let program = lower(flow, &mut Namer::new(&[]));
+    let program = lower(flow);
     let given = |at: usize| {
         let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
         let name = names::of_stencil(&container.name);
@@ -192,7 +191,7 @@ impl Prepared for Made<'_> {
 
 impl<'f> Made<'f> {
     fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize, options: Options) -> Self {
-        let program = lower(flow, &mut Namer::new(&[]));
+        let program = lower(flow);
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
         Self {

@@ -1,6 +1,6 @@
 //! What a call fixes before code is made for it: sizes, strides, and where everything lies.
 
-use isobar_compiler::backend::code::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
+use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
 use isobar_compiler::sdfg::nodes::{ContainerKind, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
 

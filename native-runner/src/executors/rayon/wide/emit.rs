@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::code::nodes::LINE_BYTES;
+use isobar_compiler::loops::nodes::LINE_BYTES;
 
 use super::avx2;
 use super::codes::{binary_code, convert_code, predicate, store_code, unary_code};

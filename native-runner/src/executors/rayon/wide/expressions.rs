@@ -2,8 +2,8 @@
 
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types::{I32, I64};
-use isobar_compiler::backend::code::nodes::{At, Read};
 use isobar_compiler::expr::{Expr, ExprKind};
+use isobar_compiler::loops::nodes::{At, Read};
 use isobar_compiler::space::{Affine, Symbol};
 use isobar_compiler::types::math::record::{self, Definition};
 use isobar_compiler::types::math::{definition, power_definition};

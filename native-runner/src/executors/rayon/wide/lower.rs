@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
-use isobar_compiler::backend::code::hoist::is_long;
-use isobar_compiler::backend::code::nodes::{
+use isobar_compiler::expr::Expr;
+use isobar_compiler::loops::hoist::is_long;
+use isobar_compiler::loops::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
-use isobar_compiler::backend::code::repeat::may_repeat;
-use isobar_compiler::expr::Expr;
+use isobar_compiler::loops::repeat::may_repeat;
 use isobar_compiler::sdfg::nodes::{ContainerKind, Storage};
 use isobar_compiler::space::{Affine, AxisSet, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::backend::emit::Namer;
 use crate::diag::{Origin, Span, StmtId};
+use crate::entity::Namer;
 use crate::expr::Expr;
 use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
 use crate::space::order::is_at_most;
@@ -23,6 +23,8 @@ pub struct Program {
     /// The names of integers that are found at run time, and of counters of turns.
     pub integers: Vec<String>,
     pub symbols: BTreeMap<Symbol, Meaning>,
+    /// Gives names to what passes add.
+    pub namer: Namer,
 }
 
 /// What a symbol stands for.

@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{Array, Assign, At, Element, For, Item, Local, Read, Target, walk};
-use crate::backend::emit::Namer;
 use crate::diag::Origin;
+use crate::entity::Namer;
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Axis, Symbol};
 use crate::types::{BinaryOp, DType, Function};

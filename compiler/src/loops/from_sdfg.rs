@@ -9,10 +9,10 @@ use super::nodes::{
     Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
     Positions, Program, Read, Side, Step, Target, Trap, While, any,
 };
+use super::reserved::RESERVED;
 use super::rows::place_rows;
-use crate::backend::emit::Namer;
 use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
-use crate::entity::Handle;
+use crate::entity::{Handle, Namer};
 use crate::expr::Expr;
 use crate::sdfg::nodes::{
     self as nodes, BlockKind, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
@@ -21,10 +21,12 @@ use crate::sdfg::nodes::{
 };
 use crate::space::{Affine, Axis, Size, Symbol, names};
 
-/// Lowers a valid graph. The namer gives names in the target's language.
+/// Lowers a valid graph.
 #[must_use]
-pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
-    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| Array::new(it, namer, false)).collect();
+pub fn lower(sdfg: &Sdfg) -> Program {
+    let mut namer = Namer::new(RESERVED);
+    let arrays: Vec<Array> =
+        sdfg.containers.iter().map(|(_, it)| Array::new(it, &mut namer, false)).collect();
     let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), Meaning::Size(axis)));
     let levels = levels(sdfg).into_iter();
     let levels = levels.map(|(symbol, (array, side))| (symbol, Meaning::Levels { array, side }));
@@ -35,10 +37,10 @@ pub fn lower(sdfg: &Sdfg, namer: &mut Namer) -> Program {
         arrays,
         integers: Vec::new(),
         symbols: sizes.chain(levels).collect(),
+        namer,
     };
     let mut lowering = Lowering {
         program,
-        namer,
         launched: Vec::new(),
         scopes: Vec::new(),
         outermost: None,
@@ -163,7 +165,6 @@ struct Graph<'s> {
 
 struct Lowering<'n> {
     program: Program,
-    namer: &'n mut Namer,
     /// Positions and bodies of functions that are launched, until the step that does it is whole.
     launched: Vec<(Vec<Symbol>, Vec<Item>)>,
     /// The loops around, from outside in.
@@ -200,15 +201,15 @@ impl Lowering<'_> {
         self.name_launched(&mut items, step);
         self.finish_items(&mut items);
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
-        let name = self.namer.name(&format!("step_{step}"));
+        let name = self.program.namer.name(&format!("step_{step}"));
         self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
         self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
     }
 
     /// What becomes of all that a function does.
     fn finish_items(&mut self, items: &mut Vec<Item>) {
-        let Program { locals, arrays, .. } = &mut self.program;
-        let mut names = Names { locals, arrays, namer: self.namer };
+        let Program { locals, arrays, namer, .. } = &mut self.program;
+        let mut names = Names { locals, arrays, namer };
         hoist(items, &mut names);
         choose_in_lanes(items, &mut names);
         declare_locals(items);
@@ -219,7 +220,7 @@ impl Lowering<'_> {
         for item in items {
             if let Item::Launch(launch) = item {
                 let (positions, body) = std::mem::take(&mut self.launched[launch.function]);
-                let name = self.namer.name(&format!("step_{step}_at"));
+                let name = self.program.namer.name(&format!("step_{step}_at"));
                 launch.function = self.program.functions.len();
                 self.program.functions.push(Function { name, step, positions, body });
             }
@@ -232,20 +233,20 @@ impl Lowering<'_> {
         if container.storage == Storage::Register {
             return self.local(container);
         }
-        self.program.arrays.push(Array::new(container, self.namer, self.is_spread));
+        self.program.arrays.push(Array::new(container, &mut self.program.namer, self.is_spread));
         let is_private = container.storage == Storage::Private;
         Place::Array { array: self.program.arrays.len() - 1, is_private }
     }
 
     fn local(&mut self, container: &Container) -> Place {
-        let name = self.namer.name(&container.name);
+        let name = self.program.namer.name(&container.name);
         self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
         Place::Local(self.program.locals.len() - 1)
     }
 
     /// An integer of run time.
     fn integer(&mut self, wanted: &str) -> usize {
-        self.program.integers.push(self.namer.name(wanted));
+        self.program.integers.push(self.program.namer.name(wanted));
         self.program.integers.len() - 1
     }
 
@@ -256,7 +257,7 @@ impl Lowering<'_> {
         }
         // The letters are kept free for the positions.
         let is_letter = Axis::ALL.iter().any(|it| it.position_name() == symbol.name());
-        let name = if is_letter { symbol.name().to_owned() } else { self.namer.name(symbol.name()) };
+        let name = if is_letter { symbol.name().to_owned() } else { self.program.namer.name(symbol.name()) };
         self.program.symbols.insert(symbol.clone(), Meaning::Position(name));
     }
 

@@ -76,7 +76,6 @@ fn position(array: &Array, index: i64) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::super::lower;
-    use crate::backend::emit::Namer;
     use crate::sdfg::{from_schedule, samples};
 
     /// Where rows of `t` start, after the loops of an iteration over j.
@@ -93,7 +92,7 @@ threads j in [0, J) parallel:
       b[i, j, k] = t[i] + t[i + 2]
 "
         ));
-        let program = lower(&from_schedule::lower(&tree), &mut Namer::new(&[]));
+        let program = lower(&from_schedule::lower(&tree));
         let row = program.arrays.iter().find(|it| it.container.name == "t").expect("it is an array");
         assert!(row.is_per_thread);
         row.row_start

@@ -13,6 +13,7 @@ mod choose;
 mod declare;
 mod extrema;
 mod from_sdfg;
+mod reserved;
 mod rows;
 #[cfg(test)]
 mod samples;

@@ -112,7 +112,7 @@ impl Rows<'_> {
     fn descends(&self, variable: &Symbol) -> bool {
         let mut is_any = false;
         for function in &self.program.functions {
-            crate::backend::code::nodes::walk(&function.body, &mut |item| {
+            crate::loops::nodes::walk(&function.body, &mut |item| {
                 is_any |=
                     matches!(item, Item::For(it) if it.is_descending && it.positions.variable == *variable);
             });
