@@ -11,6 +11,9 @@ pub mod diag;
 pub mod expr;
 pub mod pass;
 
+// What targets can do; passes decide by it.
+pub mod target;
+
 // What is compiled, and what is chosen beside it.
 pub mod project;
 pub mod config;

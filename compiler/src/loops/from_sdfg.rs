@@ -2,15 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::choose::choose_in_lanes;
-use super::declare::{declare_locals, each_local};
-use super::hoist::{Names, hoist};
 use super::nodes::{
-    Array, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Launch, Local, Meaning,
-    Positions, Program, Read, Side, Step, Target, Trap, While, any,
+    Array, ArrayKind, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Lanes, Launch,
+    Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While, any, each_local,
 };
 use super::reserved::RESERVED;
-use super::rows::place_rows;
 use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
 use crate::entity::{Handle, Namer};
 use crate::expr::Expr;
@@ -25,18 +21,21 @@ use crate::space::{Affine, Axis, Size, Symbol, names};
 #[must_use]
 pub fn lower(sdfg: &Sdfg) -> Program {
     let mut namer = Namer::new(RESERVED);
-    let arrays: Vec<Array> =
-        sdfg.containers.iter().map(|(_, it)| Array::new(it, &mut namer, false)).collect();
+    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| array(it, &mut namer, false)).collect();
     let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), Meaning::Size(axis)));
     let levels = levels(sdfg).into_iter();
     let levels = levels.map(|(symbol, (array, side))| (symbol, Meaning::Levels { array, side }));
     let program = Program {
+        name: sdfg.name.clone(),
+        arguments: sdfg.arguments.iter().map(|it| it.index()).collect(),
         functions: Vec::new(),
         steps: Vec::new(),
         locals: Vec::new(),
         arrays,
         integers: Vec::new(),
         symbols: sizes.chain(levels).collect(),
+        stream_from: u64::MAX,
+        least_points: 0,
         namer,
     };
     let mut lowering = Lowering {
@@ -78,26 +77,40 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
-    forget_reads(&mut program);
-    place_rows(&mut program);
+    program.forget_reads();
     program
 }
 
-/// Marks the fields that no statement reads any more.
-fn forget_reads(program: &mut Program) {
-    let mut read = BTreeSet::new();
-    program.each_expr(&mut |expr| {
-        expr.accesses(&mut |it| {
-            if let Read::Element(element) = it {
-                read.insert(element.array);
-            }
-        });
-    });
-    for (at, array) in program.arrays.iter_mut().enumerate() {
-        if let ContainerKind::Field { is_read, .. } = &mut array.container.kind {
-            *is_read = *is_read && read.contains(&at);
-        }
-    }
+/// A container as an array, with its name.
+fn array(it: &Container, namer: &mut Namer, is_per_thread: bool) -> Array {
+    let array = Array {
+        name: None,
+        stencil_name: names::of_stencil(&it.name).to_owned(),
+        dtype: it.dtype,
+        kind: match it.kind {
+            ContainerKind::Field { is_read, is_written } => ArrayKind::Field { is_read, is_written },
+            ContainerKind::Scalar => ArrayKind::Scalar,
+            ContainerKind::Temporary | ContainerKind::Local => ArrayKind::Temporary,
+        },
+        axes: it.axes,
+        shape: it.shape.clone(),
+        shift: it.shift.clone(),
+        strides: match it.strides {
+            nodes::Strides::Given(_) => Strides::Given,
+            nodes::Strides::Packed => Strides::Packed,
+        },
+        storage: match it.storage {
+            Storage::Caller => super::nodes::Storage::Caller,
+            Storage::Heap => super::nodes::Storage::Heap,
+            Storage::Private => super::nodes::Storage::Private,
+            Storage::Register => super::nodes::Storage::Register,
+        },
+        ring: it.ring,
+        is_per_thread,
+        row_start: 0,
+        is_streamed: false,
+    };
+    array.with_name(&it.name, namer)
 }
 
 /// What one block of the outermost graph does, and the sweeps of the text that may end the run there.
@@ -132,8 +145,7 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// The symbols that tell which levels the array of an argument has, and whose they are.
-#[must_use]
-pub fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
+fn levels(sdfg: &Sdfg) -> BTreeMap<Symbol, (usize, Side)> {
     let mut levels = BTreeMap::new();
     for &handle in &sdfg.arguments {
         let name = &sdfg.containers[handle].name;
@@ -199,20 +211,10 @@ impl Lowering<'_> {
         }
         let step = self.program.steps.len() + 1;
         self.name_launched(&mut items, step);
-        self.finish_items(&mut items);
         let is_spread = any(&items, &mut |it| matches!(it, Item::Launch(_)));
         let name = self.program.namer.name(&format!("step_{step}"));
         self.program.steps.push(Step { function: self.program.functions.len(), is_spread, ending });
         self.program.functions.push(Function { name, step, positions: Vec::new(), body: items });
-    }
-
-    /// What becomes of all that a function does.
-    fn finish_items(&mut self, items: &mut Vec<Item>) {
-        let Program { locals, arrays, namer, .. } = &mut self.program;
-        let mut names = Names { locals, arrays, namer };
-        hoist(items, &mut names);
-        choose_in_lanes(items, &mut names);
-        declare_locals(items);
     }
 
     /// Gives the functions that items launch their names and places.
@@ -233,7 +235,7 @@ impl Lowering<'_> {
         if container.storage == Storage::Register {
             return self.local(container);
         }
-        self.program.arrays.push(Array::new(container, &mut self.program.namer, self.is_spread));
+        self.program.arrays.push(array(container, &mut self.program.namer, self.is_spread));
         let is_private = container.storage == Storage::Private;
         Place::Array { array: self.program.arrays.len() - 1, is_private }
     }
@@ -349,7 +351,18 @@ impl Lowering<'_> {
         self.scopes.pop();
         let is_descending = order == Some(LoopOrder::Descending);
         let is_parallel = order.is_none();
-        Item::For(For { positions, axis, is_descending, is_parallel, is_simd: false, body })
+        Item::For(For {
+            positions,
+            axis,
+            is_descending,
+            is_parallel,
+            is_simd: false,
+            gpu: None,
+            lanes: Lanes::default(),
+            prefetched: Vec::new(),
+            stores: None,
+            body,
+        })
     }
 
     fn positions(&mut self, graph: &Graph<'_>, symbol: &Symbol, range: &Range, step: i64) -> Positions {
@@ -418,9 +431,8 @@ impl Lowering<'_> {
             self.scopes.push(Scope { axis: param.axis, variable: param.symbol.clone(), order: None });
         }
         self.is_spread = true;
-        let mut body = self.scope(graph, state, Some(entry));
+        let body = self.scope(graph, state, Some(entry));
         self.is_spread = false;
-        self.finish_items(&mut body);
         self.scopes.truncate(self.scopes.len() - map.params.len());
         let all = outer.iter().chain(positions.iter().map(|it| &it.variable)).cloned().collect();
         self.launched.push((all, body));

@@ -1,22 +1,34 @@
-//! Loops and statements over elements: what a graph becomes before it is the text of a target, or machine code.
+//! Loops and statements over elements: what all code generators of the graph read.
 //!
-//! Maps and loop regions are loops, tasklets are assignments, and all names mean one thing in the whole program.
-//! Targets differ in how they write it down, not in what it says.
+//! Maps and loop regions are loops, tasklets are assignments, and each name means one thing in the whole program. The
+//! passes of this level decide what a processor should do with a loop: what stands before it, which iterations are
+//! lanes, how rows are stored and prefetched. Code generators write that down. This level knows no text of a target, and
+//! no layout beyond what the graph knows of it.
 
-pub mod ahead;
-pub mod hoist;
 pub mod nodes;
-pub mod repeat;
-pub mod uses;
+pub mod analysis;
+pub mod from_sdfg;
+pub mod print;
+pub mod validate;
+pub mod passes;
 
-mod choose;
-mod declare;
-mod extrema;
-mod from_sdfg;
 mod reserved;
-mod rows;
 #[cfg(test)]
 mod samples;
 
-pub use from_sdfg::{levels, lower};
+use crate::sdfg::nodes::Sdfg;
+use crate::target::Target;
+
+pub use from_sdfg::lower;
 pub use nodes::Program;
+
+/// A valid graph as a program for a target, after all passes.
+#[must_use]
+pub fn ready(sdfg: &Sdfg, target: &Target) -> Program {
+    let mut program = lower(sdfg);
+    let mut cx = passes::PassCx::new(target.clone());
+    for pass in passes::PASSES {
+        pass.apply(&mut program, &mut cx, None);
+    }
+    program
+}

@@ -5,24 +5,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::diag::{Origin, Span, StmtId};
 use crate::entity::Namer;
 use crate::expr::Expr;
-use crate::sdfg::nodes::{Container, ContainerKind, Storage, Strides};
 use crate::space::order::is_at_most;
-use crate::space::{Affine, Axis, Ring, Size, Symbol, names};
+use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol};
 use crate::types::DType;
 
 /// A graph as functions; each step is one of them, called after the other.
 #[derive(Clone, Debug)]
 pub struct Program {
+    pub name: String,
     /// Each after those that it launches.
     pub functions: Vec<Function>,
     pub steps: Vec<Step>,
+    /// Those that the caller passes, by position in `arrays`, in the order of the signature.
+    pub arguments: Vec<usize>,
     pub locals: Vec<Local>,
-    /// What code names beside locals: the containers of the outermost graph, by position, and behind them
+    /// What code names beside locals: those of the outermost graph, by position, and behind them
     /// those that an iteration of some loop has for itself.
     pub arrays: Vec<Array>,
     /// The names of integers that are found at run time, and of counters of turns.
     pub integers: Vec<String>,
     pub symbols: BTreeMap<Symbol, Meaning>,
+    /// From so many bytes of all fields on, rows are stored past the caches.
+    pub stream_from: u64,
+    /// Points along I that the domain must have for loops in blocks; 0 where there are none.
+    pub least_points: i64,
     /// Gives names to what passes add.
     pub namer: Namer,
 }
@@ -70,16 +76,63 @@ pub struct Function {
     pub body: Vec<Item>,
 }
 
-/// A container in memory.
-#[derive(Clone, Debug)]
+/// An array in memory, or one value that the caller passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// None for what is a local.
+    /// In code; none for what is a local.
     pub name: Option<String>,
-    pub container: Container,
+    /// As the stencil calls it.
+    pub stencil_name: String,
+    pub dtype: DType,
+    pub kind: ArrayKind,
+    pub axes: AxisSet,
+    /// Per dimension: those of `axes` in their order, then those of data; empty for one value.
+    pub shape: Vec<Size>,
+    /// Per dimension: index = position in the compute domain + shift. Data has no positions, and 0 here.
+    pub shift: Vec<Affine>,
+    pub strides: Strides,
+    pub storage: Storage,
+    /// Where fewer elements do than the shape says.
+    pub ring: Option<Ring>,
     /// Whether each thread has one.
     pub is_per_thread: bool,
-    /// Elements before the first row, and before each other one, that nothing uses: see `rows`.
+    /// Elements before the first row, and before each other one, that nothing uses: see `passes/place_rows`.
     pub row_start: u64,
+    /// Whether rows of it are stored past the caches, where the fields of a call are larger than these.
+    pub is_streamed: bool,
+}
+
+/// What an array is for the stencil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrayKind {
+    /// A field of the caller; what the program does with it.
+    Field { is_read: bool, is_written: bool },
+    /// A scalar of the caller.
+    Scalar,
+    /// What does not outlive the run.
+    Temporary,
+}
+
+/// How far apart neighbours along each dimension lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strides {
+    /// Known at the call only.
+    Given,
+    /// Without gaps, the first dimension fastest.
+    Packed,
+}
+
+/// Where an array lives, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// With the caller.
+    Caller,
+    /// Allocated for the whole run.
+    Heap,
+    /// An array of its own for each iteration of the loops around its uses.
+    Private,
+    /// It is a local.
+    Register,
 }
 
 /// A value that lives in a block.
@@ -128,6 +181,7 @@ pub enum Item {
     Declare(Declare),
     Checked(Checked),
     For(For),
+    Strips(Strips),
     Launch(Launch),
     If(If),
     While(While),
@@ -200,7 +254,88 @@ pub struct For {
     pub is_parallel: bool,
     /// Whether the schedule gives them to vector lanes.
     pub is_simd: bool,
+    /// Which dimension of a GPU's grid or of its blocks the schedule gives them to, if any.
+    pub gpu: Option<GpuAxis>,
+    /// How lanes run it, where a pass has decided that.
+    pub lanes: Lanes,
+    /// One element of each row that is prefetched when an iteration begins, all along i.
+    pub prefetched: Vec<Element>,
+    /// Rows that it writes past the caches.
+    pub stores: Option<Stores>,
     pub body: Vec<Item>,
+}
+
+/// What a loop is spread over on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GpuAxis {
+    Grid,
+    Block,
+}
+
+/// How the iterations of a loop along a row are put into vector lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lanes {
+    /// Whether branches and `while` run under masks: iterations wait for each other.
+    pub is_masked: bool,
+    /// Whether some iterations may run twice, so that the last vector is a whole one that overlaps the one before.
+    pub may_overlap: bool,
+    /// Whether each function that takes long has a loop of its own over some vectors.
+    pub is_split: bool,
+    /// Iterations of a block, where the loop runs in blocks of a whole vector, of which the last one overlaps the one
+    /// before.
+    pub block: Option<i64>,
+}
+
+/// Rows that a loop stores past the caches, as whole cache lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stores {
+    /// Each along the loop; none of an array twice.
+    pub rows: Vec<Element>,
+    pub buffer: Buffer,
+}
+
+/// Where the elements of a row are before they are stored past the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// In an array of so many elements, which is copied as a whole.
+    Row { elements: u32 },
+    /// In an array of so few bytes that a compiler keeps it in registers.
+    Registers { bytes: i64 },
+}
+
+/// A loop along a row, strip-mined: each part runs for all iterations of a strip before the next part does.
+///
+/// The iterations are parallel and ascend by 1. Each sees the same operations in the same order as in one loop.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    pub positions: Positions,
+    /// Iterations of a strip.
+    pub width: u32,
+    /// Locals that go from one part to another, in order: each iteration of a strip has its own.
+    pub kept: Vec<usize>,
+    pub parts: Vec<Part>,
+}
+
+/// A part of a strip-mined loop.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// Runs in lanes.
+    Lanes(Vec<Item>),
+    /// Repeats its parts as long as an iteration of the strip goes on; those that do not keep what they have.
+    While(WhileOfStrip),
+}
+
+/// A `while` of all iterations of a strip.
+#[derive(Clone, Debug)]
+pub struct WhileOfStrip {
+    pub condition: Expr<Read>,
+    pub origin: Origin,
+    /// The report of a loop that does not end.
+    pub trap: Trap,
+    /// Of iterations, by position in [`Program::integers`].
+    pub counter: usize,
+    /// Each is a loop in lanes.
+    pub parts: Vec<Vec<Item>>,
 }
 
 /// Where a loop starts, ends, and how far it goes each time.
@@ -327,24 +462,49 @@ impl Element {
 }
 
 impl Array {
-    /// A container, with its name and those of its strides and levels kept free.
-    pub(super) fn new(container: &Container, namer: &mut Namer, is_per_thread: bool) -> Self {
+    /// Gives it a name that resembles `wanted`, and keeps those of its strides and levels free.
+    pub(super) fn with_name(mut self, wanted: &str, namer: &mut Namer) -> Self {
         let sides = [Side::Below, Side::Above].map(|it| format!("_{}", it.name()));
-        let sides = sides.into_iter().filter(|_| container.level_symbols().next().is_some());
-        // What code needs to write its rows past the caches.
-        let is_field = matches!(container.kind, ContainerKind::Field { .. });
+        let sides = sides.into_iter().filter(|_| self.level_symbols().next().is_some());
+        // What code needs to store its rows past the caches.
+        let is_field = matches!(self.kind, ArrayKind::Field { .. });
         let rows = ["_row", "_to", "_step"].into_iter().filter(|_| is_field).map(str::to_owned);
         let suffixes: Vec<String> =
-            (0..container.shape.len()).map(|it| suffix(container, it)).chain(sides).chain(rows).collect();
+            (0..self.shape.len()).map(|it| self.suffix(it)).chain(sides).chain(rows).collect();
         let suffixes: Vec<&str> = suffixes.iter().map(String::as_str).collect();
-        let name = (container.storage != Storage::Register).then(|| namer.family(&container.name, &suffixes));
-        Self { name, container: container.clone(), is_per_thread, row_start: 0 }
+        self.name = (self.storage != Storage::Register).then(|| namer.family(wanted, &suffixes));
+        self
+    }
+
+    /// What stands behind its name for its stride along a dimension.
+    #[must_use]
+    pub fn suffix(&self, dimension: usize) -> String {
+        match self.axes.iter().nth(dimension) {
+            Some(axis) => format!("_{}", axis.position_name()),
+            None => format!("_d{}", dimension - self.axes.len()),
+        }
+    }
+
+    /// The symbols in its shape beside the sizes of the compute domain: how many levels it has.
+    pub fn level_symbols(&self) -> impl Iterator<Item = &Symbol> {
+        let sums = self.shape.iter().filter_map(|it| match it {
+            Size::Affine(sum) => Some(sum),
+            Size::Min(_) | Size::Max(_) => None,
+        });
+        let is_size = |symbol: &Symbol| Axis::ALL.iter().any(|axis| axis.name() == symbol.name());
+        sums.flat_map(Affine::terms).map(|(symbol, _)| symbol).filter(move |it| !is_size(it))
+    }
+
+    /// Whether it is one value.
+    #[must_use]
+    pub fn is_scalar(&self) -> bool {
+        self.shape.is_empty()
     }
 
     /// Whether a run allocates it.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        matches!(self.container.storage, Storage::Heap | Storage::Private)
+        matches!(self.storage, Storage::Heap | Storage::Private)
     }
 
     /// The length along each dimension, with what stays free.
@@ -352,36 +512,33 @@ impl Array {
         let free = self.row_start as i64;
         let along =
             move |(dimension, size): (usize, Size)| if dimension == 0 { size.moved(free) } else { size };
-        self.container.places().enumerate().map(along)
+        let places = self.shape.iter().enumerate().map(|(dimension, size)| {
+            match Ring::places_along(self.ring, dimension) {
+                Some(places) => Affine::constant(places).into(),
+                None => size.clone(),
+            }
+        });
+        places.enumerate().map(along)
     }
 
     /// What the length along its first dimension is rounded up to, in elements: rows that a thread has for itself all
     /// start at a cache line.
     #[must_use]
     pub fn row_unit(&self) -> u64 {
-        let is_of_rows = self.is_per_thread && self.container.shape.len() > 1;
-        if is_of_rows { LINE_BYTES / self.container.dtype.size_bytes() as u64 } else { 1 }
+        let is_of_rows = self.is_per_thread && self.shape.len() > 1;
+        if is_of_rows { LINE_BYTES / self.dtype.size_bytes() as u64 } else { 1 }
     }
 
     /// Whether it is one value that the caller passes.
     #[must_use]
     pub fn is_scalar_argument(&self) -> bool {
-        self.container.is_scalar() && self.container.storage == Storage::Caller
+        self.is_scalar() && self.storage == Storage::Caller
     }
 
     /// The dimensions along which the stride is not 1 by construction.
     #[must_use]
     pub fn strided(&self) -> std::ops::Range<usize> {
-        usize::from(self.container.strides == Strides::Packed)..self.container.shape.len()
-    }
-}
-
-/// What stands behind the name of a container for its stride along a dimension.
-#[must_use]
-pub fn suffix(container: &Container, dimension: usize) -> String {
-    match container.axes.iter().nth(dimension) {
-        Some(axis) => format!("_{}", axis.position_name()),
-        None => format!("_d{}", dimension - container.axes.len()),
+        usize::from(self.strides == Strides::Packed)..self.shape.len()
     }
 }
 
@@ -392,6 +549,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&it.body],
+            Item::Strips(it) => it.parts.iter().flat_map(Part::blocks).collect(),
             Item::Checked(it) => vec![&it.body],
             Item::While(it) => vec![&it.body],
             Item::If(it) => {
@@ -405,6 +563,7 @@ impl Item {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
             Item::For(it) => vec![&mut it.body],
+            Item::Strips(it) => it.parts.iter_mut().flat_map(Part::blocks_mut).collect(),
             Item::Checked(it) => vec![&mut it.body],
             Item::While(it) => vec![&mut it.body],
             Item::If(it) => {
@@ -423,6 +582,10 @@ impl Item {
             Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.value)),
             Item::While(it) => each(&it.condition),
             Item::If(it) => it.branches.iter().for_each(|it| each(&it.condition)),
+            Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+                Part::Lanes(_) => {}
+                Part::While(it) => each(&it.condition),
+            }),
             Item::For(_) | Item::Launch(_) => {}
         }
     }
@@ -435,9 +598,26 @@ impl Item {
         };
         match self {
             Item::For(it) => of_positions(&it.positions),
+            Item::Strips(it) => of_positions(&it.positions),
             Item::Launch(it) => it.positions.iter().for_each(of_positions),
             Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.size)),
             Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => {}
+        }
+    }
+}
+
+impl Part {
+    fn blocks(&self) -> Vec<&[Item]> {
+        match self {
+            Part::Lanes(items) => vec![items],
+            Part::While(it) => it.parts.iter().map(Vec::as_slice).collect(),
+        }
+    }
+
+    fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Part::Lanes(items) => vec![items],
+            Part::While(it) => it.parts.iter_mut().collect(),
         }
     }
 }
@@ -450,6 +630,41 @@ pub fn walk<'a>(items: &'a [Item], each: &mut impl FnMut(&'a Item)) {
     }
 }
 
+/// Calls `each` for the origin of every statement and condition, from outside in.
+pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
+    walk(items, &mut |item| match item {
+        Item::Assign(it) => each(&it.origin),
+        Item::Declare(it) => it.value.iter().for_each(|(_, origin)| each(origin)),
+        Item::Checked(it) => each(&it.origin),
+        Item::If(it) => it.branches.iter().for_each(|it| each(&it.origin)),
+        Item::While(it) => each(&it.origin),
+        Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+            Part::Lanes(_) => {}
+            Part::While(it) => each(&it.origin),
+        }),
+        Item::For(_) | Item::Launch(_) => {}
+    });
+}
+
+/// Calls `each` for every local that items read or write, at any depth.
+pub fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| each_read(expr, each));
+        if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
+            each(*local);
+        }
+    });
+}
+
+/// Calls `each` for every local that an expression reads.
+pub fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
+    expr.accesses(&mut |read| {
+        if let Read::Local(local) = read {
+            each(*local);
+        }
+    });
+}
+
 /// Whether something in the items satisfies `is_wanted`, at any depth.
 pub fn any(items: &[Item], is_wanted: &mut impl FnMut(&Item) -> bool) -> bool {
     items.iter().any(|item| is_wanted(item) || item.blocks().iter().any(|block| any(block, is_wanted)))
@@ -459,7 +674,11 @@ impl Program {
     /// Whether a run may have to end at a cell.
     #[must_use]
     pub fn has_traps(&self) -> bool {
-        let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
+        let is_trap = |it: &Item| match it {
+            Item::While(_) | Item::Checked(_) => true,
+            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
+            Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) => false,
+        };
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
 
@@ -472,27 +691,38 @@ impl Program {
             spans.extend(origin.spans().last().map(|it| (it.file, it.start, it.end)));
         };
         for function in self.functions.iter().filter(|it| it.step == step + 1) {
-            walk(&function.body, &mut |item| match item {
-                Item::Assign(it) => {
-                    note(&it.origin);
-                    let Target::Element(element) = &it.target else { return };
+            each_origin(&function.body, &mut note);
+            walk(&function.body, &mut |item| {
+                if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
                     let array = &self.arrays[element.array];
-                    let name = names::of_stencil(&array.container.name).to_owned();
+                    let name = array.stencil_name.clone();
                     let among = if array.is_per_thread { &mut own } else { &mut shared };
                     if !among.contains(&name) {
                         among.push(name);
                     }
                 }
-                Item::Declare(it) => it.value.iter().for_each(|(_, origin)| note(origin)),
-                Item::Checked(it) => note(&it.origin),
-                Item::If(it) => it.branches.iter().for_each(|it| note(&it.origin)),
-                Item::While(it) => note(&it.origin),
-                Item::For(_) | Item::Launch(_) => {}
             });
         }
         About {
             writes: if shared.is_empty() { own } else { shared },
             spans: spans.into_iter().map(|(file, start, end)| Span::new(file, start, end)).collect(),
+        }
+    }
+
+    /// Marks the fields that no statement reads any more.
+    pub(super) fn forget_reads(&mut self) {
+        let mut read = BTreeSet::new();
+        self.each_expr(&mut |expr| {
+            expr.accesses(&mut |it| {
+                if let Read::Element(element) = it {
+                    read.insert(element.array);
+                }
+            });
+        });
+        for (at, array) in self.arrays.iter_mut().enumerate() {
+            if let ArrayKind::Field { is_read, .. } = &mut array.kind {
+                *is_read = *is_read && read.contains(&at);
+            }
         }
     }
 

@@ -4,6 +4,9 @@ use expect_test::Expect;
 
 use crate::backend::c::{COptions, generate};
 use crate::sdfg::{from_schedule::lower, samples};
+use crate::target::Target;
+
+use super::ready;
 
 /// The C of loops, between the names of what it uses and the end of the function.
 pub(super) fn check(loops: &str, expected: &Expect) {
@@ -19,7 +22,7 @@ local c: float64
 threads j in [0, J) parallel:
 {loops}"
     ));
-    let text = generate(&lower(&tree), &COptions::default()).listing.text;
+    let text = generate(&ready(&lower(&tree), &Target::c(None)), &COptions::default()).listing.text;
     let function = &text[text.find("void step_1_at").expect("there is a step")..];
     let function = &function[..function.find("\n}").expect("functions end")];
     // Rows that are asked for ahead are another matter.

@@ -41,6 +41,8 @@ pub struct Compilation {
     pub tombstones: Vec<Tombstone>,
     /// Whether the schedule knows how it came about.
     pub keeps_steps: bool,
+    /// The machine that it was made for, where that is known.
+    pub machine: Option<MachineModel>,
     /// The levels before and after each pass, where the options ask for them.
     pub trace: Option<Trace>,
     /// The levels themselves.

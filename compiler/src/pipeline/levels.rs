@@ -8,7 +8,7 @@ use crate::backend::{debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::{defir, gtir, npir, oir, schedule, sdfg, tree};
+use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Levels {
     /// After all passes.
     pub schedule: Option<schedule::Tree>,
     pub sdfg: Option<sdfg::nodes::Sdfg>,
+    /// For C, after all passes.
+    pub loops: Option<loops::Program>,
     pub artifact: Option<Artifact>,
     /// The text of each, from when it was first asked for.
     listings: [OnceLock<Listing>; Stage::ALL.len()],
@@ -81,6 +83,7 @@ impl Levels {
             Stage::Tree => tree::print::listing(self.tree.as_ref()?),
             Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
             Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
+            Stage::Loops => loops::print::listing(self.loops.as_ref()?),
             Stage::Python => debug::source::listing(self.oir.as_ref()?, self.extents.as_ref()?),
             Stage::Numpy => numpy::source::listing(self.npir()?),
             Stage::C => return self.artifact.as_ref().map(|it| &it.listing),

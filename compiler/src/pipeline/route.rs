@@ -15,8 +15,8 @@ use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open, Pin};
-use crate::schedule::passes::Target;
-use crate::{defir, gtir, oir, schedule, sdfg, tree};
+use crate::target::Target;
+use crate::{defir, gtir, loops, oir, schedule, sdfg, tree};
 
 /// Compiles the stencil of a project as far as its errors allow.
 #[must_use]
@@ -47,6 +47,7 @@ pub fn compile_behind_oir(
     found.extend(known.diagnostics.iter().cloned());
     let mut compilation = known.up_to_oir();
     compilation.keeps_steps = config.passes.steps;
+    compilation.machine.clone_from(&config.passes.machine);
     let mut at = Trip { hook, found, compilation, trace: None };
     at.levels_behind_oir(project, config);
     let Trip { found, mut compilation, .. } = at;
@@ -58,7 +59,9 @@ pub fn compile_behind_oir(
 pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     let oir = oir::passes::PASSES.iter().map(|it| (Stage::Oir, it.name));
     let schedule = schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name));
-    oir.chain(schedule).chain(sdfg::passes::PASSES.iter().map(|it| (Stage::Sdfg, it.name)))
+    let sdfg = sdfg::passes::PASSES.iter().map(|it| (Stage::Sdfg, it.name));
+    let loops = loops::passes::PASSES.iter().map(|it| (Stage::Loops, it.name));
+    oir.chain(schedule).chain(sdfg).chain(loops)
 }
 
 fn travel(
@@ -89,6 +92,7 @@ fn travel(
     at.compilation.files.clone_from(&program.files);
     at.compilation.directives = directives;
     at.compilation.keeps_steps = config.passes.steps;
+    at.compilation.machine.clone_from(&config.passes.machine);
     let has_stencil = wanted.is_some() || !stencils.is_empty();
     if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
         at.levels_behind_oir(project, &config);
@@ -193,7 +197,7 @@ impl Trip<'_> {
         );
         self.compilation.levels.tree = Some(explicit);
         self.pins(&mut scheduled);
-        let target = Target::of(&config.passes);
+        let target = schedule::passes::Target::of(&config.passes);
         let open = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled),
             None => Some(Open::All),
@@ -221,12 +225,17 @@ impl Trip<'_> {
             self.compilation.levels.sdfg = Some(flow);
             return None;
         }
-        let machine = config.passes.machine.as_ref();
-        let options =
-            machine.map(|it| c::COptions::for_machine(it.last_cache_bytes(), it.vector_bytes.into()));
-        let options = options.unwrap_or_default();
-        let artifact = watched(self.hook, "c", || c::generate(&flow, &options));
+        let mut program = watched(self.hook, "loops", || loops::lower(&flow));
+        check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
         self.compilation.levels.sdfg = Some(flow);
+        let target = Target::c(config.passes.machine.as_ref());
+        let is_whole = self.passes(&loops::passes::PIPELINE, &mut program, target, config);
+        if !is_whole {
+            self.compilation.levels.loops = Some(program);
+            return None;
+        }
+        let artifact = watched(self.hook, "c", || c::generate(&program, &c::COptions::default()));
+        self.compilation.levels.loops = Some(program);
         self.compilation.levels.artifact = Some(artifact);
         Some(())
     }

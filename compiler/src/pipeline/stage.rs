@@ -12,6 +12,7 @@ pub enum Stage {
     Tree,
     Schedule,
     Sdfg,
+    Loops,
     /// Plain Python with all loops, generated from the OIR as lowered.
     Python,
     /// NumPy source, generated from NPIR.
@@ -21,7 +22,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    pub const ALL: [Stage; 10] = [
+    pub const ALL: [Stage; 11] = [
         Stage::Definition,
         Stage::Gtir,
         Stage::Oir,
@@ -29,6 +30,7 @@ impl Stage {
         Stage::Tree,
         Stage::Schedule,
         Stage::Sdfg,
+        Stage::Loops,
         Stage::Python,
         Stage::Numpy,
         Stage::C,
@@ -45,6 +47,7 @@ impl Stage {
             Stage::Tree => "tree",
             Stage::Schedule => "schedule",
             Stage::Sdfg => "sdfg",
+            Stage::Loops => "loops",
             Stage::Python => "python",
             Stage::Numpy => "numpy",
             Stage::C => "c",

@@ -1,9 +1,8 @@
 //! Loops over positions, and what has one position at most.
 
 use super::print::File;
-use crate::loops::ahead::rows_of_later_turns;
+use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{At, Element, For, Item, Positions, any};
-use crate::loops::uses::Uses;
 use crate::space::Size;
 
 impl File<'_> {
@@ -12,10 +11,10 @@ impl File<'_> {
         if let Some((position, needs)) = it.positions.only_turn() {
             return self.only_turn(it, (&position, &needs));
         }
-        if let Some(block) = self.blocks(it) {
+        if let Some(block) = it.lanes.block {
             self.open("loop", []);
             let (_, start, end, _) = self.bounds(&it.positions);
-            let last = self.words().size(&it.positions.end.moved(-block.points)).0;
+            let last = self.words().size(&it.positions.end.moved(-block)).0;
             self.in_blocks(it, block, (&start, &end, &last));
             self.writer.close();
             return;
@@ -32,10 +31,8 @@ impl File<'_> {
         } else {
             format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
         });
-        let outer = self.fetches;
-        self.fetches = outer || self.fetch_rows_of_later_turns(it);
+        self.prefetch(&it.prefetched);
         self.block(&it.body);
-        self.fetches = outer;
         self.writer.line("}");
         self.writer.close();
     }
@@ -61,26 +58,22 @@ impl File<'_> {
         self.writer.close();
     }
 
-    /// Asks for what later turns of a loop over rows read, where no loop around does; tells whether it does.
-    fn fetch_rows_of_later_turns(&mut self, it: &For) -> bool {
-        let vector_bytes = self.options.vector_bytes;
-        let rows =
-            if self.fetches { Vec::new() } else { rows_of_later_turns(self.program, it, vector_bytes) };
-        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return false };
+    /// Prefetches rows, all along i.
+    fn prefetch(&mut self, rows: &[Element]) {
+        let Some(Some(At::Known(along))) = rows.first().map(|it| it.index.first()) else { return };
         let along = self.words().affine(along).0;
         self.writer.indent();
-        let line = |element: &Element| self.program.arrays[element.array].container.dtype.size_bytes();
+        let line = |element: &Element| self.program.arrays[element.array].dtype.size_bytes();
         let step = 64 / rows.iter().map(line).max().unwrap_or(8).max(1);
         self.writer.line(format_args!(
             "for (int64_t {along} = 0; is_unit && {along} < run->I; {along} += {step}) {{"
         ));
-        for row in &rows {
+        for row in rows {
             let element = self.words().element(row).0;
             self.writer.line(format_args!("  ISOBAR_FETCH({element});"));
         }
         self.writer.line("}");
         self.writer.dedent();
-        true
     }
 
     /// Variable, start, end, and the step from one iteration to the next.

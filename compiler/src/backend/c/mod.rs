@@ -10,7 +10,6 @@ pub mod math;
 
 mod binding;
 mod blocks;
-mod cuts;
 mod expression;
 mod formula;
 mod loops;
@@ -22,8 +21,8 @@ mod words;
 
 use crate::diag::Listing;
 pub use crate::loops::nodes::About;
+use crate::loops::nodes::{Array, ArrayKind, Program};
 use crate::loops::nodes::{LINE_BYTES, bytes_of_threads};
-use crate::sdfg::nodes::{Container, ContainerKind, Sdfg};
 use crate::space::{AxisSet, Domain, Size, Symbol, names};
 use crate::types::DType;
 
@@ -83,26 +82,11 @@ pub const LINE_FLAGS: [&str; 1] = ["-g1"];
 pub struct COptions {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
     pub max_turns: u64,
-    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
-    pub stream_from: u64,
-    /// Of the widest vectors of the machine, as far as they are known.
-    pub vector_bytes: u64,
 }
 
 impl Default for COptions {
     fn default() -> Self {
-        Self { max_turns: 1_000_000, stream_from: 16 << 20, vector_bytes: 0 }
-    }
-}
-
-impl COptions {
-    /// For a machine with so large a last cache, and vectors of so many bytes. More than half of the cache is not there any
-    /// more when the next call comes: what was read and what the call writes take turns in it.
-    #[must_use]
-    pub fn for_machine(last_cache_bytes: u64, vector_bytes: u64) -> Self {
-        let known = Self::default();
-        let stream_from = if last_cache_bytes > 0 { last_cache_bytes / 2 } else { known.stream_from };
-        Self { stream_from, vector_bytes, ..known }
+        Self { max_turns: 1_000_000 }
     }
 }
 
@@ -119,8 +103,6 @@ pub struct Artifact {
     pub steps: Vec<About>,
     /// In how many parts the text can be compiled at the same time; see [`flags_of_part`].
     pub n_parts: usize,
-    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
-    pub stream_from: u64,
     /// Code for neighbours that lie side by side is for domains of so many points along I.
     pub least_points: i64,
     temporaries: Vec<Temporary>,
@@ -208,27 +190,26 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
     bytes.checked_next_multiple_of(LINE_BYTES)
 }
 
-/// Generates C for a valid graph.
+/// Generates C for a valid program.
 #[must_use]
-pub fn generate(sdfg: &Sdfg, options: &COptions) -> Artifact {
-    let print::Printed { listing, steps, temporaries, n_parts, least_points } = print::file(sdfg, options);
-    let argument = |it: &Container| {
+pub fn generate(program: &Program, options: &COptions) -> Artifact {
+    let print::Printed { listing, steps, temporaries, n_parts } = print::file(program, options);
+    let argument = |it: &Array| {
         let kind = match it.kind {
-            ContainerKind::Field { is_read, is_written } => {
+            ArrayKind::Field { is_read, is_written } => {
                 ArgumentKind::Field { axes: it.axes, is_read, is_written }
             }
-            ContainerKind::Scalar | ContainerKind::Temporary | ContainerKind::Local => ArgumentKind::Scalar,
+            ArrayKind::Scalar | ArrayKind::Temporary => ArgumentKind::Scalar,
         };
-        Argument { name: names::of_stencil(&it.name).to_owned(), dtype: it.dtype, kind }
+        Argument { name: it.stencil_name.clone(), dtype: it.dtype, kind }
     };
     Artifact {
         listing,
         entry: ENTRY.to_owned(),
-        arguments: sdfg.arguments.iter().map(|&it| argument(&sdfg.containers[it])).collect(),
+        arguments: program.arguments.iter().map(|&it| argument(&program.arrays[it])).collect(),
         steps,
         n_parts,
-        stream_from: options.stream_from,
-        least_points,
+        least_points: program.least_points,
         temporaries,
     }
 }
@@ -238,12 +219,14 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::loops::ready;
     use crate::schedule::nodes::Tree;
     use crate::sdfg::{from_schedule::lower, samples};
+    use crate::target::Target;
 
     /// Compares the functions of the steps: what stands before and after them is nearly the same in every file.
     fn check(tree: &Tree, expected: &Expect) {
-        let text = generate(&lower(tree), &COptions::default()).listing.text;
+        let text = generate(&ready(&lower(tree), &Target::c(None)), &COptions::default()).listing.text;
         let from = text.find("/* What step 1").expect("there is a step");
         let to = text.find("int32_t isobar_run(const isobar_call *call)\n{").expect("there is an entry");
         expected.assert_eq(&text[from..to]);
@@ -298,7 +281,7 @@ mod tests {
 
     #[test]
     fn each_step_tells_what_it_writes_and_where_that_stands() {
-        let made = generate(&lower(&samples::copy_scale()), &COptions::default());
+        let made = generate(&ready(&lower(&samples::copy_scale()), &Target::c(None)), &COptions::default());
         let told: Vec<(&[String], usize)> =
             made.steps.iter().map(|it| (it.writes.as_slice(), it.spans.len())).collect();
         assert_eq!(told, [(&["q_out".to_owned()][..], 1)]);
@@ -507,7 +490,9 @@ threads j in [0, J) parallel:
 
     #[test]
     fn the_entry_allocates_temporaries_and_reports_steps() {
-        let text = generate(&lower(&samples::laplacian()), &COptions::default()).listing.text;
+        let text = generate(&ready(&lower(&samples::laplacian()), &Target::c(None)), &COptions::default())
+            .listing
+            .text;
         let from = text.find("int32_t isobar_run(const isobar_call *call)\n{").expect("there is an entry");
         expect![[r#"
             int32_t isobar_run(const isobar_call *call)
@@ -570,19 +555,21 @@ threads j in [0, J) parallel:
 
     #[test]
     fn the_workspace_is_known_before_the_call() {
-        let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
+        let artifact =
+            generate(&ready(&lower(&samples::laplacian()), &Target::c(None)), &COptions::default());
         let none = |_: &str| [0, 0];
         assert_eq!(artifact.steps.len(), 2);
         assert_eq!(artifact.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(8 * 8 * 2 * 8 + 64));
         let huge = i64::MAX / 4;
         assert_eq!(artifact.workspace_bytes(Domain::new(huge, huge, 8), 2, &none), None);
-        let without = generate(&lower(&samples::copy_scale()), &COptions::default());
+        let without =
+            generate(&ready(&lower(&samples::copy_scale()), &Target::c(None)), &COptions::default());
         assert_eq!(without.workspace_bytes(Domain::new(6, 6, 2), 2, &none), Some(0));
     }
 
     #[test]
     fn no_flag_reorders_a_function_of_mathematics() {
-        let plain = generate(&lower(&samples::copy_scale()), &COptions::default());
+        let plain = generate(&ready(&lower(&samples::copy_scale()), &Target::c(None)), &COptions::default());
         assert_eq!(plain.flags(false), FLAGS);
         assert!(REORDERING_FLAGS.iter().all(|it| plain.flags(true).contains(it)));
         let exponential = "\
@@ -593,7 +580,8 @@ threads k in [0, K) parallel:
     for i in [0, I) parallel:
       q[i, j, k] = exp(q[i, j, k])
 ";
-        let artifact = generate(&lower(&samples::parsed(exponential)), &COptions::default());
+        let artifact =
+            generate(&ready(&lower(&samples::parsed(exponential)), &Target::c(None)), &COptions::default());
         assert!(FAST_FLAGS.iter().all(|it| artifact.flags(true).contains(it)));
         assert!(REORDERING_FLAGS.iter().all(|it| !artifact.flags(true).contains(it)));
     }
@@ -616,7 +604,9 @@ threads k in [0, K) parallel:
       b[i, j, k] = a[i, j, k] + 1.0
 "
             );
-            generate(&lower(&samples::parsed(&tree)), &COptions::default()).listing.text
+            generate(&ready(&lower(&samples::parsed(&tree)), &Target::c(None)), &COptions::default())
+                .listing
+                .text
         };
         let behind = text("q");
         assert!(behind.contains("double a_row[672];"), "{behind}");
@@ -645,13 +635,16 @@ threads k in [0, K) parallel:
     simd i in [0, I) parallel:
       a[i, j, k] = a[i, j, k] + 1.0
 ";
-        let text = generate(&lower(&samples::parsed(tree)), &COptions::default()).listing.text;
+        let text = generate(&ready(&lower(&samples::parsed(tree)), &Target::c(None)), &COptions::default())
+            .listing
+            .text;
         assert!(!text.contains("a_row"), "{text}");
     }
 
     #[test]
     fn each_assignment_knows_its_statement() {
-        let artifact = generate(&lower(&samples::laplacian()), &COptions::default());
+        let artifact =
+            generate(&ready(&lower(&samples::laplacian()), &Target::c(None)), &COptions::default());
         let lines: Vec<&str> = artifact.listing.text.lines().collect();
         let stmts: Vec<(u32, &str)> = artifact
             .listing

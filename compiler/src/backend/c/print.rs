@@ -7,20 +7,17 @@ use super::expression::{
     Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
 };
 use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT};
-use super::streams::{self, Form, Streams, streamed_arrays, streamed_rows, threshold};
+use super::streams::{self, Streams, threshold};
 use super::words::Words;
-use super::{COptions, Temporary, blocks, cuts, math};
+use super::{COptions, Temporary, math};
 use crate::backend::emit::paste;
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
-use crate::loops::ahead::rows_of_later_turns;
+use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    About, Array, BETWEEN_THREADS, Branch, Checked, For, Function, Index, Item, Program, Side, Target, Trap,
-    any, suffix, walk,
+    About, Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Function, Index, Item, Meaning, Program, Side,
+    Storage, Strides, Target, Trap, any, walk,
 };
-use crate::loops::uses::Uses;
-use crate::loops::{levels, lower};
-use crate::sdfg::nodes::{Container, ContainerKind, Sdfg, Storage, Strides};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 /// A file.
@@ -32,54 +29,38 @@ pub(super) struct Printed {
     pub(super) temporaries: Vec<Temporary>,
     /// In how many parts it can be compiled.
     pub(super) n_parts: usize,
-    /// How many points along I a domain needs for code in blocks.
-    pub(super) least_points: i64,
 }
 
 /// Writes the file.
-pub(super) fn file(sdfg: &Sdfg, options: &COptions) -> Printed {
-    let mut program = lower(sdfg);
-    let streamed = streamed_arrays(&program);
-    if cuts::pay(options.vector_bytes) {
-        cuts::name_functions(&mut program, &streamed);
-    }
+pub(super) fn file(program: &Program, options: &COptions) -> Printed {
     let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
-    // With mathematics a point takes long as it is.
-    let has_mathematics =
-        wording.callees.iter().any(|&(callee, dtype)| math::definition(callee, dtype).is_some());
-    let least_points = blocks::least_points(&program, options.vector_bytes).filter(|_| !has_mathematics);
     let mut file = File {
-        sdfg,
-        program: &program,
+        program,
         wording,
         options,
         writer,
         n_listed: 0,
         lanes: BTreeSet::new(),
-        fetches: false,
         streams: Streams::none(),
-        streamed,
-        least_points,
     };
     file.prologue();
     file.functions();
     file.entry();
     let n_parts = file.n_parts();
     let listing = file.writer.finish();
-    let temporaries = program.arrays.into_iter().filter_map(|it| {
+    let temporaries = program.arrays.iter().filter_map(|it| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
-        let (dtype, places) = (it.container.dtype, it.places().collect());
+        let (dtype, places) = (it.dtype, it.places().collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, steps, temporaries, n_parts, least_points: least_points.unwrap_or(0) }
+    Printed { listing, steps, temporaries, n_parts }
 }
 
 pub(super) struct File<'p> {
-    sdfg: &'p Sdfg,
     pub(super) program: &'p Program,
     /// The functions that the text calls.
     wording: Wording,
@@ -88,13 +69,7 @@ pub(super) struct File<'p> {
     n_listed: usize,
     /// The locals of which each lane of the strip at hand has one.
     pub(super) lanes: BTreeSet<usize>,
-    /// Whether a loop around asks for what its later turns read.
-    pub(super) fetches: bool,
     pub(super) streams: Streams,
-    /// All arrays of which rows go past the caches.
-    pub(super) streamed: BTreeSet<usize>,
-    /// How many points along I a domain needs for code in blocks, where there is such code.
-    pub(super) least_points: Option<i64>,
 }
 
 /// A file with so many steps that threads share can be compiled in parts.
@@ -130,17 +105,18 @@ impl File<'_> {
             self.writer.line("");
             paste(&mut self.writer, EXTREMA);
         }
-        if self.fetches_rows() {
+        if self.prefetches_rows() {
             self.writer.line("");
             paste(&mut self.writer, FETCH);
         }
-        if !self.streamed.is_empty() {
+        if self.streams_rows() {
             self.writer.line("");
-            paste(&mut self.writer, &threshold(self.options));
+            paste(&mut self.writer, &threshold(self.program.stream_from));
             self.writer.line("");
             paste(&mut self.writer, streams::PAST_CACHES);
-            for (form, text) in [(Form::Piece, streams::PIECES), (Form::Row, streams::ROWS)] {
-                if self.has_form(form) {
+            let [has_rows, has_pieces] = self.has_buffers();
+            for (is_used, text) in [(has_pieces, streams::PIECES), (has_rows, streams::ROWS)] {
+                if is_used {
                     self.writer.line("");
                     paste(&mut self.writer, text);
                 }
@@ -175,7 +151,7 @@ impl File<'_> {
     /// Whether a bound is the least or greatest of several.
     fn has_alternatives(&self) -> bool {
         let is_one = |size: &Size| matches!(size, Size::Min(_) | Size::Max(_));
-        let mut is_any = self.least_points.is_some();
+        let mut is_any = self.program.least_points > 0;
         is_any |= self.temporaries().any(|(_, it)| it.shape.iter().any(is_one));
         for function in &self.program.functions {
             walk(&function.body, &mut |item| {
@@ -185,22 +161,20 @@ impl File<'_> {
         is_any
     }
 
-    /// Whether some loop asks for what its later turns read.
-    fn fetches_rows(&self) -> bool {
-        let mut is_any = false;
-        for function in &self.program.functions {
-            walk(&function.body, &mut |item| {
-                let Item::For(it) = item else { return };
-                is_any =
-                    is_any || !rows_of_later_turns(self.program, it, self.options.vector_bytes).is_empty();
-            });
-        }
-        is_any
+    /// Whether some loop prefetches rows.
+    fn prefetches_rows(&self) -> bool {
+        let is_one = |it: &Item| matches!(it, Item::For(it) if !it.prefetched.is_empty());
+        self.program.functions.iter().any(|it| any(&it.body, &mut |it| is_one(it)))
+    }
+
+    /// Whether rows of some array are stored past the caches.
+    fn streams_rows(&self) -> bool {
+        self.program.arrays.iter().any(|it| it.is_streamed)
     }
 
     /// What a run allocates.
-    fn temporaries(&self) -> impl Iterator<Item = (usize, &Container)> {
-        let all = self.program.arrays.iter().map(|it| &it.container).enumerate();
+    fn temporaries(&self) -> impl Iterator<Item = (usize, &Array)> {
+        let all = self.program.arrays.iter().enumerate();
         all.filter(|(_, it)| matches!(it.storage, Storage::Heap | Storage::Private))
     }
 
@@ -209,8 +183,8 @@ impl File<'_> {
     }
 
     /// What the call tells of the levels of a container's array.
-    fn sides(container: &Container) -> impl Iterator<Item = Side> {
-        let is_told = container.strides != Strides::Packed && container.level_symbols().next().is_some();
+    fn sides(array: &Array) -> impl Iterator<Item = Side> {
+        let is_told = array.strides != Strides::Packed && array.level_symbols().next().is_some();
         [Side::Below, Side::Above].into_iter().filter(move |_| is_told)
     }
 
@@ -222,15 +196,15 @@ impl File<'_> {
         self.writer.line("int64_t I, J, K;");
         self.writer.line("bool is_unit; /* neighbours along i lie side by side in every field */");
         self.writer.line("int threads;");
-        if !self.streamed.is_empty() {
+        if self.streams_rows() {
             self.writer.line("bool streams; /* the fields are more than the caches keep */");
         }
         if self.program.has_traps() {
             self.writer.line("struct isobar_raised *raised;");
         }
         for array in &self.program.arrays {
-            let Array { name, container: it, .. } = array;
-            let Some(name) = name else { continue };
+            let it = array;
+            let Some(name) = &array.name else { continue };
             let ctype = c_element_type(it.dtype);
             if array.is_scalar_argument() {
                 self.writer.line(format_args!("{} {name};", c_type(it.dtype)));
@@ -238,7 +212,7 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             self.writer.line(format_args!("{qualifier}{ctype} *{name};"));
-            let strides = array.strided().map(|dimension| format!("{name}{}", suffix(it, dimension)));
+            let strides = array.strided().map(|dimension| format!("{name}{}", it.suffix(dimension)));
             let sides = Self::sides(it).map(|side| format!("{name}_{}", side.name()));
             let strides: Vec<String> = strides.chain(sides).collect();
             if !strides.is_empty() {
@@ -320,16 +294,11 @@ impl File<'_> {
             self.writer.line(format_args!("(void){name};"));
         }
         self.items(&function.body);
-        if any(&function.body, &mut |it| matches!(it, Item::For(it) if self.has_streams(it))) {
+        if any(&function.body, &mut |it| matches!(it, Item::For(it) if it.stores.is_some())) {
             self.writer.line("if (is_unit && run->streams) isobar_end_stream();");
         }
         self.writer.dedent();
         self.writer.line("}");
-    }
-
-    /// Whether a loop writes rows past the caches.
-    fn has_streams(&self, it: &For) -> bool {
-        !streamed_rows(&self.streamed, it).is_empty()
     }
 
     /// Names what a function uses; tells whether that depends on the strides along i.
@@ -348,7 +317,7 @@ impl File<'_> {
         let mut needs_unit = false;
         for &at in &uses.arrays {
             let array = &self.program.arrays[at];
-            let Array { container: it, is_per_thread, .. } = array;
+            let it = array;
             let name = self.name(at).to_owned();
             if array.is_scalar_argument() {
                 self.writer.line(format_args!("const {} {name} = run->{name};", c_type(it.dtype)));
@@ -356,7 +325,7 @@ impl File<'_> {
             }
             let qualifier = if is_written(it) { "" } else { "const " };
             let ctype = c_element_type(it.dtype);
-            let start = match (is_per_thread, starts_at_line(array).then_some(array.row_start)) {
+            let start = match (array.is_per_thread, starts_at_line(array).then_some(array.row_start)) {
                 (false, _) => format!("run->{name}"),
                 (true, None) => format!("({ctype} *)(void *)((char *)run->{name} + own)"),
                 (true, Some(0)) => format!("isobar_own(run->{name}, own)"),
@@ -367,7 +336,7 @@ impl File<'_> {
                 .strided()
                 .filter(|dimension| uses.strides.contains(&(at, *dimension)))
                 .map(|dimension| {
-                    let stride = format!("{name}{}", suffix(it, dimension));
+                    let stride = format!("{name}{}", it.suffix(dimension));
                     let is_unit = dimension == 0 && it.axes.has(Axis::I) && it.strides != Strides::Packed;
                     needs_unit |= is_unit;
                     let given = format!("run->{stride}");
@@ -430,12 +399,11 @@ impl File<'_> {
                 }
             }
             Item::Checked(it) => self.checked(it),
-            Item::For(it) if self.has_strips(it) => self.strips(it),
-            Item::For(it) if self.has_streams(it) => {
-                let rows = streamed_rows(&self.streamed, it);
-                self.streamed(it, &rows);
-            }
-            Item::For(it) => self.counted(it),
+            Item::Strips(it) => self.strips(it),
+            Item::For(it) => match &it.stores {
+                Some(stores) => self.streamed(it, stores),
+                None => self.counted(it),
+            },
             Item::Launch(it) => {
                 self.open("parallel-loop", []);
                 let collapse = if it.positions.len() > 1 {
@@ -574,6 +542,10 @@ impl File<'_> {
                 });
                 format!("{}, shared by the threads", parts.collect::<Vec<_>>().join(", "))
             }
+            Item::Strips(it) => {
+                let (variable, start, end, _) = self.bounds(&it.positions);
+                format!("{variable} from {start} to {end}")
+            }
             Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {
                 "once".to_owned()
             }
@@ -637,13 +609,12 @@ impl File<'_> {
         self.writer.line("if (I <= 0 || J <= 0 || K <= 0) return 0;");
         self.writer.line("struct run run = {.I = I, .J = J, .K = K, .is_unit = true};");
         self.writer.line("run.threads = call->threads > 0 ? (int)call->threads : omp_get_max_threads();");
-        if !self.streamed.is_empty() {
+        if self.streams_rows() {
             let fields = self
                 .program
                 .arrays
                 .iter()
-                .map(|it| &it.container)
-                .filter(|it| matches!(it.kind, ContainerKind::Field { .. }) && it.axes == AxisSet::IJK);
+                .filter(|it| matches!(it.kind, ArrayKind::Field { .. }) && it.axes == AxisSet::IJK);
             let bytes: u64 = fields.map(|it| it.dtype.size_bytes() as u64).sum();
             self.writer.line(format_args!(
                 "run.streams = (double)I * (double)J * (double)K * {bytes}.0 > ISOBAR_STREAM_FROM;"
@@ -654,7 +625,8 @@ impl File<'_> {
             self.writer.line("run.raised = &raised;");
         }
         self.arguments();
-        if let Some(least) = self.least_points {
+        let least = self.program.least_points;
+        if least > 0 {
             self.writer.line("/* Rows are computed in blocks of whole vectors, of which the last one ends with the row. */");
             self.writer.line(format_args!("run.is_unit = run.is_unit && I >= {least};"));
         }
@@ -672,15 +644,15 @@ impl File<'_> {
 
     fn arguments(&mut self) {
         let (mut n_fields, mut n_scalars) = (0, 0);
-        for &handle in &self.sdfg.arguments {
-            let it = &self.sdfg.containers[handle];
-            let name = self.name(handle.index()).to_owned();
+        for &at in &self.program.arguments {
+            let it = &self.program.arrays[at];
+            let name = self.name(at).to_owned();
             let ctype = c_element_type(it.dtype);
-            if matches!(it.kind, ContainerKind::Field { .. }) {
+            if matches!(it.kind, ArrayKind::Field { .. }) {
                 self.writer.line(format_args!("run.{name} = call->fields[{n_fields}].data;"));
                 let field = format!("call->fields[{n_fields}]");
-                for dimension in self.program.arrays[handle.index()].strided() {
-                    let stride = format!("run.{name}{}", suffix(it, dimension));
+                for dimension in it.strided() {
+                    let stride = format!("run.{name}{}", it.suffix(dimension));
                     let axis = it.axes.iter().nth(dimension);
                     let given = match axis {
                         Some(axis) => format!("stride[{}]", axis.index()),
@@ -705,15 +677,13 @@ impl File<'_> {
     }
 
     fn temporaries_at_entry(&mut self) {
-        let temporaries: Vec<(usize, Container)> =
-            self.temporaries().map(|(at, it)| (at, it.clone())).collect();
+        let temporaries: Vec<(usize, Array)> = self.temporaries().map(|(at, it)| (at, it.clone())).collect();
         if temporaries.is_empty() {
             return;
         }
         self.writer.line("");
         self.writer.line("/* All temporaries in one piece: the caller's, or one of this call. */");
         self.writer.line("uint64_t size = 0;");
-        let levels = levels(self.sdfg);
         let arrays = &self.program.arrays;
         let has_own = temporaries.iter().any(|(at, _)| arrays[*at].is_per_thread);
         if has_own {
@@ -721,11 +691,11 @@ impl File<'_> {
             self.writer.line("   ahead of one thread is not what another one writes. */");
             self.writer.line(format_args!("uint64_t each = {BETWEEN_THREADS};"));
         }
-        let mut spell = |symbol: &Symbol| match levels.get(symbol) {
-            Some(&(at, side)) => {
+        let mut spell = |symbol: &Symbol| match self.program.symbols.get(symbol) {
+            Some(&Meaning::Levels { array: at, side }) => {
                 format!("run.{}_{}", arrays[at].name.as_deref().unwrap_or_default(), side.name())
             }
-            None => symbol.name().to_owned(),
+            _ => symbol.name().to_owned(),
         };
         for (at, it) in &temporaries {
             let name = self.name(*at).to_owned();
@@ -771,7 +741,7 @@ impl File<'_> {
             let places: Vec<Size> = arrays[*at].places().collect();
             for dimension in 0..it.shape.len() {
                 if dimension > 0 {
-                    let own = format!("run.{name}{}", suffix(it, dimension));
+                    let own = format!("run.{name}{}", it.suffix(dimension));
                     let length = size(&places[dimension - 1], &mut spell);
                     let row = from_row_to_row(&arrays[*at], &length.0).filter(|_| dimension == 1);
                     let factor = row.unwrap_or_else(|| at_least(length, ATOM));
@@ -848,21 +818,19 @@ impl File<'_> {
 
 /// The elements from the start of a row to that of the next, where rows of this length start at cache lines.
 fn from_row_to_row(array: &Array, length: &str) -> Option<String> {
-    let ctype = c_element_type(array.container.dtype);
+    let ctype = c_element_type(array.dtype);
     (array.row_unit() > 1).then(|| format!("isobar_row({length}, sizeof({ctype}))"))
 }
 
 /// Whether the memory of an array of a thread starts at a cache line, and what stands before its first element there is
 /// known here.
 fn starts_at_line(array: &Array) -> bool {
-    let container = &array.container;
     array.is_per_thread
-        && (container.storage == Storage::Private
-            || container.shift.iter().all(|it| *it == Affine::constant(0)))
+        && (array.storage == Storage::Private || array.shift.iter().all(|it| *it == Affine::constant(0)))
 }
 
-fn is_written(container: &Container) -> bool {
-    !matches!(container.kind, ContainerKind::Field { is_written: false, .. } | ContainerKind::Scalar)
+fn is_written(array: &Array) -> bool {
+    !matches!(array.kind, ArrayKind::Field { is_written: false, .. } | ArrayKind::Scalar)
 }
 
 /// Longer statements are broken.

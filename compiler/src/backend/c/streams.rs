@@ -1,39 +1,16 @@
-//! Rows that are written past the caches.
-//!
-//! What is written once and read by nobody else here need not be fetched before, nor take the place of what is read. Where
-//! the fields of a call are more than a last cache keeps from one call to the next, its rows are written as whole lines:
-//! piece by piece as they are computed, or from the first cache, where a row is computed as a whole before. With vectors
-//! of 32 bytes pieces take a tenth less in horizontal diffusion, and a sixth less in Laplacians; wider ones were measured
-//! with rows.
+//! Rows that are stored past the caches.
 
 use std::collections::BTreeSet;
 
-use super::COptions;
 use super::expression::c_element_type;
 use super::print::File;
-use crate::loops::nodes::{Assign, At, Element, For, Item, Program, Read, Target, any, suffix, walk};
-use crate::sdfg::nodes::{ContainerKind, Storage};
-use crate::space::{Affine, Axis, AxisSet, Symbol};
-use crate::types::DType;
+use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores, walk};
+use crate::space::{Affine, Symbol};
 
-/// Points of a row that are written together: a few pages of the first cache. Rows of whole pages would all take the
-/// same places of it.
-const LENGTH: u32 = 672;
-
-/// What a machine has whose rows are written in pieces.
-const VECTOR_BYTES: u64 = 32;
-
-/// Of a piece: half of the vectors that a processor has registers for, so that a compiler keeps them there.
-const PIECE_BYTES: i64 = 256;
-
-/// Of each piece where a loop writes several rows. Shorter ones of several rows wait for each other: transport with
-/// piecewise parabolas takes a seventh longer.
-const PIECE_OF_SEVERAL_BYTES: i64 = 512;
-
-/// Where the elements of a row are that is written past the caches.
+/// Where the elements of a row are that is stored past the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// In an array of as many points as are written together.
+    /// In an array of as many points as are stored together.
     Row,
     /// In an array of a few vectors.
     Piece,
@@ -52,140 +29,38 @@ impl Streams {
     }
 }
 
-/// The arrays whose rows may be written past the caches: the program writes whole rows of them, and reads nothing of
-/// them but what it wrote at the same point a moment before.
-pub(super) fn streamed_arrays(program: &Program) -> BTreeSet<usize> {
-    let is_streamed = |array: usize| {
-        let it = &program.arrays[array].container;
-        matches!(it.kind, ContainerKind::Field { is_written: true, .. })
-            && it.storage == Storage::Caller
-            && it.axes == AxisSet::IJK
-            && it.shape.len() == 3
-            && matches!(it.dtype, DType::Float64 | DType::Float32)
-            && reads_what_it_wrote(program, array)
-    };
-    let mut arrays = BTreeSet::new();
-    for function in &program.functions {
-        walk(&function.body, &mut |item| {
-            if let Item::For(it) = item {
-                arrays.extend(rows_of(it).map(|row| row.array).filter(|&array| is_streamed(array)));
-            }
-        });
-    }
-    arrays
-}
-
-/// Whether each read of an array stands behind the assignment of the same element of a row, in the same loop.
-fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
-    let (mut n_all, mut n_behind) = (0, 0);
-    for function in &program.functions {
-        n_all += reads(&function.body, &|it| it.array == array);
-        walk(&function.body, &mut |item| {
-            let Item::For(it) = item else { return };
-            // What is assigned twice is one row, whose reads count once.
-            let mut rows: Vec<&Element> = Vec::new();
-            for row in rows_of(it).filter(|row| row.array == array) {
-                if rows.contains(&row) {
-                    continue;
-                }
-                rows.push(row);
-                let assigns = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(element), .. }) if element == row);
-                let behind = it.body.iter().position(assigns).map_or(it.body.len(), |at| at + 1);
-                n_behind += reads(&it.body[behind..], &|it| it == row);
-            }
-        });
-    }
-    n_all == n_behind
-}
-
-/// How often items read elements that satisfy something.
-fn reads(items: &[Item], is_meant: &dyn Fn(&Element) -> bool) -> usize {
-    let mut n = 0;
-    walk(items, &mut |item| {
-        item.each_expr(&mut |expr| {
-            expr.accesses(&mut |read| {
-                n += usize::from(matches!(read, Read::Element(element) if is_meant(element)));
-            });
-        });
-    });
-    n
-}
-
-/// The rows that a loop along i writes and nobody else reads.
-pub(super) fn streamed_rows(streamed: &BTreeSet<usize>, it: &For) -> Vec<Element> {
-    let mut rows: Vec<Element> = rows_of(it).filter(|row| streamed.contains(&row.array)).cloned().collect();
-    // Of an array that is written in two places each row would need a place of its own.
-    let arrays: BTreeSet<usize> = rows.iter().map(|it| it.array).collect();
-    if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {
-        rows.clear();
-    }
-    rows
-}
-
-/// The rows that a loop along i writes at every point of it.
-fn rows_of(it: &For) -> impl Iterator<Item = &Element> {
-    let is_along = it.is_simd && it.axis == Axis::I && it.positions.step == 1;
-    let variable = &it.positions.variable;
-    let along = move |at: &At| matches!(at, At::Known(sum) if *sum == Affine::symbol(variable));
-    let beside = move |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
-    let targets = it.body.iter().filter_map(|item| match item {
-        Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
-        _ => None,
-    });
-    targets.filter(move |element| match element.index.split_first() {
-        Some((first, rest)) => is_along && along(first) && rest.iter().all(beside),
-        None => false,
-    })
-}
-
-/// Whether something in a loop writes rows of these arrays in another way.
-fn is_written_elsewhere(it: &For, rows: &[Element]) -> bool {
-    let mut n = 0;
-    walk(&it.body, &mut |item| {
-        if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
-            n += usize::from(rows.iter().any(|row| row.array == element.array));
-        }
-    });
-    n > rows.len()
-}
-
 impl File<'_> {
     /// Writes a loop along rows of which some go past the caches.
-    pub(super) fn streamed(&mut self, it: &For, rows: &[Element]) {
-        match self.form(it, rows) {
-            Form::Row => self.by_rows(it, rows),
-            Form::Piece => self.by_pieces(it, rows),
+    pub(super) fn streamed(&mut self, it: &For, stores: &Stores) {
+        match stores.buffer {
+            Buffer::Row { elements } => self.by_rows(it, &stores.rows, elements),
+            Buffer::Registers { bytes } => self.by_pieces(it, &stores.rows, bytes),
         }
     }
 
-    /// Whether rows of some loop go past the caches in this form.
-    pub(super) fn has_form(&self, form: Form) -> bool {
-        let is_meant = |it: &For| {
-            let rows = streamed_rows(&self.streamed, it);
-            !rows.is_empty() && self.form(it, &rows) == form
-        };
-        let has = |items: &[Item]| any(items, &mut |it| matches!(it, Item::For(it) if is_meant(it)));
-        self.program.functions.iter().any(|it| has(&it.body))
-    }
-
-    fn form(&self, it: &For, rows: &[Element]) -> Form {
-        let dtype = |row: &Element| self.program.arrays[row.array].container.dtype;
-        let is_one_size = rows.windows(2).all(|pair| dtype(&pair[0]) == dtype(&pair[1]));
-        let is_plain = !any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
-        match self.options.vector_bytes == VECTOR_BYTES && is_one_size && is_plain {
-            true => Form::Piece,
-            false => Form::Row,
+    /// Whether rows of some loop are stored from a whole row, and whether some are from registers.
+    pub(super) fn has_buffers(&self) -> [bool; 2] {
+        let mut has = [false; 2];
+        for function in &self.program.functions {
+            walk(&function.body, &mut |item| {
+                if let Item::For(For { stores: Some(stores), .. }) = item {
+                    match stores.buffer {
+                        Buffer::Row { .. } => has[0] = true,
+                        Buffer::Registers { .. } => has[1] = true,
+                    }
+                }
+            });
         }
+        has
     }
 
     /// Writes the loop in parts: whole pieces that start at a line, which go past the caches, and what is before and
     /// behind them, which does not. The text of its body stands there twice.
-    fn by_pieces(&mut self, it: &For, rows: &[Element]) {
+    fn by_pieces(&mut self, it: &For, rows: &[Element], bytes: i64) {
         let (_, start, end, _) = self.bounds(&it.positions);
         let Some(first) = rows.first() else { return };
-        let dtype = self.program.arrays[first.array].container.dtype;
+        let dtype = self.program.arrays[first.array].dtype;
         let ctype = c_element_type(dtype);
-        let bytes = if rows.len() == 1 { PIECE_BYTES } else { PIECE_OF_SEVERAL_BYTES };
         let points = bytes / dtype.size_bytes() as i64;
         let from = self.element_at(first, "i_from");
         let alike = rows.iter().skip(1).map(|row| {
@@ -239,36 +114,36 @@ impl File<'_> {
     }
 
     /// Writes the loop in parts of which the rows are computed in the first cache, and then go past the others.
-    fn by_rows(&mut self, it: &For, rows: &[Element]) {
+    fn by_rows(&mut self, it: &For, rows: &[Element], elements: u32) {
         let (_, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
-        let block = self.blocks(it);
+        let block = it.lanes.block;
         // The last part has a whole block.
-        let most = block.map_or(0, |it| it.points) + i64::from(LENGTH);
+        let most = block.unwrap_or(0) + i64::from(elements);
         let (declared, next, qualified) = match block {
             Some(_) => (", i_end", "i_row = i_end".to_owned(), ""),
-            None => ("", format!("i_row += {LENGTH}"), "const int64_t "),
+            None => ("", format!("i_row += {elements}"), "const int64_t "),
         };
         self.writer.line(format_args!("for (int64_t i_row = {start}{declared}; i_row < {end}; {next}) {{"));
         self.writer.indent();
         self.writer
-            .line(format_args!("{qualified}i_end = {end} - i_row < {most} ? {end} : i_row + {LENGTH};"));
+            .line(format_args!("{qualified}i_end = {end} - i_row < {most} ? {end} : i_row + {elements};"));
         for row in rows {
             let array = &self.program.arrays[row.array];
             let name = self.name_of(row);
-            let ctype = c_element_type(array.container.dtype);
+            let ctype = c_element_type(array.dtype);
             let first = self.element_at(row, "i_row");
             self.writer.line(format_args!("{ctype} {name}_row[{most}];"));
             self.writer.line(format_args!(
                 "{ctype} *restrict const {name}_to = is_unit && run->streams ? {name}_row : &{first};"
             ));
-            let stride = format!("{name}{}", suffix(&array.container, 0));
+            let stride = format!("{name}{}", array.suffix(0));
             self.writer
                 .line(format_args!("const int64_t {name}_step = is_unit && run->streams ? 1 : {stride};"));
         }
         self.streams = Streams { arrays: rows.iter().map(|it| it.array).collect(), form: Form::Row };
         if let Some(block) = block {
-            let last = format!("i_end - {}", block.points);
+            let last = format!("i_end - {block}");
             self.in_blocks(it, block, ("i_row", "i_end", &last));
         } else {
             self.in_lanes(it, ("i_row", "i_end"));
@@ -300,7 +175,7 @@ impl File<'_> {
 }
 
 /// From so many bytes of all fields on.
-pub(super) fn threshold(options: &COptions) -> String {
+pub(super) fn threshold(stream_from: u64) -> String {
     format!(
         "\
 /* From so many bytes of all fields on, rows that nobody reads are written past the caches. */
@@ -308,7 +183,7 @@ pub(super) fn threshold(options: &COptions) -> String {
 #define ISOBAR_STREAM_FROM {}.0
 #endif
 ",
-        options.stream_from
+        stream_from
     )
 }
 

@@ -1,145 +1,37 @@
-//! Columns that take turns together: a loop along a row whose points repeat something until each is done, or which is
-//! [cut](super::cuts).
+//! Strip-mined loops: loops over the points of a strip, one behind the other.
 //!
-//! Lanes of a vector unit do the same thing at the same time, so a `while` at each point keeps a loop out of them.
-//! Here a row runs in strips of a few points: what stands before the `while` for all of them, then turns for as long as
-//! some go on, in which those that are done keep what they have, then what stands behind. Every point sees the
-//! same operations in the same order.
+//! A `while` of all points of a strip goes on as long as one of them does; those that have ended keep what they have.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::cuts::{self, is_cut, parts};
 use super::print::File;
-use crate::expr::Expr;
-use crate::loops::nodes::{Assign, Declare, For, Item, Read, Target, While, any};
-use crate::space::Axis;
-
-/// Points of a strip: several vectors, so that the latency of one is hidden behind others, and few enough that
-/// points that are done do not wait long for the rest.
-const WIDTH: u32 = 32;
-
-/// Whether points of a loop may take part in a loop in strips, whatever they repeat.
-pub(super) fn is_in_lanes(it: &For) -> bool {
-    let is_plain = |items: &[Item]| {
-        !any(items, &mut |it| {
-            matches!(it, Item::While(_) | Item::Checked(_) | Item::For(_) | Item::Launch(_))
-        })
-    };
-    it.axis == Axis::I
-        && it.is_parallel
-        && it.positions.step == 1
-        && it.body.iter().all(|it| match it {
-            Item::While(it) => is_plain(&it.body),
-            item => is_plain(std::slice::from_ref(item)),
-        })
-}
-
-/// Whether points of a loop repeat something.
-pub(super) fn has_turns(it: &For) -> bool {
-    it.body.iter().any(|it| matches!(it, Item::While(_)))
-}
-
-/// The locals of a loop in strips whose values go from one part of its body to another.
-fn lanes_of(it: &For, is_cut: bool) -> BTreeSet<usize> {
-    // What is declared before the loop is the same for all points.
-    let mut own = BTreeSet::new();
-    crate::loops::nodes::walk(&it.body, &mut |item| {
-        if let Item::Declare(it) = item {
-            own.insert(it.local);
-        }
-    });
-    let mut lanes = Lanes::default();
-    for items in parts(&it.body, is_cut) {
-        match items {
-            [Item::While(it)] => {
-                // A condition is asked in a loop of its own, so what it shares with the body is kept too.
-                it.condition.accesses(&mut |read| {
-                    if let Read::Local(local) = read {
-                        lanes.locals.insert(*local);
-                    }
-                });
-                parts(&it.body, is_cut).for_each(|it| lanes.part(it));
-            }
-            items => lanes.part(items),
-        }
-    }
-    lanes.locals.retain(|it| own.contains(it));
-    lanes.locals
-}
-
-/// Which locals more than one part names.
-#[derive(Default)]
-struct Lanes {
-    first_part: BTreeMap<usize, usize>,
-    locals: BTreeSet<usize>,
-    n_parts: usize,
-}
-
-impl Lanes {
-    fn part(&mut self, items: &[Item]) {
-        let Self { first_part, locals, n_parts } = self;
-        *n_parts += 1;
-        crate::loops::nodes::walk(items, &mut |item| {
-            each_local(item, &mut |local| {
-                if first_part.entry(local).or_insert(*n_parts) != n_parts {
-                    locals.insert(local);
-                }
-            });
-        });
-    }
-}
-
-/// Calls `each` for the locals that an item itself reads, writes or declares.
-fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
-    item.each_expr(&mut |expr: &Expr<Read>| {
-        expr.accesses(&mut |read| {
-            if let Read::Local(local) = read {
-                each(*local);
-            }
-        });
-    });
-    match item {
-        Item::Assign(Assign { target: Target::Local(local), .. }) | Item::Declare(Declare { local, .. }) => {
-            each(*local);
-        }
-        _ => {}
-    }
-}
+use crate::loops::nodes::{Item, Part, Strips, Target, WhileOfStrip};
 
 impl File<'_> {
-    /// Whether a loop runs in strips.
-    pub(super) fn has_strips(&self, it: &For) -> bool {
-        has_turns(it) && is_in_lanes(it) || self.cuts() && is_cut(it, &self.streamed)
-    }
-
-    fn cuts(&self) -> bool {
-        cuts::pay(self.options.vector_bytes)
-    }
-
     /// Writes a loop in strips.
-    pub(super) fn strips(&mut self, it: &For) {
-        let lanes = lanes_of(it, self.cuts());
+    pub(super) fn strips(&mut self, it: &Strips) {
+        let width = it.width;
         let (variable, start, end, _) = self.bounds(&it.positions);
         self.open("loop", []);
         self.writer
-            .line(format_args!("for (int64_t i_strip = {start}; i_strip < {end}; i_strip += {WIDTH}) {{"));
+            .line(format_args!("for (int64_t i_strip = {start}; i_strip < {end}; i_strip += {width}) {{"));
         self.writer.indent();
         self.writer.line(format_args!(
-            "const int64_t i_end = {end} - i_strip < {WIDTH} ? {end} : i_strip + {WIDTH};"
+            "const int64_t i_end = {end} - i_strip < {width} ? {end} : i_strip + {width};"
         ));
-        for &local in &lanes {
-            let declared = self.local_array(local, WIDTH);
+        for &local in &it.kept {
+            let declared = self.local_array(local, width);
             self.writer.line(declared);
         }
-        if has_turns(it) {
-            self.writer.line(format_args!("int64_t goes_on[{WIDTH}];"));
+        if it.parts.iter().any(|it| matches!(it, Part::While(_))) {
+            self.writer.line(format_args!("int64_t goes_on[{width}];"));
         }
-        self.lanes = lanes;
+        self.lanes = it.kept.iter().copied().collect();
         let points = format!("for (int64_t {variable} = i_strip; {variable} < i_end; ++{variable}) {{");
-        for part in parts(&it.body, self.cuts()) {
+        for part in &it.parts {
             match part {
-                [Item::While(turns)] => self.turns(turns, &variable, &points),
-                items => {
+                Part::While(it) => self.while_of_strip(it, &variable, &points),
+                Part::Lanes(items) => {
                     self.writer.line("#pragma omp simd");
                     self.lane_loop(&variable, &points, |this| this.items(items));
                 }
@@ -161,8 +53,8 @@ impl File<'_> {
         self.writer.line("}");
     }
 
-    /// Turns of all points of a strip, for as long as some go on.
-    fn turns(&mut self, it: &While, variable: &str, points: &str) {
+    /// Iterations of all points of a strip, as long as some go on.
+    fn while_of_strip(&mut self, it: &WhileOfStrip, variable: &str, points: &str) {
         self.open("while", [&it.origin]);
         let (counter, limit) = (self.program.integers[it.counter].clone(), self.options.max_turns);
         self.writer.line(format_args!("for (uint64_t {counter} = 0;; ++{counter}) {{"));
@@ -184,17 +76,17 @@ impl File<'_> {
         self.writer.line("break;");
         self.writer.dedent();
         self.writer.line("}");
-        for part in parts(&it.body, self.cuts()) {
+        for part in &it.parts {
             self.writer.line("#pragma omp simd");
-            self.lane_loop(variable, points, |this| this.turn(part));
+            self.lane_loop(variable, points, |this| this.iteration(part));
         }
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();
     }
 
-    /// One turn at one point, which keeps what it has where it is done.
-    fn turn(&mut self, items: &[Item]) {
+    /// One iteration at one point, which keeps what it has where it has ended.
+    fn iteration(&mut self, items: &[Item]) {
         for item in items {
             match item {
                 Item::Assign(it) => {
@@ -216,21 +108,24 @@ impl File<'_> {
                         let keyword = if at == 0 { "if" } else { "} else if" };
                         self.statement(&format!("{keyword} ({condition}) {{"));
                         self.writer.indent();
-                        self.turn(&branch.body);
+                        self.iteration(&branch.body);
                         self.writer.dedent();
                     }
                     if !it.otherwise.is_empty() {
                         self.writer.line("} else {");
                         self.writer.indent();
-                        self.turn(&it.otherwise);
+                        self.iteration(&it.otherwise);
                         self.writer.dedent();
                     }
                     self.writer.line("}");
                     self.writer.close();
                 }
-                Item::Declare(_) | Item::Checked(_) | Item::For(_) | Item::Launch(_) | Item::While(_) => {
-                    self.item(item)
-                }
+                Item::Declare(_)
+                | Item::Checked(_)
+                | Item::For(_)
+                | Item::Strips(_)
+                | Item::Launch(_)
+                | Item::While(_) => self.item(item),
             }
         }
     }

@@ -6,8 +6,7 @@ use super::binding::{ATOM, TERNARY};
 use super::expression::{self, Bound, Wording, at_least};
 use super::streams::{Form, Streams};
 use crate::expr::Expr;
-use crate::loops::nodes::{At, Element, Meaning, Program, Read, suffix};
-use crate::sdfg::nodes::Strides;
+use crate::loops::nodes::{At, Element, Meaning, Program, Read, Strides};
 use crate::space::{Affine, Ring, Size, Symbol};
 use crate::types::DType;
 
@@ -71,7 +70,7 @@ impl Words<'_> {
     pub(super) fn element(self, element: &Element) -> Bound {
         let array = &self.program.arrays[element.array];
         let name = array.name.clone().unwrap_or_default();
-        if array.container.is_scalar() {
+        if array.is_scalar() {
             return (name, ATOM);
         }
         if self.streams.arrays.contains(&element.array) {
@@ -85,7 +84,7 @@ impl Words<'_> {
             };
             return (text, ATOM);
         }
-        let is_packed = array.container.strides == Strides::Packed;
+        let is_packed = array.strides == Strides::Packed;
         let mut terms = Vec::new();
         for (dimension, at) in element.index.iter().enumerate() {
             let position = match at {
@@ -102,7 +101,7 @@ impl Words<'_> {
             if position.0 == "0" {
                 continue;
             }
-            let position = match Ring::places_along(array.container.ring, dimension) {
+            let position = match Ring::places_along(array.ring, dimension) {
                 Some(places) => (format!("({} & {})", at_least(position, ATOM), places - 1), ATOM),
                 None => position,
             };
@@ -110,7 +109,7 @@ impl Words<'_> {
                 terms.push(position.0);
             } else {
                 let position = at_least(position, ATOM);
-                terms.push(format!("{position} * {name}{}", suffix(&array.container, dimension)));
+                terms.push(format!("{position} * {name}{}", array.suffix(dimension)));
             }
         }
         let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };

@@ -4,16 +4,12 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64, I64X2};
 use cranelift_codegen::ir::{BlockArg, InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use cranelift_frontend::Variable;
-use isobar_compiler::expr::Expr;
-use isobar_compiler::loops::ahead::rows_of_later_turns;
-use isobar_compiler::loops::nodes::{
-    Assign, At, Checked, Element, For, If, Item, Launch, Read, Target, Trap, While, any, walk,
-};
-use isobar_compiler::space::{Axis, Symbol};
+use isobar_compiler::loops::nodes::{Checked, For, If, Launch, Trap, While};
+use isobar_compiler::space::Symbol;
 use isobar_compiler::types::{DType, Value};
 
 use super::host::{Import, Site};
-use super::lanes::{Operand, chunk_type};
+use super::lanes::Operand;
 use super::translate::{Spread, Translation};
 
 /// Iterations of a vector loop that are computed together, in several registers each.
@@ -86,21 +82,12 @@ impl Translation<'_, '_> {
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
-        let rows = match self.links.wide_vectors() {
-            Some(isa) if !self.looks_ahead => {
-                rows_of_later_turns(self.shared.program, it, isa.bytes() as u64)
-            }
-            _ => Vec::new(),
-        };
-        let looks_ahead = self.looks_ahead;
-        let asks = !rows.is_empty();
-        self.looks_ahead |= asks;
+        let asks = !it.prefetched.is_empty();
         let body = |this: &mut Self, at: Clif| {
-            if !rows.is_empty() {
-                this.ahead = rows;
+            if asks {
+                this.ahead.clone_from(&it.prefetched);
             }
             this.with_position(symbol, at, |this| this.items(&it.body));
-            this.looks_ahead = looks_ahead;
         };
         if it.is_descending {
             let last = self.emit.builder.ins().iadd_imm_s(end, -1);
@@ -154,68 +141,6 @@ impl Translation<'_, '_> {
         self.count(rest, is_inside, next, |this, at| {
             this.with_position(symbol, at, |this| this.items(&it.body));
         });
-    }
-
-    /// Whether iterations of a loop can be lanes.
-    pub(super) fn may_be_vector(&self, it: &For) -> bool {
-        // Lanes that are done wait for the others of a `while`, which C knows no way to say.
-        let has_while = any(&it.body, &mut |it| matches!(it, Item::While(_)));
-        let is_meant = it.is_simd || it.is_parallel && it.axis == Axis::I && has_while;
-        if !is_meant || it.is_descending || it.positions.step != 1 || self.emit.lanes > 1 {
-            return false;
-        }
-        let symbol = &it.positions.variable;
-        let program = self.shared.program;
-        let mut own_locals = std::collections::BTreeSet::new();
-        walk(&it.body, &mut |item| {
-            if let Item::Declare(declare) = item {
-                own_locals.insert(declare.local);
-            }
-        });
-        let apart = |element: &Element| -> i64 {
-            let strides = &self.shared.shape.arrays[element.array].strides;
-            let factor = |at: &At| match at {
-                At::Known(sum) => sum.factor(symbol),
-                At::Found { shift, .. } => -shift.factor(symbol),
-            };
-            element.index.iter().zip(strides).map(|(at, stride)| factor(at) * stride).sum()
-        };
-        // Where places come round along the lanes, these are not side by side.
-        let goes_round = |element: &Element| {
-            let ring = program.arrays[element.array].container.ring;
-            ring.is_some_and(|ring| match &element.index[ring.dimension] {
-                At::Known(sum) => sum.factor(symbol) != 0,
-                At::Found { .. } => true,
-            })
-        };
-        let mut is_fit = true;
-        let fits = |expr: &Expr<Read>| {
-            let mut fits = true;
-            expr.walk(&mut |it| fits &= chunk_type(it.dtype).is_some());
-            expr.accesses(&mut |it| fits &= !matches!(it, Read::Element(element) if goes_round(element)));
-            fits
-        };
-        walk(&it.body, &mut |item| {
-            item.each_expr(&mut |expr| is_fit &= fits(expr));
-            is_fit &= match item {
-                Item::Assign(Assign { target: Target::Element(element), .. }) => {
-                    apart(element) != 0 && !goes_round(element)
-                }
-                Item::Assign(Assign { target: Target::Local(local), .. }) => own_locals.contains(local),
-                Item::Declare(it) => chunk_type(program.locals[it.local].dtype).is_some(),
-                // A condition on the position itself guards elements that need not exist.
-                Item::If(it) => it.branches.iter().all(|it| {
-                    let mut is_free = true;
-                    it.condition.accesses(&mut |read| {
-                        is_free &= !matches!(read, Read::Sum(sum) if sum.factor(symbol) != 0);
-                    });
-                    is_free
-                }),
-                Item::While(_) => true,
-                Item::For(_) | Item::Launch(_) | Item::Checked(_) => false,
-            };
-        });
-        is_fit
     }
 
     pub(super) fn branches(&mut self, it: &If) {

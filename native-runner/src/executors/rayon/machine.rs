@@ -43,8 +43,6 @@ pub(super) struct Options {
     /// Whether a product and a sum may be rounded once, which changes bits.
     pub(super) may_fuse: bool,
     pub(super) vectors: Vectors,
-    /// From so many bytes of all fields on, rows that nobody reads are written past the caches.
-    pub(super) stream_from: u64,
     pub(super) keeps_text: bool,
 }
 
@@ -79,6 +77,12 @@ fn vectors_of(isa: &OwnedTargetIsa, vectors: Vectors) -> Option<wide::Isa> {
     wide::known(vectors).filter(|_| isa.default_call_conv() == CallConv::SystemV)
 }
 
+/// Bits of the vectors that code has here.
+pub(super) fn vector_bits(vectors: Vectors) -> u32 {
+    let isa = processor().ok().and_then(|isa| vectors_of(&isa, vectors));
+    isa.map_or(128, |it| 8 * u32::try_from(it.bytes()).unwrap_or(16))
+}
+
 /// Whether machine code can be made here, and with which vectors.
 ///
 /// # Errors
@@ -103,7 +107,7 @@ impl Machine {
     pub(super) fn new(
         program: &Program,
         shape: &Shape,
-        Options { max_turns, may_fuse, vectors, stream_from, keeps_text }: Options,
+        Options { max_turns, may_fuse, vectors, keeps_text }: Options,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -137,7 +141,7 @@ impl Machine {
         let mut signature = module.make_signature();
         signature.params.extend([AbiParam::new(I64); 3]);
         let config = module.target_config();
-        let streams = shape.field_bytes(program) >= stream_from;
+        let streams = shape.field_bytes(program) >= program.stream_from;
         let mut shared =
             Shared { program, shape, sites: Vec::new(), launches: Vec::new(), max_turns, may_fuse, streams };
         let mut buffers = FunctionBuilderContext::new();

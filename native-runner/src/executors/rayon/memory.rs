@@ -89,11 +89,11 @@ impl Translation<'_, '_> {
     pub(super) fn address(&mut self, element: &Element) -> (Clif, i64, i64) {
         let shape = &self.shared.shape.arrays[element.array];
         let strides = shape.strides.clone();
-        let size = self.shared.program.arrays[element.array].container.dtype.size_bytes() as i64;
+        let size = self.shared.program.arrays[element.array].dtype.size_bytes() as i64;
         let (mut constant, mut apart) = (0_i64, 0_i64);
         let mut factors: BTreeMap<Symbol, i64> = BTreeMap::new();
         let mut found = Vec::new();
-        let ring = self.shared.program.arrays[element.array].container.ring;
+        let ring = self.shared.program.arrays[element.array].ring;
         for (dimension, (at, stride)) in element.index.iter().zip(strides).enumerate() {
             let bytes = stride * size;
             if let Some(places) = Ring::places_along(ring, dimension) {
@@ -224,7 +224,7 @@ impl Translation<'_, '_> {
     }
 
     pub(super) fn store(&mut self, element: &Element, value: Operand) {
-        let dtype = self.shared.program.arrays[element.array].container.dtype;
+        let dtype = self.shared.program.arrays[element.array].dtype;
         // Where a lane takes no part, its element keeps its value.
         let value = match self.mask.clone() {
             None => value,

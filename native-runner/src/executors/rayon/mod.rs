@@ -17,15 +17,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
-use isobar_compiler::backend::c::COptions;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
-use isobar_compiler::loops::lower;
+use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
+use isobar_compiler::loops::ready;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::sdfg::nodes::{ContainerKind, Sdfg};
+use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, Domain, names};
+use isobar_compiler::target::Target;
 use isobar_protocol::request::Mode;
 
 use super::helpers::Helpers;
@@ -43,9 +44,9 @@ pub(crate) struct Rayon;
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
-/// Rows are written past the caches from so many bytes of all fields on, as in the C of the same compilation.
-fn stream_from(compilation: &Compilation) -> u64 {
-    compilation.levels.artifact.as_ref().map_or(COptions::default().stream_from, |it| it.stream_from)
+/// The program of a compilation for machine code with such vectors.
+fn program(compilation: &Compilation, flow: &Sdfg, vectors: Vectors) -> Program {
+    ready(flow, &Target::native(machine::vector_bits(vectors), compilation.machine.as_ref()))
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -66,7 +67,7 @@ impl Executor for Rayon {
         arguments: &[Argument],
     ) -> Option<u64> {
         let flow = compilation.levels.sdfg.as_ref()?;
-        let program = lower(flow);
+        let program = program(compilation, flow, Vectors::Widest);
         let signature = compilation.signature.as_ref()?;
         let given = |at: usize| given(flow, at, signature, arguments, domain).map(|(_, given)| given);
         let Domain { i, j, k } = domain;
@@ -86,14 +87,9 @@ impl Executor for Rayon {
         let threads = if threads == 0 { current_num_threads() } else { threads };
         let may_fuse = setting.mode == Mode::Fast;
         let vectors = setting.vectors;
-        let options = Options {
-            max_turns: MAX_TURNS,
-            may_fuse,
-            vectors,
-            stream_from: stream_from(compilation),
-            keeps_text: false,
-        };
-        Ok(Box::new(Made::new(flow, signature, threads, options)))
+        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
+        let program = program(compilation, flow, vectors);
+        Ok(Box::new(Made::new(program, flow, signature, threads, options)))
     }
 }
 
@@ -106,7 +102,7 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> 
     let missing = || "the stencil does not compile".to_owned();
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-    let program = lower(flow);
+    let program = program(compilation, flow, Vectors::Widest);
     let given = |at: usize| {
         let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
         let name = names::of_stencil(&container.name);
@@ -121,8 +117,7 @@ pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> 
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
-    let stream_from = stream_from(compilation);
-    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, stream_from, keeps_text: true };
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
 
@@ -190,8 +185,13 @@ impl Prepared for Made<'_> {
 }
 
 impl<'f> Made<'f> {
-    fn new(flow: &'f Sdfg, signature: &'f Signature, threads: usize, options: Options) -> Self {
-        let program = lower(flow);
+    fn new(
+        program: Program,
+        flow: &'f Sdfg,
+        signature: &'f Signature,
+        threads: usize,
+        options: Options,
+    ) -> Self {
         let progress = Arc::new(Progress::default());
         progress.total.store(i64::try_from(program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
         Self {
@@ -242,7 +242,7 @@ impl<'f> Made<'f> {
             let address = |it: *mut c_void| it as u64;
             if array.is_own() {
                 let own = &shape.arrays[at];
-                let start = own.start * array.container.dtype.size_bytes() as i64;
+                let start = own.start * array.dtype.size_bytes() as i64;
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
@@ -254,13 +254,12 @@ impl<'f> Made<'f> {
                     ParamKind::Scalar { .. } => None,
                 };
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
-                    (Argument::Field(field), Some(axes)) if field.array.dtype() == array.container.dtype => {
+                    (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);
                         address(start_of(&mut field.array.elements, start))
                     }
                     (Argument::Scalar(value), None)
-                        if value.dtype() == array.container.dtype
-                            && array.container.kind == ContainerKind::Scalar =>
+                        if value.dtype() == array.dtype && array.kind == ArrayKind::Scalar =>
                     {
                         word(*value)
                     }

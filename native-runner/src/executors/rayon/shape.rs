@@ -1,7 +1,7 @@
 //! What a call fixes before code is made for it: sizes, strides, and where everything lies.
 
 use isobar_compiler::loops::nodes::{Array, LINE_BYTES, Meaning, Program, Side, bytes_of_threads};
-use isobar_compiler::sdfg::nodes::{ContainerKind, Strides};
+use isobar_compiler::loops::nodes::{ArrayKind, Storage, Strides};
 use isobar_compiler::space::{Axis, Size, Symbol};
 
 /// Sizes and strides, which are constants of the code.
@@ -66,21 +66,21 @@ impl Shape {
 
     /// That of an array which a run allocates.
     fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
-        debug_assert!(array.container.strides == Strides::Packed);
+        debug_assert!(array.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
         let mut start = i64::try_from(array.row_start).ok()?;
         let (mut strides, mut n) = (Vec::new(), 1_i64);
         let mut unit = i64::try_from(array.row_unit()).ok()?;
-        for (length, shift) in array.places().zip(&array.container.shift) {
+        for (length, shift) in array.places().zip(&array.shift) {
             strides.push(n);
-            if array.container.storage != isobar_compiler::sdfg::nodes::Storage::Private {
+            if array.storage != Storage::Private {
                 start = start.checked_add(shift.evaluated(&mut value_of)?.checked_mul(n)?)?;
             }
             let length = evaluated(&length, &mut value_of)?.max(0);
             n = n.checked_mul(length.checked_add(unit - 1)? / unit * unit)?;
             unit = 1;
         }
-        let size = i64::try_from(array.container.dtype.size_bytes()).ok()?;
+        let size = i64::try_from(array.dtype.size_bytes()).ok()?;
         let line = i64::try_from(LINE_BYTES).ok()?;
         let bytes = n.checked_mul(size)?.checked_add(line - 1)? / line * line;
         Some(ArrayShape { strides, levels: [0; 2], bytes, start })
@@ -99,11 +99,10 @@ impl Shape {
     pub(super) fn field_bytes(&self, program: &Program) -> u64 {
         let [i, j, k] = self.domain;
         let of = |axis: Axis| [i, j, k][axis.index()];
-        let fields =
-            program.arrays.iter().filter(|it| matches!(it.container.kind, ContainerKind::Field { .. }));
+        let fields = program.arrays.iter().filter(|it| matches!(it.kind, ArrayKind::Field { .. }));
         let bytes = fields.map(|it| {
-            let points: i64 = it.container.axes.iter().map(of).fold(1, i64::saturating_mul);
-            points.saturating_mul(i64::try_from(it.container.dtype.size_bytes()).unwrap_or(8))
+            let points: i64 = it.axes.iter().map(of).fold(1, i64::saturating_mul);
+            points.saturating_mul(i64::try_from(it.dtype.size_bytes()).unwrap_or(8))
         });
         u64::try_from(bytes.fold(0, i64::saturating_add)).unwrap_or(0)
     }

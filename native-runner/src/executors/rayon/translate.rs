@@ -73,8 +73,6 @@ pub(super) struct Translation<'t, 'p> {
     pub(super) mask: Option<Operand>,
     /// Rows that the next turn of a loop around reads; the first loop over lanes asks for them.
     pub(super) ahead: Vec<Element>,
-    /// Whether a loop around asks for what its next turn reads.
-    pub(super) looks_ahead: bool,
     /// Where a `while` around goes on when it has ended.
     pub(super) while_end: Option<cranelift_codegen::ir::Block>,
 }
@@ -153,7 +151,6 @@ pub(super) fn translate<'t, 'p>(
         lane_symbol: None,
         mask: None,
         ahead: Vec::new(),
-        looks_ahead: false,
         while_end: None,
     };
     for (position, symbol) in function.positions.iter().enumerate() {
@@ -208,7 +205,7 @@ impl Translation<'_, '_> {
             let word = self.load_word(self.frame, 1 + array);
             let of = &self.shared.program.arrays[array];
             let base = if of.is_scalar_argument() {
-                scalar_of_word(&mut self.emit, of.container.dtype, word)
+                scalar_of_word(&mut self.emit, of.dtype, word)
             } else if of.is_per_thread {
                 let each = self.shared.shape.from_thread_to_thread;
                 let own = self.emit.builder.ins().imul_imm_s(self.thread, each);
@@ -266,7 +263,7 @@ impl Translation<'_, '_> {
             Item::Checked(it) => Some(&it.origin),
             Item::While(it) => Some(&it.origin),
             Item::If(it) => it.branches.first().map(|it| &it.origin),
-            Item::For(_) | Item::Launch(_) => None,
+            Item::For(_) | Item::Strips(_) | Item::Launch(_) => None,
         };
         // Which statement an instruction is of; 0 is none.
         let location = origin.map_or_else(SourceLoc::default, |it| SourceLoc::new(it.stmt.0));
@@ -275,8 +272,9 @@ impl Translation<'_, '_> {
             Item::Assign(it) => self.assign(it),
             Item::Declare(it) => self.declare(it),
             Item::Checked(it) => self.checked(it),
-            Item::For(it) if self.may_be_vector(it) => self.vector_loop(it),
+            Item::For(it) if it.lanes.is_masked => self.vector_loop(it),
             Item::For(it) => self.scalar_loop(it),
+            Item::Strips(_) => unreachable!("lanes of this target have masks, so nothing is strip-mined"),
             Item::Launch(it) => self.launch(it),
             Item::If(it) => self.branches(it),
             Item::While(it) => self.repeat(it),

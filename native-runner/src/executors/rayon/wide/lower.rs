@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::expr::Expr;
-use isobar_compiler::loops::hoist::is_long;
 use isobar_compiler::loops::nodes::{
     Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
 };
-use isobar_compiler::loops::repeat::may_repeat;
-use isobar_compiler::sdfg::nodes::{ContainerKind, Storage};
-use isobar_compiler::space::{Affine, AxisSet, Ring, Symbol};
+use isobar_compiler::space::{Affine, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};
 
 use super::super::host::{Import, Site};
@@ -114,14 +111,11 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let mut own_locals = BTreeSet::new();
         let mut written = BTreeSet::new();
         let mut is_double = !definitions(&it.body).is_empty();
-        let (mut has_functions, mut n_long) = (false, 0);
         let program = around.shared.program;
         walk(&it.body, &mut |item| {
             item.each_expr(&mut |expr| {
                 expr.walk(&mut |it| {
                     is_double |= matches!(it.dtype, DType::Float64 | DType::Int64);
-                    has_functions |= it.is_transcendental();
-                    n_long += usize::from(is_long(it));
                 });
             });
             match item {
@@ -131,7 +125,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 }
                 Item::Assign(Assign { target: Target::Element(it), .. }) => {
                     written.insert(it.array);
-                    let dtype = program.arrays[it.array].container.dtype;
+                    let dtype = program.arrays[it.array].dtype;
                     is_double |= matches!(dtype, DType::Float64 | DType::Int64);
                 }
                 _ => {}
@@ -146,8 +140,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
                 isa,
                 lanes,
                 blocks: vec![first],
-                may_repeat: may_repeat(program, it),
-                is_cut: isa == Isa::Avx2 && has_functions && n_long > 1,
+                may_repeat: it.lanes.may_overlap,
+                is_cut: it.lanes.is_split,
                 ..Body::default()
             },
             words: vec![zero],
@@ -282,8 +276,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     pub(super) fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
         let program = self.around.shared.program;
         let of = &program.arrays[element.array];
-        let size = of.container.dtype.size_bytes() as i64;
-        let ring = of.container.ring;
+        let size = of.dtype.size_bytes() as i64;
+        let ring = of.ring;
         let strides = self.around.shared.shape.arrays[element.array].strides.clone();
         let (mut offset, mut apart, mut without) = (0_i64, 0_i64, element.clone());
         for (dimension, (at, stride)) in without.index.iter_mut().zip(strides).enumerate() {
@@ -317,11 +311,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         let (address, constant, _) = self.around.address(&without);
         let address = self.around.emit.builder.ins().iadd_imm_s(address, constant);
         let word = self.word(address);
-        self.body.pointers.push(Pointer {
-            word,
-            array: element.array,
-            bytes: of.container.dtype.size_bytes(),
-        });
+        self.body.pointers.push(Pointer { word, array: element.array, bytes: of.dtype.size_bytes() });
         let pointer = self.body.pointers.len() - 1;
         self.pointers.insert(key, pointer);
         Some((Place { pointer, offset }, apart))
@@ -339,7 +329,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     pub(super) fn store(&mut self, element: &Element, value: Id) -> Option<()> {
-        let dtype = self.around.shared.program.arrays[element.array].container.dtype;
+        let dtype = self.around.shared.program.arrays[element.array].dtype;
         let kind = kind_of(dtype)?;
         let (place, apart) = self.place(element)?;
         if apart == 0 {
@@ -378,13 +368,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// Whether rows of an array are written past the caches: what the program writes and does not read, where its
     /// fields are more than the last cache keeps from one call to the next.
     pub(super) fn is_streamed(&self, array: usize) -> bool {
-        let of = &self.around.shared.program.arrays[array].container;
-        of.kind == ContainerKind::Field { is_read: false, is_written: true }
-            && of.storage == Storage::Caller
-            && of.axes == AxisSet::IJK
-            && of.shape.len() == 3
-            && of.dtype.is_float()
-            && self.around.shared.streams
+        self.around.shared.program.arrays[array].is_streamed && self.around.shared.streams
     }
 
     // Locals.
@@ -473,7 +457,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
             Item::If(it) => self.branches(it, 0),
             Item::While(it) => self.repeat(it),
-            Item::For(_) | Item::Launch(_) | Item::Checked(_) => None,
+            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Checked(_) => None,
         }
     }
 

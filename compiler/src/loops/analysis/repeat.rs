@@ -1,6 +1,6 @@
 //! Loops over rows of which some points may be computed twice, so that the last vector of a row is a whole one too.
 
-use super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
 
 /// Whether points of a loop may be computed twice: there are assignments alone, locals are those of the point, and
 /// nothing is read that some point writes.
@@ -24,7 +24,7 @@ pub fn may_repeat(program: &Program, it: &For) -> bool {
     });
     let is_known = |it: &Element| it.index.iter().all(|at| matches!(at, At::Known(_)));
     written.iter().all(|one| {
-        let ring = program.arrays[one.array].container.ring;
+        let ring = program.arrays[one.array].ring;
         let is_same = |other: &Element| other.array == one.array;
         // At whatever points of the row.
         let is_apart = |other: &Element| one.is_apart_from_all(other, ring, variable);

@@ -6,12 +6,15 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{Array, Assign, At, For, Item, LINE_BYTES, Positions, Program, Target};
-use crate::sdfg::nodes::Storage;
+use super::super::nodes::{Array, Assign, At, For, Item, LINE_BYTES, Positions, Program, Storage, Target};
+use super::PassCx;
 use crate::space::{Affine, Axis, Size};
 
+/// As options and remarks call it.
+pub const NAME: &str = "loops/place-rows";
+
 /// Places the rows of threads so that the long loops in vector lanes write whole lines.
-pub(super) fn place_rows(program: &mut Program) {
+pub fn place_rows(program: &mut Program, cx: &mut PassCx) {
     let mut found = Vec::new();
     program.functions.iter().for_each(|it| find(&it.body, false, &mut found));
     // What runs a few times counts where nothing else writes the row.
@@ -22,8 +25,16 @@ pub(super) fn place_rows(program: &mut Program) {
     }
     for (at, array) in program.arrays.iter_mut().enumerate() {
         if let Some(first) = firsts.get(&at).and_then(|it| position(array, *it)) {
-            let unit = LINE_BYTES / array.container.dtype.size_bytes() as u64;
-            array.row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
+            let unit = LINE_BYTES / array.dtype.size_bytes() as u64;
+            let row_start = (unit - first.rem_euclid(unit as i64) as u64) % unit;
+            if row_start > 0 && cx.may_change() {
+                array.row_start = row_start;
+                let name = &array.stencil_name;
+                cx.applied(
+                    format!("rows of `{name}` start {row_start} elements into a cache line, where most are written"),
+                    [],
+                );
+            }
         }
     }
 }
@@ -66,17 +77,19 @@ fn written_first(it: &For) -> Vec<(usize, i64)> {
 
 /// The place of an index in the row, where each thread has such rows.
 fn position(array: &Array, index: i64) -> Option<i64> {
-    let shift = match array.container.storage {
+    let shift = match array.storage {
         Storage::Private => 0,
-        _ => array.container.shift.first()?.as_constant()?,
+        _ => array.shift.first()?.as_constant()?,
     };
     array.is_per_thread.then_some(index + shift)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lower;
+    use super::super::super::lower;
+    use super::super::PassCx;
     use crate::sdfg::{from_schedule, samples};
+    use crate::target::Target;
 
     /// Where rows of `t` start, after the loops of an iteration over j.
     fn start_of_rows(loops: &str, dtype: &str) -> u64 {
@@ -92,8 +105,9 @@ threads j in [0, J) parallel:
       b[i, j, k] = t[i] + t[i + 2]
 "
         ));
-        let program = lower(&from_schedule::lower(&tree));
-        let row = program.arrays.iter().find(|it| it.container.name == "t").expect("it is an array");
+        let mut program = lower(&from_schedule::lower(&tree));
+        super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
+        let row = program.arrays.iter().find(|it| it.stencil_name == "t").expect("it is an array");
         assert!(row.is_per_thread);
         row.row_start
     }

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::nodes::{At, Element, Item, Meaning, Program, Read, Side, Target};
+use super::super::nodes::{At, Element, Item, Meaning, Part, Program, Read, Side, Strides, Target};
 use crate::expr::Expr;
-use crate::sdfg::nodes::Strides;
 use crate::space::{Affine, Size, Symbol};
 
 /// What a piece of code needs from around it.
@@ -27,7 +26,7 @@ impl Uses {
     #[must_use]
     pub fn of_all(program: &Program, items: &[Item]) -> Self {
         let mut uses = Self::default();
-        super::nodes::walk(items, &mut |item| uses.add(program, item));
+        super::super::nodes::walk(items, &mut |item| uses.add(program, item));
         uses
     }
 
@@ -43,6 +42,10 @@ impl Uses {
             Item::Launch(it) => self.positions.extend(it.outer.iter().cloned()),
             Item::Checked(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             Item::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
+            Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+                Part::Lanes(_) => {}
+                Part::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
+            }),
             Item::Declare(_) | Item::For(_) | Item::If(_) => {}
         }
     }
@@ -57,7 +60,7 @@ impl Uses {
 
     fn element(&mut self, program: &Program, element: &Element) {
         self.arrays.insert(element.array);
-        let is_packed = program.arrays[element.array].container.strides == Strides::Packed;
+        let is_packed = program.arrays[element.array].strides == Strides::Packed;
         for (dimension, at) in element.index.iter().enumerate() {
             let sum = match at {
                 At::Known(sum) => sum,

@@ -1,31 +1,100 @@
-//! What later turns of a loop over rows read, so that it can be fetched while this one computes.
+//! Prefetches the rows that later iterations of a loop over rows read.
 //!
-//! A row is read from its start to its end, and then another one that lies elsewhere: hardware, which follows what is
-//! read, is late for the first lines of each. Measured on 128x128x80 points this takes a quarter off the time of
-//! horizontal diffusion and of a chain of transport stages, and half off that of the Laplacians.
+//! A row is read from its start to its end, and then another one that lies elsewhere. Hardware follows what is read, and
+//! is late for the first lines of each row. How much that takes is in `docs/benchmarks/loops.md`.
+//!
+//! Before, and after with a distance of six iterations:
+//!
+//! ```text
+//! for k in [0, K) parallel:                for k in [0, K) parallel prefetch a[i, j, k + 6]:
+//!   simd i in [0, I) parallel:               simd i in [0, I) parallel:
+//!     b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
+//! ```
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Element, For, Item, Positions, Program, Read, walk};
+use super::super::nodes::{
+    ArrayKind, At, Element, For, Item, Positions, Program, Read, Storage, each_origin, walk,
+};
+use super::PassCx;
+use crate::diag::Origin;
 use crate::expr::ExprKind;
-use crate::sdfg::nodes::{ContainerKind, Storage};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
+use crate::target::Prefetch;
 
-/// At most so many turns are between the one that asks for a row and the first that reads it.
-const MOST_TURNS: usize = 6;
+/// As options and remarks call it.
+pub const NAME: &str = "loops/prefetch-rows";
 
-/// At least so many. With vectors of 64 bytes a turn of many operations is shorter than memory takes; with others it is
-/// longer, and what is asked for sooner takes the place of what is read in between: vertical advection takes a tenth
-/// more with two, transport with piecewise parabolas a twentieth.
-fn least_turns(vector_bytes: u64) -> usize {
-    if vector_bytes >= 64 { 2 } else { 1 }
+/// Marks in loops what they prefetch when an iteration begins.
+///
+/// - **Precondition**: none.
+/// - **Effect**: [`For::prefetched`] of outermost loops that run row by row.
+/// - **Legality**: always; a prefetch reads nothing, so the row need not exist.
+/// - **Why**: the target's [`prefetch`](crate::target::Target::prefetch).
+pub fn prefetch_rows(program: &mut Program, cx: &mut PassCx) {
+    let Some(distances) = cx.options.prefetch.value else { return };
+    let descending = descending(program);
+    for function in 0..program.functions.len() {
+        let mut body = std::mem::take(&mut program.functions[function].body);
+        let mut marking = Marking { program, distances, descending: &descending, cx };
+        marking.items(&mut body);
+        program.functions[function].body = body;
+    }
 }
 
-/// Operations for each point of a row that take as long as memory does to answer while it is busy.
-const OPERATIONS: usize = 48;
+/// The variables of loops that go down.
+fn descending(program: &Program) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| {
+            if let Item::For(it) = item
+                && it.is_descending
+            {
+                found.push(it.positions.variable.clone());
+            }
+        });
+    }
+    found
+}
 
-/// How many turns ahead rows are asked for: the fewer operations a turn has, the sooner it is over.
-fn turns_ahead(body: &[Item], vector_bytes: u64) -> i64 {
+struct Marking<'p, 'c> {
+    program: &'p Program,
+    distances: Prefetch,
+    descending: &'p [Symbol],
+    cx: &'c mut PassCx,
+}
+
+impl Marking<'_, '_> {
+    fn items(&mut self, items: &mut [Item]) {
+        for item in items {
+            if let Item::For(it) = item
+                && it.positions.only_turn().is_none()
+            {
+                let rows = rows_of_later_iterations(self.program, it, self.distances, self.descending);
+                let is_along_i = matches!(rows.first().map(|it| it.index.first()), Some(Some(At::Known(_))));
+                if is_along_i && self.cx.may_change() {
+                    let mut names: Vec<&str> =
+                        rows.iter().map(|it| self.program.arrays[it.array].stencil_name.as_str()).collect();
+                    names.dedup();
+                    let mut origins: Vec<Origin> = Vec::new();
+                    each_origin(&it.body, &mut |it| origins.push(it.clone()));
+                    let reason = self.cx.options.prefetch.reason;
+                    self.cx.applied(
+                        format!("rows of `{}` are prefetched: {reason}", names.join("`, `")),
+                        &origins,
+                    );
+                    it.prefetched = rows;
+                    // One loop asks, for all that are inside.
+                    continue;
+                }
+            }
+            item.blocks_mut().into_iter().for_each(|it| self.items(it));
+        }
+    }
+}
+
+/// How many iterations ahead rows are prefetched.
+fn distance(body: &[Item], Prefetch { least, most, operations }: Prefetch) -> i64 {
     let mut n = 0;
     walk(body, &mut |item| {
         item.each_expr(&mut |expr| {
@@ -40,23 +109,27 @@ fn turns_ahead(body: &[Item], vector_bytes: u64) -> i64 {
             });
         });
     });
-    (OPERATIONS / n.max(1)).clamp(least_turns(vector_bytes), MOST_TURNS) as i64
+    (operations / n.max(1)).clamp(least, most) as i64
 }
 
-/// One element of each row of a field that a later turn of a loop is the first to read, where the loop runs row by row:
-/// no loop inside has more than one position, but those along the rows. How much later depends on the bytes of a vector,
-/// 0 where they are not known.
-#[must_use]
-pub fn rows_of_later_turns(program: &Program, around: &For, vector_bytes: u64) -> Vec<Element> {
-    let mut rows = Rows { program, around, known: BTreeMap::new(), found: BTreeMap::new(), has_rows: false };
+/// One element of each row of a field that a later iteration of a loop is the first to read, where the loop runs row by
+/// row: no loop inside has more than one position, but those along the rows.
+fn rows_of_later_iterations(
+    program: &Program,
+    around: &For,
+    distances: Prefetch,
+    descending: &[Symbol],
+) -> Vec<Element> {
+    let mut rows =
+        Rows { program, around, descending, known: BTreeMap::new(), found: BTreeMap::new(), has_rows: false };
     if around.axis == Axis::I || around.positions.step != 1 || !rows.items(&around.body) || !rows.has_rows {
         return Vec::new();
     }
-    let turns = turns_ahead(&around.body, vector_bytes);
-    let turns = if around.is_descending { -turns } else { turns };
+    let ahead = distance(&around.body, distances);
+    let ahead = if around.is_descending { -ahead } else { ahead };
     let found = rows.first_of_their_kind().into_iter().map(|(mut row, at)| {
         if let Some(At::Known(sum)) = row.index.get_mut(at.dimension) {
-            *sum = sum.clone().moved(at.distance + turns);
+            *sum = sum.clone().moved(at.distance + ahead);
         }
         row
     });
@@ -89,9 +162,11 @@ struct Place {
 struct Rows<'p> {
     program: &'p Program,
     around: &'p For,
+    /// The variables of loops that go down.
+    descending: &'p [Symbol],
     /// The positions of loops inside that have one only.
     known: BTreeMap<Symbol, Affine>,
-    /// Rows at the turn at hand, and how far ahead of it the loop comes to them first.
+    /// Rows at the iteration at hand, and how far ahead of it the loop comes to them first.
     found: BTreeMap<Element, Place>,
     has_rows: bool,
 }
@@ -102,22 +177,10 @@ impl Rows<'_> {
         let found = std::mem::take(&mut self.found);
         let is_known = |row: &Element| {
             let mut others = found.keys().filter_map(|other| ahead_of(other, row));
-            others.any(|(symbol, distance)| distance > 0 && !self.descends(&symbol))
+            others.any(|(symbol, distance)| distance > 0 && !self.descending.contains(&symbol))
         };
         let kept: Vec<bool> = found.keys().map(|row| !is_known(row)).collect();
         found.into_iter().zip(kept).filter(|(_, is_kept)| *is_kept).map(|(it, _)| it).collect()
-    }
-
-    /// Whether a loop goes down along it.
-    fn descends(&self, variable: &Symbol) -> bool {
-        let mut is_any = false;
-        for function in &self.program.functions {
-            crate::loops::nodes::walk(&function.body, &mut |item| {
-                is_any |=
-                    matches!(item, Item::For(it) if it.is_descending && it.positions.variable == *variable);
-            });
-        }
-        is_any
     }
 
     /// Adds what items read; tells whether they run row by row.
@@ -137,7 +200,7 @@ impl Rows<'_> {
                 }
                 None => false,
             },
-            Item::Launch(_) => false,
+            Item::Strips(_) | Item::Launch(_) => false,
             Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => true,
         })
     }
@@ -152,7 +215,7 @@ impl Rows<'_> {
 
     fn row(&mut self, it: &For) {
         let along = &it.positions.variable;
-        super::nodes::walk(&it.body, &mut |item| {
+        walk(&it.body, &mut |item| {
             item.each_expr(&mut |expr| {
                 expr.accesses(&mut |read| {
                     if let Read::Element(element) = read {
@@ -164,9 +227,9 @@ impl Rows<'_> {
     }
 
     fn add(&mut self, element: &Element, along: &Symbol) {
-        let container = &self.program.arrays[element.array].container;
+        let container = &self.program.arrays[element.array];
         // What is written is in a cache already, or will be; and a plane stays there from level to level.
-        let is_input = matches!(container.kind, ContainerKind::Field { is_written: false, .. });
+        let is_input = matches!(container.kind, ArrayKind::Field { is_written: false, .. });
         if !is_input || container.storage != Storage::Caller || container.axes != AxisSet::IJK {
             return;
         }

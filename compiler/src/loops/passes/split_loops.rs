@@ -1,87 +1,252 @@
-//! Loops over rows, cut where a point waits longest for itself.
+//! Splits loops along rows: strip-mines them, so that each part runs for a strip of iterations before the next part does.
 //!
 //! A processor has some 250 instructions in flight. Of a loop that computes an exponential and divides by what comes of
-//! it, that is three turns, each of which waits for its own results most of the time. Where the exponential has a loop
-//! of its own there are twice as many turns of both, and what goes from one to the other lies in the first cache: the
-//! loop runs in [strips](super::strips). Every point sees the same operations in the same order.
+//! it, that is three iterations, each of which waits for its own results most of the time. Where the exponential has a
+//! loop of its own, twice as many iterations of both are in flight, and what goes from one to the other lies in the first
+//! cache. A `while` at each point keeps a loop out of vector lanes; in a strip, its iterations are loops over lanes,
+//! repeated as long as some point goes on.
+//!
+//! ```text
+//! simd i in [0, I) parallel:               strips of 32 i in [0, I) keep e:
+//!   b[i, j, k] = exp(a[i, j, k]) / 2.0       lanes:
+//!                                              e = exp(a[i, j, k])
+//!                                            lanes:
+//!                                              b[i, j, k] = e / 2.0
+//! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::streams::streamed_rows;
-use super::strips::{has_turns, is_in_lanes};
+use super::super::nodes::{
+    Assign, Declare, For, Item, Part, Program, Read, Strips, Target as Written, While, WhileOfStrip, any,
+    each_origin, walk,
+};
+use super::hoist_invariants::takes_long;
+use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::loops::hoist::{Names, takes_long};
-use crate::loops::nodes::{Assign, Declare, For, Item, Program, Read};
+use crate::space::Axis;
+use crate::target::{Divergence, Fission, Target};
 use crate::types::BinaryOp;
 
-/// What a machine has of which it was measured that cuts pay.
-const VECTOR_BYTES: u64 = 32;
+/// As options and remarks call it.
+pub const NAME: &str = "loops/split-loops";
 
-/// Whether loops are cut for a machine with vectors of so many bytes.
-pub(super) fn pay(vector_bytes: u64) -> bool {
-    vector_bytes == VECTOR_BYTES
+/// Strip-mines the loops along rows whose points repeat something, or compute functions that take long.
+///
+/// - **Precondition**: locals are declared; rows that are stored past the caches are marked.
+/// - **Effect**: [`Item::Strips`]; new locals for functions that take long and for what they are of.
+/// - **Legality**: [`is_in_lanes`]: iterations are parallel, and there is no other loop inside but one `while` at a time.
+///   Both arms of a choice may be evaluated; what `and` and `or` need not evaluate stays where it is.
+/// - **Why**: the target's [`fission`](Target::fission) and [`divergence`](Target::divergence).
+pub fn split_loops(program: &mut Program, cx: &mut PassCx) {
+    let Some(width) = width(&cx.options) else { return };
+    let is_cut = splits(&cx.options);
+    each_body(program, &mut |items, names| loops(items, (width, is_cut), names, cx));
+}
+
+/// Iterations of a strip, where the target has strips.
+fn width(target: &Target) -> Option<u32> {
+    match (target.divergence.value, target.fission.value) {
+        (Divergence::Strips { width }, _) | (_, Fission::Strips { width }) => Some(width),
+        (Divergence::Masks, Fission::Whole | Fission::Vectors) => None,
+    }
+}
+
+/// Whether functions have loops of their own.
+fn splits(target: &Target) -> bool {
+    matches!(target.fission.value, Fission::Strips { .. })
+}
+
+fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>, cx: &mut PassCx) {
+    for item in items {
+        match item {
+            Item::For(it) if is_in_lanes(it) && (has_while(it) || is_cut && is_worth(it)) => {
+                if !cx.may_change() {
+                    continue;
+                }
+                if is_cut {
+                    named(&mut it.body, names);
+                }
+                let mut origins: Vec<Origin> = Vec::new();
+                each_origin(&it.body, &mut |it| origins.push(it.clone()));
+                let reason =
+                    if has_while(it) { cx.options.divergence.reason } else { cx.options.fission.reason };
+                cx.applied(format!("the loop runs in strips of {width} points: {reason}"), &origins);
+                *item = Item::Strips(strips(it, width, is_cut));
+            }
+            item => item.blocks_mut().into_iter().for_each(|it| loops(it, (width, is_cut), names, cx)),
+        }
+    }
+}
+
+/// A loop in strips.
+fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
+    let of_while = |it: &While| WhileOfStrip {
+        condition: it.condition.clone(),
+        origin: it.origin.clone(),
+        trap: it.trap.clone(),
+        counter: it.counter,
+        parts: parts(&it.body, is_cut).map(<[Item]>::to_vec).collect(),
+    };
+    let part = |items: &[Item]| match items {
+        [Item::While(it)] => Part::While(of_while(it)),
+        items => Part::Lanes(items.to_vec()),
+    };
+    Strips {
+        positions: it.positions.clone(),
+        width,
+        kept: kept(it, is_cut).into_iter().collect(),
+        parts: parts(&it.body, is_cut).map(part).collect(),
+    }
 }
 
 /// The parts of a body, each of which is a loop of its own: what repeats something, where `is_cut` also each function
 /// that takes long, and what stands between them.
-pub(super) fn parts(items: &[Item], is_cut: bool) -> impl Iterator<Item = &[Item]> {
+fn parts(items: &[Item], is_cut: bool) -> impl Iterator<Item = &[Item]> {
     let stands_alone = move |it: &Item| matches!(it, Item::While(_)) || is_cut && is_call(it);
     items.chunk_by(move |one, other| !stands_alone(one) && !stands_alone(other))
 }
 
 /// Whether an item computes a function that takes long.
 fn is_call(item: &Item) -> bool {
+    value_of(item).is_some_and(Expr::is_transcendental)
+}
+
+/// What an item assigns.
+fn value_of(item: &Item) -> Option<&Expr<Read>> {
     match item {
         Item::Declare(Declare { value: Some((value, _)), .. }) | Item::Assign(Assign { value, .. }) => {
-            value.is_transcendental()
+            Some(value)
         }
-        _ => false,
+        Item::Declare(_)
+        | Item::Checked(_)
+        | Item::For(_)
+        | Item::Strips(_)
+        | Item::Launch(_)
+        | Item::If(_)
+        | Item::While(_) => None,
     }
 }
 
-/// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too, in
-/// loops over rows that run in strips or come to.
-///
-/// - **Precondition**: locals are declared.
-/// - **Effect**: new locals, declared before the statement that a function was in; [`parts`] finds them.
-/// - **Legality**: both arms of a choice may be evaluated, and what `and` and `or` need not evaluate stays where it is.
-pub(super) fn name_functions(program: &mut Program, streamed: &BTreeSet<usize>) {
-    let mut functions = std::mem::take(&mut program.functions);
-    let names = Names { locals: &mut program.locals, arrays: &program.arrays, namer: &mut program.namer };
-    let mut named = Named { names };
-    functions.iter_mut().for_each(|it| named.loops(&mut it.body, streamed));
-    program.functions = functions;
-}
-
-/// Whether a loop over a row that repeats nothing is cut.
-pub(super) fn is_cut(it: &For, streamed: &BTreeSet<usize>) -> bool {
+/// Whether a loop over a row that repeats nothing has more than one part, if its functions stand alone.
+fn is_worth(it: &For) -> bool {
+    let names_something = |item: &Item| match value_of(item) {
+        Some(value) if value.is_transcendental() => value.operands().into_iter().any(takes_long),
+        Some(value) => reaches_function(value),
+        None => false,
+    };
     it.is_simd
         && !it.is_descending
         && it.positions.only_turn().is_none()
-        && is_in_lanes(it)
-        && streamed_rows(streamed, it).is_empty()
-        && parts(&it.body, true).nth(1).is_some()
+        && it.stores.is_none()
+        && (parts(&it.body, true).nth(1).is_some() || it.body.iter().any(names_something))
 }
 
-struct Named<'p, 'n> {
-    names: Names<'p, 'n>,
+/// Whether [`Named::functions`] finds something in an expression.
+fn reaches_function(expr: &Expr<Read>) -> bool {
+    expr.is_transcendental()
+        || !matches!(expr.kind, ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..))
+            && expr.operands().into_iter().any(reaches_function)
+}
+
+/// Whether points of a loop may take part in a loop in strips, whatever they repeat.
+pub(super) fn is_in_lanes(it: &For) -> bool {
+    let is_plain = |items: &[Item]| {
+        !any(items, &mut |it| {
+            matches!(it, Item::While(_) | Item::Checked(_) | Item::For(_) | Item::Strips(_) | Item::Launch(_))
+        })
+    };
+    it.axis == Axis::I
+        && it.is_parallel
+        && it.positions.step == 1
+        && it.body.iter().all(|it| match it {
+            Item::While(it) => is_plain(&it.body),
+            item => is_plain(std::slice::from_ref(item)),
+        })
+}
+
+/// Whether points of a loop repeat something.
+pub(super) fn has_while(it: &For) -> bool {
+    it.body.iter().any(|it| matches!(it, Item::While(_)))
+}
+
+/// The locals of a loop in strips whose values go from one part of its body to another.
+fn kept(it: &For, is_cut: bool) -> BTreeSet<usize> {
+    // What is declared before the loop is the same for all points.
+    let mut own = BTreeSet::new();
+    walk(&it.body, &mut |item| {
+        if let Item::Declare(it) = item {
+            own.insert(it.local);
+        }
+    });
+    let mut kept = Kept::default();
+    for items in parts(&it.body, is_cut) {
+        match items {
+            [Item::While(it)] => {
+                // A condition is asked in a loop of its own, so what it shares with the body is kept too.
+                it.condition.accesses(&mut |read| {
+                    if let Read::Local(local) = read {
+                        kept.locals.insert(*local);
+                    }
+                });
+                parts(&it.body, is_cut).for_each(|it| kept.part(it));
+            }
+            items => kept.part(items),
+        }
+    }
+    kept.locals.retain(|it| own.contains(it));
+    kept.locals
+}
+
+/// Which locals more than one part names.
+#[derive(Default)]
+struct Kept {
+    first_part: BTreeMap<usize, usize>,
+    locals: BTreeSet<usize>,
+    n_parts: usize,
+}
+
+impl Kept {
+    fn part(&mut self, items: &[Item]) {
+        let Self { first_part, locals, n_parts } = self;
+        *n_parts += 1;
+        walk(items, &mut |item| {
+            each_local(item, &mut |local| {
+                if first_part.entry(local).or_insert(*n_parts) != n_parts {
+                    locals.insert(local);
+                }
+            });
+        });
+    }
+}
+
+/// Calls `each` for the locals that an item itself reads, writes or declares.
+fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
+    item.each_expr(&mut |expr: &Expr<Read>| {
+        expr.accesses(&mut |read| {
+            if let Read::Local(local) = read {
+                each(*local);
+            }
+        });
+    });
+    match item {
+        Item::Assign(Assign { target: Written::Local(local), .. }) | Item::Declare(Declare { local, .. }) => {
+            each(*local);
+        }
+        _ => {}
+    }
+}
+
+/// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too.
+fn named(items: &mut Vec<Item>, names: &mut Names<'_>) {
+    Named { names }.statements(items);
+}
+
+struct Named<'n, 'a> {
+    names: &'n mut Names<'a>,
 }
 
 impl Named<'_, '_> {
-    fn loops(&mut self, items: &mut [Item], streamed: &BTreeSet<usize>) {
-        for item in items {
-            match item {
-                Item::For(it) if is_in_lanes(it) => {
-                    if has_turns(it) || it.is_simd && streamed_rows(streamed, it).is_empty() {
-                        self.statements(&mut it.body);
-                    }
-                }
-                item => item.blocks_mut().into_iter().for_each(|it| self.loops(it, streamed)),
-            }
-        }
-    }
-
     fn statements(&mut self, items: &mut Vec<Item>) {
         for mut item in std::mem::take(items) {
             match &mut item {
@@ -94,7 +259,12 @@ impl Named<'_, '_> {
                         self.functions(value, origin, items);
                     }
                 }
-                Item::Declare(_) | Item::If(_) | Item::Checked(_) | Item::For(_) | Item::Launch(_) => {}
+                Item::Declare(_)
+                | Item::If(_)
+                | Item::Checked(_)
+                | Item::For(_)
+                | Item::Strips(_)
+                | Item::Launch(_) => {}
             }
             items.push(item);
         }
@@ -143,10 +313,13 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use crate::backend::c::{COptions, generate};
+    use crate::loops::ready;
+    use crate::pass::MachineModel;
     use crate::sdfg::{from_schedule, samples};
+    use crate::target::Target as Machine;
 
     /// The loops over a row that `body` becomes, for vectors of so many bytes.
-    fn generated(body: &str, vector_bytes: u64) -> String {
+    fn generated(body: &str, vector_bytes: u32) -> String {
         let tree = samples::parsed(&format!(
             "\
 schedule same
@@ -163,8 +336,9 @@ threads j in [0, J) parallel:
       b[i, j, k] = b[i, j, k] + t[i]
 "
         ));
-        let options = COptions { vector_bytes, ..COptions::default() };
-        let text = generate(&from_schedule::lower(&tree), &options).listing.text;
+        let machine = MachineModel { cores: 1, caches: Vec::new(), line_bytes: 64, vector_bytes };
+        let program = ready(&from_schedule::lower(&tree), &Machine::c(Some(&machine)));
+        let text = generate(&program, &COptions::default()).listing.text;
         let function = &text[text.find("void step_1_at").expect("there is a step")..];
         let loops = &function[function.find("  for (int64_t k = 0").expect("there is a loop")..];
         let loops = loops[..loops.find("\n}").expect("functions end")].lines();
@@ -322,7 +496,7 @@ threads j in [0, J) parallel:
 
     #[test]
     fn a_row_is_one_loop_where_cuts_do_not_pay() {
-        let is_cut = |body: &str, vector_bytes: u64| generated(body, vector_bytes).contains("i_strip");
+        let is_cut = |body: &str, vector_bytes: u32| generated(body, vector_bytes).contains("i_strip");
         assert!(is_cut("      t[i] = exp(a[i, j, k]) + 1.0\n", 32));
         assert!(!is_cut("      t[i] = exp(a[i, j, k]) + 1.0\n", 64), "it was not measured");
         assert!(!is_cut("      t[i] = exp(a[i, j, k] * 2.0)\n", 32), "there is one part");

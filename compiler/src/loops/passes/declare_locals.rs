@@ -2,11 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{Assign, Declare, Item, Read, Target, walk};
+use super::super::nodes::{Assign, Declare, Item, Program, Read, Target, each_read};
+use super::PassCx;
 use crate::expr::Expr;
 
+/// As options and remarks call it.
+pub const NAME: &str = "loops/declare-locals";
+
 /// Declares each local in the innermost block that holds all its uses.
-pub(super) fn declare_locals(items: &mut Vec<Item>) {
+///
+/// - **Precondition**: no local is declared.
+/// - **Effect**: a declaration stands before the first use; it has the value of the first assignment, where that is the
+///   first use, and is constant where it is the only one.
+/// - **Legality**: always; what a local holds when a block is entered again, nobody reads.
+/// - **Why**: what lives for short is kept in registers. Code generators need it, so it always runs.
+pub fn declare_locals(program: &mut Program, _: &mut PassCx) {
+    program.functions.iter_mut().for_each(|it| declare(&mut it.body));
+}
+
+fn declare(items: &mut Vec<Item>) {
     let mut found = Found::default();
     found.block(items, Block { around: Place { block: 0, at: 0 }, depth: 0 });
     let mut homes: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -109,25 +123,6 @@ impl Declarations {
             items.push(item);
         }
     }
-}
-
-/// Calls `each` for every local that items read or write, at any depth.
-pub(super) fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
-    walk(items, &mut |item| {
-        item.each_expr(&mut |expr| each_read(expr, each));
-        if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
-            each(*local);
-        }
-    });
-}
-
-/// Calls `each` for every local that an expression reads.
-fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
-    expr.accesses(&mut |read| {
-        if let Read::Local(local) = read {
-            each(*local);
-        }
-    });
 }
 
 fn reads(expr: &Expr<Read>, local: usize) -> bool {

@@ -4,8 +4,8 @@
 //! each other the outermost is NaN where any operand of any of them is, and which NaN is nobody's choice. Nor is there a
 //! question about what another operand was computed from: arithmetic hands NaN on.
 
-use super::hoist::Names;
-use super::nodes::{Assign, Item, Read, Target, any};
+use super::super::super::nodes::{Assign, Item, Read, Target, any};
+use super::super::Names;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
@@ -16,7 +16,7 @@ use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
 /// - **Effect**: operands that take computing are new locals.
 /// - **Legality**: without NaN, `min` and `min_c` are the same, and so are `max` and `max_c`.
 /// - **Why**: limiters are made of them, and lanes have an instruction for an extremum that does not look at NaN.
-pub(super) fn ask_for_nan_once(body: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+pub(super) fn ask_for_nan_once(body: &mut Vec<Item>, names: &mut Names<'_>) {
     for mut item in std::mem::take(body) {
         if let Item::Assign(Assign { value, origin, .. }) = &mut item {
             let origin = origin.clone();
@@ -27,7 +27,7 @@ pub(super) fn ask_for_nan_once(body: &mut Vec<Item>, names: &mut Names<'_, '_>) 
 }
 
 /// Every tree of extrema in an expression; what its operands are computed by goes to `before`.
-fn trees(expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+fn trees(expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>, names: &mut Names<'_>) {
     if n_extrema(expr) < 2 {
         expr.operands_mut().into_iter().for_each(|it| trees(it, origin, before, names));
         return;
@@ -75,7 +75,7 @@ fn leaves(
     found: &mut Vec<Expr<Read>>,
     origin: &Origin,
     before: &mut Vec<Item>,
-    names: &mut Names<'_, '_>,
+    names: &mut Names<'_>,
 ) {
     if n_extrema(expr) > 0
         && let ExprKind::Call(function, arguments) = &mut expr.kind
@@ -164,7 +164,7 @@ fn hands_on(expr: &Expr<Read>, input: &Expr<Read>, before: &[Item]) -> bool {
 mod tests {
     use expect_test::expect;
 
-    use super::super::samples::check;
+    use super::super::super::super::samples::check;
 
     #[test]
     fn extrema_of_extrema_ask_once_whether_anything_is_nan() {

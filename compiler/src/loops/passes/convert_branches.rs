@@ -6,12 +6,18 @@
 
 use std::collections::BTreeMap;
 
-use super::extrema::ask_for_nan_once;
-use super::hoist::Names;
-use super::nodes::{Assign, At, Branch, Element, If, Item, Read, Target, any, walk};
+mod extrema;
+
+use super::super::nodes::{Assign, At, Branch, Element, If, Item, Program, Read, Target, any, walk};
+use super::{Names, PassCx, each_body};
+use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::space::Symbol;
 use crate::types::DType;
+use extrema::ask_for_nan_once;
+
+/// As options and remarks call it.
+pub const NAME: &str = "loops/convert-branches";
 
 /// A branch that becomes a choice has at most so many arms.
 const MOST_ARMS: usize = 4;
@@ -23,36 +29,57 @@ const MOST_ARMS: usize = 4;
 ///   is stored and overwritten unread goes.
 /// - **Legality**: [`Choice::of`]. Every value is computed by the operations that computed it before.
 /// - **Why**: reads without masks, and rows that nobody reads from memory.
-pub(super) fn choose_in_lanes(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
-    if items.iter().any(|it| matches!(it, Item::For(it) if it.is_simd)) {
+pub fn convert_branches(program: &mut Program, cx: &mut PassCx) {
+    each_body(program, &mut |items, names| in_lanes(items, names, cx));
+    program.forget_reads();
+}
+
+fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
+    if items.iter().any(|it| matches!(it, Item::For(it) if it.is_simd)) && cx.may_change() {
         points_beside(items, names);
     }
     for item in items {
         match item {
             Item::For(it) if it.is_simd && is_plain(&it.body) => {
+                if !cx.may_change() {
+                    continue;
+                }
                 keep_values(&mut it.body, names);
                 let variable = it.positions.variable.clone();
                 drop_overwritten(&mut it.body, Some(&variable), names);
                 read_before_storing(&mut it.body, names);
                 for item in std::mem::take(&mut it.body) {
                     match item {
-                        Item::If(branches) => match Choice::of(&branches, &it.body, &variable) {
-                            Some(choice) => choice.make(branches, &mut it.body, names),
-                            None => it.body.push(Item::If(branches)),
-                        },
+                        Item::If(branches) => {
+                            let origins: Vec<Origin> =
+                                branches.branches.iter().map(|it| it.origin.clone()).collect();
+                            match Choice::of(&branches, &it.body, &variable) {
+                                Ok(choice) => {
+                                    cx.applied(
+                                        "the branch is a choice between values that all lanes compute",
+                                        &origins,
+                                    );
+                                    choice.make(branches, &mut it.body, names);
+                                }
+                                Err(blocked) => {
+                                    cx.missed(format!("the branch stays: {}", blocked.reason()), &origins);
+                                    it.body.push(Item::If(branches));
+                                }
+                            }
+                        }
                         item => it.body.push(item),
                     }
                 }
                 ask_for_nan_once(&mut it.body, names);
                 read_before_choosing(&mut it.body, &variable, names);
             }
-            item => item.blocks_mut().into_iter().for_each(|it| choose_in_lanes(it, names)),
+            item => item.blocks_mut().into_iter().for_each(|it| in_lanes(it, names, cx)),
         }
     }
 }
 
 /// Does the same with what stands beside a row: points that are a statement each.
-fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_>) {
     let is_point = |it: &Item| matches!(it, Item::Assign(_));
     let mut rest = std::mem::take(items);
     while let Some(first) = rest.first().map(is_point) {
@@ -69,7 +96,7 @@ fn points_beside(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
 
 /// Names what the arms of choices read, before the statement: a C compiler must not read it for lanes that do not come
 /// there, and masks each read.
-fn read_before_choosing(body: &mut Vec<Item>, variable: &Symbol, names: &mut Names<'_, '_>) {
+fn read_before_choosing(body: &mut Vec<Item>, variable: &Symbol, names: &mut Names<'_>) {
     for mut item in std::mem::take(body) {
         if let Item::Assign(it) = &mut item {
             let mut elements: Vec<(Element, DType)> = Vec::new();
@@ -127,7 +154,7 @@ fn is_plain(items: &[Item]) -> bool {
 }
 
 /// Keeps what is stored in a local, where a later statement reads it.
-fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
     let mut at = 0;
     while at < body.len() {
         let first = at + 1;
@@ -191,7 +218,7 @@ fn assigns(item: &Item, local: usize) -> bool {
 
 /// Leaves out what a statement stores where another one stores before it is read: at this point, or in another lane of
 /// the loop over this variable.
-fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<'_, '_>) {
+fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<'_>) {
     for at in (0..body.len()).rev() {
         if is_overwritten(body, at, lanes, names) {
             body.remove(at);
@@ -199,11 +226,11 @@ fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<
     }
 }
 
-fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Names<'_, '_>) -> bool {
+fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Names<'_>) -> bool {
     let Item::Assign(Assign { target: Target::Element(element), .. }) = &body[at] else { return false };
     let stores = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(it), .. }) if it == element);
     let Some(next) = body[at + 1..].iter().position(stores) else { return false };
-    let ring = names.arrays[element.array].container.ring;
+    let ring = names.arrays[element.array].ring;
     let is_apart = |read: &Element| match lanes {
         Some(variable) => element.is_apart_from_all(read, ring, variable),
         None => element.is_apart_from(read, ring),
@@ -221,11 +248,11 @@ fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Name
 
 /// Puts what a local keeps into memory behind the statements that read other elements of the array, so that no read
 /// waits for a store that a compiler cannot tell from it.
-fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_, '_>) {
+fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_>) {
     for at in (0..body.len()).rev() {
         let Item::Assign(Assign { target: Target::Element(stored), value, .. }) = &body[at] else { continue };
         let ExprKind::Access(Read::Local(local)) = value.kind else { continue };
-        let ring = names.arrays[stored.array].container.ring;
+        let ring = names.arrays[stored.array].ring;
         let mut last = at;
         for (place, item) in body.iter().enumerate().skip(at + 1) {
             let Item::Assign(it) = item else { break };
@@ -273,6 +300,24 @@ fn replace_reads(item: &mut Item, element: &Element, local: usize) {
     item.blocks_mut().into_iter().flatten().for_each(|it| replace_reads(it, element, local));
 }
 
+/// Why a branch is no choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Blocked {
+    TooManyArms,
+    WritesMemory,
+    Guards,
+}
+
+impl Blocked {
+    fn reason(self) -> &'static str {
+        match self {
+            Blocked::TooManyArms => "it has too many arms to compute all of them at each point",
+            Blocked::WritesMemory => "an arm does more than assign local values",
+            Blocked::Guards => "its condition is the same for all points, or tells where an element exists",
+        }
+    }
+}
+
 /// A branch whose arms assign locals alone.
 struct Choice {
     /// What some arm assigns, in the order in which it does.
@@ -284,13 +329,15 @@ impl Choice {
     ///
     /// All arms are evaluated then: so a condition must tell points apart by what is stored there, and not by where
     /// they are, which guards elements that need not exist.
-    fn of(branches: &If, before: &[Item], variable: &Symbol) -> Option<Self> {
+    fn of(branches: &If, before: &[Item], variable: &Symbol) -> Result<Self, Blocked> {
         if branches.branches.len() >= MOST_ARMS {
-            return None;
+            return Err(Blocked::TooManyArms);
         }
         let mut targets = Vec::new();
         for item in branches.branches.iter().flat_map(|it| &it.body).chain(&branches.otherwise) {
-            let Item::Assign(Assign { target: Target::Local(local), .. }) = item else { return None };
+            let Item::Assign(Assign { target: Target::Local(local), .. }) = item else {
+                return Err(Blocked::WritesMemory);
+            };
             if !targets.contains(local) {
                 targets.push(*local);
             }
@@ -307,14 +354,14 @@ impl Choice {
                 };
             });
             if !is_fit {
-                return None;
+                return Err(Blocked::Guards);
             }
         }
-        (!targets.is_empty()).then_some(Self { targets })
+        if targets.is_empty() { Err(Blocked::WritesMemory) } else { Ok(Self { targets }) }
     }
 
     /// Appends the arms, and the choices between what they assign.
-    fn make(self, branches: If, items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+    fn make(self, branches: If, items: &mut Vec<Item>, names: &mut Names<'_>) {
         let Some(origin) = branches.branches.first().map(|it| it.origin.clone()) else { return };
         let mut conditions = Vec::new();
         let mut arms = Vec::new();
@@ -380,7 +427,7 @@ impl Choice {
         &self,
         body: Vec<Item>,
         items: &mut Vec<Item>,
-        names: &mut Names<'_, '_>,
+        names: &mut Names<'_>,
     ) -> BTreeMap<usize, Expr<Read>> {
         let mut assigned: BTreeMap<usize, Expr<Read>> = BTreeMap::new();
         for item in body {
@@ -423,7 +470,7 @@ fn replace_locals(expr: &mut Expr<Read>, values: &BTreeMap<usize, Expr<Read>>) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::samples::check;
+    use super::super::super::samples::check;
 
     #[test]
     fn what_arms_read_is_read_before_where_the_choice_differs_from_point_to_point() {

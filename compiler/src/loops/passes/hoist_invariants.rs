@@ -1,32 +1,19 @@
-//! What is the same in all iterations of a loop and takes long to compute stands before the loop.
+//! Hoists loop-invariant computations that take long before the loop.
 //!
 //! A C compiler does this where it sees through memory; lanes of machine code, and elements that are stored on the way,
 //! hide it. No bit depends on it: each value is computed by the operations that computed it before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::nodes::{Array, Assign, At, Element, For, Item, Local, Read, Target, walk};
+use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target, walk};
+use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
-use crate::entity::Namer;
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Axis, Symbol};
-use crate::types::{BinaryOp, DType, Function};
+use crate::types::{BinaryOp, Function};
 
-/// What code has beside its statements.
-pub(crate) struct Names<'a, 'n> {
-    pub(crate) locals: &'a mut Vec<Local>,
-    pub(crate) arrays: &'a [Array],
-    pub(crate) namer: &'n mut Namer,
-}
-
-impl Names<'_, '_> {
-    /// A local that statements read.
-    pub(crate) fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
-        let name = self.namer.name(wanted);
-        self.locals.push(Local { name, dtype, is_read: true });
-        self.locals.len() - 1
-    }
-}
+/// As options and remarks call it.
+pub const NAME: &str = "loops/hoist-invariants";
 
 /// Puts what takes long and is the same in all iterations of a loop before it.
 ///
@@ -35,9 +22,13 @@ impl Names<'_, '_> {
 /// - **Legality**: [`Loop::is_same`]. An element is read earlier than it was only where the loop reads it whatever
 ///   comes, and never before a loop over levels, some of which need not exist.
 /// - **Why**: what depends on the level alone is a division or a logarithm for each point of a plane otherwise.
-pub(super) fn hoist(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
+pub fn hoist_invariants(program: &mut Program, cx: &mut PassCx) {
+    each_body(program, &mut |items, names| hoist(items, names, cx));
+}
+
+fn hoist(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
     let mut copies = BTreeSet::new();
-    block(items, names, &mut copies);
+    block(items, names, &mut copies, cx);
     if copies.is_empty() {
         return;
     }
@@ -56,16 +47,16 @@ pub(super) fn hoist(items: &mut Vec<Item>, names: &mut Names<'_, '_>) {
 }
 
 /// The loops of a block, from outside in.
-fn block(items: &mut Vec<Item>, names: &mut Names<'_, '_>, copies: &mut BTreeSet<usize>) {
+fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usize>, cx: &mut PassCx) {
     for mut item in std::mem::take(items) {
         if let Item::For(it) = &mut item {
-            let mut around = Loop::of(it, names);
+            let mut around = Loop::of(it, names, cx);
             let mut known = Known::default();
             around.items(&mut it.body, &mut known, Runs::Always);
             copies.append(&mut around.copies);
             items.append(&mut around.before);
         }
-        item.blocks_mut().into_iter().for_each(|it| block(it, names, copies));
+        item.blocks_mut().into_iter().for_each(|it| block(it, names, copies, cx));
         items.push(item);
     }
 }
@@ -113,6 +104,9 @@ impl Written {
             Item::Assign(Assign { target: Target::Local(local), .. }) => {
                 written.locals.insert(*local);
             }
+            Item::Strips(it) => {
+                written.positions.insert(it.positions.variable.clone());
+            }
             Item::For(it) => {
                 written.positions.insert(it.positions.variable.clone());
                 written.has_levels |= it.axis == Axis::K;
@@ -125,9 +119,11 @@ impl Written {
 }
 
 /// A loop, and what stands before it.
-struct Loop<'l, 'a, 'n> {
+struct Loop<'l, 'a> {
+    axis: Axis,
     written: Written,
-    names: &'l mut Names<'a, 'n>,
+    names: &'l mut Names<'a>,
+    cx: &'l mut PassCx,
     before: Vec<Item>,
     /// What stands before it, as expressions.
     values: Vec<(Expr<Read>, usize)>,
@@ -135,12 +131,20 @@ struct Loop<'l, 'a, 'n> {
     copies: BTreeSet<usize>,
 }
 
-impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
-    fn of(it: &For, names: &'l mut Names<'a, 'n>) -> Self {
+impl<'l, 'a> Loop<'l, 'a> {
+    fn of(it: &For, names: &'l mut Names<'a>, cx: &'l mut PassCx) -> Self {
         let mut written = Written::by(&it.body);
         written.positions.insert(it.positions.variable.clone());
         written.has_levels |= it.axis == Axis::K;
-        Self { written, names, before: Vec::new(), values: Vec::new(), copies: BTreeSet::new() }
+        Self {
+            axis: it.axis,
+            written,
+            names,
+            cx,
+            before: Vec::new(),
+            values: Vec::new(),
+            copies: BTreeSet::new(),
+        }
     }
 
     fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
@@ -173,7 +177,8 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
                     self.items(&mut it.body, &mut known.clone(), Runs::Perhaps);
                     known.forget(&written);
                 }
-                Item::Launch(_) => *known = Known::default(),
+                // Strips are made behind this pass; what they write is unknown here.
+                Item::Launch(_) | Item::Strips(_) => *known = Known::default(),
                 Item::Declare(_) => {}
             }
         }
@@ -238,7 +243,17 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
             return;
         }
         let found = self.values.iter().find(|(value, _)| value.is_same(expr)).map(|it| it.1);
+        if found.is_none() && !self.cx.may_change() {
+            return;
+        }
         let local = found.unwrap_or_else(|| {
+            self.cx.applied(
+                format!(
+                    "what is the same for all {} is computed once before the loop",
+                    self.axis.position_name()
+                ),
+                [origin],
+            );
             let wanted = wanted.map_or_else(|| "once".to_owned(), |it| format!("{it}_once"));
             let local = self.names.new_local(&wanted, expr.dtype);
             let (target, value) = (Target::Local(local), expr.clone());
@@ -275,7 +290,7 @@ impl<'l, 'a, 'n> Loop<'l, 'a, 'n> {
 }
 
 /// Whether a part of it takes longer than some additions.
-pub(crate) fn takes_long(expr: &Expr<Read>) -> bool {
+pub(super) fn takes_long(expr: &Expr<Read>) -> bool {
     let mut takes_long = false;
     expr.walk(&mut |it| takes_long |= is_long(it));
     takes_long
@@ -305,7 +320,7 @@ fn drop_assignments(items: &mut Vec<Item>, locals: &BTreeSet<usize>) {
 mod tests {
     use expect_test::expect;
 
-    use super::super::samples::check;
+    use super::super::super::samples::check;
 
     #[test]
     fn what_depends_on_the_level_alone_is_computed_once_for_it() {

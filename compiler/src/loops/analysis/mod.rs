@@ -1,0 +1,4 @@
+//! Facts about programs.
+
+pub mod repeat;
+pub mod uses;

@@ -1,0 +1,87 @@
+//! What is decided about loops and statements before any code is written, in the order in which it is.
+//!
+//! Each pass reads what the target can do ([`Target`]) and changes the program, or marks in it what code generators
+//! then write down.
+
+pub mod hoist_invariants;
+pub mod convert_branches;
+pub mod declare_locals;
+pub mod place_rows;
+pub mod mask_lanes;
+pub mod prefetch_rows;
+pub mod stream_stores;
+pub mod split_loops;
+pub mod block_rows;
+
+use super::nodes::{Array, Function, Item, Local, Program};
+use super::{print, validate};
+use crate::diag::{Listing, Origin};
+use crate::entity::Namer;
+use crate::pass::{Analyses, Level, Pass, Pipeline};
+use crate::target::Target;
+use crate::types::DType;
+
+/// What passes of this level get.
+pub type PassCx = crate::pass::PassCx<Program>;
+
+/// All passes, in order.
+pub const PASSES: &[Pass<Program>] = &[
+    // First, since it reads elements where they are read, before anything keeps them in locals.
+    Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
+    // What is the same for all lanes is no choice between them any more.
+    Pass { name: convert_branches::NAME, run: convert_branches::convert_branches, preserves: &[] },
+    // When all locals are there but those that have their declarations from the start.
+    Pass { name: declare_locals::NAME, run: declare_locals::declare_locals, preserves: &[] },
+    // By what loops store then.
+    Pass { name: place_rows::NAME, run: place_rows::place_rows, preserves: &[] },
+    Pass { name: prefetch_rows::NAME, run: prefetch_rows::prefetch_rows, preserves: &[] },
+    Pass { name: mask_lanes::NAME, run: mask_lanes::mask_lanes, preserves: &[] },
+    // Before loops are split: what is stored past the caches stays in one loop.
+    Pass { name: stream_stores::NAME, run: stream_stores::stream_stores, preserves: &[] },
+    Pass { name: split_loops::NAME, run: split_loops::split_loops, preserves: &[] },
+    // Last, of the loops that are left.
+    Pass { name: block_rows::NAME, run: block_rows::block_rows, preserves: &[] },
+];
+
+/// All of them.
+pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES };
+
+impl Level for Program {
+    const NAME: &'static str = "loops";
+    type Options = Target;
+
+    fn violations(&self) -> Vec<String> {
+        validate::validate(self)
+    }
+
+    fn listing(&self, _: &mut Analyses<Self>) -> Listing {
+        print::listing(self)
+    }
+
+    fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
+        self.functions.iter().for_each(|it| super::nodes::each_origin(&it.body, each));
+    }
+}
+
+/// What a program has beside its statements, while these are changed.
+struct Names<'a> {
+    locals: &'a mut Vec<Local>,
+    arrays: &'a [Array],
+    namer: &'a mut Namer,
+}
+
+impl Names<'_> {
+    /// A local that statements read.
+    fn new_local(&mut self, wanted: &str, dtype: DType) -> usize {
+        let name = self.namer.name(wanted);
+        self.locals.push(Local { name, dtype, is_read: true });
+        self.locals.len() - 1
+    }
+}
+
+/// Changes the body of each function, in order.
+fn each_body(program: &mut Program, change: &mut dyn FnMut(&mut Vec<Item>, &mut Names<'_>)) {
+    let Program { functions, locals, arrays, namer, .. } = program;
+    let mut names = Names { locals, arrays, namer };
+    functions.iter_mut().for_each(|Function { body, .. }| change(body, &mut names));
+}

@@ -1,0 +1,209 @@
+//! Stores rows past the caches that nobody reads soon.
+//!
+//! What is written once and read by nobody else here need not be fetched before, nor displace what is read. Where the
+//! fields of a call are larger than a last cache keeps from one call to the next, rows are stored by non-temporal stores
+//! of whole lines. How much that gains with which buffer is in `docs/benchmarks/loops.md`.
+//!
+//! ```text
+//! simd i in [0, I) parallel:               simd i in [0, I) parallel store past caches b[i, j, k]:
+//!   b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
+//! ```
+
+use std::collections::BTreeSet;
+
+use super::super::nodes::{
+    ArrayKind, Assign, At, Buffer, Element, For, Item, Program, Read, Storage, Stores, Target, any, walk,
+};
+use super::PassCx;
+use super::split_loops::{has_while, is_in_lanes};
+use crate::diag::Origin;
+use crate::space::{Affine, Axis, AxisSet};
+use crate::target::NonTemporal;
+use crate::types::DType;
+
+/// As options and remarks call it.
+pub const NAME: &str = "loops/stream-stores";
+
+/// Marks the arrays, and the loops that store their rows past the caches.
+///
+/// - **Precondition**: locals are declared.
+/// - **Effect**: [`Array::is_streamed`](super::super::nodes::Array::is_streamed), [`For::stores`].
+/// - **Legality**: [`is_streamed`]: the program reads nothing of an array but what it wrote at the same point a moment
+///   before; one place writes its rows.
+/// - **Why**: half of the traffic of a row that is written is its fetch.
+pub fn stream_stores(program: &mut Program, cx: &mut PassCx) {
+    let arrays = match cx.options.stores.value {
+        NonTemporal::Vectors => unread(program),
+        NonTemporal::Rows { .. } | NonTemporal::Registers { .. } => written_in_rows(program),
+    };
+    for array in arrays {
+        if cx.may_change() {
+            program.arrays[array].is_streamed = true;
+            program.stream_from = cx.options.stream_from.value;
+            let (name, reason) = (&program.arrays[array].stencil_name, cx.options.stores.reason);
+            let message =
+                format!("rows of `{name}` are stored past the caches, where these are smaller: {reason}");
+            let mut origins: Vec<Origin> = Vec::new();
+            program.functions.iter().for_each(|it| {
+                walk(&it.body, &mut |item| {
+                    if let Item::Assign(Assign { target: Target::Element(element), origin, .. }) = item
+                        && element.array == array
+                    {
+                        origins.push(origin.clone());
+                    }
+                });
+            });
+            cx.applied(message, &origins);
+        }
+    }
+    for function in 0..program.functions.len() {
+        let mut body = std::mem::take(&mut program.functions[function].body);
+        mark(program, &mut body, cx);
+        program.functions[function].body = body;
+    }
+}
+
+/// Marks the loops.
+fn mark(program: &Program, items: &mut [Item], cx: &PassCx) {
+    for item in items {
+        if let Item::For(it) = item {
+            // What is strip-mined for its `while` is no loop over a row any more.
+            let is_mined = has_while(it) && is_in_lanes(it);
+            let rows = if is_mined { Vec::new() } else { streamed_rows(program, it) };
+            if let Some(buffer) = buffer(program, it, &rows, cx.options.stores.value) {
+                it.stores = Some(Stores { rows, buffer });
+            }
+        }
+        item.blocks_mut().into_iter().for_each(|it| mark(program, it, cx));
+    }
+}
+
+/// Where rows are before they are stored; none where there are none, or where each vector is stored as it is.
+fn buffer(program: &Program, it: &For, rows: &[Element], stores: NonTemporal) -> Option<Buffer> {
+    let dtype = |row: &Element| program.arrays[row.array].dtype;
+    let is_one_size = rows.windows(2).all(|pair| dtype(&pair[0]) == dtype(&pair[1]));
+    let is_plain = !any(&it.body, &mut |it| matches!(it, Item::While(_) | Item::Checked(_)));
+    match stores {
+        _ if rows.is_empty() => None,
+        NonTemporal::Vectors => None,
+        NonTemporal::Rows { elements } => Some(Buffer::Row { elements }),
+        NonTemporal::Registers { one, several, elements } => match (is_one_size && is_plain, rows.len()) {
+            (false, _) => Some(Buffer::Row { elements }),
+            (true, 1) => Some(Buffer::Registers { bytes: one }),
+            // Shorter ones of several rows wait for each other.
+            (true, _) => Some(Buffer::Registers { bytes: several }),
+        },
+    }
+}
+
+/// The fields that the program writes and never reads.
+fn unread(program: &Program) -> BTreeSet<usize> {
+    let is_meant = |&at: &usize| {
+        let it = &program.arrays[at];
+        it.kind == ArrayKind::Field { is_read: false, is_written: true }
+            && it.storage == Storage::Caller
+            && it.axes == AxisSet::IJK
+            && it.shape.len() == 3
+            && it.dtype.is_float()
+    };
+    (0..program.arrays.len()).filter(is_meant).collect()
+}
+
+/// The arrays of which the program writes whole rows, and reads nothing but what it wrote at the same point a moment
+/// before.
+fn written_in_rows(program: &Program) -> BTreeSet<usize> {
+    let mut arrays = BTreeSet::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| {
+            if let Item::For(it) = item {
+                arrays.extend(rows_of(it).map(|row| row.array).filter(|&array| is_streamed(program, array)));
+            }
+        });
+    }
+    arrays
+}
+
+fn is_streamed(program: &Program, array: usize) -> bool {
+    let it = &program.arrays[array];
+    matches!(it.kind, ArrayKind::Field { is_written: true, .. })
+        && it.storage == Storage::Caller
+        && it.axes == AxisSet::IJK
+        && it.shape.len() == 3
+        && matches!(it.dtype, DType::Float64 | DType::Float32)
+        && reads_what_it_wrote(program, array)
+}
+
+/// Whether each read of an array stands behind the assignment of the same element of a row, in the same loop.
+fn reads_what_it_wrote(program: &Program, array: usize) -> bool {
+    let (mut n_all, mut n_behind) = (0, 0);
+    for function in &program.functions {
+        n_all += reads(&function.body, &|it| it.array == array);
+        walk(&function.body, &mut |item| {
+            let Item::For(it) = item else { return };
+            // What is assigned twice is one row, whose reads count once.
+            let mut rows: Vec<&Element> = Vec::new();
+            for row in rows_of(it).filter(|row| row.array == array) {
+                if rows.contains(&row) {
+                    continue;
+                }
+                rows.push(row);
+                let assigns = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(element), .. }) if element == row);
+                let behind = it.body.iter().position(assigns).map_or(it.body.len(), |at| at + 1);
+                n_behind += reads(&it.body[behind..], &|it| it == row);
+            }
+        });
+    }
+    n_all == n_behind
+}
+
+/// How often items read elements that satisfy something.
+fn reads(items: &[Item], is_meant: &dyn Fn(&Element) -> bool) -> usize {
+    let mut n = 0;
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| {
+            expr.accesses(&mut |read| {
+                n += usize::from(matches!(read, Read::Element(element) if is_meant(element)));
+            });
+        });
+    });
+    n
+}
+
+/// The rows that a loop along i writes and nobody else reads.
+fn streamed_rows(program: &Program, it: &For) -> Vec<Element> {
+    let mut rows: Vec<Element> =
+        rows_of(it).filter(|row| program.arrays[row.array].is_streamed).cloned().collect();
+    // Of an array that is written in two places each row would need a place of its own.
+    let arrays: BTreeSet<usize> = rows.iter().map(|it| it.array).collect();
+    if arrays.len() < rows.len() || is_written_elsewhere(it, &rows) {
+        rows.clear();
+    }
+    rows
+}
+
+/// The rows that a loop along i writes at every point of it.
+fn rows_of(it: &For) -> impl Iterator<Item = &Element> {
+    let is_along = it.is_simd && it.axis == Axis::I && it.positions.step == 1;
+    let variable = &it.positions.variable;
+    let along = move |at: &At| matches!(at, At::Known(sum) if *sum == Affine::symbol(variable));
+    let beside = move |at: &At| matches!(at, At::Known(sum) if sum.factor(variable) == 0);
+    let targets = it.body.iter().filter_map(|item| match item {
+        Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
+        _ => None,
+    });
+    targets.filter(move |element| match element.index.split_first() {
+        Some((first, rest)) => is_along && along(first) && rest.iter().all(beside),
+        None => false,
+    })
+}
+
+/// Whether something in a loop writes rows of these arrays in another way.
+fn is_written_elsewhere(it: &For, rows: &[Element]) -> bool {
+    let mut n = 0;
+    walk(&it.body, &mut |item| {
+        if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
+            n += usize::from(rows.iter().any(|row| row.array == element.array));
+        }
+    });
+    n > rows.len()
+}

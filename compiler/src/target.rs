@@ -1,0 +1,220 @@
+//! What a target can do, as data: passes decide by it, and nothing else reads it.
+//!
+//! A width of vectors stands for no machine here. What was measured on one is a capability with a name, and each has
+//! the reason why it is as it is; the figures are in `docs/benchmarks/loops.md`.
+
+use crate::pass::MachineModel;
+
+/// What is known of a target, and why it is so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capability<T> {
+    pub value: T,
+    /// One sentence without a final dot: remarks end with it.
+    pub reason: &'static str,
+}
+
+impl<T> Capability<T> {
+    const fn new(value: T, reason: &'static str) -> Self {
+        Self { value, reason }
+    }
+}
+
+/// A target of code generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    pub name: &'static str,
+    /// Bits of the widest vectors that code has; 0 where they are not known.
+    pub vector_bits: u32,
+    /// How the lanes of a loop run a branch or a `while`.
+    pub divergence: Capability<Divergence>,
+    /// How loops are split at functions that take long.
+    pub fission: Capability<Fission>,
+    /// What becomes of the last iterations of a row that fill no vector.
+    pub remainder: Capability<Remainder>,
+    /// How rows are stored that nobody reads soon.
+    pub stores: Capability<NonTemporal>,
+    /// From so many bytes of all fields on, such rows are stored past the caches.
+    pub stream_from: Capability<u64>,
+    /// How far ahead rows are prefetched; none where code cannot.
+    pub prefetch: Capability<Option<Prefetch>>,
+    /// Whether lanes hold integers of 8 and 16 bits.
+    pub has_narrow_lanes: Capability<bool>,
+    /// Bytes of a cache line.
+    pub line_bytes: u32,
+    /// Blocks and threads of a launch; none where loops over a grid are plain loops.
+    pub grid: Capability<Option<Grid>>,
+}
+
+/// How lanes run what is not the same for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divergence {
+    /// A `while` in a loop of lanes is strip-mined: its iterations are loops over a strip of so many.
+    Strips { width: u32 },
+    /// Under masks, in the loop itself.
+    Masks,
+}
+
+/// How loops are split at functions that take long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fission {
+    /// They are not.
+    Whole,
+    /// Into loops over a strip of so many iterations, one behind the other.
+    Strips { width: u32 },
+    /// Within a loop of lanes: some vectors pass one part before the next part begins.
+    Vectors,
+}
+
+/// What becomes of the last iterations of a row that fill no vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remainder {
+    /// A loop of its own, as the compiler of the target makes it.
+    Loop,
+    /// Loops run in blocks of so many bytes, of which the last one overlaps the one before; in programs that have at
+    /// least so many of them in one iteration of a loop around.
+    Blocks { bytes: i64, least_loops: usize },
+    /// The last vector overlaps the one before, where iterations may run twice.
+    Overlap,
+    /// A vector under a mask.
+    Mask,
+}
+
+/// How rows are stored past the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NonTemporal {
+    /// From an array of so many elements, in which they are computed before.
+    Rows { elements: u32 },
+    /// From an array of so many bytes, for loops that store one row and for others.
+    Registers { one: i64, several: i64, elements: u32 },
+    /// Vector by vector, as they are computed.
+    Vectors,
+}
+
+/// How far ahead rows are prefetched: the fewer operations an iteration has, the sooner it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Prefetch {
+    /// In iterations.
+    pub least: usize,
+    pub most: usize,
+    /// Operations for each point of a row that take as long as memory does to answer while it is busy.
+    pub operations: usize,
+}
+
+/// What a launch may have on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Along each of three axes.
+    pub blocks: [u32; 3],
+    /// In one block.
+    pub threads: u32,
+}
+
+/// Points of a row that are stored together: a few pages of the first cache, but no whole ones, since rows of whole
+/// pages share its sets.
+const ROW_ELEMENTS: u32 = 672;
+
+/// Iterations of a strip: several vectors hide each other's latency, and few iterations wait for the others.
+const STRIP: u32 = 32;
+
+/// Where nothing is known of the caches.
+const STREAM_FROM: u64 = 16 << 20;
+
+impl Target {
+    /// C that a compiler makes code of, for this machine where it is known.
+    #[must_use]
+    pub fn c(machine: Option<&MachineModel>) -> Self {
+        let vector_bits = machine.map_or(0, |it| it.vector_bytes * 8);
+        let fission = match vector_bits {
+            256 => Capability::new(
+                Fission::Strips { width: STRIP },
+                "with vectors of 256 bits, short loops have more iterations of a function in flight than a long body",
+            ),
+            _ => Capability::new(Fission::Whole, "no gain of split loops is known for these vectors"),
+        };
+        let remainder = if vector_bits >= 512 {
+            Capability::new(
+                Remainder::Blocks { bytes: 64, least_loops: 4 },
+                "a C compiler splits each row into peel, main and remainder loop; with 32 vector registers whole blocks cost less",
+            )
+        } else {
+            Capability::new(Remainder::Loop, "with fewer than 32 vector registers blocks gain nothing")
+        };
+        let stores = if vector_bits == 256 {
+            Capability::new(
+                NonTemporal::Registers { one: 256, several: 512, elements: ROW_ELEMENTS },
+                "half of the vector registers hold what is stored next, and a line is stored as it is computed",
+            )
+        } else {
+            Capability::new(
+                NonTemporal::Rows { elements: ROW_ELEMENTS },
+                "rows are stored as whole lines from the first cache",
+            )
+        };
+        Self {
+            name: "c",
+            vector_bits,
+            divergence: Capability::new(
+                Divergence::Strips { width: STRIP },
+                "a C compiler makes no vector loop of a loop with a `while` inside",
+            ),
+            fission,
+            remainder,
+            stores,
+            stream_from: stream_from(machine),
+            prefetch: Capability::new(Some(prefetch(vector_bits)), PREFETCH),
+            has_narrow_lanes: Capability::new(true, "a C compiler widens them"),
+            line_bytes: 64,
+            grid: Capability::new(None, "C has no grid of blocks"),
+        }
+    }
+
+    /// Machine code with vectors of so many bits, for this machine where it is known.
+    #[must_use]
+    pub fn native(vector_bits: u32, machine: Option<&MachineModel>) -> Self {
+        let is_wide = vector_bits >= 256;
+        Self {
+            name: "native",
+            vector_bits,
+            divergence: Capability::new(Divergence::Masks, "each vector instruction takes a mask or a blend"),
+            fission: match vector_bits {
+                256 => Capability::new(
+                    Fission::Vectors,
+                    "with 16 vector registers, several vectors of one function are in flight only where it stands alone",
+                ),
+                _ => Capability::new(Fission::Whole, "there are registers enough for a whole body"),
+            },
+            remainder: match vector_bits {
+                256 => Capability::new(
+                    Remainder::Overlap,
+                    "masked loads and stores are slow without mask registers",
+                ),
+                512.. => Capability::new(Remainder::Mask, "mask registers cost nothing"),
+                _ => Capability::new(Remainder::Loop, "the last iterations run one by one"),
+            },
+            stores: Capability::new(NonTemporal::Vectors, "a whole line is stored by few instructions"),
+            stream_from: stream_from(machine),
+            prefetch: Capability::new(is_wide.then(|| prefetch(vector_bits)), PREFETCH),
+            has_narrow_lanes: Capability::new(false, "no vector operations on 8 or 16 bits are made here"),
+            line_bytes: 64,
+            grid: Capability::new(None, "a processor has no grid of blocks"),
+        }
+    }
+}
+
+const PREFETCH: &str = "hardware follows a row, and is late for the first lines of the next one";
+
+/// With vectors of 512 bits an iteration of many operations is shorter than memory takes. With others it is longer, and
+/// what is prefetched too early displaces what is read in between.
+fn prefetch(vector_bits: u32) -> Prefetch {
+    Prefetch { least: if vector_bits >= 512 { 2 } else { 1 }, most: 6, operations: 48 }
+}
+
+/// More than half of the last cache is lost when the next call comes: what was read and what the call writes share it.
+fn stream_from(machine: Option<&MachineModel>) -> Capability<u64> {
+    match machine.map(MachineModel::last_cache_bytes) {
+        Some(bytes) if bytes > 0 => {
+            Capability::new(bytes / 2, "half of the last cache is left from one call to the next")
+        }
+        _ => Capability::new(STREAM_FROM, "the caches of the machine are not known"),
+    }
+}
