@@ -9,6 +9,7 @@ use isobar_compiler::backend::c::{ArgumentKind, Artifact, COptions, FLAGS, gener
 use isobar_compiler::backend::debug::{NoControl, Stop, run};
 use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::diag::Diagnostics;
+use isobar_compiler::loops::ready;
 use isobar_compiler::oir::analysis::extents::extents;
 use isobar_compiler::oir::analysis::program_order;
 use isobar_compiler::oir::nodes::{ParamKind, Stencil};
@@ -104,7 +105,7 @@ pub(super) fn prepared(
         "{}",
         sdfg::print::listing(&graph).text
     );
-    let artifact = generate(&graph, &COptions::default());
+    let artifact = generate(&ready(&graph, &isobar_compiler::target::Target::c(None)), &COptions::default());
     let arguments = stencil.params.iter().map(|param| match param.what {
         ParamKind::Scalar(scalar) => {
             Argument::Scalar(Value::Float64(2.5).cast(stencil.scalars[scalar].dtype))

@@ -30,6 +30,7 @@ pub fn title(stage: Stage) -> &'static str {
         Stage::Sdfg => "SDFG",
         Stage::Python => "Python",
         Stage::Numpy => "NumPy",
+        Stage::Loops => "Loops",
         Stage::C => "C",
     }
 }
@@ -46,6 +47,7 @@ fn about(stage: Stage) -> &'static str {
         Stage::Sdfg => "states, maps, tasklets and what moves between them",
         Stage::Python => "the loops in plain Python, which runs",
         Stage::Numpy => "operations on whole arrays in NumPy, which runs",
+        Stage::Loops => "loops and statements over elements, as all code generators read them",
         Stage::C => "generated C with OpenMP",
     }
 }
