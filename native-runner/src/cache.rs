@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use isobar_protocol::report::{CacheEntry, Explanation};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -103,6 +102,29 @@ pub(crate) fn processor() -> String {
 struct Description {
     stencil: String,
     parts: Parts,
+}
+
+/// An entry as a list of the cache shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CacheEntry {
+    /// The hash of all that decides the code.
+    pub key: String,
+    pub stencil: String,
+    /// Of the library.
+    pub bytes: u64,
+    /// Whether it is as it was written.
+    pub is_whole: bool,
+}
+
+/// Whether code is in the cache, and if not, by what it differs from the entry that is most like it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Explanation {
+    pub key: String,
+    pub is_hit: bool,
+    /// The key of the entry that is most like it.
+    pub nearest: Option<String>,
+    /// The parts that differ from those of that entry.
+    pub differs: Vec<&'static str>,
 }
 
 /// A library in the cache, and the hash that proves that it is whole.
@@ -230,12 +252,7 @@ pub(crate) fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation 
     let others = others.map(|(it, key)| (it.stencil != stencil, it.parts.differing(parts), key));
     // Another text of the same stencil is nearer than the same compiler.
     match others.min_by_key(|(is_other, differs, key)| (*is_other, differs.len(), key.clone())) {
-        Some((_, differs, nearest)) => Explanation {
-            key,
-            is_hit: false,
-            nearest: Some(nearest),
-            differs: differs.into_iter().map(str::to_owned).collect(),
-        },
+        Some((_, differs, nearest)) => Explanation { key, is_hit: false, nearest: Some(nearest), differs },
         None => Explanation { key, ..Explanation::default() },
     }
 }
@@ -301,7 +318,7 @@ mod tests {
         let found = explain(root.path(), "copy", &other);
         assert_eq!(
             (found.is_hit, found.nearest, found.differs),
-            (false, Some(entry.key), vec!["text".to_owned(), "flags".to_owned()])
+            (false, Some(entry.key), vec!["text", "flags"])
         );
         assert_eq!(clear(root.path()).expect("it is ours"), 1);
         assert_eq!(list(root.path()), []);

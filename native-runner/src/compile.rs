@@ -6,10 +6,7 @@ use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::c::Artifact;
 use isobar_compiler::diag::{FileId, Span, StmtId};
-use isobar_compiler::inputs::{self, Directives};
-use isobar_compiler::npir::nodes as npir;
-use isobar_compiler::oir::analysis::extents::Extents;
-use isobar_compiler::oir::nodes as oir;
+use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{Printer, Timer};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
@@ -23,8 +20,9 @@ use isobar_protocol::request::Request;
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
+use crate::executors::events::milliseconds;
 use crate::executors::rayon;
-use crate::plan;
+use crate::machine::LINE_BYTES;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -74,10 +72,6 @@ fn timer() -> Timer<impl FnMut() -> f64> {
     Timer::new(move || milliseconds(begun.elapsed()))
 }
 
-pub(crate) fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
 /// Compiles in this process.
 pub(crate) fn here(request: &Request) -> Compiled {
     let limits = Limits::default().with_local_files();
@@ -119,9 +113,15 @@ pub(crate) fn machine_code(request: &Request) -> Result<String, String> {
             return Ok(String::new());
         }
         let [i, j, k] = request.domain.or(source.directives.domain).unwrap_or([128, 128, 80]);
-        rayon::listing(&compilation, Domain::new(i, j, k), plan::rows(request))
+        rayon::listing(&compilation, Domain::new(i, j, k), rows(request))
     });
     made.unwrap_or_else(|_| Err("the compiler crashed".to_owned()))
+}
+
+/// How the fields lie that are made for a request.
+pub(crate) fn rows(request: &Request) -> Rows {
+    let line_bytes = request.passes.machine.as_ref().map_or(LINE_BYTES, |it| it.line_bytes);
+    Rows::AtLines { bytes: usize::try_from(line_bytes).unwrap_or(0) }
 }
 
 /// The course of a compilation: its steps, what passes report, and the levels as they change, where these are wanted.
@@ -241,16 +241,6 @@ pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
         format!("there is no {stage} of this stencil"),
         "look at the level before it",
     )
-}
-
-/// What the interpreter runs.
-pub(crate) fn oir(compilation: &Compilation) -> Option<(&oir::Stencil, &Extents)> {
-    compilation.levels.oir.as_ref().zip(compilation.levels.extents.as_ref())
-}
-
-/// What works on whole arrays.
-pub(crate) fn npir(compilation: &Compilation) -> Option<&npir::Stencil> {
-    compilation.levels.npir()
 }
 
 /// What the C compiler compiles.

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use isobar_protocol::request::Machine;
 
-use serde::{Deserialize, Serialize};
-
+use crate::executors::CCompiler;
 use crate::machine::Found;
 
 /// The part of the environment that counts. `main` is the only place that reads it.
@@ -45,27 +44,12 @@ pub struct Tools {
     pub machine_from: BTreeMap<String, String>,
 }
 
-/// A C compiler of the system.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CCompiler {
-    pub program: PathBuf,
-    /// The first line that it says of itself.
-    pub version: String,
-}
-
-impl CCompiler {
-    /// Whether it is clang, under whatever name.
-    #[must_use]
-    pub fn is_clang(&self) -> bool {
-        self.version.contains("clang")
-    }
-}
-
 impl Tools {
     /// Looks for what jobs need.
     #[must_use]
     pub fn find(environment: &Environment) -> Self {
         let Found { machine, from } = Found::here();
+        let machine = Machine::from(&machine);
         Self {
             worker: environment.program.clone(),
             path: environment.path.clone(),

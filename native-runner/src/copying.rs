@@ -7,12 +7,11 @@ use std::sync::{Arc, Barrier};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use isobar_protocol::bench::{CopyRate, Samples};
-use isobar_protocol::request::Machine;
+use isobar_compiler::pass::MachineModel;
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
-use crate::compile::milliseconds;
+use crate::executors::events::milliseconds;
 
 /// Threads that copy at the same time, each between two arrays of its own.
 #[derive(Debug)]
@@ -122,6 +121,15 @@ impl Drop for Copiers {
     }
 }
 
+/// How fast a machine copies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CopyRate {
+    /// Read and written, together.
+    pub bytes_per_s: f64,
+    /// Threads that copied at the same time.
+    pub threads: u32,
+}
+
 /// What was measured of this machine.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
@@ -140,7 +148,7 @@ const TIMES: usize = 5;
 /// kept below `root`. None where it cannot be kept: nobody waits for it at every run.
 pub(crate) fn rate(
     root: &Path,
-    machine: &Machine,
+    machine: &MachineModel,
     threads: u32,
     measure: impl FnOnce(u64) -> Option<CopyRate>,
 ) -> Option<CopyRate> {
@@ -166,8 +174,9 @@ pub(crate) fn rate(
 #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
 pub(crate) fn measured(bytes: u64, threads: u32) -> Option<CopyRate> {
     let mut copiers = Copiers::new(bytes, threads);
-    let times = (0..TIMES).map(|_| milliseconds(copiers.copy())).collect();
-    let ms = Samples::of(times)?.median_ms;
+    let mut times: Vec<f64> = (0..TIMES).map(|_| milliseconds(copiers.copy())).collect();
+    times.sort_by(f64::total_cmp);
+    let ms = times[TIMES / 2];
     (ms > 0.0).then(|| CopyRate { bytes_per_s: bytes as f64 / (ms * 1e-3), threads })
 }
 
@@ -193,7 +202,7 @@ mod tests {
     #[test]
     fn a_rate_is_measured_once_on_each_machine() {
         let root = tempfile::tempdir().expect("a folder");
-        let machine = |cores| Machine { cores, caches: Vec::new(), line_bytes: 64, vector_bytes: 16 };
+        let machine = |cores| MachineModel { cores, caches: Vec::new(), line_bytes: 64, vector_bytes: 16 };
         let of = |bytes_per_s| move |_| Some(CopyRate { bytes_per_s, threads: 1 });
         let rate =
             |cores, rate| super::rate(root.path(), &machine(cores), 1, of(rate)).map(|it| it.bytes_per_s);

@@ -18,6 +18,7 @@ mod cache;
 mod tuned;
 mod copying;
 mod random;
+pub mod translate;
 
 // The door of the compiler.
 pub mod compile;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use isobar_protocol::request::{Cache, Machine};
+use isobar_compiler::pass::{Cache, MachineModel};
 
 /// A machine, and where each value is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    pub machine: Machine,
+    pub machine: MachineModel,
     pub from: BTreeMap<String, String>,
 }
 
@@ -39,7 +39,7 @@ impl Found {
         note("line_bytes", if line.is_some() { "/sys/devices/system/cpu/cpu0/cache" } else { TAKEN });
         let vector = vector_bytes(root);
         note("vector_bytes", if vector.is_some() { "/proc/cpuinfo" } else { TAKEN });
-        let machine = Machine {
+        let machine = MachineModel {
             cores: cores.max(1),
             caches,
             line_bytes: line.unwrap_or(LINE_BYTES),
@@ -130,7 +130,7 @@ mod tests {
         let found = Found::below(root.path(), 8);
         let cache = |bytes, cores| Cache { bytes, cores };
         let caches = vec![cache(48 << 10, 2), cache(1 << 20, 2), cache(32 << 20, 8)];
-        assert_eq!(found.machine, Machine { cores: 8, caches, line_bytes: 128, vector_bytes: 32 });
+        assert_eq!(found.machine, MachineModel { cores: 8, caches, line_bytes: 128, vector_bytes: 32 });
         assert!(found.from.values().all(|it| it != TAKEN));
     }
 

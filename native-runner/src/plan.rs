@@ -9,16 +9,15 @@ use isobar_compiler::backend::launch::{Argument, Call, Launch, bind};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::diag::{Diagnostic, FileId, Span};
-use isobar_compiler::inputs::{self, Directives, Rows};
+use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
-use crate::compile::Source;
+use crate::compile::{self, Source};
 use crate::executors::{Executor, Near};
-use crate::machine::LINE_BYTES;
 use crate::npz::{self, Unread};
 
 /// Why a request is not run.
@@ -97,7 +96,7 @@ pub(crate) fn launch(
     if let Some(generators) = &request.init {
         let directives = with_overrides(&source.directives, generators, signature, &call)?;
         let domain = domain_for(request, &directives, signature, &call)?;
-        let rows = rows(request);
+        let rows = compile::rows(request);
         let made = inputs::bytes_with(signature, domain, rows);
         room.needed(compilation, domain, given.saturating_add(made), &[])?;
         let near = Near::of(room.threads);
@@ -106,12 +105,6 @@ pub(crate) fn launch(
     let launch = compilation.bind(call).map_err(Refusal::Call)?;
     let needed = needed(compilation, &launch, room)?;
     Ok((launch, needed))
-}
-
-/// How the fields lie that are made for a request.
-pub(crate) fn rows(request: &Request) -> Rows {
-    let line_bytes = request.passes.machine.as_ref().map_or(LINE_BYTES, |it| it.line_bytes);
-    Rows::AtLines { bytes: usize::try_from(line_bytes).unwrap_or(0) }
 }
 
 /// What a run needs that is called with these arguments.

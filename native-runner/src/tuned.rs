@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache;
 use crate::compile::Source;
-use crate::config::CCompiler;
-use crate::executors::Backend;
+use crate::executors::{Backend, CCompiler};
 
 /// A schedule with what is told of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

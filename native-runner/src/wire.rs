@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::config::{CCompiler, Tools};
-use crate::executors::{Setting, Vectors};
+use crate::config::Tools;
+use crate::executors::{CCompiler, Setting, Vectors};
+use crate::translate;
 
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,7 +63,7 @@ impl Order {
             cache: self.cache.as_deref(),
             temporary: &self.temporary,
             threads: self.threads,
-            mode: self.request.options.mode,
+            mode: translate::mode(self.request.options.mode),
             vectors: Vectors::Widest,
             has_lines: self.request.options.lines,
         }

@@ -26,13 +26,14 @@ use rustix::process::{
 };
 use rustix::thread::set_no_new_privs;
 
-use crate::compile::{self, STACK_BYTES, Source, milliseconds};
+use crate::compile::{self, STACK_BYTES, Source};
 use crate::copying;
 use crate::error::count;
-use crate::executors::steps::{self, Sink, Step, step};
+use crate::executors::events::{self, Event, Sink, Step, milliseconds, step};
 use crate::executors::{Backend, Executor, Failure};
 use crate::plan::{self, Refusal, Room};
 use crate::problems;
+use crate::translate;
 use crate::tuned::{self, For};
 use crate::wire::{self, Order};
 
@@ -138,13 +139,13 @@ struct Compiled {
 fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
     let request = &order.request;
     let source = Source::of(request);
-    let sink = |event: EventKind| tell(event, None);
+    let sink = |event: Event| tell(translate::event(event), None);
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
     levels.close();
     let places = Places::new(compilation.sources());
     for diagnostic in &compilation.diagnostics {
-        sink(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) });
+        tell(EventKind::Diagnostic { diagnostic: places.diagnostic(diagnostic) }, None);
     }
     if compilation.has_errors() {
         let errors = compilation.diagnostics.iter().filter(|it| it.severity == Severity::Error).count();
@@ -153,13 +154,13 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
         return Err(End(EndReason::Error, Some(problem)));
     }
     if compilation.stencil.is_none() {
-        sink(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) });
+        tell(EventKind::Diagnostic { diagnostic: compile::no_stencil(request) }, None);
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
     // This level is made when it is asked for.
     if Backend::all_of(request).is_ok_and(|it| it.contains(&Backend::Numpy)) {
-        step("npir", &sink, || compile::npir(&compilation).is_some());
+        step("npir", &sink, || compilation.levels.npir().is_some());
     }
     Ok(Compiled { source, compilation })
 }
@@ -172,7 +173,7 @@ fn inputs(
     executors: &[Box<dyn Executor>],
     tell: Tell<'_>,
 ) -> Result<(Launch, Memory), End> {
-    let sink = |event: EventKind| tell(event, None);
+    let sink = |event: Event| tell(translate::event(event), None);
     let Compiled { source, compilation } = compiled;
     let room = room(order, executors);
     let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
@@ -211,25 +212,25 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
     let executors = [backend.executor()];
     let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
-    let sink = |event: EventKind| tell(event, None);
+    let sink = |event: Event| tell(translate::event(event), None);
     let mut compilation = Arc::clone(&compiled.compilation);
     if let Some((other, tuned)) = with_kept(order, compiled, backend, launch.domain, tell) {
         memory = plan::needed(&other, &launch, &room(order, &executors))
             .map_err(|refusal| refused(refusal, &other, tell))?;
         compilation = other;
-        sink(EventKind::Tuned { tuned });
+        tell(EventKind::Tuned { tuned }, None);
     }
-    sink(EventKind::Memory { memory });
+    tell(EventKind::Memory { memory }, None);
     let compilation = &*compilation;
     let Some(signature) = &compilation.signature else { return Ok(()) };
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
-        steps::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
+        events::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
         let steps = graph_steps(compilation, &[prepared.progress().step_ms()]);
         if !steps.is_empty() {
-            sink(EventKind::Steps { steps });
+            tell(EventKind::Steps { steps }, None);
         }
         Ok(())
     });
@@ -238,7 +239,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     drop(launch);
     // An interpreter is never near it.
     if backend != Backend::Debug && bytes > 0 {
-        tell_copy_rate(order, &sink);
+        tell_copy_rate(order, tell);
     }
     Ok(())
 }
@@ -255,13 +256,13 @@ fn with_kept(
     let root = order.cache.as_ref().filter(|_| tuned::is_wanted(request, backend))?;
     let key = For { request, source, backend, threads: order.threads, cc, domain }.key();
     let kept = tuned::find(root, &key)?;
-    let sink = |event: EventKind| tell(event, None);
+    let sink = |event: Event| tell(translate::event(event), None);
     let compilation =
         step("kept schedule", &sink, || source.with_schedule(&kept.document).compile(&mut pipeline::NoHook));
     // The compiler was another one when it was kept. That is no error of this run.
     if compilation.has_errors() {
         let text = "a schedule was kept for this stencil and cannot be followed any more; tune it again";
-        sink(EventKind::Log { text: text.to_owned() });
+        sink(Event::Log { text: text.to_owned() });
         return None;
     }
     Some((compilation, kept.entry.tuned))
@@ -289,15 +290,16 @@ fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> 
 }
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step.
-fn tell_copy_rate(order: &Order, sink: Sink<'_>) {
+fn tell_copy_rate(order: &Order, tell: Tell<'_>) {
     let (Some(cache), Some(machine)) = (&order.cache, &order.request.passes.machine) else { return };
+    let sink = |event: Event| tell(translate::event(event), None);
     // What the job may not have, it does not copy either.
     let measure = |bytes| {
         let is_allowed = bytes <= order.memory_bytes;
-        is_allowed.then(|| step("copy", sink, || copying::measured(bytes, order.threads))).flatten()
+        is_allowed.then(|| step("copy", &sink, || copying::measured(bytes, order.threads))).flatten()
     };
-    if let Some(copy) = copying::rate(cache, machine, order.threads, measure) {
-        sink(EventKind::Copy { copy });
+    if let Some(copy) = copying::rate(cache, &machine.into(), order.threads, measure) {
+        tell(EventKind::Copy { copy: translate::copy_rate(copy) }, None);
     }
 }
 

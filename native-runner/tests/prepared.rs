@@ -13,10 +13,9 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
-use isobar_protocol::job::EventKind;
-use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Failure, Setting, Vectors};
+use isobar_runner::executors::events::Event;
+use isobar_runner::executors::{Backend, Failure, Mode, Setting, Vectors};
 
 const COUNTER: &str = "
 # @input a linear(low=0, high=1, along=k)
@@ -63,7 +62,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
             continue;
         }
         let told = Mutex::new(Vec::new());
-        let sink = |event: EventKind| told.lock().unwrap().push(event);
+        let sink = |event: Event| told.lock().unwrap().push(event);
         let mut prepared = backend.executor().prepare(&compilation, setting, &sink).unwrap();
         let call = call_for(signature, &compilation.directives, domain);
         let mut launch = compilation.bind(call).unwrap();

@@ -16,9 +16,8 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::report::RunReport;
-use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Setting, Vectors};
+use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 use isobar_runner::npz;
 
 /// Reads beside the point, along each axis, of two types and of fields with fewer axes and with data dimensions.

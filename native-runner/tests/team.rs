@@ -10,9 +10,8 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Setting, Vectors};
+use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 

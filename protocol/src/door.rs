@@ -11,7 +11,7 @@ use isobar_compiler::pass::{self, Limit, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Arithmetic, Constants, Contiguous, Device, Machine, PassLimit, Request, Tile};
+use crate::request::{Arithmetic, Cache, Constants, Contiguous, Device, Machine, PassLimit, Request, Tile};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -51,7 +51,7 @@ impl Request {
                     None | Some(Device::Cpu) => pass::Device::Cpu,
                     Some(Device::Gpu) => pass::Device::Gpu,
                 },
-                machine: self.passes.machine.as_ref().map(machine),
+                machine: self.passes.machine.as_ref().map(Into::into),
                 contiguous: match self.passes.contiguous {
                     None | Some(Contiguous::I) => Axis::I,
                     Some(Contiguous::J) => Axis::J,
@@ -81,12 +81,18 @@ impl Request {
     }
 }
 
-fn machine(it: &Machine) -> pass::MachineModel {
-    pass::MachineModel {
-        cores: it.cores,
-        caches: it.caches.iter().map(|it| pass::Cache { bytes: it.bytes, cores: it.cores }).collect(),
-        line_bytes: it.line_bytes,
-        vector_bytes: it.vector_bytes,
+impl From<&Machine> for pass::MachineModel {
+    fn from(Machine { cores, caches, line_bytes, vector_bytes }: &Machine) -> Self {
+        let caches = caches.iter().map(|it| pass::Cache { bytes: it.bytes, cores: it.cores }).collect();
+        Self { cores: *cores, caches, line_bytes: *line_bytes, vector_bytes: *vector_bytes }
+    }
+}
+
+impl From<&pass::MachineModel> for Machine {
+    fn from(it: &pass::MachineModel) -> Self {
+        let pass::MachineModel { cores, caches, line_bytes, vector_bytes } = it;
+        let caches = caches.iter().map(|it| Cache { bytes: it.bytes, cores: it.cores }).collect();
+        Self { cores: *cores, caches, line_bytes: *line_bytes, vector_bytes: *vector_bytes }
     }
 }
 

@@ -13,8 +13,7 @@ use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, oir, schedule};
-use isobar_protocol::request::Mode;
-use isobar_runner::executors::{Backend, Setting, Vectors};
+use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
 use crate::agree::prepare::call;

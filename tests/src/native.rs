@@ -10,9 +10,8 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::space::{Axis, Domain};
-use isobar_protocol::request::Mode;
-use isobar_runner::config::{CCompiler, Environment, Tools};
-use isobar_runner::executors::{Backend, Setting, Vectors};
+use isobar_runner::config::{Environment, Tools};
+use isobar_runner::executors::{Backend, CCompiler, Mode, Setting, Vectors};
 
 use crate::against::native_gives_the_bits_of_debug;
 use crate::agree::prepare::call;
@@ -103,14 +102,7 @@ pub fn named(name: &str) -> Result<Backend> {
 /// This machine, for which the schedules of runs are made.
 #[must_use]
 pub fn machine_of(tools: &Tools) -> MachineModel {
-    let machine = &tools.machine;
-    let caches = machine.caches.iter().map(|it| Cache { bytes: it.bytes, cores: it.cores });
-    MachineModel {
-        cores: machine.cores,
-        caches: caches.collect(),
-        line_bytes: machine.line_bytes,
-        vector_bytes: machine.vector_bytes,
-    }
+    (&tools.machine).into()
 }
 
 /// What back ends use here to get ready; its files are removed with it.

@@ -1,9 +1,11 @@
 //! `isobar cache` — what compiled code is kept, its end, and why a run does not find its own.
 
+use std::path::Path;
+
 use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
-use isobar_protocol::report::{CacheReport, Explanation};
+use isobar_protocol::report::{CacheEntry, CacheReport, Explanation};
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, human, print, print_json, say};
@@ -14,6 +16,7 @@ use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
 use crate::executors::{Backend, openmp};
 use crate::limits;
+use crate::translate;
 use crate::tuned::{self, For};
 use crate::wire::Order;
 
@@ -35,12 +38,12 @@ pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outco
             args.shared.format
         }
         Some(CacheCommand::List { format }) => {
-            report.entries = cache::list(root);
+            report.entries = kept(root);
             report.tuned = tuned::list(root);
             *format
         }
         None => {
-            report.entries = cache::list(root);
+            report.entries = kept(root);
             report.tuned = tuned::list(root);
             args.format
         }
@@ -58,6 +61,11 @@ pub(crate) fn cache(args: &CacheArgs, environment: &Environment) -> Result<Outco
     Ok(Outcome::of(&report.diagnostics))
 }
 
+/// The entries, the one that was used last first.
+fn kept(root: &Path) -> Vec<CacheEntry> {
+    cache::list(root).into_iter().map(translate::cache_entry).collect()
+}
+
 /// Looks for the code that a run of this request would take.
 fn explain(
     args: &ExplainMissArgs,
@@ -66,7 +74,7 @@ fn explain(
 ) -> Result<Request, Usage> {
     let document = Document::read(args.file.as_deref(), &args.shared)?;
     let tools = Tools::find(environment);
-    let root = tools.cache.as_deref().unwrap_or(std::path::Path::new(""));
+    let root = tools.cache.as_deref().unwrap_or(Path::new(""));
     let cc = tools.cc.as_ref().map_err(|reason| Usage::Wrong(reason.clone()))?;
     // As a run has it, with the schedule that is kept for it.
     let order = Order::new(document.request, false, &limits::of_this_machine(), &tools);
@@ -83,12 +91,13 @@ fn explain(
         let found = compile::artifact(&compilation).filter(|_| !compilation.has_errors()).map(|artifact| {
             let stencil = compilation.stencil.as_deref().unwrap_or_default();
             let options = &request.options;
-            let source = openmp::Source::of(artifact, &compilation, options.mode, options.lines);
+            let source =
+                openmp::Source::of(artifact, &compilation, translate::mode(options.mode), options.lines);
             let explained =
                 [true, false].map(|is_unit| cache::explain(root, stencil, &source.parts(is_unit, cc)));
             // Which of them a run takes depends on its fields; those that are made here have neighbours side by side.
             let [of_unit, of_others] = explained;
-            if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit }
+            translate::explanation(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
         });
         (Compiled::new(&compilation, Vec::new()).diagnostics, found)
     });

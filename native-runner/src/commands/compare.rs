@@ -87,7 +87,7 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
         stencil: compiled.stencil,
         ..CompareReport::default()
     };
-    let Some((oir, _)) = compile::oir(&compilation).filter(|_| !compilation.has_errors()) else {
+    let Some(oir) = compilation.levels.oir.as_ref().filter(|_| !compilation.has_errors()) else {
         if report.stencil.is_none() && Outcome::of(&report.diagnostics) == Outcome::Fine {
             report.diagnostics.push(compile::no_stencil(&request));
         }

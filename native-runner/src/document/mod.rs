@@ -118,7 +118,7 @@ impl Document {
         }
         if let Some(path) = &shared.machine {
             request.passes.machine = Some(match path.to_str() {
-                Some("here") => Found::here().machine,
+                Some("here") => (&Found::here().machine).into(),
                 _ => json(path)?,
             });
         }

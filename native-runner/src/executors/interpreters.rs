@@ -6,12 +6,13 @@ use std::sync::atomic::Ordering;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{Control, Stop, Trap};
 use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::oir::analysis::extents::Extents;
+use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
-use super::steps::Sink;
+use super::events::Sink;
 use super::{Executor, Failure, Prepared, Progress, Setting};
-use crate::compile;
 
 /// The interpreter: statement by statement.
 pub(crate) struct Debug;
@@ -24,7 +25,7 @@ impl Executor for Debug {
         _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
-        let (stencil, _) = compile::oir(compilation)?;
+        let (stencil, _) = oir(compilation)?;
         bytes_of(stencil.fields.iter().map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
@@ -35,7 +36,7 @@ impl Executor for Debug {
         _sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, Failure> {
         let (stencil, extents) =
-            compile::oir(compilation).ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
+            oir(compilation).ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
         let run = move |launch: &mut Launch, control: &mut dyn Control| {
             debug::run(stencil, extents, launch, control)
         };
@@ -54,7 +55,7 @@ impl Executor for Numpy {
         _threads: u32,
         _arguments: &[Argument],
     ) -> Option<u64> {
-        let stencil = compile::npir(compilation)?;
+        let stencil = compilation.levels.npir()?;
         let temporaries = stencil.fields.iter().filter(|(_, it)| it.is_temporary || it.kept_as.is_some());
         bytes_of(temporaries.map(|(_, it)| it.data_dims.as_slice()), domain)
     }
@@ -65,11 +66,18 @@ impl Executor for Numpy {
         _setting: Setting<'_>,
         _sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, Failure> {
-        let stencil = compile::npir(compilation)
+        let stencil = compilation
+            .levels
+            .npir()
             .ok_or_else(|| Failure::Machine("there is no NPIR to run".to_owned()))?;
         let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(stencil, launch, control);
         Ok(Box::new(Interpreted { run, progress: Arc::default() }))
     }
+}
+
+/// What the interpreter runs.
+fn oir(compilation: &Compilation) -> Option<(&Stencil, &Extents)> {
+    compilation.levels.oir.as_ref().zip(compilation.levels.extents.as_ref())
 }
 
 /// The bytes of fields with these data dimensions. Each has all levels, and as many rows as the extents ask for:

@@ -1,5 +1,6 @@
 //! What runs an artifact with its inputs. This happens in a job's process only.
 
+pub mod events;
 pub mod foreign;
 mod helpers;
 mod interface;
@@ -7,7 +8,6 @@ pub mod interpreters;
 pub mod openmp;
 mod pool;
 pub mod rayon;
-pub mod steps;
 mod team;
 mod workspace;
 
@@ -19,13 +19,14 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::request::{Mode, Request};
+use isobar_protocol::request::Request;
 
-use crate::config::{CCompiler, Tools};
+use crate::config::Tools;
 use crate::error::ApiError;
 
+use events::Sink;
+pub use openmp::CCompiler;
 pub(crate) use pool::Near;
-use steps::Sink;
 
 /// A back end of this runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +166,16 @@ pub struct Setting<'a> {
     /// Whether compiled code tells which lines of the stencil it comes from.
     pub has_lines: bool,
     pub vectors: Vectors,
+}
+
+/// How exactly a run keeps to the meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// The bits of the interpreter.
+    #[default]
+    Reproducible,
+    /// A product and a sum may be rounded once, and sums may be taken in another order.
+    Fast,
 }
 
 /// The vectors of machine code that is made here.

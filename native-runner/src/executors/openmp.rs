@@ -18,21 +18,34 @@ use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
-use isobar_protocol::job::EventKind;
-use isobar_protocol::request::Mode;
+use serde::{Deserialize, Serialize};
 
+use super::events::{Event, Sink, Step, step};
 use super::interface::{Code, Passed};
-use super::steps::{Sink, Step, step};
 use super::workspace::Workspace;
-use super::{Executor, Failure, Prepared, Progress, Setting};
+use super::{Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::cache::{self, Entry};
-use crate::compile;
-use crate::config::CCompiler;
 
 pub(crate) struct Openmp;
 
 /// The machine, and a library instead of a program.
 const MACHINE_FLAGS: [&str; 4] = ["-march=native", "-falign-loops=64", "-shared", "-fPIC"];
+
+/// A C compiler of the system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CCompiler {
+    pub program: PathBuf,
+    /// The first line that it says of itself.
+    pub version: String,
+}
+
+impl CCompiler {
+    /// Whether it is clang, under whatever name.
+    #[must_use]
+    pub fn is_clang(&self) -> bool {
+        self.version.contains("clang")
+    }
+}
 
 /// The compiler that `CC` names, or `cc`; or why there is none.
 ///
@@ -88,7 +101,7 @@ impl Executor for Openmp {
             }
             _ => [0, 0],
         };
-        compile::artifact(compilation)?.workspace_bytes(domain, threads, &levels_beside)
+        compilation.levels.artifact.as_ref()?.workspace_bytes(domain, threads, &levels_beside)
     }
 
     fn prepare<'a>(
@@ -98,7 +111,7 @@ impl Executor for Openmp {
         sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, Failure> {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
-        let artifact = compile::artifact(compilation).ok_or_else(missing)?;
+        let artifact = compilation.levels.artifact.as_ref().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let maker = Maker {
             artifact,
@@ -235,7 +248,7 @@ impl Made<'_> {
 /// The folder of compiled code below that of the cache; none where it is not safe, which is told.
 fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
     let folder = cache::private(root, cache::OF_C);
-    folder.inspect_err(|why| sink(EventKind::Log { text: format!("compiled code is not kept: {why}") })).ok()
+    folder.inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") })).ok()
 }
 
 /// What compiles an artifact.

@@ -14,11 +14,11 @@ use isobar_protocol::request::Bench;
 use isobar_protocol::tune::Tuned;
 
 use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, unknown_backend, with_kept};
-use crate::compile::milliseconds;
 use crate::copying::Copiers;
-use crate::executors::steps::PROGRESS;
+use crate::executors::events::{Event, PROGRESS, milliseconds};
 use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;
+use crate::translate;
 use crate::wire::Order;
 
 /// A back end with all that it needs to be called.
@@ -73,12 +73,12 @@ pub(super) fn measure(
     for ((&backend, executor), kept) in backends.iter().zip(&executors).zip(&kept) {
         let compilation = kept.as_ref().map_or(&compiled.compilation, |it| &it.0);
         let steps = Mutex::new(Vec::new());
-        let sink = |event: EventKind| match event {
-            EventKind::Timing { name, ms, bytes } => {
+        let sink = |event: Event| match event {
+            Event::Timing { step, ms, bytes } => {
                 let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
-                steps.push(MeasuredStep { step: name, ms, bytes });
+                steps.push(MeasuredStep { step: step.to_owned(), ms, bytes });
             }
-            other => tell(other, None),
+            other => tell(translate::event(other), None),
         };
         // What it takes to compile is measured too, so that nothing comes from the cache.
         let setting = Setting { cache: None, ..order.setting() };

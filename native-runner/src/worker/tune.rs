@@ -20,9 +20,11 @@ use rustix::time::{ClockId, clock_gettime};
 use super::bench::same_bits;
 use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
-use crate::compile::{self, Source, milliseconds};
+use crate::compile::{self, Source};
+use crate::executors::events::{Event, Sink, milliseconds};
 use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::problems;
+use crate::translate;
 use crate::tuned::{self, For, Kept};
 use crate::wire::Order;
 
@@ -223,9 +225,9 @@ impl Trial<'_> {
     /// Holds all against the first, and measures them in turn.
     fn measure(&mut self, entries: &[Entry], compiled_until: f64) -> Result<Outcome, End> {
         let tell = self.tell;
-        let sink = |event: EventKind| {
-            if let EventKind::Log { .. } = event {
-                tell(event, None);
+        let sink = |event: Event| {
+            if let Event::Log { .. } = event {
+                tell(translate::event(event), None);
             }
         };
         let mut contestants: Vec<Contestant<'_>> = Vec::new();
@@ -270,7 +272,7 @@ impl Trial<'_> {
     fn called_once<'e>(
         &mut self,
         entry: &'e Entry,
-        sink: &(dyn Fn(EventKind) + Sync),
+        sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'e>, Failure> {
         // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
         // so for no cache.

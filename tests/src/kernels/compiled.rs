@@ -15,12 +15,10 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_protocol::job::EventKind;
-use isobar_protocol::request::Mode;
 use isobar_runner::config::{Environment, Tools};
+use isobar_runner::executors::events::{Event, Sink};
 use isobar_runner::executors::foreign::Foreign;
-use isobar_runner::executors::steps::Sink;
-use isobar_runner::executors::{Backend, Prepared, Setting, Vectors};
+use isobar_runner::executors::{Backend, Mode, Prepared, Setting, Vectors};
 use serde::Serialize;
 
 use super::fields::{Agreement, Fields};
@@ -183,8 +181,8 @@ impl Compiled {
         let ready = Ready { tools, cache, folder: folder.to_owned() };
         let told = Mutex::new(Vec::new());
         let tell = |event| {
-            if let (EventKind::Timing { name, ms, .. }, Ok(mut told)) = (event, told.lock()) {
-                told.push(StageTime { stage: name, ms });
+            if let (Event::Timing { step: name, ms, .. }, Ok(mut told)) = (event, told.lock()) {
+                told.push(StageTime { stage: name.to_owned(), ms });
             }
         };
         let mut prepared = ready.prepare(Backend::Openmp, &compilation, 1, &tell)?;

@@ -27,14 +27,12 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, Domain, names};
 use isobar_compiler::target::Target;
-use isobar_protocol::request::Mode;
 
+use super::events::{Sink, milliseconds, step};
 use super::helpers::Helpers;
 use super::interface::start_of;
-use super::steps::{Sink, step};
 use super::workspace::Workspace;
-use super::{Executor, Failure, Prepared, Progress, Setting, Vectors};
-use crate::compile::milliseconds;
+use super::{Executor, Failure, Mode, Prepared, Progress, Setting, Vectors};
 use host::{Host, Raised, word};
 use machine::{Machine, Options};
 use shape::{Given, Shape};

@@ -1,17 +1,31 @@
-//! The steps of a job, as its readers hear of them: begun, ended, and how long each took.
+//! What happens while a stencil gets ready and runs: steps that begin and end, how long each took, how far a call is.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::launch::Launch;
-use isobar_protocol::job::{EventKind, StageState};
 
 use super::{Failure, Prepared, Progress};
-use crate::compile::milliseconds;
 
-/// Where events go while a job works, from any thread.
-pub type Sink<'a> = &'a (dyn Fn(EventKind) + Sync);
+/// Something that happened, in the order in which it did on the thread that tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A step began.
+    Begun { step: &'static str },
+    /// A step ended; `cached` where its result was there already.
+    Ended { step: &'static str, cached: bool },
+    /// What took `ms` milliseconds: a step, or `cache`, the search for a result that was there already.
+    /// `bytes` is what it had to move at least, where that is known.
+    Timing { step: &'static str, ms: f64, bytes: Option<u64> },
+    /// How far a call is, in the units of its back end: points of statements, or steps.
+    Progress { done: u64, total: u64 },
+    /// A sentence for whoever reads along.
+    Log { text: String },
+}
+
+/// Where events go, from any thread.
+pub type Sink<'a> = &'a (dyn Fn(Event) + Sync);
 
 /// A step that goes on.
 pub(crate) struct Step<'a> {
@@ -22,7 +36,7 @@ pub(crate) struct Step<'a> {
 
 impl<'a> Step<'a> {
     pub(crate) fn begin(name: &'static str, sink: Sink<'a>) -> Self {
-        stage(name, StageState::Begun, false, sink);
+        sink(Event::Begun { step: name });
         Self { name, begun: Instant::now(), sink }
     }
 
@@ -33,17 +47,16 @@ impl<'a> Step<'a> {
     }
 
     fn over_after(self, elapsed: Duration, bytes: Option<u64>) {
-        stage(self.name, StageState::Ended, false, self.sink);
-        let ms = milliseconds(elapsed);
-        (self.sink)(EventKind::Timing { name: self.name.to_owned(), ms, bytes });
+        (self.sink)(Event::Ended { step: self.name, cached: false });
+        (self.sink)(Event::Timing { step: self.name, ms: milliseconds(elapsed), bytes });
     }
 
     /// The same, where its result was there already. The time is that of looking it up, and has a name of
     /// its own, so that nobody takes it for the time of the work.
     pub(crate) fn end_cached(self) {
         let ms = milliseconds(self.begun.elapsed());
-        stage(self.name, StageState::Ended, true, self.sink);
-        (self.sink)(EventKind::Timing { name: "cache".to_owned(), ms, bytes: None });
+        (self.sink)(Event::Ended { step: self.name, cached: true });
+        (self.sink)(Event::Timing { step: "cache", ms, bytes: None });
     }
 }
 
@@ -103,7 +116,7 @@ fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
         let (done, total) = (whole(&progress.done), whole(&progress.total));
         if done != told {
             told = done;
-            sink(EventKind::Progress { done, total });
+            sink(Event::Progress { done, total });
         }
     };
     let mut next = Instant::now() + PROGRESS;
@@ -118,8 +131,9 @@ fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
     tell();
 }
 
-fn stage(name: &str, state: StageState, cached: bool, sink: Sink<'_>) {
-    sink(EventKind::Stage { name: name.to_owned(), state, cached });
+/// A time in milliseconds.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 #[cfg(test)]
@@ -152,9 +166,9 @@ mod tests {
         }
     }
 
-    fn told(falls_over_before: i64) -> (bool, Vec<EventKind>) {
+    fn told(falls_over_before: i64) -> (bool, Vec<Event>) {
         let told = Mutex::new(Vec::new());
-        let sink = |event: EventKind| told.lock().expect("no sink panics").push(event);
+        let sink = |event: Event| told.lock().expect("no sink panics").push(event);
         let mut parts = Parts { progress: Arc::default(), falls_over_before };
         let mut launch = Launch { domain: Domain::new(1, 1, 1), arguments: Vec::new() };
         let ended = catch_unwind(AssertUnwindSafe(|| run(&mut parts, &mut launch, 8, &sink)));
@@ -164,13 +178,13 @@ mod tests {
     #[test]
     fn the_end_of_a_run_is_told_however_short_it_was() {
         let (is_done, events) = told(0);
-        assert!(is_done && events.contains(&EventKind::Progress { done: 3, total: 3 }), "{events:?}");
-        assert!(matches!(&events[..], [.., EventKind::Timing { bytes: Some(8), .. }]), "{events:?}");
+        assert!(is_done && events.contains(&Event::Progress { done: 3, total: 3 }), "{events:?}");
+        assert!(matches!(&events[..], [.., Event::Timing { bytes: Some(8), .. }]), "{events:?}");
     }
 
     #[test]
     fn nobody_waits_for_a_run_that_falls_over() {
         let (is_done, events) = told(2);
-        assert!(!is_done && events.contains(&EventKind::Progress { done: 1, total: 3 }), "{events:?}");
+        assert!(!is_done && events.contains(&Event::Progress { done: 1, total: 3 }), "{events:?}");
     }
 }

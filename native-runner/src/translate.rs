@@ -1,0 +1,51 @@
+//! What the runtime says, in the words of the wire, and what a request says, in those of the runtime.
+
+use isobar_protocol::bench::CopyRate;
+use isobar_protocol::job::{EventKind, StageState};
+use isobar_protocol::report::{CacheEntry, Explanation};
+use isobar_protocol::request::Mode;
+
+use crate::cache;
+use crate::copying;
+use crate::executors;
+use crate::executors::events::Event;
+
+/// An event of a run, as readers of a job hear of it.
+#[must_use]
+pub fn event(event: Event) -> EventKind {
+    let stage = |name: &str, state, cached| EventKind::Stage { name: name.to_owned(), state, cached };
+    match event {
+        Event::Begun { step } => stage(step, StageState::Begun, false),
+        Event::Ended { step, cached } => stage(step, StageState::Ended, cached),
+        Event::Timing { step, ms, bytes } => EventKind::Timing { name: step.to_owned(), ms, bytes },
+        Event::Progress { done, total } => EventKind::Progress { done, total },
+        Event::Log { text } => EventKind::Log { text },
+    }
+}
+
+/// How exactly a request wants its run to keep to the meaning.
+#[must_use]
+pub fn mode(mode: Mode) -> executors::Mode {
+    match mode {
+        Mode::Reproducible => executors::Mode::Reproducible,
+        Mode::Fast => executors::Mode::Fast,
+    }
+}
+
+/// How fast a machine copies.
+pub(crate) fn copy_rate(copying::CopyRate { bytes_per_s, threads }: copying::CopyRate) -> CopyRate {
+    CopyRate { bytes_per_s, threads }
+}
+
+/// An entry of the cache.
+pub(crate) fn cache_entry(entry: cache::CacheEntry) -> CacheEntry {
+    let cache::CacheEntry { key, stencil, bytes, is_whole } = entry;
+    CacheEntry { key, stencil, bytes, is_whole }
+}
+
+/// Why compiled code was found in the cache, or was not.
+pub(crate) fn explanation(explanation: cache::Explanation) -> Explanation {
+    let cache::Explanation { key, is_hit, nearest, differs } = explanation;
+    let differs = differs.into_iter().map(str::to_owned).collect();
+    Explanation { key, is_hit, nearest, differs }
+}
