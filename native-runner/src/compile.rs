@@ -17,12 +17,12 @@ use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::Request;
+use isobar_runtime::executors::rayon;
+use isobar_runtime::machine::LINE_BYTES;
 use tokio::sync::Semaphore;
 
 use crate::error::ApiError;
 use crate::executors::events::milliseconds;
-use crate::executors::rayon;
-use crate::machine::LINE_BYTES;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;

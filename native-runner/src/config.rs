@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use isobar_protocol::request::Machine;
+use isobar_runtime::machine::Found;
 
 use crate::executors::CCompiler;
-use crate::machine::Found;
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +55,10 @@ impl Tools {
             path: environment.path.clone(),
             temporary: environment.temporary.clone(),
             cache: environment.cache.clone(),
-            cc: crate::executors::openmp::find_compiler(environment.cc.as_deref(), &environment.path),
+            cc: isobar_runtime::executors::openmp::find_compiler(
+                environment.cc.as_deref(),
+                &environment.path,
+            ),
             cores: machine.cores,
             machine,
             machine_from: from,

@@ -13,10 +13,7 @@ pub mod error;
 pub mod limits;
 pub mod npz;
 pub mod problems;
-pub mod machine;
-mod cache;
 mod tuned;
-mod copying;
 mod random;
 pub mod translate;
 

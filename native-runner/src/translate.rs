@@ -4,9 +4,9 @@ use isobar_protocol::bench::CopyRate;
 use isobar_protocol::job::{EventKind, StageState};
 use isobar_protocol::report::{CacheEntry, Explanation};
 use isobar_protocol::request::Mode;
+use isobar_runtime::cache;
+use isobar_runtime::copying;
 
-use crate::cache;
-use crate::copying;
 use crate::executors;
 use crate::executors::events::Event;
 

@@ -7,9 +7,9 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::report::TunedEntry;
 use isobar_protocol::request::{Options, Request};
 use isobar_protocol::tune::Tuned;
+use isobar_runtime::cache;
 use serde::{Deserialize, Serialize};
 
-use crate::cache;
 use crate::compile::Source;
 use crate::executors::{Backend, CCompiler};
 

@@ -21,15 +21,16 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_protocol::tune::Tuned;
+use isobar_runtime::copying;
+use isobar_runtime::executors::watch;
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
 use rustix::thread::set_no_new_privs;
 
 use crate::compile::{self, STACK_BYTES, Source};
-use crate::copying;
 use crate::error::count;
-use crate::executors::events::{self, Event, Sink, Step, milliseconds, step};
+use crate::executors::events::{Event, Sink, Step, milliseconds, step};
 use crate::executors::{Backend, Executor, Failure};
 use crate::plan::{self, Refusal, Room};
 use crate::problems;
@@ -227,7 +228,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let [executor] = executors;
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
-        events::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
+        watch::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
         let steps = graph_steps(compilation, &[prepared.progress().step_ms()]);
         if !steps.is_empty() {
             tell(EventKind::Steps { steps }, None);

@@ -185,6 +185,58 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::session",
 ];
 
+/// What another program links without: servers, command lines, editors, and the words of the wire. The compiler's
+/// front end belongs to whoever has text.
+const EMBEDDED: &[&str] = &[
+    "isobar_protocol",
+    "isobar_runner",
+    "axum",
+    "clap",
+    "hyper",
+    "lsp_server",
+    "lsp_types",
+    "tokio",
+    "isobar_compiler::frontend",
+    "isobar_compiler::session",
+];
+
+/// As [`EMBEDDED`]; what makes code knows no calls, threads or files either.
+const MAKING_CODE: &[&str] = &[
+    "isobar_protocol",
+    "isobar_runner",
+    "isobar_runtime",
+    "axum",
+    "clap",
+    "tokio",
+    "isobar_compiler::backend::launch",
+    "isobar_compiler::frontend",
+    "isobar_compiler::pipeline",
+    "isobar_compiler::session",
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "std::thread",
+];
+
+const CODEGEN: [Room; 6] = [
+    room("codegen", "shape", &[], MAKING_CODE),
+    room("codegen", "lanes", &[], MAKING_CODE),
+    room("codegen", "wide", &["./.", "host", "lanes", "translate"], MAKING_CODE),
+    room("codegen", "machine", &["./.", "host", "shape", "translate", "wide/."], MAKING_CODE),
+    room("codegen", "*", &["host", "lanes", "shape", "translate", "wide/."], MAKING_CODE),
+    room("codegen", "", &["host", "machine", "shape"], MAKING_CODE),
+];
+
+const RUNTIME: [Room; 6] = [
+    room("runtime", "events", &[], EMBEDDED),
+    room("runtime", "machine", &[], EMBEDDED),
+    room("runtime", "cache", &[], EMBEDDED),
+    room("runtime", "copying", &["cache", "events"], EMBEDDED),
+    room("runtime", "executors", &["cache", "events"], EMBEDDED),
+    room("runtime", "", &["executors"], EMBEDDED),
+];
+
 /// The runner's ground floor: settings, limits, how failures are told, and the words of the job's process.
 macro_rules! runner {
     ($at:literal, [$($may:literal),*], $never:expr) => {
@@ -197,7 +249,7 @@ macro_rules! runner {
     };
 }
 
-const OTHERS: [Room; 23] = [
+const OTHERS: [Room; 22] = [
     room("protocol", "", &["*"], NODES),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["*"], NODES),
@@ -221,15 +273,11 @@ const OTHERS: [Room; 23] = [
         ["jobs", "executors/.", "compile", "plan", "document", "uploads", "auth", "state", "assets", "./."],
         &["std::thread", "isobar_compiler::backend"]
     ),
-    runner!("jobs", ["executors", "compile", "plan", "cache", "telemetry"], &["axum"]),
-    runner!(
-        "executors",
-        ["compile", "plan", "cache", "machine", "telemetry"],
-        &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]
-    ),
+    runner!("jobs", ["executors", "compile", "plan", "telemetry"], &["axum"]),
+    // The names of the back ends, and the words of the runtime.
+    runner!("executors", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
     runner!("auth", [], &["isobar_compiler"]),
-    runner!("config", ["executors", "machine"], &["axum"]),
-    runner!("machine", [], &["isobar_compiler"]),
+    runner!("config", ["executors"], &["axum"]),
     runner!("limits", [], &["isobar_compiler"]),
     runner!("telemetry", [], &["isobar_compiler"]),
     runner!("", ["*"], &[]),
@@ -237,8 +285,8 @@ const OTHERS: [Room; 23] = [
 
 /// Every row, in the order in which they are tried.
 pub(crate) fn rooms() -> impl Iterator<Item = &'static Room> {
-    static ALL: (&[[Room; 4]], &[Room], &[Room]) = (&LEVELS, &COMPILER, &OTHERS);
-    ALL.0.iter().flatten().chain(ALL.1).chain(ALL.2)
+    static ALL: (&[[Room; 4]], &[&[Room]]) = (&LEVELS, &[&COMPILER, &CODEGEN, &RUNTIME, &OTHERS]);
+    ALL.0.iter().flatten().chain(ALL.1.iter().copied().flatten())
 }
 
 /// The row of a module; none when the table does not know its room.

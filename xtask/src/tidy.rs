@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates whose rooms the table describes.
-const CRATES: [&str; 4] = ["compiler", "protocol", "web", "native-runner"];
+const CRATES: [&str; 6] = ["compiler", "codegen", "runtime", "protocol", "web", "native-runner"];
 
 /// Checks everything and prints every finding, one in a line, as `file:line: what is wrong`.
 pub(crate) fn tidy() -> Result<()> {

@@ -7,14 +7,15 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::compile::Compiled;
 use isobar_protocol::report::{CacheEntry, CacheReport, Explanation};
 use isobar_protocol::request::Request;
+use isobar_runtime::cache;
+use isobar_runtime::executors::openmp;
 
 use super::{Outcome, Usage, human, print, print_json, say};
-use crate::cache;
 use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
-use crate::executors::{Backend, openmp};
+use crate::executors::Backend;
 use crate::limits;
 use crate::translate;
 use crate::tuned::{self, For};

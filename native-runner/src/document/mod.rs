@@ -9,10 +9,10 @@ use isobar_compiler::pipeline::route;
 use isobar_compiler::project::Project;
 use isobar_protocol::names;
 use isobar_protocol::request::{FieldsInput, Request};
+use isobar_runtime::machine::Found;
 use serde::de::DeserializeOwned;
 
 use crate::cli::Shared;
-use crate::machine::Found;
 
 /// The command line cannot be followed. Exit code 2.
 #[derive(Debug, thiserror::Error)]

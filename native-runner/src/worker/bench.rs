@@ -12,9 +12,9 @@ use isobar_protocol::job::EventKind;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Bench;
 use isobar_protocol::tune::Tuned;
+use isobar_runtime::copying::Copiers;
 
 use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, unknown_backend, with_kept};
-use crate::copying::Copiers;
 use crate::executors::events::{Event, PROGRESS, milliseconds};
 use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;

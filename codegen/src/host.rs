@@ -6,11 +6,9 @@ use cranelift_codegen::ir::types::{F32, F64, I64};
 use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
-use isobar_compiler::loops::Program;
 use isobar_compiler::types::math;
 use isobar_compiler::types::{DType, Value};
 
-use super::super::helpers::Helpers;
 use super::translate::Spread;
 use super::wide::end_stream;
 
@@ -149,13 +147,14 @@ pub(super) struct Site {
 
 /// A cell at which a run must end, in the order in which the text comes to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Raised {
+pub struct Raised {
     pub(super) sweep: u32,
     pub(super) turn: i64,
     pub(super) outermost: StmtId,
-    /// k, j, i
-    pub(super) cell: [i64; 3],
-    pub(super) statement: StmtId,
+    /// As `[k, j, i]`, from the start of the compute domain.
+    pub cell: [i64; 3],
+    /// The statement that had to end the run.
+    pub statement: StmtId,
 }
 
 /// A function of generated code: frame, positions, the number of the thread.
@@ -164,8 +163,14 @@ pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
 /// The number of the thread that calls among those of the run, each of which has memory of its own. It alone launches.
 const FIRST: usize = 0;
 
+/// Threads that share the loops of a run.
+pub trait Team: std::fmt::Debug + Sync {
+    /// Runs `part` with each number below `total` once, in ranges; comes back when all is done. `part` gets a range
+    /// and the number of its thread, which no other has at that time: 0 for the one that calls.
+    fn share(&self, total: usize, part: &(dyn Fn(std::ops::Range<usize>, usize) + Sync));
+}
+
 /// One run, as generated code knows it.
-#[derive(Debug)]
 pub(super) struct Host<'a> {
     pub(super) sites: &'a [Site],
     pub(super) launches: &'a [Spread],
@@ -173,7 +178,7 @@ pub(super) struct Host<'a> {
     pub(super) functions: &'a [Code],
     pub(super) frame: *const u64,
     /// None where the run has one thread.
-    pub(super) helpers: Option<&'a Helpers>,
+    pub(super) helpers: Option<&'a dyn Team>,
     pub(super) raised: Mutex<Option<Raised>>,
 }
 
@@ -182,7 +187,7 @@ impl<'a> Host<'a> {
         sites: &'a [Site],
         launches: &'a [Spread],
         functions: &'a [Code],
-        helpers: Option<&'a Helpers>,
+        helpers: Option<&'a dyn Team>,
     ) -> Self {
         Self { sites, launches, functions, frame: std::ptr::null(), helpers, raised: Mutex::new(None) }
     }
@@ -190,7 +195,7 @@ impl<'a> Host<'a> {
     /// Runs the steps one after the other, up to one that has to end the run. Tells how many are done.
     pub(super) fn run(
         mut self,
-        program: &Program,
+        steps: &[(usize, Option<u32>)],
         mut frame: Vec<u64>,
         progress: impl Fn(usize),
     ) -> Option<Raised> {
@@ -198,13 +203,13 @@ impl<'a> Host<'a> {
         // The code reads no word while it is written: it is entered below.
         frame[0] = (&raw const self) as u64;
         self.frame = frame.as_ptr();
-        for (at, step) in program.steps.iter().enumerate() {
-            Shared(&self).enter(step.function, &[], FIRST);
+        for (at, &(function, least_sweep)) in steps.iter().enumerate() {
+            Shared(&self).enter(function, &[], FIRST);
             end_stream();
             let raised = *self.raised.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(raised) = raised {
                 // A step behind this one may have to end the run in a sweep that stands before in the text.
-                let is_first = program.least_sweep_after(at).is_none_or(|to_come| raised.sweep <= to_come);
+                let is_first = least_sweep.is_none_or(|to_come| raised.sweep <= to_come);
                 if is_first {
                     return Some(raised);
                 }
@@ -258,7 +263,7 @@ unsafe impl Send for Shared<'_> {}
 impl Shared<'_> {
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn enter(self, function: usize, at: &[i64], thread: usize) {
-        // SAFETY: the code was made for this frame, from a valid graph: see `Machine::run`.
+        // SAFETY: the code was made for this frame, from a valid graph: `Machine::run` asks its caller for that.
         unsafe { (self.0.functions[function])(self.0.frame, at.as_ptr(), thread as i64) }
     }
 }
@@ -300,7 +305,8 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
 }
 
 /// A value as a word of a frame.
-pub(super) fn word(value: Value) -> u64 {
+#[must_use]
+pub fn word(value: Value) -> u64 {
     match value {
         Value::Bool(it) => u64::from(it),
         Value::Float32(it) => u64::from(it.to_bits()),

@@ -11,11 +11,12 @@ use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
-use super::events::Sink;
 use super::{Executor, Failure, Prepared, Progress, Setting};
+use crate::events::Sink;
 
 /// The interpreter: statement by statement.
-pub(crate) struct Debug;
+#[derive(Clone, Copy, Debug)]
+pub struct Debug;
 
 impl Executor for Debug {
     fn workspace_bytes(
@@ -45,7 +46,8 @@ impl Executor for Debug {
 }
 
 /// Operations on whole arrays.
-pub(crate) struct Numpy;
+#[derive(Clone, Copy, Debug)]
+pub struct Numpy;
 
 impl Executor for Numpy {
     fn workspace_bytes(

@@ -1,75 +1,20 @@
-//! What happens while a stencil gets ready and runs: steps that begin and end, how long each took, how far a call is.
+//! One call, watched: another thread tells how far it is while it goes on.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::Thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use isobar_compiler::backend::launch::Launch;
 
 use super::{Failure, Prepared, Progress};
-
-/// Something that happened, in the order in which it did on the thread that tells it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// A step began.
-    Begun { step: &'static str },
-    /// A step ended; `cached` where its result was there already.
-    Ended { step: &'static str, cached: bool },
-    /// What took `ms` milliseconds: a step, or `cache`, the search for a result that was there already.
-    /// `bytes` is what it had to move at least, where that is known.
-    Timing { step: &'static str, ms: f64, bytes: Option<u64> },
-    /// How far a call is, in the units of its back end: points of statements, or steps.
-    Progress { done: u64, total: u64 },
-    /// A sentence for whoever reads along.
-    Log { text: String },
-}
-
-/// Where events go, from any thread.
-pub type Sink<'a> = &'a (dyn Fn(Event) + Sync);
-
-/// A step that goes on.
-pub(crate) struct Step<'a> {
-    pub name: &'static str,
-    begun: Instant,
-    sink: Sink<'a>,
-}
-
-impl<'a> Step<'a> {
-    pub(crate) fn begin(name: &'static str, sink: Sink<'a>) -> Self {
-        sink(Event::Begun { step: name });
-        Self { name, begun: Instant::now(), sink }
-    }
-
-    /// Tells that it is over, and its time.
-    pub(crate) fn end(self) {
-        let elapsed = self.begun.elapsed();
-        self.over_after(elapsed, None);
-    }
-
-    fn over_after(self, elapsed: Duration, bytes: Option<u64>) {
-        (self.sink)(Event::Ended { step: self.name, cached: false });
-        (self.sink)(Event::Timing { step: self.name, ms: milliseconds(elapsed), bytes });
-    }
-
-    /// The same, where its result was there already. The time is that of looking it up, and has a name of
-    /// its own, so that nobody takes it for the time of the work.
-    pub(crate) fn end_cached(self) {
-        let ms = milliseconds(self.begun.elapsed());
-        (self.sink)(Event::Ended { step: self.name, cached: true });
-        (self.sink)(Event::Timing { step: "cache", ms, bytes: None });
-    }
-}
-
-/// Does `work` as one step.
-pub(crate) fn step<T>(name: &'static str, sink: Sink<'_>, work: impl FnOnce() -> T) -> T {
-    let step = Step::begin(name, sink);
-    let done = work();
-    step.end();
-    done
-}
+use crate::events::{Event, PROGRESS, Sink, Step};
 
 /// Calls the stencil once, as the step `run`, which has to move at least so many bytes; tells meanwhile how far it is.
-pub(crate) fn run(
+///
+/// # Errors
+///
+/// Those of the call.
+pub fn run(
     prepared: &mut dyn Prepared,
     launch: &mut Launch,
     bytes: u64,
@@ -106,9 +51,6 @@ impl Drop for Over<'_> {
     }
 }
 
-/// More often than this nobody wants to hear of progress.
-pub(crate) const PROGRESS: Duration = Duration::from_millis(50);
-
 fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
     let mut told = 0;
     let mut tell = || {
@@ -129,11 +71,6 @@ fn watch(progress: &Progress, is_over: &AtomicBool, sink: Sink<'_>) {
     }
     // The end is told, however short the way was.
     tell();
-}
-
-/// A time in milliseconds.
-pub(crate) fn milliseconds(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 #[cfg(test)]

@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Below the cache folder: libraries that were C.
-pub(crate) const OF_C: &str = "c";
+pub const OF_C: &str = "c";
 /// Below the cache folder: what was measured of this machine.
-pub(crate) const OF_MACHINE: &str = "machine";
+pub const OF_MACHINE: &str = "machine";
 /// Below the cache folder: schedules that were found to be faster.
-pub(crate) const OF_TUNED: &str = "tuned";
+pub const OF_TUNED: &str = "tuned";
 
 /// A folder below `root` in which nobody else can put anything; made where it is missing.
-pub(crate) fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
+pub fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
     let folder = root.join(name);
     let shown = folder.display();
     let create = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
@@ -43,7 +43,7 @@ pub(crate) fn private(root: &Path, name: &str) -> Result<PathBuf, String> {
 /// All that decides the code, each part by itself, so that a miss can be explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// The hash of the text that is compiled.
     pub text: String,
     pub flags: String,
@@ -56,7 +56,7 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    pub(crate) fn of(text: &str, flags: String, compiler: String) -> Self {
+    pub fn of(text: &str, flags: String, compiler: String) -> Self {
         Self {
             text: hash(&[text.as_bytes()]),
             flags,
@@ -76,7 +76,7 @@ impl Parts {
         ]
     }
 
-    pub(crate) fn key(&self) -> String {
+    pub fn key(&self) -> String {
         hash(&self.named().map(|(_, it)| it.as_bytes()))
     }
 
@@ -87,7 +87,7 @@ impl Parts {
 }
 
 /// The hash of what the processor says of itself.
-pub(crate) fn processor() -> String {
+pub fn processor() -> String {
     let told = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let told: Vec<&str> = ["model name", "flags", "Features", "CPU part"]
         .into_iter()
@@ -106,7 +106,7 @@ struct Description {
 
 /// An entry as a list of the cache shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CacheEntry {
+pub struct CacheEntry {
     /// The hash of all that decides the code.
     pub key: String,
     pub stencil: String,
@@ -118,7 +118,7 @@ pub(crate) struct CacheEntry {
 
 /// Whether code is in the cache, and if not, by what it differs from the entry that is most like it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Explanation {
+pub struct Explanation {
     pub key: String,
     pub is_hit: bool,
     /// The key of the entry that is most like it.
@@ -129,7 +129,7 @@ pub(crate) struct Explanation {
 
 /// A library in the cache, and the hash that proves that it is whole.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
     folder: PathBuf,
     key: String,
 }
@@ -140,7 +140,7 @@ const PROOF: &str = "sha256";
 const DESCRIPTION: &str = "json";
 
 impl Entry {
-    pub(crate) fn of(folder: PathBuf, key: String) -> Self {
+    pub fn of(folder: PathBuf, key: String) -> Self {
         Self { folder, key }
     }
 
@@ -148,23 +148,23 @@ impl Entry {
         self.folder.join(format!("{}.{kind}", self.key))
     }
 
-    pub(crate) fn library(&self) -> PathBuf {
+    pub fn library(&self) -> PathBuf {
         self.file(LIBRARY)
     }
 
-    pub(crate) fn is_whole(&self) -> bool {
+    pub fn is_whole(&self) -> bool {
         let Ok(code) = fs::read(self.library()) else { return false };
         fs::read_to_string(self.file(PROOF)).is_ok_and(|proof| proof == hash(&[&code]))
     }
 
     /// Notes that it was used. That it cannot be noted is no harm.
-    pub(crate) fn touch(&self) {
+    pub fn touch(&self) {
         let proof = File::options().append(true).open(self.file(PROOF));
         let _ = proof.and_then(|it| it.set_modified(SystemTime::now()));
     }
 
     /// Each file comes whole or not at all: others may read the same entry at this moment.
-    pub(crate) fn keep(&self, made: &Path, stencil: &str, parts: &Parts) -> std::io::Result<()> {
+    pub fn keep(&self, made: &Path, stencil: &str, parts: &Parts) -> std::io::Result<()> {
         let code = fs::read(made)?;
         let description = Description { stencil: stencil.to_owned(), parts: parts.clone() };
         let description = serde_json::to_vec(&description)?;
@@ -181,14 +181,14 @@ impl Entry {
 }
 
 /// Writes a file that is whole or not there.
-pub(crate) fn put(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub fn put(folder: &Path, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.persist(path).map(drop).map_err(|it| it.error)
 }
 
 /// The entries of a cache, the one that was used last first.
-pub(crate) fn list(root: &Path) -> Vec<CacheEntry> {
+pub fn list(root: &Path) -> Vec<CacheEntry> {
     let mut found: Vec<(SystemTime, CacheEntry)> = Vec::new();
     for entry in entries(root) {
         let Ok(file) = entry.library().metadata() else { continue };
@@ -220,7 +220,7 @@ fn entries(root: &Path) -> Vec<Entry> {
 
 /// Removes all entries, what was measured of the machine, and the schedules that are kept; answers how many entries
 /// and schedules there were.
-pub(crate) fn clear(root: &Path) -> std::io::Result<usize> {
+pub fn clear(root: &Path) -> std::io::Result<usize> {
     let entries = entries(root);
     for entry in &entries {
         for kind in [PROOF, DESCRIPTION, LIBRARY] {
@@ -234,7 +234,7 @@ pub(crate) fn clear(root: &Path) -> std::io::Result<usize> {
 }
 
 /// That something is gone already is as well.
-pub(crate) fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
+pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         other => other,
@@ -242,7 +242,7 @@ pub(crate) fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
 }
 
 /// Whether the code of these parts is there; if not, what differs from the entry that is most like it.
-pub(crate) fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation {
+pub fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation {
     let key = parts.key();
     let wanted = Entry::of(root.join(OF_C), key.clone());
     if wanted.is_whole() {
@@ -258,7 +258,7 @@ pub(crate) fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation 
 }
 
 /// The hash of the parts and of where each ends.
-pub(crate) fn hash(parts: &[&[u8]]) -> String {
+pub fn hash(parts: &[&[u8]]) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

@@ -15,7 +15,7 @@ pub struct Found {
 
 /// Where the system tells nothing.
 const CACHES: [Cache; 2] = [Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 1 << 20, cores: 1 }];
-pub(crate) const LINE_BYTES: u32 = 64;
+pub const LINE_BYTES: u32 = 64;
 const VECTOR_BYTES: u32 = 16;
 const TAKEN: &str = "not told by the system, a common value";
 

@@ -11,11 +11,11 @@ use isobar_compiler::pass::MachineModel;
 use serde::{Deserialize, Serialize};
 
 use crate::cache;
-use crate::executors::events::milliseconds;
+use crate::events::milliseconds;
 
 /// Threads that copy at the same time, each between two arrays of its own.
 #[derive(Debug)]
-pub(crate) struct Copiers {
+pub struct Copiers {
     own: Part,
     shared: Arc<Shared>,
     others: Vec<JoinHandle<()>>,
@@ -69,7 +69,7 @@ impl Shared {
 
 impl Copiers {
     /// Arrays which together have so many bytes.
-    pub(crate) fn new(bytes: u64, threads: u32) -> Self {
+    pub fn new(bytes: u64, threads: u32) -> Self {
         let threads = usize::try_from(threads).unwrap_or(1).max(1);
         let words = usize::try_from(bytes / 16).unwrap_or(usize::MAX).div_ceil(threads).max(1);
         let shared = Arc::new(Shared {
@@ -99,7 +99,7 @@ impl Copiers {
     }
 
     /// Copies once, and tells how long it took.
-    pub(crate) fn copy(&mut self) -> Duration {
+    pub fn copy(&mut self) -> Duration {
         self.calls += 1;
         self.shared.wake.wait();
         self.shared.meet(&self.shared.awake, self.calls);
@@ -123,7 +123,7 @@ impl Drop for Copiers {
 
 /// How fast a machine copies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CopyRate {
+pub struct CopyRate {
     /// Read and written, together.
     pub bytes_per_s: f64,
     /// Threads that copied at the same time.
@@ -146,7 +146,7 @@ const TIMES: usize = 5;
 
 /// How fast this machine copies: as it was measured before, or by `measure`, which is given a number of bytes, and
 /// kept below `root`. None where it cannot be kept: nobody waits for it at every run.
-pub(crate) fn rate(
+pub fn rate(
     root: &Path,
     machine: &MachineModel,
     threads: u32,
@@ -172,7 +172,7 @@ pub(crate) fn rate(
 
 /// Copies between arrays which together have so many bytes.
 #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
-pub(crate) fn measured(bytes: u64, threads: u32) -> Option<CopyRate> {
+pub fn measured(bytes: u64, threads: u32) -> Option<CopyRate> {
     let mut copiers = Copiers::new(bytes, threads);
     let mut times: Vec<f64> = (0..TIMES).map(|_| milliseconds(copiers.copy())).collect();
     times.sort_by(f64::total_cmp);

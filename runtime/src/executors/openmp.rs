@@ -20,13 +20,15 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
-use super::events::{Event, Sink, Step, step};
 use super::interface::{Code, Passed};
 use super::workspace::Workspace;
 use super::{Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::cache::{self, Entry};
+use crate::events::{Event, Sink, Step, step};
 
-pub(crate) struct Openmp;
+/// C with OpenMP.
+#[derive(Clone, Copy, Debug)]
+pub struct Openmp;
 
 /// The machine, and a library instead of a program.
 const MACHINE_FLAGS: [&str; 4] = ["-march=native", "-falign-loops=64", "-shared", "-fPIC"];
@@ -52,7 +54,7 @@ impl CCompiler {
 /// # Errors
 ///
 /// A sentence.
-pub(crate) fn find_compiler(named: Option<&str>, path: &OsStr) -> Result<CCompiler, String> {
+pub fn find_compiler(named: Option<&str>, path: &OsStr) -> Result<CCompiler, String> {
     let name = named.unwrap_or("cc");
     let program = if name.contains('/') {
         Some(PathBuf::from(name)).filter(|it| is_program(it))
@@ -331,7 +333,8 @@ fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Re
 }
 
 /// What is compiled, and how.
-pub(crate) struct Source<'a> {
+#[derive(Debug)]
+pub struct Source<'a> {
     text: Cow<'a, str>,
     flags: Vec<&'static str>,
     /// In how many parts it can be compiled at the same time.
@@ -342,7 +345,8 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// Without lines of the stencil the same code comes from the cache wherever the stencil is moved to.
-    pub(crate) fn of(artifact: &'a Artifact, compilation: &Compilation, mode: Mode, has_lines: bool) -> Self {
+    #[must_use]
+    pub fn of(artifact: &'a Artifact, compilation: &Compilation, mode: Mode, has_lines: bool) -> Self {
         let mut flags = artifact.flags(mode == Mode::Fast);
         flags.extend(MACHINE_FLAGS);
         let text = &artifact.listing.text;
@@ -363,7 +367,8 @@ impl<'a> Source<'a> {
     }
 
     /// All that decides the code that becomes of it here.
-    pub(crate) fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
+    #[must_use]
+    pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
         let compiler = format!("{}\n{}", cc.program.display(), cc.version);
         cache::Parts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
     }

@@ -20,7 +20,7 @@ mod tests;
 pub(super) use emit::emit;
 pub(super) use nodes::{Body, Isa};
 
-use super::super::Vectors;
+use crate::Vectors;
 
 /// The vectors of this processor that code may use, where all instructions that it may have are there.
 pub(super) fn known(vectors: Vectors) -> Option<Isa> {

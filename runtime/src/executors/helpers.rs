@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use ::rayon::ThreadPool;
+use isobar_codegen::Team;
 
 use super::Failure;
 use super::pool::pool;
@@ -64,10 +65,11 @@ impl Helpers {
         self.common.seats.iter().for_each(|seat| seat.store(Seat::DONE, Ordering::Release));
         done
     }
+}
 
-    /// Runs `part` with each number below `total` once, in ranges, on this thread, which is number 0, and on the
-    /// helpers that have begun; comes back when all is done. `part` gets a range and the number of its thread.
-    pub(super) fn share(&self, total: usize, part: &(dyn Fn(std::ops::Range<usize>, usize) + Sync)) {
+/// Shares among this thread, which is number 0, and the helpers that have begun.
+impl Team for Helpers {
+    fn share(&self, total: usize, part: &(dyn Fn(std::ops::Range<usize>, usize) + Sync)) {
         let threads = 1 + self.common.seats.len();
         let n_parts = total.min(threads * PARTS);
         let work = Work { shares: Share::all(n_parts, threads), n_parts, total, part };

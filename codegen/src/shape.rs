@@ -6,45 +6,43 @@ use isobar_compiler::space::{Axis, Size, Symbol};
 
 /// Sizes and strides, which are constants of the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Shape {
-    pub(super) domain: [i64; 3],
+pub struct Shape {
+    /// Points of the compute domain along I, J, K.
+    pub domain: [i64; 3],
     /// In the order of the program's arrays.
-    pub(super) arrays: Vec<ArrayShape>,
-    /// Of what a run allocates for all threads.
-    pub(super) shared_bytes: i64,
-    /// Of what it allocates for each, and what stays free before that.
-    pub(super) from_thread_to_thread: i64,
+    pub arrays: Vec<ArrayShape>,
+    /// Of what a run allocates for all threads together, in bytes.
+    pub shared_bytes: i64,
+    /// Of what it allocates for each, and what stays free before that, in bytes.
+    pub from_thread_to_thread: i64,
 }
 
 /// How an array lies in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ArrayShape {
+pub struct ArrayShape {
     /// Per dimension, in elements.
-    pub(super) strides: Vec<i64>,
+    pub strides: Vec<i64>,
     /// The levels of a caller's array below the compute domain and above it.
-    pub(super) levels: [i64; 2],
+    pub levels: [i64; 2],
     /// Of what a run allocates, or each of its threads: its bytes.
-    pub(super) bytes: i64,
+    pub bytes: i64,
     /// From the start of the allocation to the start of the compute domain, in elements.
-    pub(super) start: i64,
+    pub start: i64,
 }
 
 /// An argument as it was passed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Given {
+pub struct Given {
     /// Per dimension of the container, in elements.
-    pub(super) strides: Vec<i64>,
-    pub(super) levels: [i64; 2],
+    pub strides: Vec<i64>,
+    pub levels: [i64; 2],
 }
 
 impl Shape {
-    /// That of a call; `given` tells of an argument of that position in the program's arrays.
-    /// None where an array would be beyond any memory.
-    pub(super) fn of(
-        program: &Program,
-        domain: [i64; 3],
-        given: &dyn Fn(usize) -> Option<Given>,
-    ) -> Option<Self> {
+    /// That of a call on `domain`, points along I, J, K; `given` tells of an argument of that position in the
+    /// program's arrays. None where an array would be beyond any memory.
+    #[must_use]
+    pub fn of(program: &Program, domain: [i64; 3], given: &dyn Fn(usize) -> Option<Given>) -> Option<Self> {
         let passed = |at: usize| {
             let Given { strides, levels } = given(at).unwrap_or_default();
             ArrayShape { strides, levels, ..ArrayShape::default() }
@@ -115,8 +113,9 @@ impl Shape {
         }
     }
 
-    /// What a run with so many threads allocates; none where that is beyond any memory.
-    pub(super) fn workspace_bytes(&self, threads: u32) -> Option<u64> {
+    /// What a run with so many threads allocates, in bytes; none where that is beyond any memory.
+    #[must_use]
+    pub fn workspace_bytes(&self, threads: u32) -> Option<u64> {
         let own = self.from_thread_to_thread.checked_mul(i64::from(threads))?;
         u64::try_from(self.shared_bytes.checked_add(own)?).ok()
     }

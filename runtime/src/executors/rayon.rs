@@ -1,22 +1,12 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
-mod control;
-mod expression;
-mod formula;
-mod host;
-mod lanes;
-mod machine;
-mod memory;
-mod shape;
-mod translate;
-mod wide;
-
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
+use isobar_codegen::{Given, Machine, Options, Raised, Shape, Team, Vectors, word};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
@@ -28,16 +18,15 @@ use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, Domain, names};
 use isobar_compiler::target::Target;
 
-use super::events::{Sink, milliseconds, step};
 use super::helpers::Helpers;
 use super::interface::start_of;
 use super::workspace::Workspace;
-use super::{Executor, Failure, Mode, Prepared, Progress, Setting, Vectors};
-use host::{Host, Raised, word};
-use machine::{Machine, Options};
-use shape::{Given, Shape};
+use super::{Executor, Failure, Mode, Prepared, Progress, Setting};
+use crate::events::{Sink, milliseconds, step};
 
-pub(crate) struct Rayon;
+/// Machine code made in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Rayon;
 
 /// After so many turns at one cell, a `while` loop counts as endless.
 const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
@@ -52,8 +41,8 @@ fn program(compilation: &Compilation, flow: &Sdfg, vectors: Vectors) -> Program 
 /// # Errors
 ///
 /// Why not.
-pub(crate) fn check() -> Result<String, String> {
-    machine::check()
+pub fn check() -> Result<String, String> {
+    isobar_codegen::check()
 }
 
 impl Executor for Rayon {
@@ -96,7 +85,7 @@ impl Executor for Rayon {
 /// # Errors
 ///
 /// Where the stencil does not compile, or no code can be made here.
-pub(crate) fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<String, String> {
+pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<String, String> {
     let missing = || "the stencil does not compile".to_owned();
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
@@ -269,11 +258,11 @@ impl<'f> Made<'f> {
     }
 
     /// One call.
+    #[expect(unsafe_code, reason = "this is where generated code is entered")]
     fn call(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let frame = self.frame(launch)?;
         let helpers = self.helpers.as_ref();
-        let Some((_, Machine { functions, sites, launches, .. })) = &self.code else { return Ok(()) };
-        let program = &self.program;
+        let Some((_, machine)) = &self.code else { return Ok(()) };
         let begun = Instant::now();
         let moments = Mutex::new(vec![0.0]);
         let progress = |done: usize| {
@@ -281,7 +270,11 @@ impl<'f> Made<'f> {
             moments.lock().unwrap_or_else(PoisonError::into_inner).push(now);
             self.progress.done.store(i64::try_from(done).unwrap_or(i64::MAX), Ordering::Relaxed);
         };
-        let run = || Host::new(sites, launches, functions, helpers).run(program, frame, progress);
+        let team = helpers.map(|it| it as &dyn Team);
+        // SAFETY: the code was made for the shape of this launch, whose arrays `bind` checked: each holds every element
+        // that the domain and the stencil's extents reach, and run-time indices are guarded by the code. The launch is
+        // lent for this call alone, its arrays are distinct, and the frame was made for as many threads as these.
+        let run = || unsafe { machine.run(frame, team, progress) };
         let raised = match helpers {
             Some(helpers) => helpers.during(run),
             None => run(),

@@ -20,18 +20,18 @@ const LEAST_BYTES: usize = 64 * 1024;
 /// the pieces as those of a loop over levels are shared, so that the pages of a field lie near all of them in
 /// turn; which thread takes a piece is not fixed, here as there.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
+pub struct Near {
     threads: usize,
 }
 
 impl Near {
     /// Those of runs on so many threads; they are not made before they are needed.
-    pub(crate) fn of(threads: u32) -> Self {
+    pub fn of(threads: u32) -> Self {
         Self { threads: usize::try_from(threads).unwrap_or(1).max(1) }
     }
 
     /// The same arguments in arrays of their own.
-    pub(crate) fn copy(&self, launch: &Launch) -> Launch {
+    pub fn copy(&self, launch: &Launch) -> Launch {
         let arguments = launch.arguments.iter().map(|it| match it {
             Argument::Field(FieldArgument { array, origin }) => {
                 let Array { elements, shape, strides } = array;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ::rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, GlobalValue};
@@ -16,40 +15,60 @@ use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc};
 use isobar_compiler::loops::Program;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
+use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
-use super::super::Vectors;
-use super::host::{Code, Import, Site};
+use super::Vectors;
+use super::host::{Code, Host, Import, Raised, Site, Team};
 use super::shape::Shape;
 use super::translate::{Links, Shared, Spread, definitions, translate};
 use super::wide;
 
-/// Machine code for one program and one shape.
-pub(super) struct Machine {
-    /// Owns the code.
-    module: Option<JITModule>,
+/// Machine code for one program and one shape. Threads may run it at the same time, each with a frame of its own.
+#[derive(Debug)]
+pub struct Machine {
+    _code: CodeMemory,
     /// By position in the program's functions.
-    pub(super) functions: Vec<Code>,
-    pub(super) sites: Vec<Site>,
-    pub(super) launches: Vec<Spread>,
-    /// The text of each function before it became machine code.
-    pub(super) text: String,
+    functions: Vec<Code>,
+    sites: Vec<Site>,
+    launches: Vec<Spread>,
+    /// By position in the program's steps: the function of each, and the least sweep of those behind it.
+    steps: Vec<(usize, Option<u32>)>,
+    /// The text of each function before it became machine code; empty where it was not asked for.
+    pub text: String,
 }
+
+/// What owns the code.
+struct CodeMemory(Option<JITModule>);
+
+impl std::fmt::Debug for CodeMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CodeMemory")
+    }
+}
+
+// SAFETY: after it is finished, a module is never used again but to be dropped, by the one thread that drops it.
+#[expect(unsafe_code, reason = "code is shared by the threads that run it")]
+unsafe impl Send for CodeMemory {}
+// SAFETY: as above; a reference to it gives access to nothing.
+#[expect(unsafe_code, reason = "code is shared by the threads that run it")]
+unsafe impl Sync for CodeMemory {}
 
 /// What may be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Options {
+pub struct Options {
     /// After so many turns at one cell, a `while` loop counts as endless and ends the run with a trap.
-    pub(super) max_turns: u64,
+    pub max_turns: u64,
     /// Whether a product and a sum may be rounded once, which changes bits.
-    pub(super) may_fuse: bool,
-    pub(super) vectors: Vectors,
-    pub(super) keeps_text: bool,
+    pub may_fuse: bool,
+    pub vectors: Vectors,
+    /// Whether the text of the code is kept.
+    pub keeps_text: bool,
 }
 
-impl Drop for Machine {
+impl Drop for CodeMemory {
     #[expect(unsafe_code, reason = "this is where generated code ends")]
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
+        if let Some(module) = self.0.take() {
             // SAFETY: the functions are called through `Machine` only, which nobody holds any more.
             unsafe { module.free_memory() }
         }
@@ -88,7 +107,7 @@ pub(super) fn vector_bits(vectors: Vectors) -> u32 {
 /// # Errors
 ///
 /// Why not.
-pub(super) fn check() -> Result<String, String> {
+pub fn check() -> Result<String, String> {
     let isa = processor()?;
     let vectors = match vectors_of(&isa, Vectors::Widest) {
         Some(wide::Isa::Avx512) => "512 bits (AVX-512)",
@@ -104,7 +123,7 @@ impl Machine {
     /// # Errors
     ///
     /// What the code generator says; that is a fault of ours.
-    pub(super) fn new(
+    pub fn new(
         program: &Program,
         shape: &Shape,
         Options { max_turns, may_fuse, vectors, keeps_text }: Options,
@@ -199,7 +218,32 @@ impl Machine {
         module.finalize_definitions().map_err(|it| it.to_string())?;
         let functions = ids.into_iter().map(|id| code(module.get_finalized_function(id))).collect();
         let Shared { sites, launches, .. } = shared;
-        Ok(Self { module: Some(module), functions, sites, launches, text })
+        let steps = program.steps.iter().enumerate();
+        let steps = steps.map(|(at, step)| (step.function, program.least_sweep_after(at))).collect();
+        Ok(Self { _code: CodeMemory(Some(module)), functions, sites, launches, steps, text })
+    }
+
+    /// Runs the steps one after the other, up to one that has to end the run, which is the answer. `progress` is told
+    /// after each step how many are done. `team` shares the loops; without one they run on this thread alone.
+    ///
+    /// The frame has a first word for the host, and then one for each array of the program: the address of the element
+    /// at the start of the compute domain, or a scalar as [`word`](crate::word) has it. Of what each thread has for
+    /// itself it is that of the first thread.
+    ///
+    /// # Safety
+    ///
+    /// The arrays are those of the [`Shape`] that this code was made for: each holds all elements that the stencil
+    /// reaches from there with these strides, of its container's type, and none that is written is touched by others
+    /// during the call, nor lies in two arrays of the frame. What the run allocates is as large as the shape says,
+    /// for as many threads as the team has.
+    #[expect(unsafe_code, reason = "this is where generated code is entered")]
+    pub unsafe fn run(
+        &self,
+        frame: Vec<u64>,
+        team: Option<&dyn Team>,
+        progress: impl Fn(usize),
+    ) -> Option<Raised> {
+        Host::new(&self.sites, &self.launches, &self.functions, team).run(&self.steps, frame, progress)
     }
 }
 
