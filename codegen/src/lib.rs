@@ -31,7 +31,7 @@ mod host;
 mod machine;
 
 pub use host::{Raised, Team, word};
-pub use machine::{Machine, Options, check};
+pub use machine::{Machine, Options, check, vector_bits};
 pub use shape::{ArrayShape, Given, Shape};
 
 /// The vectors of machine code that is made here.

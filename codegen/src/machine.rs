@@ -97,7 +97,7 @@ fn vectors_of(isa: &OwnedTargetIsa, vectors: Vectors) -> Option<wide::Isa> {
 }
 
 /// Bits of the vectors that code has here.
-pub(super) fn vector_bits(vectors: Vectors) -> u32 {
+pub fn vector_bits(vectors: Vectors) -> u32 {
     let isa = processor().ok().and_then(|isa| vectors_of(&isa, vectors));
     isa.map_or(128, |it| 8 * u32::try_from(it.bytes()).unwrap_or(16))
 }

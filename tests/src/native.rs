@@ -79,7 +79,8 @@ fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
         (0..old.shape.len()).for_each(&mut place);
     }
     let elements = Elements::zeros(old.dtype(), n);
-    let mut new = Array { elements, shape: old.shape.clone(), strides };
+    let strides = strides.into_iter().map(|it: usize| it as i64).collect();
+    let mut new = Array { elements, first: 0, shape: old.shape.clone(), strides };
     for index in old.indices() {
         let at = new.position(&index);
         new.elements.set(at, old.get(&index));

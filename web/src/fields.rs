@@ -136,7 +136,7 @@ impl Kept {
                 domain: self.info.domain[axis],
                 points: self.info.held()[axis].clone(),
                 origin: self.info.origin[axis],
-                stride: self.array.strides[axis],
+                stride: self.array.own_strides()[axis],
             },
         }
     }
@@ -144,8 +144,9 @@ impl Kept {
     /// Where the elements of the data dimensions lie from the first one, the last index fastest.
     fn elements(&self) -> Vec<usize> {
         let axes = self.info.axes.len();
-        let dimensions = self.array.shape.iter().zip(&self.array.strides).skip(axes);
-        dimensions.fold(vec![0], |all, (&size, &stride)| {
+        let strides = self.array.own_strides();
+        let dimensions = self.array.shape.iter().zip(strides).skip(axes);
+        dimensions.fold(vec![0], |all, (&size, stride)| {
             all.into_iter().flat_map(|it| (0..size).map(move |at| it + at * stride)).collect()
         })
     }

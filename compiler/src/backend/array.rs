@@ -175,6 +175,10 @@ impl Elements {
     }
 }
 
+fn signed(n: usize) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
 /// A type of elements.
 pub trait Stored: Copy + Default + Send + Sync {
     /// A value as an assignment to such an element converts it.
@@ -196,14 +200,19 @@ macro_rules! stored {
 stored!(bool Bool, i8 Int8, i16 Int16, i32 Int32, i64 Int64, f32 Float32, f64 Float64);
 
 /// An array: elements, and how indices find them.
+///
+/// One that we make has its first element at the start, and no stride below 1. One that somebody lends may run
+/// backwards, and show one element at many indices; then it is not written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     pub elements: Elements,
-    /// Points per dimension, in the order of the field's axes.
+    /// Where among them the element at index `[0, 0, ...]` lies.
+    pub first: usize,
+    /// Points per dimension, in the order of the field's axes, then of its data dimensions.
     pub shape: Vec<usize>,
-    /// Distance in elements between neighbours, per dimension. Every index within
-    /// the shape lies within `elements`.
-    pub strides: Vec<usize>,
+    /// Distance in elements between neighbours, per dimension; negative where they run backwards, 0 where all of them
+    /// are one element. Every index within the shape lies within `elements`.
+    pub strides: Vec<i64>,
 }
 
 impl Array {
@@ -214,12 +223,12 @@ impl Array {
         let strides = shape
             .iter()
             .map(|&size| {
-                let stride = n;
+                let stride = signed(n);
                 n *= size;
                 stride
             })
             .collect();
-        Self { elements: Elements::zeros(dtype, n), shape: shape.to_vec(), strides }
+        Self { elements: Elements::zeros(dtype, n), first: 0, shape: shape.to_vec(), strides }
     }
 
     /// An array over elements in C order (the last axis contiguous); `None` where their number does not fit the shape.
@@ -228,10 +237,10 @@ impl Array {
         let mut strides = vec![0; shape.len()];
         let mut n: usize = 1;
         for (stride, &size) in strides.iter_mut().zip(shape).rev() {
-            *stride = n;
+            *stride = signed(n);
             n = n.checked_mul(size)?;
         }
-        (n == elements.len()).then(|| Self { elements, shape: shape.to_vec(), strides })
+        (n == elements.len()).then(|| Self { elements, first: 0, shape: shape.to_vec(), strides })
     }
 
     /// An array over elements in Fortran order (the first axis contiguous).
@@ -240,10 +249,10 @@ impl Array {
         let mut n: usize = 1;
         let mut strides = Vec::with_capacity(shape.len());
         for &size in shape {
-            strides.push(n);
+            strides.push(signed(n));
             n = n.checked_mul(size)?;
         }
-        (n == elements.len()).then(|| Self { elements, shape: shape.to_vec(), strides })
+        (n == elements.len()).then(|| Self { elements, first: 0, shape: shape.to_vec(), strides })
     }
 
     #[must_use]
@@ -251,10 +260,17 @@ impl Array {
         self.elements.dtype()
     }
 
-    /// Where the element at `index` lies in memory.
+    /// Where among the elements the one at `index` lies.
     #[must_use]
     pub fn position(&self, index: &[usize]) -> usize {
-        index.iter().zip(&self.strides).map(|(at, stride)| at * stride).sum()
+        let behind: i64 = index.iter().zip(&self.strides).map(|(&at, &stride)| signed(at) * stride).sum();
+        self.first.saturating_add_signed(isize::try_from(behind).unwrap_or(isize::MAX))
+    }
+
+    /// The strides of an array that we made, which are not negative; 0 for one that is.
+    #[must_use]
+    pub fn own_strides(&self) -> Vec<usize> {
+        self.strides.iter().map(|&it| usize::try_from(it).unwrap_or(0)).collect()
     }
 
     /// The element at `index`.

@@ -1,11 +1,29 @@
-//! Elements side by side in memory; one of them at the start of a cache line, where that is asked for.
+//! Elements side by side in memory: our own, with one of them at the start of a cache line where that is asked for, or
+//! memory that somebody lends.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
-/// A slice with memory of its own, in which it may start at any element: whoever asks for a line gets one wherever
-/// the allocation lies, and so does whoever copies it.
+/// Memory of somebody else's, which is neither freed nor moved here.
+///
+/// Two of them may lend the same elements; then whoever runs a stencil takes a reference to one at a time, and lets go
+/// of it before it takes the next.
+pub trait Lent<T>: fmt::Debug + Send + Sync {
+    /// All elements, from the lowest address to the highest.
+    fn elements(&self) -> &[T];
+
+    /// The same, to be written.
+    fn elements_mut(&mut self) -> &mut [T];
+
+    /// The address of the first of them; no reference to an element is made.
+    fn start(&mut self) -> *mut T;
+}
+
+/// A slice with memory of its own or of somebody else's. In its own it may start at any element: whoever asks
+/// for a line gets one wherever the allocation lies, and so does whoever copies it. A copy of what is lent is its own.
 pub struct Buffer<T> {
+    /// Whose elements these are, where they are not our own.
+    lent: Option<Box<dyn Lent<T>>>,
     /// Elements nobody sees lie before `start` and behind the last, together less than a line.
     all: Vec<T>,
     start: usize,
@@ -37,13 +55,30 @@ impl<T: Copy + Default> Buffer<T> {
         // The address is a multiple of the size, which divides a line.
         let found = all.as_ptr().addr() % line_bytes.max(1);
         let start = (beside + line_bytes - found) % line_bytes.max(1) / size;
-        Self { all, start, len, line_bytes }
+        Self { lent: None, all, start, len, line_bytes }
     }
 
-    /// All that was allocated, in bytes.
+    /// All that was allocated, in bytes; nothing where the elements are somebody else's.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.all.len() * size_of::<T>()
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Elements that somebody lends.
+    #[must_use]
+    pub fn lent(lent: Box<dyn Lent<T>>) -> Self {
+        let len = lent.elements().len();
+        Self { lent: Some(lent), all: Vec::new(), start: 0, len, line_bytes: 0 }
+    }
+
+    /// The address of the first element. Of lent ones no reference is made, so that another buffer may lend the same.
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        match &mut self.lent {
+            None => self.all.as_mut_ptr().wrapping_add(self.start),
+            Some(lent) => lent.start(),
+        }
     }
 }
 
@@ -56,13 +91,19 @@ impl<T> Deref for Buffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.all[self.start..self.start + self.len]
+        match &self.lent {
+            None => &self.all[self.start..self.start + self.len],
+            Some(lent) => lent.elements(),
+        }
     }
 }
 
 impl<T> DerefMut for Buffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        &mut self.all[self.start..self.start + self.len]
+        match &mut self.lent {
+            None => &mut self.all[self.start..self.start + self.len],
+            Some(lent) => lent.elements_mut(),
+        }
     }
 }
 
@@ -92,7 +133,7 @@ impl<T: PartialEq> PartialEq for Buffer<T> {
 /// Wherever they lie.
 impl<T> From<Vec<T>> for Buffer<T> {
     fn from(all: Vec<T>) -> Self {
-        Self { start: 0, len: all.len(), all, line_bytes: 0 }
+        Self { lent: None, start: 0, len: all.len(), all, line_bytes: 0 }
     }
 }
 
@@ -120,6 +161,35 @@ mod tests {
             }
             assert!(buffer.zeros_like().iter().all(|it| it.to_bits() == 0));
         }
+    }
+
+    #[derive(Debug)]
+    struct Borrowed(Vec<i32>);
+
+    impl Lent<i32> for Borrowed {
+        fn elements(&self) -> &[i32] {
+            &self.0
+        }
+
+        fn elements_mut(&mut self) -> &mut [i32] {
+            &mut self.0
+        }
+
+        fn start(&mut self) -> *mut i32 {
+            self.0.as_mut_ptr()
+        }
+    }
+
+    #[test]
+    fn lent_elements_are_written_where_they_are_and_a_copy_is_its_own() {
+        let lent = Borrowed(vec![1, 2, 3]);
+        let address = lent.0.as_ptr().addr();
+        let mut buffer = Buffer::lent(Box::new(lent));
+        let copy = buffer.clone();
+        buffer[1] = 7;
+        assert_eq!((&buffer[..], &copy[..], buffer.bytes()), (&[1, 7, 3][..], &[1, 2, 3][..], 0));
+        assert_eq!((buffer.as_mut_ptr().addr(), buffer.as_ptr().addr()), (address, address));
+        assert_ne!(copy.as_ptr().addr(), address);
     }
 
     #[test]

@@ -73,9 +73,9 @@ pub struct FieldArgument {
 }
 
 impl FieldArgument {
-    /// Elements between neighbours along I, J, K; 0 along an axis that the field lacks.
+    /// Elements between neighbours along I, J, K, signed; 0 along an axis that the field lacks.
     #[must_use]
-    pub fn strides(&self, axes: AxisSet) -> [usize; 3] {
+    pub fn strides(&self, axes: AxisSet) -> [i64; 3] {
         let mut strides = [0; 3];
         for (axis, &stride) in axes.iter().zip(&self.array.strides) {
             strides[axis.index()] = stride;
@@ -85,7 +85,7 @@ impl FieldArgument {
 
     /// Elements between neighbours along each data dimension.
     #[must_use]
-    pub fn data_strides(&self, axes: AxisSet) -> &[usize] {
+    pub fn data_strides(&self, axes: AxisSet) -> &[i64] {
         self.array.strides.get(axes.len()..).unwrap_or_default()
     }
 
@@ -98,12 +98,13 @@ impl FieldArgument {
         [below, size - below - domain.k]
     }
 
-    /// Where the first point of the compute domain lies in memory, or would lie where the array does not hold it.
+    /// Where among the elements the first point of the compute domain lies, or would lie where the array does not
+    /// hold it.
     #[must_use]
     pub fn start(&self, axes: AxisSet) -> i64 {
-        let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
         let origin = axes.iter().map(|axis| self.origin[axis.index()]);
-        origin.zip(&self.array.strides).map(|(at, &stride)| at.saturating_mul(signed(stride))).sum()
+        let behind = origin.zip(&self.array.strides).map(|(at, &stride)| at.saturating_mul(stride));
+        behind.fold(i64::try_from(self.array.first).unwrap_or(i64::MAX), i64::saturating_add)
     }
 }
 

@@ -39,8 +39,8 @@ impl Layout {
         }
         Self {
             start: given.start(axes),
-            strides: given.strides(axes).map(signed),
-            data: sizes.map(|(&size, &stride)| (signed(size), signed(stride))).collect(),
+            strides: given.strides(axes),
+            data: sizes.map(|(&size, &stride)| (signed(size), stride)).collect(),
             exists,
         }
     }

@@ -115,8 +115,8 @@ impl Slot {
                 let mut start = given.start(axes);
                 let mut dimensions = SmallVec::new();
                 for ((length, shift), &stride) in container.shape.iter().zip(&container.shift).zip(strides) {
-                    start -= shift.at(variables) * signed(stride);
-                    dimensions.push((length.at(variables), signed(stride)));
+                    start -= shift.at(variables) * stride;
+                    dimensions.push((length.at(variables), stride));
                 }
                 let elements = std::mem::replace(&mut given.array.elements, Elements::zeros(DType::Bool, 0));
                 Ok(Self { elements, start, dimensions, ring: None })
@@ -166,10 +166,6 @@ fn fill(elements: &mut Elements, value: Value) {
         (Elements::Float64(all), Value::Float64(it)) => all.fill(it),
         _ => {}
     }
-}
-
-fn signed(n: usize) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 /// What the symbols mean that a call gives: the sizes of the domain, and of each argument (by the name of its

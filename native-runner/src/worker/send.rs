@@ -31,7 +31,7 @@ pub(super) fn parts(array: &Array) -> impl Iterator<Item = Vec<u8>> {
     let (first, rest) = array.shape.split_first().map_or((1, &[][..]), |(&first, rest)| (first, rest));
     let of_rest: usize = rest.iter().product();
     let at_once = (PART / of_rest.max(1)).max(1);
-    let stride = array.strides.first().copied().unwrap_or(0);
+    let stride = array.own_strides().first().copied().unwrap_or(0);
     (0..first).step_by(at_once).map(move |from| {
         let mut shape = array.shape.clone();
         if let Some(first) = shape.first_mut() {
@@ -74,12 +74,13 @@ fn statistics(array: &Array, info: &FieldInfo) -> Statistics {
     let held = info.held();
     let first = held.iter().zip(&info.origin).map(|(held, origin)| held.start.saturating_add_signed(*origin));
     let index = |it: u64| usize::try_from(it).unwrap_or(0);
-    let start: usize = first.zip(&array.strides).map(|(at, stride)| index(at) * stride).sum();
+    let strides = array.own_strides();
+    let start: usize = first.zip(&strides).map(|(at, stride)| index(at) * stride).sum();
     let sizes: Vec<usize> = held.iter().map(|it| index(it.end - it.start)).collect();
     if sizes.contains(&0) {
         return found;
     }
-    each(start, &sizes, &array.strides, &mut |position| {
+    each(start, &sizes, &strides, &mut |position| {
         let value = array.elements.get(position).as_f64();
         if value.is_nan() {
             found.nan += 1;
@@ -111,7 +112,7 @@ fn each(start: usize, sizes: &[usize], strides: &[usize], visit: &mut impl FnMut
 fn c_order(array: &Array, start: usize, shape: &[usize]) -> Elements {
     fn gather<T: Copy>(from: &[T], array: &Array, start: usize, shape: &[usize]) -> Buffer<T> {
         let mut out = Vec::with_capacity(shape.iter().product());
-        each(start, shape, &array.strides, &mut |position| out.push(from[position]));
+        each(start, shape, &array.own_strides(), &mut |position| out.push(from[position]));
         out.into()
     }
     match &array.elements {

@@ -87,10 +87,9 @@ pub(super) struct Passed<'l> {
 impl<'l> Passed<'l> {
     /// Adds a field.
     pub(super) fn field(&mut self, field: &'l mut FieldArgument, axes: AxisSet, domain: Domain) {
-        let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
-        let stride = field.strides(axes).map(signed);
+        let stride = field.strides(axes);
         let [below, above] = field.levels_beside(axes, domain);
-        let of_data: Box<[i64]> = field.data_strides(axes).iter().map(|&it| signed(it)).collect();
+        let of_data: Box<[i64]> = field.data_strides(axes).into();
         let data_stride = of_data.as_ptr();
         self.data_strides.push(of_data);
         let start = field.start(axes);

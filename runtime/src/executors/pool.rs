@@ -34,9 +34,10 @@ impl Near {
     pub fn copy(&self, launch: &Launch) -> Launch {
         let arguments = launch.arguments.iter().map(|it| match it {
             Argument::Field(FieldArgument { array, origin }) => {
-                let Array { elements, shape, strides } = array;
+                let Array { elements, first, shape, strides } = array;
                 let (elements, shape, strides) = (self.elements(elements), shape.clone(), strides.clone());
-                Argument::Field(FieldArgument { array: Array { elements, shape, strides }, origin: *origin })
+                let array = Array { elements, first: *first, shape, strides };
+                Argument::Field(FieldArgument { array, origin: *origin })
             }
             Argument::Scalar(_) | Argument::Unused => it.clone(),
         });
@@ -155,7 +156,8 @@ mod tests {
             let shape = vec![n, 7];
             let mut elements = Elements::zeros_at_line(dtype, 7 * n, 3, 64);
             (0..7 * n).for_each(|at| elements.set(at, Value::Int64(at as i64 % 11)));
-            FieldArgument { array: Array { elements, shape, strides: vec![1, n] }, origin: [3, 0, 0] }
+            let strides = vec![1, n as i64];
+            FieldArgument { array: Array { elements, first: 0, shape, strides }, origin: [3, 0, 0] }
         });
         let mut arguments: Vec<Argument> = arrays.map(Argument::Field).into();
         arguments.push(Argument::Scalar(Value::Int64(3)));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
-use isobar_codegen::{Given, Machine, Options, Raised, Shape, Team, Vectors, word};
+use isobar_codegen::{Given, Machine, Options, Raised, Shape, Team, Vectors, vector_bits, word};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
@@ -33,7 +33,7 @@ const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
 /// The program of a compilation for machine code with such vectors.
 fn program(compilation: &Compilation, flow: &Sdfg, vectors: Vectors) -> Program {
-    ready(flow, &Target::native(machine::vector_bits(vectors), compilation.machine.as_ref()))
+    ready(flow, &Target::native(vector_bits(vectors), compilation.machine.as_ref()))
 }
 
 /// Whether machine code can be made here, and for which processor.
@@ -128,10 +128,9 @@ fn given(
     else {
         return Some((position, Given::default()));
     };
-    let signed = |it: usize| i64::try_from(it).unwrap_or(i64::MAX);
-    let strides = field.strides(*axes).map(signed);
+    let strides = field.strides(*axes);
     let of_axes = axes.iter().map(|axis| strides[axis.index()]);
-    let of_data = field.data_strides(*axes).iter().map(|&it| signed(it)).collect::<Vec<_>>();
+    let of_data = field.data_strides(*axes).iter().copied();
     let levels = field.levels_beside(*axes, domain);
     Some((position, Given { strides: of_axes.chain(of_data).collect(), levels }))
 }

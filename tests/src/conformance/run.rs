@@ -230,7 +230,7 @@ fn positions(axes: AxisSet, shape: &[usize], origin: &[i64]) -> Vec<(Vec<usize>,
 }
 
 fn offset(array: &Array, at: &[usize]) -> usize {
-    at.iter().zip(&array.strides).map(|(at, stride)| at * stride).sum()
+    array.position(at)
 }
 
 fn compare(block: &Block, signature: &Signature, launch: &Launch) -> Result<()> {

@@ -206,11 +206,11 @@ pub(super) fn execute(program: &Path, artifact: &Artifact, launch: &Launch, thre
         put(bytes.len() as i64);
         put(field.start(axes) * size as i64);
         for number in field.strides(axes) {
-            put(number as i64);
+            put(number);
         }
         field.levels_beside(axes, launch.domain).into_iter().for_each(&mut put);
         put(data.len() as i64);
-        data.iter().for_each(|&it| put(it as i64));
+        data.iter().copied().for_each(put);
         input.extend(bytes);
     }
     for argument in &launch.arguments {
