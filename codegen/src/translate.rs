@@ -14,7 +14,8 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::{FunctionBuilder, Variable};
 use isobar_compiler::expr::ExprKind;
-use isobar_compiler::loops::nodes::{Assign, Element, Function, Item, Program, Read, Target, walk};
+use isobar_compiler::loops::nodes::{Assign, Element, Function, Item, Program, Read, Target};
+use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::Symbol;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;

@@ -6,13 +6,14 @@ use std::slice;
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
-use isobar_compiler::equivalence::compare::{Difference, Reference, compare, compare_passes};
+use isobar_compiler::equivalence::compare::{Difference, Reference, compare_passes};
 use isobar_compiler::equivalence::journey::Passes;
 use isobar_compiler::equivalence::run::Stop;
+use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
-use isobar_compiler::{gtir, oir, schedule};
+use isobar_compiler::{gtir, loops, oir, schedule, sdfg, target};
 use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
@@ -40,6 +41,57 @@ const OTHERS: [Target; 3] = [
     Target { contiguous: Axis::J, machine: None, ..Target::CPU },
 ];
 
+/// What code is generated for: C and machine code, with the vectors that machines have.
+pub const CODE: [fn() -> target::Target; 6] = [
+    || target::Target::c(None),
+    || target::Target::c(Some(&machine(32))),
+    || target::Target::c(Some(&machine(64))),
+    || target::Target::native(128, None),
+    || target::Target::native(256, Some(&machine(32))),
+    || target::Target::native(512, Some(&machine(64))),
+];
+
+/// A machine with vectors of so many bytes.
+fn machine(vector_bytes: u32) -> MachineModel {
+    let cache = |bytes, cores| Cache { bytes, cores };
+    MachineModel {
+        cores: 2,
+        caches: vec![cache(32 << 10, 1), cache(1 << 20, 1), cache(32 << 20, 2)],
+        vector_bytes,
+        line_bytes: 64,
+    }
+}
+
+/// Whether a graph's program of loops reads back as it was printed, and keeps the rules, after every pass.
+///
+/// # Errors
+///
+/// The pass, and what is wrong behind it.
+pub fn loops_read_back(graph: &sdfg::nodes::Sdfg, code: target::Target) -> Result<(), String> {
+    let mut program = loops::lower(graph);
+    let mut cx = loops::passes::PassCx::new(code);
+    let check = |step: &str, program: &loops::Program| {
+        let text = loops::print::listing(program).text;
+        let again =
+            loops::parse::parse(&text).map_err(|it| format!("{step} does not read back: {it}\n{text}"))?;
+        let printed = loops::print::listing(&again).text;
+        let wrong = [program, &again].map(loops::validate::validate).concat();
+        match (printed == text, wrong.is_empty()) {
+            (true, true) => Ok(()),
+            (false, _) => {
+                Err(format!("{step} is printed otherwise after it was read back:\n{text}\n{printed}"))
+            }
+            (_, false) => Err(format!("{step} breaks rules: {}\n{text}", wrong.join("; "))),
+        }
+    };
+    check("loops", &program)?;
+    for pass in loops::passes::PASSES {
+        pass.apply(&mut program, &mut cx, None);
+        check(pass.name, &program)?;
+    }
+    Ok(())
+}
+
 /// Holds every level, every pass and `numpy` against what the stencil of a seed means, on two domains and in two
 /// orders of what has none; now and then for another machine.
 ///
@@ -64,7 +116,8 @@ pub fn hold(seed: u64) -> Result<Held> {
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
         held.runs += 1;
-        let (_, found) = compare(oir, &launch, &[seed, seed + 1]);
+        let code = CODE[usize::try_from(seed).unwrap_or(0) % CODE.len()];
+        let (_, found) = compare_passes(&Passes::ALL.for_code(code), oir, &launch, &[seed, seed + 1]);
         let found = found.filter(|it| !held.is_other_trap(&it.what));
         ensure!(found.is_none(), "{}\n{}", found.map_or(String::new(), |it| it.to_string()), in_context());
         let nothing = Err(String::new());
@@ -144,5 +197,9 @@ pub fn reads_back(compilation: &Compilation) -> Result<(), String> {
     };
     same(Stage::Oir, ordered.map(printed))?;
     let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());
-    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))
+    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))?;
+    match &compilation.levels.sdfg {
+        Some(graph) => loops_read_back(graph, target::Target::c(compilation.machine.as_ref())),
+        None => Ok(()),
+    }
 }

@@ -4,6 +4,7 @@ use isobar_compiler::diag::outline::Unreadable;
 use isobar_compiler::pipeline::Stage;
 use isobar_compiler::schedule::passes::{PASSES, PassCx, Target};
 use isobar_compiler::{gtir, oir, schedule};
+use isobar_tests::levels::{CODE, loops_read_back};
 use isobar_tests::{GALLERY, compiled};
 
 #[test]
@@ -39,6 +40,19 @@ fn schedule_trees_of_the_gallery_read_back_after_every_pass() {
             for pass in PASSES {
                 pass.apply(&mut scheduled, &mut cx, None);
                 reads_back(&scheduled, name);
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_of_loops_of_the_gallery_read_back_after_every_pass() {
+    for name in GALLERY {
+        for precision in [32, 64] {
+            let compilation = compiled(name, precision);
+            let graph = compilation.levels.sdfg.as_ref().expect("it compiled");
+            for code in CODE {
+                loops_read_back(graph, code()).unwrap_or_else(|wrong| panic!("{name}: {wrong}"));
             }
         }
     }

@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value as Clif};
 use isobar_compiler::expr::Expr;
-use isobar_compiler::loops::nodes::{
-    Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While, any, walk,
-};
+use isobar_compiler::loops::nodes::{Assign, At, Declare, Element, For, If, Item, Read, Target, Trap, While};
+use isobar_compiler::loops::visit::{any, walk};
 use isobar_compiler::space::{Affine, Ring, Symbol};
 use isobar_compiler::types::{DType, Value as Number};
 

@@ -1,13 +1,14 @@
 //! The way from the OIR on, with a stop behind every door and every pass.
 
 use crate::diag::Remark;
+use crate::loops::Program;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::oir::nodes::Stencil;
 use crate::pass::Pass;
 use crate::schedule::Tree;
 use crate::schedule::passes::Target;
 use crate::sdfg::nodes::Sdfg;
-use crate::{oir, schedule, sdfg, tree};
+use crate::{loops, oir, schedule, sdfg, target, tree};
 
 /// A level as it stands behind a step.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,7 @@ pub enum Level<'a> {
     Oir(&'a Stencil, &'a Extents),
     Schedule(&'a Tree),
     Sdfg(&'a Sdfg),
+    Loops(&'a Program),
 }
 
 impl Level<'_> {
@@ -25,6 +27,7 @@ impl Level<'_> {
             Level::Oir(stencil, _) => oir::validate::validate(stencil),
             Level::Schedule(tree) => schedule::validate::validate(tree),
             Level::Sdfg(graph) => sdfg::validate::validate(graph),
+            Level::Loops(program) => loops::validate::validate(program),
         }
     }
 }
@@ -35,7 +38,10 @@ pub struct Passes {
     pub oir: &'static [Pass<Stencil>],
     pub schedule: &'static [Pass<Tree>],
     pub sdfg: &'static [Pass<Sdfg>],
+    pub loops: &'static [Pass<Program>],
     pub target: &'static Target,
+    /// What code is generated for.
+    pub code: fn() -> target::Target,
 }
 
 impl Passes {
@@ -44,13 +50,21 @@ impl Passes {
         oir: oir::passes::PASSES,
         schedule: schedule::passes::PASSES,
         sdfg: sdfg::passes::PASSES,
+        loops: loops::passes::PASSES,
         target: &Target::CPU,
+        code: || target::Target::c(None),
     };
 
     /// The same for another machine or layout.
     #[must_use]
     pub fn for_target(target: &'static Target) -> Passes {
         Passes { target, ..Self::ALL }
+    }
+
+    /// The same where code is generated for another target.
+    #[must_use]
+    pub fn for_code(self, code: fn() -> target::Target) -> Passes {
+        Passes { code, ..self }
     }
 }
 
@@ -108,6 +122,13 @@ fn steps(
     for pass in passes.sdfg {
         pass.apply(&mut graph, &mut cx, limit_of(pass.name));
         go_on(pass.name, Level::Sdfg(&graph), last_change(cx.remarks(), pass.name))?;
+    }
+    let mut program = loops::lower(&graph);
+    go_on("loops", Level::Loops(&program), None)?;
+    let mut cx = loops::passes::PassCx::new((passes.code)());
+    for pass in passes.loops {
+        pass.apply(&mut program, &mut cx, limit_of(pass.name));
+        go_on(pass.name, Level::Loops(&program), last_change(cx.remarks(), pass.name))?;
     }
     Some(())
 }

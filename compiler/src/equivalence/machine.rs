@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 
 use super::memory::Memory;
 use super::program::{
-    Assign, At, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program, RegionScope, Step,
-    While,
+    Assign, At, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
+    RegionScope, Step, While,
 };
 use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
@@ -44,6 +44,9 @@ pub(super) fn run(
     machine.memory.give_back(program, launch);
     result.map(|()| machine.writers_of_params(launch.arguments.len()))
 }
+
+/// So many iterations run a second time where some may.
+const REPEATED: i64 = 3;
 
 struct Machine<'p> {
     program: &'p Program,
@@ -148,6 +151,7 @@ impl Machine<'_> {
                     }
                     Flow::On
                 }
+                Step::Checked(it) => self.checked(it)?,
                 Step::Assign(it) => self.assign(it)?,
             };
             if flow == Flow::Trapped && self.is_in_while {
@@ -181,9 +185,40 @@ impl Machine<'_> {
             (_, Order::Descending) => (0..n).rev().try_for_each(|at| self.iteration(it, start + at * stride)),
             _ => (0..n).try_for_each(|at| self.iteration(it, start + at * stride)),
         };
+        // What overlaps is as long as a vector at most; which iterations these are does not matter.
+        let result = result.and_then(|()| match it.repeats {
+            true => (n - n.min(REPEATED)..n).try_for_each(|at| self.iteration(it, start + at * stride)),
+            false => Ok(()),
+        });
         (self.innermost[axis], self.turn) = outer;
         self.is_in_while = is_in_while;
         result.map(|()| Flow::On)
+    }
+
+    /// Finds the integers, then does what uses them. What the check refuses has to end the run.
+    fn checked(&mut self, it: &Checked) -> Result<Flow, Stop> {
+        let mut exist = true;
+        for (integer, code, size) in &it.indices {
+            match self.value(code) {
+                Ok(value) => {
+                    let value = value.as_i64();
+                    exist &= (0..size.at(&self.variables)).contains(&value);
+                    self.memory.slot_mut(*integer).set(0, Value::Int64(value));
+                }
+                Err(Unfinished::Trap(message)) => {
+                    self.raise(message, &it.origin);
+                    return Ok(Flow::Trapped);
+                }
+                Err(Unfinished::Fault(what)) => return Err(self.fault(&what)),
+            }
+        }
+        let is_in_while = std::mem::replace(&mut self.is_in_while, true);
+        let flow = self.steps(&it.body);
+        self.is_in_while = is_in_while;
+        match flow? {
+            Flow::On if !exist => Err(self.fault("a check refuses an index that exists")),
+            flow => Ok(flow),
+        }
     }
 
     fn iteration(&mut self, it: &Loop, at: i64) -> Result<(), Stop> {

@@ -15,6 +15,7 @@ mod shuffle;
 
 pub mod schedule;
 pub mod sdfg;
+pub mod loops;
 
 pub mod journey;
 pub mod compare;

@@ -80,6 +80,8 @@ pub(super) enum Step {
     Fresh(Vec<usize>),
     /// Only where the variable lies between the bounds.
     Within(Within),
+    /// Only with indices that exist.
+    Checked(Checked),
     Assign(Assign),
 }
 
@@ -91,6 +93,8 @@ pub(super) struct Loop {
     pub(super) end: Bound,
     pub(super) stride: i64,
     pub(super) order: Order,
+    /// Whether some iterations may run a second time.
+    pub(super) repeats: bool,
     pub(super) body: Vec<Step>,
 }
 
@@ -130,6 +134,14 @@ pub(super) struct Within {
     pub(super) start: Bound,
     pub(super) end: Bound,
     pub(super) body: Vec<Step>,
+}
+
+/// Integers that are found, each with its container and what it has to be less than; then what uses them.
+#[derive(Debug)]
+pub(super) struct Checked {
+    pub(super) indices: Vec<(usize, Code, Bound)>,
+    pub(super) body: Vec<Step>,
+    pub(super) origin: Origin,
 }
 
 #[derive(Debug)]
@@ -306,6 +318,13 @@ impl Around {
                 }
                 Step::Region(it) => self.steps(&it.body),
                 Step::Within(it) => self.steps(&it.body),
+                Step::Checked(it) => {
+                    for (integer, code, _) in &it.indices {
+                        self.code(code);
+                        self.element(&Element { container: *integer, index: SmallVec::new() });
+                    }
+                    self.steps(&it.body);
+                }
                 Step::Fresh(_) => {}
                 Step::Assign(it) => {
                     self.element(&it.target);
@@ -348,6 +367,7 @@ fn each_loop(steps: &mut [Step], each: &mut impl FnMut(&mut Loop)) {
             Step::While(it) => each_loop(&mut it.body, each),
             Step::Region(it) => each_loop(&mut it.body, each),
             Step::Within(it) => each_loop(&mut it.body, each),
+            Step::Checked(it) => each_loop(&mut it.body, each),
             Step::Fresh(_) | Step::Assign(_) => {}
         }
     }

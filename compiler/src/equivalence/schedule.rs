@@ -130,7 +130,7 @@ impl Lowering<'_> {
             schedule::Order::Descending => Order::Descending,
         };
         let (axis, stride) = (it.axis, it.step);
-        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, body }))
+        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, repeats: false, body }))
     }
 
     /// The arrays that each iteration of a loop has for itself; these get the size that they have there.

@@ -182,7 +182,7 @@ impl Lowering {
         let outer = graph.symbols.set(symbol, Sum::variable(variable));
         let body = body(self, graph)?;
         graph.symbols.restore(symbol, outer);
-        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, body }))
+        Ok(Step::Loop(Loop { variable, axis, start, end, stride, order, repeats: false, body }))
     }
 
     fn scope(

@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
     Array, ArrayKind, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Lanes, Launch,
-    Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While, any, each_local,
+    Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While,
 };
 use super::reserved::RESERVED;
+use super::visit::{any, each_local};
 use crate::diag::{Levels, Moment, Origin, ProgramOrder, StmtId};
 use crate::entity::{Handle, Namer};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::sdfg::nodes::{
     self as nodes, BlockKind, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
     Input, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range,
     Schedule, Sdfg, State, Storage, Tasklet,
 };
 use crate::space::{Affine, Axis, Size, Symbol, names};
+use crate::types::DType;
 
 /// Lowers a valid graph.
 #[must_use]
@@ -512,7 +514,7 @@ impl Lowering<'_> {
 
     /// Code of a tasklet, over what its connectors bring.
     fn code(&mut self, place: &TaskletPlace<'_>, code: &Expr<Input>) -> Expr<Read> {
-        code.map_accesses(&mut |input| {
+        let mut code = code.map_accesses(&mut |input| {
             let (connector, at) = match input {
                 Input::Symbolic(sum) => return Read::Sum(place.graph.affine(sum)),
                 Input::Connector(connector) => (*connector, &[][..]),
@@ -523,16 +525,20 @@ impl Lowering<'_> {
                 place.state.edges_into(place.node).find(|it| it.target_connector.as_ref() == Some(name));
             let memlet = edge.and_then(|it| it.memlet.as_ref()).expect("an input connector has an edge");
             self.read(place.moved(memlet, at))
-        })
+        });
+        cast_sums(&mut code);
+        code
     }
 
     fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> Expr<Read> {
-        condition.map_accesses(&mut |operand| match operand {
+        let mut condition = condition.map_accesses(&mut |operand| match operand {
             Operand::Element { container, index } => {
                 self.read(graph.element(*container, index.iter().cloned().map(At::Known)))
             }
             Operand::Symbolic(sum) => Read::Sum(graph.affine(sum)),
-        })
+        });
+        cast_sums(&mut condition);
+        condition
     }
 
     fn read(&mut self, read: Read) -> Read {
@@ -540,6 +546,17 @@ impl Lowering<'_> {
             self.program.locals[local].is_read = true;
         }
         read
+    }
+}
+
+/// Makes the type of what symbols tell explicit where it is not int64.
+fn cast_sums(expr: &mut Expr<Read>) {
+    match &expr.kind {
+        ExprKind::Access(Read::Sum(_)) if expr.dtype != DType::Int64 => {
+            let sum = Expr { dtype: DType::Int64, ..expr.clone() };
+            expr.kind = ExprKind::Cast(expr.dtype, Box::new(sum));
+        }
+        _ => expr.operands_mut().into_iter().for_each(cast_sums),
     }
 }
 

@@ -6,9 +6,11 @@
 //! no layout beyond what the graph knows of it.
 
 pub mod nodes;
+pub mod visit;
 pub mod analysis;
 pub mod from_sdfg;
 pub mod print;
+pub mod parse;
 pub mod validate;
 pub mod passes;
 

@@ -1,12 +1,375 @@
 //! A program as text.
+//!
+//! What a pass decided stands where it holds: behind the bounds of a loop, and in lines of its own at the start of
+//! its body.
 
-use super::nodes::Program;
-use crate::diag::{Listing, ListingWriter};
+use std::fmt::{self, Display};
 
-/// The whole program.
+use itertools::Itertools;
+
+use super::nodes::{
+    Array, ArrayKind, At, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If, Item, Lanes, Launch,
+    Meaning, Part, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap, While,
+};
+use super::visit::{declared, symbols};
+use crate::diag::{Listing, ListingWriter, Origin};
+use crate::expr::Expr;
+use crate::expr::parse::spelled;
+use crate::expr::print::text_in_loops;
+use crate::space::{Affine, Ring};
+
+/// The whole program: what it names, its functions, its steps; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(program: &Program) -> Listing {
-    let mut writer = ListingWriter::new();
-    writer.line(format_args!("program {}", program.name));
-    writer.finish()
+    let mut printer = Printer { program, writer: ListingWriter::new(), n_nodes: 0 };
+    printer.writer.open("program", "program", []);
+    printer.names();
+    for function in &program.functions {
+        printer.writer.line("");
+        printer.function(function);
+    }
+    printer.writer.line("");
+    program.steps.iter().for_each(|it| printer.step(it));
+    printer.writer.close();
+    printer.writer.finish()
+}
+
+/// What stands before an integer that is made of symbols; no variable has that name.
+pub(super) const SUM: &str = "int";
+
+struct Printer<'a> {
+    program: &'a Program,
+    writer: ListingWriter,
+    n_nodes: usize,
+}
+
+impl Printer<'_> {
+    fn open<'o>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'o Origin>) {
+        self.n_nodes += 1;
+        self.writer.open(format!("n{}", self.n_nodes), kind, origins);
+    }
+
+    /// Everything that statements name and no statement declares.
+    fn names(&mut self) {
+        let program = self.program;
+        let arguments = program.arguments.iter().map(|&it| name_of(&program.arrays[it])).join(", ");
+        self.writer.line(format_args!("program {}({arguments})", program.name));
+        if program.stream_from != u64::MAX {
+            self.writer.line(format_args!("stream from {} bytes", program.stream_from));
+        }
+        if program.least_points != 0 {
+            self.writer.line(format_args!("blocks from {} points", program.least_points));
+        }
+        for array in program.arrays.iter().filter(|it| it.name.is_some()) {
+            self.writer.line(declaration(array));
+        }
+        let used = symbols(program);
+        for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
+            match meaning {
+                Meaning::Size(_) => {}
+                Meaning::Levels { array, side } => {
+                    let array = name_of(&program.arrays[*array]);
+                    self.writer.line(format_args!("symbol {symbol} = levels {} {array}", side.name()));
+                }
+                Meaning::Position(name) if name == symbol.name() => {}
+                Meaning::Position(name) => {
+                    self.writer.line(format_args!("symbol {symbol} = position {name}"))
+                }
+            }
+        }
+        program.integers.iter().for_each(|it| self.writer.line(format_args!("integer {}", spelled(it))));
+        let declared = declared(program);
+        for (_, it) in program.locals.iter().enumerate().filter(|(at, _)| !declared.contains(at)) {
+            self.writer.line(format_args!("local {}: {}", spelled(&it.name), it.dtype));
+        }
+    }
+
+    fn function(&mut self, it: &Function) {
+        let Function { name, step, positions, body } = it;
+        self.open("function", []);
+        self.writer.line(format_args!("function {name}({}) of step {step}:", positions.iter().join(", ")));
+        self.block(body);
+        self.writer.close();
+    }
+
+    fn step(&mut self, it: &Step) {
+        let Step { function, is_spread, ending } = it;
+        self.open("step", []);
+        let spread = if *is_spread { " on all threads" } else { "" };
+        let ending = match ending.is_empty() {
+            true => String::new(),
+            false => format!(" may stop in sweep {}", ending.iter().join(", ")),
+        };
+        self.writer.line(format_args!("step {}{spread}{ending}", self.program.functions[*function].name));
+        self.writer.close();
+    }
+
+    fn block(&mut self, items: &[Item]) {
+        self.writer.indent();
+        items.iter().for_each(|it| self.item(it));
+        self.writer.dedent();
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Assign(it) => {
+                self.open("assign", [&it.origin]);
+                let (target, value) = (self.target(&it.target), self.expression(&it.value));
+                self.writer.line(format_args!("{target} = {value}"));
+            }
+            Item::Declare(it) => self.declare(it),
+            Item::Checked(it) => self.checked(it),
+            Item::For(it) => self.for_loop(it),
+            Item::Strips(it) => self.strips(it),
+            Item::Launch(it) => self.launch(it),
+            Item::If(it) => self.branches(it),
+            Item::While(it) => {
+                self.open("while", [&it.origin]);
+                let While { condition, trap, counter, body, .. } = it;
+                self.turns(condition, trap, *counter);
+                self.block(body);
+            }
+        }
+        self.writer.close();
+    }
+
+    fn declare(&mut self, it: &Declare) {
+        self.open("declare", it.value.iter().map(|(_, origin)| origin));
+        let local = &self.program.locals[it.local];
+        let word = if it.is_const { "const" } else { "let" };
+        let named = format!("{word} {}: {}", spelled(&local.name), local.dtype);
+        match &it.value {
+            None => self.writer.line(named),
+            Some((value, _)) => self.writer.line(format_args!("{named} = {}", self.expression(value))),
+        }
+    }
+
+    fn checked(&mut self, it: &Checked) {
+        self.open("check", [&it.origin]);
+        for index in &it.indices {
+            let integer = spelled(&self.program.integers[index.integer]);
+            self.writer.line(format_args!(
+                "find {integer} in [0, {}) = {}",
+                index.size,
+                self.expression(&index.value)
+            ));
+        }
+        let within = if it.is_in_while { "check in while " } else { "check " };
+        self.writer.line(format_args!("{within}{}:", stop(&it.trap)));
+        self.block(&it.body);
+    }
+
+    fn for_loop(&mut self, it: &For) {
+        self.open("loop", []);
+        self.writer.line(format_args!("for {} {}:", positions(&it.positions), marks(it)));
+        self.writer.indent();
+        if !it.prefetched.is_empty() {
+            let rows = it.prefetched.iter().map(|it| self.element(it)).join(", ");
+            self.writer.line(format_args!("prefetch {rows}"));
+        }
+        if let Some(Stores { rows, buffer }) = &it.stores {
+            let rows = rows.iter().map(|it| self.element(it)).join(", ");
+            let buffer = match buffer {
+                Buffer::Row { elements } => format!("a row of {elements} elements"),
+                Buffer::Registers { bytes } => format!("registers of {bytes} bytes"),
+            };
+            self.writer.line(format_args!("stream {rows} through {buffer}"));
+        }
+        self.writer.dedent();
+        self.block(&it.body);
+    }
+
+    fn strips(&mut self, it: &Strips) {
+        self.open("strips", []);
+        let kept = it.kept.iter().map(|&it| {
+            let local = &self.program.locals[it];
+            format!("{}: {}", spelled(&local.name), local.dtype)
+        });
+        let kept = match it.kept.is_empty() {
+            true => String::new(),
+            false => format!(" keeping {}", kept.format(", ")),
+        };
+        self.writer.line(format_args!("strips of {} {}{kept}:", it.width, positions(&it.positions)));
+        self.writer.indent();
+        for part in &it.parts {
+            match part {
+                Part::Lanes(items) => self.lanes(items),
+                Part::While(it) => {
+                    self.open("while", [&it.origin]);
+                    self.turns(&it.condition, &it.trap, it.counter);
+                    self.writer.indent();
+                    it.parts.iter().for_each(|it| self.lanes(it));
+                    self.writer.dedent();
+                    self.writer.close();
+                }
+            }
+        }
+        self.writer.dedent();
+    }
+
+    fn lanes(&mut self, items: &[Item]) {
+        self.writer.line("lanes:");
+        self.block(items);
+    }
+
+    fn turns(&mut self, condition: &Expr<Read>, trap: &Trap, counter: usize) {
+        self.writer.line(format_args!("while {}:", self.expression(condition)));
+        let counter = spelled(&self.program.integers[counter]);
+        self.writer.indented(|it| it.line(format_args!("turns {counter} {}", stop(trap))));
+    }
+
+    fn launch(&mut self, it: &Launch) {
+        self.open("launch", []);
+        let name = &self.program.functions[it.function].name;
+        let outer = it.outer.iter().join(", ");
+        self.writer.line(format_args!("launch {name}({outer}):"));
+        self.writer.indent();
+        it.positions.iter().for_each(|it| self.writer.line(format_args!("over {}", positions(it))));
+        self.writer.dedent();
+    }
+
+    fn branches(&mut self, it: &If) {
+        self.open("if", it.branches.iter().map(|it| &it.origin));
+        for (at, branch) in it.branches.iter().enumerate() {
+            let keyword = if at == 0 { "if" } else { "elif" };
+            self.writer.line(format_args!("{keyword} {}:", self.expression(&branch.condition)));
+            self.block(&branch.body);
+        }
+        if !it.otherwise.is_empty() {
+            self.writer.line("else:");
+            self.block(&it.otherwise);
+        }
+    }
+
+    fn expression(&self, expr: &Expr<Read>) -> String {
+        text_in_loops(expr, &|it, f| self.read(it, f)).to_string()
+    }
+
+    fn read(&self, it: &Read, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match it {
+            Read::Element(it) => self.element(it).fmt(f),
+            Read::Local(it) => spelled(&self.program.locals[*it].name).fmt(f),
+            Read::Sum(sum) => write!(f, "{SUM}[{sum}]"),
+        }
+    }
+
+    fn target(&self, it: &Target) -> String {
+        match it {
+            Target::Element(it) => self.element(it),
+            Target::Local(it) => spelled(&self.program.locals[*it].name).to_string(),
+        }
+    }
+
+    fn element(&self, it: &Element) -> String {
+        let name = spelled(name_of(&self.program.arrays[it.array]));
+        if it.index.is_empty() {
+            return name.to_string();
+        }
+        let index = it.index.iter().map(|at| match at {
+            At::Known(sum) => sum.to_string(),
+            At::Found { integer, shift } => {
+                let integer = spelled(&self.program.integers[*integer]);
+                let known = &Affine::default() - shift;
+                match known == Affine::default() {
+                    true => format!("{{{integer}}}"),
+                    false => format!("{known} + {{{integer}}}"),
+                }
+            }
+        });
+        format!("{name}[{}]", index.format(", "))
+    }
+}
+
+/// What code calls an array; nothing names one that has no name.
+fn name_of(array: &Array) -> &str {
+    array.name.as_deref().unwrap_or_default()
+}
+
+/// `field q: float64[I + 1, J] shift [1, 0] along IJ given read`, and what passes decided about it.
+fn declaration(array: &Array) -> String {
+    let Array { dtype, axes, shape, shift, strides, storage, ring, .. } = array;
+    let name = spelled(name_of(array));
+    let kind = match array.kind {
+        ArrayKind::Field { .. } => "field",
+        ArrayKind::Scalar => "scalar",
+        ArrayKind::Temporary => "temporary",
+    };
+    let mut text = format!("{kind} {name}: {dtype}");
+    if !shape.is_empty() {
+        text.push_str(&format!(
+            "[{}] shift [{}] along {}",
+            shape.iter().format(", "),
+            shift.iter().format(", "),
+            if axes.is_empty() { "none".to_owned() } else { axes.to_string() },
+        ));
+        text.push_str(match strides {
+            Strides::Given => " given",
+            Strides::Packed => " packed",
+        });
+    }
+    match (array.kind, storage) {
+        (ArrayKind::Field { is_read, is_written }, _) => text.push_str(match (is_read, is_written) {
+            (true, true) => " read-write",
+            (true, false) => " read",
+            (false, true) => " write",
+            (false, false) => " unused",
+        }),
+        (_, Storage::Caller) => {}
+        (_, Storage::Heap) => text.push_str(" heap"),
+        (_, Storage::Private) => text.push_str(" private"),
+        (_, Storage::Register) => text.push_str(" register"),
+    }
+    if let Some(Ring { dimension, places }) = ring {
+        text.push_str(&format!(" keeping {places} in dimension {dimension}"));
+    }
+    if array.is_per_thread {
+        text.push_str(" per thread");
+    }
+    if array.row_start != 0 {
+        text.push_str(&format!(" rows from {}", array.row_start));
+    }
+    if array.is_streamed {
+        text.push_str(" streamed");
+    }
+    if array.stencil_name != name_of(array) {
+        text.push_str(&format!(" for {}", array.stencil_name));
+    }
+    text
+}
+
+/// `i in [0, I) step 32`
+fn positions(it: &Positions) -> String {
+    let Positions { variable, start, end, step } = it;
+    let step = if *step == 1 { String::new() } else { format!(" step {step}") };
+    format!("{variable} in [{start}, {end}){step}")
+}
+
+/// The order of a loop's iterations, then what carries them out, and how.
+fn marks(it: &For) -> String {
+    let Lanes { is_masked, may_overlap, is_split, block } = it.lanes;
+    let order = match (it.is_parallel, it.is_descending) {
+        (true, _) => "parallel",
+        (false, false) => "ascending",
+        (false, true) => "descending",
+    };
+    let gpu = it.gpu.map(|it| match it {
+        GpuAxis::Grid => "grid",
+        GpuAxis::Block => "block",
+    });
+    let words = [
+        Some(order),
+        gpu,
+        it.is_simd.then_some("simd"),
+        is_masked.then_some("masked"),
+        may_overlap.then_some("overlapping"),
+        is_split.then_some("split"),
+    ];
+    let blocks = block.map(|it| format!(" in blocks of {it}")).unwrap_or_default();
+    format!("{}{blocks}", words.into_iter().flatten().format(" "))
+}
+
+/// `stop at [i, j, k] in sweep 0 turn k of 3`: the cell, and what puts several such places in order.
+fn stop(it: &Trap) -> String {
+    let Trap { sweep, turn, outermost, cell, .. } = it;
+    format!("stop at [{}] in sweep {sweep} turn {turn} of {}", cell.iter().format(", "), outermost.0)
 }

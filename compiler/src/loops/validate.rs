@@ -1,9 +1,363 @@
 //! The rules of this level.
 
-use super::nodes::Program;
+mod names;
+mod marks;
 
-/// All violations, not the first alone.
+use std::collections::BTreeSet;
+
+use super::nodes::{
+    Array, Assign, At, Checked, Element, Function, Item, Launch, Positions, Program, Read, Storage, Strips,
+    Target, Trap,
+};
+use super::visit::{declared, kept, symbols};
+use crate::expr::{self, Expr};
+use crate::space::{Affine, Size, Symbol};
+use crate::types::DType;
+
+/// All violations, each as one sentence; they are faults of ours, never the user's.
 #[must_use]
-pub fn validate(_program: &Program) -> Vec<String> {
-    Vec::new()
+pub fn validate(program: &Program) -> Vec<String> {
+    let mut found = Vec::new();
+    names::names(program, &mut found);
+    let mut rules = Rules {
+        program,
+        declared: declared(program),
+        kept: kept(program),
+        found,
+        positions: Vec::new(),
+        locals: BTreeSet::new(),
+        integers: BTreeSet::new(),
+    };
+    rules.program();
+    rules.found
+}
+
+/// A program, and what may be named at the statement at hand.
+struct Rules<'p> {
+    program: &'p Program,
+    /// The locals that some statement declares.
+    declared: BTreeSet<usize>,
+    /// Those that a loop in strips keeps: it declares them, and so does the statement that gives them their value.
+    kept: BTreeSet<usize>,
+    found: Vec<String>,
+    /// The positions of the function and of the loops around, from outside in.
+    positions: Vec<Symbol>,
+    /// The locals that are declared in the blocks around.
+    locals: BTreeSet<usize>,
+    /// The integers that are found around.
+    integers: BTreeSet<usize>,
+}
+
+impl Rules<'_> {
+    fn demand(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.found.push(what());
+        }
+    }
+
+    fn program(&mut self) {
+        let program = self.program;
+        let unknown: Vec<Symbol> =
+            symbols(program).into_iter().filter(|it| !program.symbols.contains_key(it)).collect();
+        for symbol in unknown {
+            self.found.push(format!("`{symbol}` has no meaning"));
+        }
+        for (at, step) in program.steps.iter().enumerate() {
+            let Some(function) = program.functions.get(step.function) else {
+                self.found.push(format!("step {} has no function", at + 1));
+                continue;
+            };
+            self.demand(function.step == at + 1, || format!("`{}` is not of step {}", function.name, at + 1));
+            self.demand(function.positions.is_empty(), || {
+                format!("`{}` is a step and gets positions", function.name)
+            });
+            let mut launches = false;
+            super::visit::walk(&function.body, &mut |it| launches |= matches!(it, Item::Launch(_)));
+            self.demand(launches == step.is_spread, || {
+                format!("`{}` launches something and is not spread, or the other way round", function.name)
+            });
+        }
+        for (at, function) in program.functions.iter().enumerate() {
+            self.function(at, function);
+        }
+    }
+
+    fn function(&mut self, at: usize, function: &Function) {
+        let program = self.program;
+        self.positions = function.positions.clone();
+        self.locals.clear();
+        self.integers.clear();
+        let is_step = program.steps.iter().any(|it| it.function == at);
+        let mut n_launches = 0;
+        for (caller, it) in program.functions.iter().enumerate() {
+            super::visit::walk(&it.body, &mut |item| {
+                if matches!(item, Item::Launch(it) if it.function == at) {
+                    n_launches += 1;
+                    if caller <= at {
+                        n_launches += 1;
+                    }
+                }
+            });
+        }
+        self.demand(is_step == (n_launches == 0) && n_launches <= 1, || {
+            format!("`{}` is neither one step nor launched once, by a function behind it", function.name)
+        });
+        self.block(&function.body);
+    }
+
+    /// A block: what it declares ends with it.
+    fn block(&mut self, items: &[Item]) {
+        let outer = self.locals.clone();
+        items.iter().for_each(|it| self.item(it));
+        self.locals = outer;
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Assign(it) => self.assign(it),
+            Item::Declare(it) => {
+                if let Some((value, _)) = &it.value {
+                    self.expr(value);
+                }
+                if let Some(local) = self.program.locals.get(it.local) {
+                    let dtype = it.value.as_ref().map_or(local.dtype, |(value, _)| value.dtype);
+                    self.demand(dtype == local.dtype, || {
+                        format!("`{}` is {} and gets {dtype}", local.name, local.dtype)
+                    });
+                    self.demand(!it.is_const || it.value.is_some(), || {
+                        format!("`{}` is constant and has no value", local.name)
+                    });
+                    self.demand(!self.locals.contains(&it.local) || self.kept.contains(&it.local), || {
+                        format!("`{}` is declared twice", local.name)
+                    });
+                } else {
+                    self.found.push("a local is declared that does not exist".to_owned());
+                }
+                self.locals.insert(it.local);
+            }
+            Item::Checked(it) => self.checked(it),
+            Item::For(it) => {
+                self.marks(it);
+                self.within(&[&it.positions], |this| {
+                    let rows = it.stores.iter().flat_map(|it| &it.rows);
+                    for element in it.prefetched.iter().chain(rows) {
+                        this.rank(element);
+                    }
+                    this.block(&it.body);
+                });
+            }
+            Item::Strips(it) => self.strips(it),
+            Item::Launch(it) => self.launch(it),
+            Item::If(it) => {
+                self.demand(!it.branches.is_empty(), || "an `if` has no branch".to_owned());
+                for branch in &it.branches {
+                    self.condition(&branch.condition);
+                    self.block(&branch.body);
+                }
+                self.block(&it.otherwise);
+            }
+            Item::While(it) => {
+                self.condition(&it.condition);
+                self.trap(&it.trap);
+                self.block(&it.body);
+            }
+        }
+    }
+
+    fn assign(&mut self, it: &Assign) {
+        self.expr(&it.value);
+        let (name, dtype) = match &it.target {
+            Target::Local(local) => {
+                self.local(*local);
+                match self.program.locals.get(*local) {
+                    Some(it) => (it.name.clone(), it.dtype),
+                    None => return,
+                }
+            }
+            Target::Element(element) => {
+                self.element(element);
+                let Some(array) = self.program.arrays.get(element.array) else { return };
+                let name = name_of(array);
+                self.demand(!array.is_scalar_argument(), || {
+                    format!("`{name}` is passed as a value and is written")
+                });
+                (name, array.dtype)
+            }
+        };
+        self.demand(dtype == it.value.dtype, || format!("`{name}` is {dtype} and gets {}", it.value.dtype));
+    }
+
+    fn checked(&mut self, it: &Checked) {
+        self.demand(!it.indices.is_empty(), || "a check checks nothing".to_owned());
+        for index in &it.indices {
+            self.expr(&index.value);
+            self.size(&index.size);
+            self.demand(index.value.dtype.is_int(), || {
+                format!("an index is {}, which is no integer", index.value.dtype)
+            });
+        }
+        self.trap(&it.trap);
+        let outer = self.integers.clone();
+        self.integers.extend(it.indices.iter().map(|it| it.integer));
+        self.block(&it.body);
+        self.integers = outer;
+    }
+
+    fn strips(&mut self, it: &Strips) {
+        self.demand(it.positions.step == 1 && it.width > 0, || {
+            format!("strips of {} go along a row by {}", it.width, it.positions.step)
+        });
+        let outer = self.locals.clone();
+        self.locals.extend(&it.kept);
+        self.within(&[&it.positions], |this| {
+            for part in &it.parts {
+                match part {
+                    super::nodes::Part::Lanes(items) => this.lanes(items),
+                    super::nodes::Part::While(it) => {
+                        this.condition(&it.condition);
+                        this.trap(&it.trap);
+                        it.parts.iter().for_each(|it| this.lanes(it));
+                    }
+                }
+            }
+        });
+        self.locals = outer;
+    }
+
+    /// A part of a loop in strips, which runs in lanes.
+    fn lanes(&mut self, items: &[Item]) {
+        let is_loop = |it: &Item| {
+            matches!(it, Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::While(_) | Item::Checked(_))
+        };
+        let has_loop = super::visit::any(items, &mut |it| is_loop(it));
+        self.demand(!has_loop, || "a part of a loop in strips holds a loop or a check".to_owned());
+        self.block(items);
+    }
+
+    fn launch(&mut self, it: &Launch) {
+        let Some(function) = self.program.functions.get(it.function) else {
+            self.found.push("a function is launched that does not exist".to_owned());
+            return;
+        };
+        let given: Vec<&Symbol> = it.outer.iter().chain(it.positions.iter().map(|it| &it.variable)).collect();
+        let is_same = given.iter().copied().eq(&function.positions);
+        self.demand(is_same, || format!("`{}` gets other positions than it is launched with", function.name));
+        for symbol in &it.outer {
+            self.demand(self.positions.contains(symbol), || format!("`{symbol}` is no loop around"));
+        }
+        let positions: Vec<&Positions> = it.positions.iter().collect();
+        self.within(&positions, |_| {});
+    }
+
+    /// What stands inside of loops.
+    fn within(&mut self, loops: &[&Positions], body: impl FnOnce(&mut Self)) {
+        let n_outer = self.positions.len();
+        for it in loops {
+            let variable = &it.variable;
+            self.size(&it.start);
+            self.size(&it.end);
+            self.demand(it.step >= 1, || format!("the loop over `{variable}` has the step {}", it.step));
+            self.demand(!self.positions.contains(variable), || {
+                format!("the loop over `{variable}` stands inside of another one")
+            });
+            self.positions.push(variable.clone());
+        }
+        body(self);
+        self.positions.truncate(n_outer);
+    }
+
+    fn trap(&mut self, it: &Trap) {
+        it.cell.iter().chain([&it.turn]).for_each(|it| self.affine(it));
+    }
+
+    fn condition(&mut self, it: &Expr<Read>) {
+        self.expr(it);
+        self.demand(it.dtype == DType::Bool, || format!("a condition is {}", it.dtype));
+    }
+
+    fn expr(&mut self, expr: &Expr<Read>) {
+        let program = self.program;
+        let leaf = |read: &Read, _: Option<&expr::Index<Read>>| match read {
+            Read::Element(it) => program
+                .arrays
+                .get(it.array)
+                .map(|it| (name_of(it), it.dtype))
+                .ok_or_else(|| "an array is read that does not exist".to_owned()),
+            Read::Local(it) => program
+                .locals
+                .get(*it)
+                .map(|it| (it.name.clone(), it.dtype))
+                .ok_or_else(|| "a local is read that does not exist".to_owned()),
+            Read::Sum(sum) => Ok((sum.to_string(), DType::Int64)),
+        };
+        expr::validate::validate(expr, &leaf, &mut self.found);
+        expr.accesses(&mut |read| match read {
+            Read::Element(it) => self.element(it),
+            Read::Local(it) => {
+                self.local(*it);
+                if let Some(local) = program.locals.get(*it) {
+                    self.demand(local.is_read, || format!("`{}` is read and not marked so", local.name));
+                }
+            }
+            Read::Sum(sum) => self.affine(sum),
+        });
+    }
+
+    fn local(&mut self, local: usize) {
+        let program = self.program;
+        let Some(it) = program.locals.get(local) else { return };
+        let is_open = self.locals.contains(&local) || !self.declared.contains(&local);
+        self.demand(is_open, || format!("`{}` is used where it is not declared", it.name));
+    }
+
+    fn element(&mut self, it: &Element) {
+        self.rank(it);
+        for at in &it.index {
+            match at {
+                At::Known(sum) => self.affine(sum),
+                At::Found { integer, shift } => {
+                    self.affine(shift);
+                    let name = self.program.integers.get(*integer).cloned().unwrap_or_default();
+                    self.demand(self.integers.contains(integer), || {
+                        format!("`{name}` is an index and was not found before")
+                    });
+                }
+            }
+        }
+    }
+
+    /// The rank of an element, and whether its array is in memory.
+    fn rank(&mut self, it: &Element) {
+        let Some(array) = self.program.arrays.get(it.array) else {
+            self.found.push("an array is used that does not exist".to_owned());
+            return;
+        };
+        let (rank, n) = (array.shape.len(), it.index.len());
+        let name = name_of(array);
+        self.demand(rank == n, || format!("`{name}` has {rank} dimensions and {n} indices"));
+        self.demand(array.storage != Storage::Register, || format!("`{name}` is a local and in no memory"));
+    }
+
+    fn size(&mut self, size: &Size) {
+        match size {
+            Size::Affine(sum) => self.affine(sum),
+            Size::Min(parts) | Size::Max(parts) => parts.iter().for_each(|it| self.size(it)),
+        }
+    }
+
+    /// Whether every position in a sum is one of a loop around.
+    fn affine(&mut self, sum: &Affine) {
+        for (symbol, _) in sum.terms() {
+            let is_position =
+                matches!(self.program.symbols.get(symbol), Some(super::nodes::Meaning::Position(_)));
+            self.demand(!is_position || self.positions.contains(symbol), || {
+                format!("`{symbol}` is used outside of its loop")
+            });
+        }
+    }
+}
+
+/// What a message calls an array.
+fn name_of(array: &Array) -> String {
+    array.name.clone().unwrap_or_else(|| array.stencil_name.clone())
 }

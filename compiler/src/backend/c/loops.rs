@@ -2,7 +2,8 @@
 
 use super::print::File;
 use crate::loops::analysis::uses::Uses;
-use crate::loops::nodes::{At, Element, For, Item, Positions, any};
+use crate::loops::nodes::{At, Element, For, Item, Positions};
+use crate::loops::visit::any;
 use crate::space::Size;
 
 impl File<'_> {

@@ -16,8 +16,9 @@ use crate::expr::Expr;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
     About, Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Function, Index, Item, Meaning, Program, Side,
-    Storage, Strides, Target, Trap, any, walk,
+    Storage, Strides, Target, Trap,
 };
+use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 
 /// A file.

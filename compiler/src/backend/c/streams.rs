@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::expression::c_element_type;
 use super::print::File;
-use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores, walk};
+use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores};
+use crate::loops::visit::walk;
 use crate::space::{Affine, Symbol};
 
 /// Where the elements of a row are that is stored past the caches.

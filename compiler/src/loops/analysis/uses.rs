@@ -26,7 +26,7 @@ impl Uses {
     #[must_use]
     pub fn of_all(program: &Program, items: &[Item]) -> Self {
         let mut uses = Self::default();
-        super::super::nodes::walk(items, &mut |item| uses.add(program, item));
+        super::super::visit::walk(items, &mut |item| uses.add(program, item));
         uses
     }
 

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 mod extrema;
 
-use super::super::nodes::{Assign, At, Branch, Element, If, Item, Program, Read, Target, any, walk};
+use super::super::nodes::{Assign, At, Branch, Element, If, Item, Program, Read, Target};
+use super::super::visit::{any, walk};
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::nodes::{Assign, Declare, Item, Program, Read, Target, each_read};
+use super::super::nodes::{Assign, Declare, Item, Program, Read, Target};
+use super::super::visit::each_read;
 use super::PassCx;
 use crate::expr::Expr;
 

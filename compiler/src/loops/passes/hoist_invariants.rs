@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target, walk};
+use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+use super::super::visit::walk;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};

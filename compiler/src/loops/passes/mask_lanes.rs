@@ -12,9 +12,8 @@
 use std::collections::BTreeSet;
 
 use super::super::analysis::repeat::may_repeat;
-use super::super::nodes::{
-    Assign, At, Element, For, Item, Lanes, Program, Read, Target as Written, any, each_origin, walk,
-};
+use super::super::nodes::{Assign, At, Element, For, Item, Lanes, Program, Read, Target as Written};
+use super::super::visit::{any, each_origin, walk};
 use super::PassCx;
 use super::hoist_invariants::is_long;
 use crate::diag::Origin;

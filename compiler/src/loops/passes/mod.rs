@@ -59,7 +59,7 @@ impl Level for Program {
     }
 
     fn each_statement(&self, each: &mut dyn FnMut(&Origin)) {
-        self.functions.iter().for_each(|it| super::nodes::each_origin(&it.body, each));
+        self.functions.iter().for_each(|it| super::visit::each_origin(&it.body, each));
     }
 }
 

@@ -13,9 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use super::super::nodes::{
-    ArrayKind, At, Element, For, Item, Positions, Program, Read, Storage, each_origin, walk,
-};
+use super::super::nodes::{ArrayKind, At, Element, For, Item, Positions, Program, Read, Storage};
+use super::super::visit::{each_origin, walk};
 use super::PassCx;
 use crate::diag::Origin;
 use crate::expr::ExprKind;

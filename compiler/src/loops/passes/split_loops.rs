@@ -17,9 +17,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Assign, Declare, For, Item, Part, Program, Read, Strips, Target as Written, While, WhileOfStrip, any,
-    each_origin, walk,
+    Assign, Declare, For, Item, Part, Program, Read, Strips, Target as Written, While, WhileOfStrip,
 };
+use super::super::visit::{any, each_origin, walk};
 use super::hoist_invariants::takes_long;
 use super::{Names, PassCx, each_body};
 use crate::diag::Origin;

@@ -12,8 +12,9 @@
 use std::collections::BTreeSet;
 
 use super::super::nodes::{
-    ArrayKind, Assign, At, Buffer, Element, For, Item, Program, Read, Storage, Stores, Target, any, walk,
+    ArrayKind, Assign, At, Buffer, Element, For, Item, Program, Read, Storage, Stores, Target,
 };
+use super::super::visit::{any, walk};
 use super::PassCx;
 use super::split_loops::{has_while, is_in_lanes};
 use crate::diag::Origin;

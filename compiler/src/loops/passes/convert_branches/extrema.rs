@@ -4,7 +4,8 @@
 //! each other the outermost is NaN where any operand of any of them is, and which NaN is nobody's choice. Nor is there a
 //! question about what another operand was computed from: arithmetic hands NaN on.
 
-use super::super::super::nodes::{Assign, Item, Read, Target, any};
+use super::super::super::nodes::{Assign, Item, Read, Target};
+use super::super::super::visit::any;
 use super::super::Names;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};

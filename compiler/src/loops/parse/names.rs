@@ -1,0 +1,303 @@
+//! What the statements of a text name: arrays, locals, integers and symbols.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::nodes::{
+    Array, ArrayKind, At, Element, Function, Local, Meaning, Program, Read, Side, Step, Storage, Strides,
+};
+use super::super::print::SUM;
+use super::super::reserved::RESERVED;
+use super::super::visit::each_read;
+use crate::entity::Namer;
+use crate::expr::{ExprKind, Subscript};
+use crate::space::{Affine, Axis, AxisSet, Ring, Symbol, parse as space};
+use crate::types::DType;
+
+/// What a name in an expression means.
+#[derive(Clone, Debug)]
+pub(super) enum Word {
+    Read(Read),
+    /// An integer of run time, by position.
+    Integer(usize),
+}
+
+/// All names so far.
+#[derive(Default)]
+pub(super) struct Names {
+    name: String,
+    arguments: Vec<String>,
+    stream_from: Option<u64>,
+    least_points: i64,
+    arrays: Vec<Array>,
+    locals: Vec<Local>,
+    integers: Vec<String>,
+    symbols: BTreeMap<Symbol, Meaning>,
+}
+
+impl Names {
+    /// A line before the functions, by its first word.
+    pub(super) fn declare(&mut self, word: &str, rest: &str) -> Result<(), String> {
+        let expected = match word {
+            "program" => "`program name(arguments)` was expected",
+            "stream" => "`stream from 1000 bytes` was expected",
+            "blocks" => "`blocks from 8 points` was expected",
+            "field" | "scalar" | "temporary" => "an array with its type was expected",
+            "symbol" => "`symbol s = position name` was expected",
+            "integer" => "`integer name` was expected",
+            "local" => return self.local(rest).map(drop),
+            _ => "a declaration was expected",
+        };
+        self.declared(word, rest).ok_or_else(|| expected.to_owned())
+    }
+
+    fn declared(&mut self, word: &str, rest: &str) -> Option<()> {
+        match word {
+            "program" => {
+                let (name, arguments) = rest.strip_suffix(')')?.split_once('(')?;
+                self.name = name.to_owned();
+                self.arguments =
+                    arguments.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect();
+            }
+            "stream" => {
+                let bytes = rest.strip_prefix("from ")?.strip_suffix(" bytes")?;
+                self.stream_from = Some(bytes.parse().ok()?);
+            }
+            "blocks" => {
+                let points = rest.strip_prefix("from ")?.strip_suffix(" points")?;
+                self.least_points = points.parse().ok()?;
+            }
+            "field" | "scalar" | "temporary" => self.arrays.push(array(word, rest)?),
+            "symbol" => {
+                let (symbol, meaning) = rest.split_once(" = ")?;
+                let (word, rest) = meaning.split_once(' ')?;
+                let meaning = match word {
+                    "position" => Meaning::Position(rest.to_owned()),
+                    "levels" => {
+                        let (side, array) = rest.split_once(' ')?;
+                        let side = [Side::Below, Side::Above].into_iter().find(|it| it.name() == side)?;
+                        Meaning::Levels { array: self.array(array)?, side }
+                    }
+                    _ => return None,
+                };
+                self.symbols.insert(Symbol::new(symbol), meaning);
+            }
+            "integer" => self.integers.push(plain(rest).to_owned()),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A local with its type, `a: float64`, by its position; it may have been declared before.
+    pub(super) fn local(&mut self, text: &str) -> Result<usize, String> {
+        let parsed = text.split_once(": ").and_then(|(name, it)| Some((plain(name), DType::from_name(it)?)));
+        let (name, dtype) = parsed.ok_or_else(|| "`name: type` was expected".to_owned())?;
+        match self.locals.iter().position(|it| it.name == name) {
+            Some(at) if self.locals[at].dtype == dtype => Ok(at),
+            Some(_) => Err(format!("`{name}` has two types")),
+            None => {
+                self.locals.push(Local { name: name.to_owned(), dtype, is_read: false });
+                Ok(self.locals.len() - 1)
+            }
+        }
+    }
+
+    pub(super) fn integer(&self, name: &str) -> Option<usize> {
+        self.integers.iter().position(|it| it == plain(name))
+    }
+
+    fn array(&self, name: &str) -> Option<usize> {
+        self.arrays.iter().position(|it| it.name.as_deref() == Some(name))
+    }
+
+    /// The variable of a loop.
+    pub(super) fn position(&mut self, symbol: &Symbol) {
+        let name = symbol.name().to_owned();
+        self.symbols.entry(symbol.clone()).or_insert(Meaning::Position(name));
+    }
+
+    /// What a name means, with what stands in brackets behind it.
+    pub(super) fn word(&self, name: &str, index: Vec<Subscript<Word>>) -> Result<(Word, DType), String> {
+        if name == SUM {
+            let sum = index.first().filter(|_| index.len() == 1).and_then(Subscript::as_known);
+            let sum = sum.ok_or_else(|| format!("`{SUM}[k]` was expected"))?;
+            return Ok((Word::Read(Read::Sum(sum.clone())), DType::Int64));
+        }
+        if let Some(array) = self.array(name) {
+            let rank = self.arrays[array].shape.len();
+            if index.len() != rank {
+                return Err(format!("`{name}` has {rank} dimensions"));
+            }
+            let index = index.into_iter().map(at).collect::<Result<_, _>>()?;
+            let read = Read::Element(Element { array, index });
+            return Ok((Word::Read(read), self.arrays[array].dtype));
+        }
+        if !index.is_empty() {
+            return Err(format!("there is no array `{name}`"));
+        }
+        if let Some(local) = self.locals.iter().position(|it| it.name == name) {
+            return Ok((Word::Read(Read::Local(local)), self.locals[local].dtype));
+        }
+        match self.integer(name) {
+            Some(integer) => Ok((Word::Integer(integer), DType::Int64)),
+            None => Err(format!("there is no `{name}`")),
+        }
+    }
+
+    /// The whole program.
+    pub(super) fn program(mut self, functions: Vec<Function>, steps: Vec<Step>) -> Result<Program, String> {
+        for axis in Axis::ALL {
+            self.symbols.insert(Symbol::new(axis.name()), Meaning::Size(axis));
+        }
+        let namer = self.namer(&functions)?;
+        let argument = |name: &String| self.array(name).ok_or_else(|| format!("there is no array `{name}`"));
+        let mut program = Program {
+            name: self.name.clone(),
+            arguments: self.arguments.iter().map(argument).collect::<Result<_, _>>()?,
+            functions,
+            steps,
+            locals: self.locals,
+            arrays: self.arrays,
+            integers: self.integers,
+            symbols: self.symbols,
+            stream_from: self.stream_from.unwrap_or(u64::MAX),
+            least_points: self.least_points,
+            namer,
+        };
+        let mut read = BTreeSet::new();
+        program.each_expr(&mut |it| {
+            each_read(it, &mut |local| {
+                read.insert(local);
+            });
+        });
+        read.into_iter().for_each(|it| program.locals[it].is_read = true);
+        Ok(program)
+    }
+
+    /// What gives names to what passes add, with all names taken that are there.
+    fn namer(&self, functions: &[Function]) -> Result<Namer, String> {
+        let mut namer = Namer::new(RESERVED);
+        let twice = |name: &str| format!("the name `{name}` is taken");
+        for array in &self.arrays {
+            let wanted = array.name.as_deref().unwrap_or_default();
+            let named = array.clone().with_name(wanted, &mut namer).name;
+            if named.is_some_and(|it| it != wanted) {
+                return Err(twice(wanted));
+            }
+        }
+        let positions = self.symbols.values().filter_map(|it| match it {
+            // Letters of positions are taken from the start.
+            Meaning::Position(name) if !RESERVED.contains(&name.as_str()) => Some(name.as_str()),
+            Meaning::Position(_) | Meaning::Size(_) | Meaning::Levels { .. } => None,
+        });
+        let locals = self.locals.iter().map(|it| it.name.as_str());
+        let integers = self.integers.iter().map(String::as_str);
+        for name in positions.chain(locals).chain(integers).chain(functions.iter().map(|it| it.name.as_str()))
+        {
+            if namer.name(name) != name {
+                return Err(twice(name));
+            }
+        }
+        Ok(namer)
+    }
+}
+
+/// A name without the sign that tells it from a word of the text.
+fn plain(name: &str) -> &str {
+    name.strip_prefix('$').unwrap_or(name)
+}
+
+/// An index into one dimension.
+fn at(it: Subscript<Word>) -> Result<At, String> {
+    match it.found.map(|it| it.kind) {
+        None => Ok(At::Known(it.known)),
+        Some(ExprKind::Access(Word::Integer(integer))) => {
+            Ok(At::Found { integer, shift: &Affine::default() - &it.known })
+        }
+        Some(_) => Err("an integer of run time was expected in braces".to_owned()),
+    }
+}
+
+/// An array behind its first word.
+fn array(word: &str, text: &str) -> Option<Array> {
+    let (name, text) = text.split_once(": ")?;
+    let name = plain(name).to_owned();
+    let (typed, marks) = match text.split_once("] along ") {
+        Some(_) => text.split_once("] along ")?,
+        None => text.split_once(' ').unwrap_or((text, "")),
+    };
+    let (dtype, dimensions) = match typed.split_once('[') {
+        Some((dtype, dimensions)) => (dtype, Some(dimensions.split_once("] shift [")?)),
+        None => (typed, None),
+    };
+    let (mut axes, mut shape, mut shift) = (AxisSet::of(&[]), Vec::new(), Vec::new());
+    let mut words = marks.split(' ').filter(|it| !it.is_empty()).peekable();
+    let mut strides = Strides::Packed;
+    if let Some((sizes, shifts)) = dimensions {
+        shape = space::sizes(sizes)?;
+        shift = shifts.split(", ").map(space::affine).collect::<Option<_>>()?;
+        axes = match words.next()? {
+            "none" => axes,
+            letters => space::axes(letters)?,
+        };
+        strides = match words.next()? {
+            "given" => Strides::Given,
+            "packed" => Strides::Packed,
+            _ => return None,
+        };
+    }
+    let (kind, storage) = match word {
+        "scalar" => (ArrayKind::Scalar, Storage::Caller),
+        "field" => {
+            let (is_read, is_written) = match words.next()? {
+                "read-write" => (true, true),
+                "read" => (true, false),
+                "write" => (false, true),
+                "unused" => (false, false),
+                _ => return None,
+            };
+            (ArrayKind::Field { is_read, is_written }, Storage::Caller)
+        }
+        _ => {
+            let storage = match words.next_if(|it| matches!(*it, "heap" | "private" | "register")) {
+                Some("heap") => Storage::Heap,
+                Some("private") => Storage::Private,
+                Some(_) => Storage::Register,
+                None => Storage::Caller,
+            };
+            (ArrayKind::Temporary, storage)
+        }
+    };
+    let mut array = Array {
+        stencil_name: name.clone(),
+        name: Some(name),
+        dtype: DType::from_name(dtype)?,
+        kind,
+        axes,
+        shape,
+        shift,
+        strides,
+        storage,
+        ring: None,
+        is_per_thread: false,
+        row_start: 0,
+        is_streamed: false,
+    };
+    while let Some(word) = words.next() {
+        match word {
+            "keeping" => {
+                let places = words.next()?.parse().ok()?;
+                let ("in", "dimension") = (words.next()?, words.next()?) else { return None };
+                array.ring = Some(Ring { dimension: words.next()?.parse().ok()?, places });
+            }
+            "per" => array.is_per_thread = words.next()? == "thread",
+            "rows" => {
+                let "from" = words.next()? else { return None };
+                array.row_start = words.next()?.parse().ok()?;
+            }
+            "streamed" => array.is_streamed = true,
+            "for" => array.stencil_name = words.next()?.to_owned(),
+            _ => return None,
+        }
+    }
+    Some(array)
+}

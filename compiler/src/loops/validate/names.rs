@@ -1,0 +1,67 @@
+//! The rules of what a program names beside its statements.
+
+use std::collections::BTreeSet;
+
+use super::super::nodes::{Array, ArrayKind, Meaning, Program, Storage};
+use super::name_of;
+
+/// Adds what is wrong with names, arrays and arguments.
+pub(super) fn names(program: &Program, found: &mut Vec<String>) {
+    let positions = program.symbols.values().filter_map(|it| match it {
+        Meaning::Position(name) => Some(name.as_str()),
+        Meaning::Size(_) | Meaning::Levels { .. } => None,
+    });
+    let all = program
+        .arrays
+        .iter()
+        .filter_map(|it| it.name.as_deref())
+        .chain(program.locals.iter().map(|it| it.name.as_str()))
+        .chain(program.integers.iter().map(String::as_str))
+        .chain(program.functions.iter().map(|it| it.name.as_str()))
+        .chain(positions);
+    let mut taken = BTreeSet::new();
+    found.extend(all.filter(|it| !taken.insert(*it)).map(|it| format!("the name `{it}` is used twice")));
+    for array in &program.arrays {
+        self::array(array, found);
+    }
+    for &at in &program.arguments {
+        match program.arrays.get(at) {
+            Some(it) if it.storage == Storage::Caller => {}
+            Some(it) => found.push(format!("`{}` is an argument and not the caller's", name_of(it))),
+            None => found.push("an argument does not exist".to_owned()),
+        }
+    }
+    let levels = program.symbols.iter().filter_map(|(symbol, it)| match it {
+        Meaning::Levels { array, .. } => Some((symbol, *array)),
+        Meaning::Size(_) | Meaning::Position(_) => None,
+    });
+    for (symbol, array) in levels.filter(|(_, it)| !program.arguments.contains(it)) {
+        found.push(format!("`{symbol}` tells the levels of array {array}, which nobody passes"));
+    }
+}
+
+fn array(it: &Array, found: &mut Vec<String>) {
+    let name = name_of(it);
+    let mut demand = |holds: bool, what: &str| {
+        if !holds {
+            found.push(format!("`{name}` {what}"));
+        }
+    };
+    demand(
+        it.name.is_some() == (it.storage != Storage::Register),
+        "has a name and is a local, or has neither",
+    );
+    demand(
+        it.shape.len() == it.shift.len() && it.axes.len() <= it.shape.len(),
+        "has shape, shift and axes of different rank",
+    );
+    demand(
+        it.ring.is_none_or(|it_| it_.dimension < it.shape.len() && it_.places.count_ones() == 1),
+        "has a ring along no dimension of its own",
+    );
+    demand(it.ring.is_none() || it.is_own(), "has a ring and is the caller's");
+    demand(!it.is_per_thread || it.is_own(), "is each thread's own and is the caller's");
+    demand(it.row_start == 0 || it.is_own(), "has rows that were placed and is the caller's");
+    let is_field = matches!(it.kind, ArrayKind::Field { .. });
+    demand(!it.is_streamed || is_field, "is stored past the caches and is no field");
+}

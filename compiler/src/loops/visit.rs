@@ -1,0 +1,327 @@
+//! The one place that knows what stands inside of a statement, and what it reads and writes.
+
+use std::collections::BTreeSet;
+
+use super::nodes::{
+    About, ArrayKind, Assign, At, Element, Item, Part, Positions, Program, Read, Target, Trap,
+};
+use crate::diag::{Origin, Span};
+use crate::expr::Expr;
+use crate::space::{Affine, Size, Symbol};
+
+impl Item {
+    /// The blocks inside.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<&[Item]> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&it.body],
+            Item::Strips(it) => it.parts.iter().flat_map(Part::blocks).collect(),
+            Item::Checked(it) => vec![&it.body],
+            Item::While(it) => vec![&it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter().map(|it| it.body.as_slice());
+                branches.chain(std::iter::once(it.otherwise.as_slice())).collect()
+            }
+        }
+    }
+
+    pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::For(it) => vec![&mut it.body],
+            Item::Strips(it) => it.parts.iter_mut().flat_map(Part::blocks_mut).collect(),
+            Item::Checked(it) => vec![&mut it.body],
+            Item::While(it) => vec![&mut it.body],
+            Item::If(it) => {
+                let branches = it.branches.iter_mut().map(|it| &mut it.body);
+                branches.chain(std::iter::once(&mut it.otherwise)).collect()
+            }
+        }
+    }
+
+    /// Calls `each` for every expression that is evaluated before the blocks inside are entered; of a branch,
+    /// before its own.
+    pub fn each_expr<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
+        match self {
+            Item::Assign(it) => each(&it.value),
+            Item::Declare(it) => it.value.iter().for_each(|(value, _)| each(value)),
+            Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.value)),
+            Item::While(it) => each(&it.condition),
+            Item::If(it) => it.branches.iter().for_each(|it| each(&it.condition)),
+            Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+                Part::Lanes(_) => {}
+                Part::While(it) => each(&it.condition),
+            }),
+            Item::For(_) | Item::Launch(_) => {}
+        }
+    }
+
+    /// Calls `each` for every element that the item itself reads, writes or marks.
+    pub fn each_element<'a>(&'a self, each: &mut dyn FnMut(&'a Element)) {
+        self.each_expr(&mut |expr| {
+            expr.accesses(&mut |it| {
+                if let Read::Element(element) = it {
+                    each(element);
+                }
+            });
+        });
+        match self {
+            Item::Assign(Assign { target: Target::Element(element), .. }) => each(element),
+            Item::For(it) => {
+                let stores = it.stores.iter().flat_map(|it| &it.rows);
+                it.prefetched.iter().chain(stores).for_each(each);
+            }
+            Item::Assign(_)
+            | Item::Declare(_)
+            | Item::Checked(_)
+            | Item::Strips(_)
+            | Item::Launch(_)
+            | Item::If(_)
+            | Item::While(_) => {}
+        }
+    }
+
+    /// Calls `each` for the bounds of loops and the sizes of dimensions that are asked for at the item itself.
+    pub fn each_size<'a>(&'a self, each: &mut dyn FnMut(&'a Size)) {
+        let mut of_positions = |it: &'a Positions| {
+            each(&it.start);
+            each(&it.end);
+        };
+        match self {
+            Item::For(it) => of_positions(&it.positions),
+            Item::Strips(it) => of_positions(&it.positions),
+            Item::Launch(it) => it.positions.iter().for_each(of_positions),
+            Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.size)),
+            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => {}
+        }
+    }
+}
+
+impl Part {
+    fn blocks(&self) -> Vec<&[Item]> {
+        match self {
+            Part::Lanes(items) => vec![items],
+            Part::While(it) => it.parts.iter().map(Vec::as_slice).collect(),
+        }
+    }
+
+    fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
+        match self {
+            Part::Lanes(items) => vec![items],
+            Part::While(it) => it.parts.iter_mut().collect(),
+        }
+    }
+}
+
+/// Calls `each` for every item, at any depth, from outside in.
+pub fn walk<'a>(items: &'a [Item], each: &mut impl FnMut(&'a Item)) {
+    for item in items {
+        each(item);
+        item.blocks().into_iter().for_each(|block| walk(block, each));
+    }
+}
+
+/// Calls `each` for the origin of every statement and condition, from outside in.
+pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
+    walk(items, &mut |item| match item {
+        Item::Assign(it) => each(&it.origin),
+        Item::Declare(it) => it.value.iter().for_each(|(_, origin)| each(origin)),
+        Item::Checked(it) => each(&it.origin),
+        Item::If(it) => it.branches.iter().for_each(|it| each(&it.origin)),
+        Item::While(it) => each(&it.origin),
+        Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+            Part::Lanes(_) => {}
+            Part::While(it) => each(&it.origin),
+        }),
+        Item::For(_) | Item::Launch(_) => {}
+    });
+}
+
+/// Calls `each` for every local that items read or write, at any depth.
+pub fn each_local(items: &[Item], each: &mut impl FnMut(usize)) {
+    walk(items, &mut |item| {
+        item.each_expr(&mut |expr| each_read(expr, each));
+        if let Item::Assign(Assign { target: Target::Local(local), .. }) = item {
+            each(*local);
+        }
+    });
+}
+
+/// Calls `each` for every local that an expression reads.
+pub fn each_read(expr: &Expr<Read>, each: &mut impl FnMut(usize)) {
+    expr.accesses(&mut |read| {
+        if let Read::Local(local) = read {
+            each(*local);
+        }
+    });
+}
+
+/// Whether something in the items satisfies `is_wanted`, at any depth.
+pub fn any(items: &[Item], is_wanted: &mut impl FnMut(&Item) -> bool) -> bool {
+    items.iter().any(|item| is_wanted(item) || item.blocks().iter().any(|block| any(block, is_wanted)))
+}
+
+impl Program {
+    /// Whether a run may have to end at a cell.
+    #[must_use]
+    pub fn has_traps(&self) -> bool {
+        let is_trap = |it: &Item| match it {
+            Item::While(_) | Item::Checked(_) => true,
+            Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
+            Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) => false,
+        };
+        self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
+    }
+
+    /// What the step at a position is about.
+    #[must_use]
+    pub fn about(&self, step: usize) -> About {
+        let (mut shared, mut own, mut spans) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut note = |origin: &Origin| {
+            // What is called stands elsewhere; the call is the stencil's.
+            spans.extend(origin.spans().last().map(|it| (it.file, it.start, it.end)));
+        };
+        for function in self.functions.iter().filter(|it| it.step == step + 1) {
+            each_origin(&function.body, &mut note);
+            walk(&function.body, &mut |item| {
+                if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
+                    let array = &self.arrays[element.array];
+                    let name = array.stencil_name.clone();
+                    let among = if array.is_per_thread { &mut own } else { &mut shared };
+                    if !among.contains(&name) {
+                        among.push(name);
+                    }
+                }
+            });
+        }
+        About {
+            writes: if shared.is_empty() { own } else { shared },
+            spans: spans.into_iter().map(|(file, start, end)| Span::new(file, start, end)).collect(),
+        }
+    }
+
+    /// Marks the fields that no statement reads any more.
+    pub(super) fn forget_reads(&mut self) {
+        let mut read = BTreeSet::new();
+        self.each_expr(&mut |expr| {
+            expr.accesses(&mut |it| {
+                if let Read::Element(element) = it {
+                    read.insert(element.array);
+                }
+            });
+        });
+        for (at, array) in self.arrays.iter_mut().enumerate() {
+            if let ArrayKind::Field { is_read, .. } = &mut array.kind {
+                *is_read = *is_read && read.contains(&at);
+            }
+        }
+    }
+
+    /// Every expression of the program.
+    pub fn each_expr<'a>(&'a self, each: &mut dyn FnMut(&'a Expr<Read>)) {
+        for function in &self.functions {
+            walk(&function.body, &mut |item| item.each_expr(each));
+        }
+    }
+}
+
+/// The locals that loops in strips keep from one part to the next.
+#[must_use]
+pub fn kept(program: &Program) -> BTreeSet<usize> {
+    let mut kept = BTreeSet::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| {
+            if let Item::Strips(it) = item {
+                kept.extend(&it.kept);
+            }
+        });
+    }
+    kept
+}
+
+/// The locals that statements declare; a loop in strips does so with those that it keeps.
+#[must_use]
+pub fn declared(program: &Program) -> BTreeSet<usize> {
+    let mut declared = BTreeSet::new();
+    for function in &program.functions {
+        walk(&function.body, &mut |item| match item {
+            Item::Declare(it) => {
+                declared.insert(it.local);
+            }
+            Item::Strips(it) => declared.extend(&it.kept),
+            Item::Assign(_)
+            | Item::Checked(_)
+            | Item::For(_)
+            | Item::Launch(_)
+            | Item::If(_)
+            | Item::While(_) => {}
+        });
+    }
+    declared
+}
+
+/// The symbols that a program names.
+#[must_use]
+pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
+    let mut found = BTreeSet::new();
+    for array in &program.arrays {
+        array.shape.iter().for_each(|it| {
+            it.each_symbol(&mut |it| {
+                found.insert(it.clone());
+            })
+        });
+        array.shift.iter().flat_map(Affine::terms).for_each(|(it, _)| {
+            found.insert(it.clone());
+        });
+    }
+    for function in &program.functions {
+        found.extend(function.positions.iter().cloned());
+        walk(&function.body, &mut |item| {
+            each_symbol(item, &mut |it| {
+                found.insert(it.clone());
+            })
+        });
+    }
+    found
+}
+
+/// Calls `each` for every symbol that an item itself names, and what it evaluates before the blocks inside.
+pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
+    item.each_size(&mut |it| it.each_symbol(each));
+    item.each_element(&mut |it| each_symbol_of(it, each));
+    item.each_expr(&mut |expr| {
+        expr.accesses(&mut |it| match it {
+            Read::Sum(sum) => sum.terms().for_each(|(symbol, _)| each(symbol)),
+            Read::Element(_) | Read::Local(_) => {}
+        });
+    });
+    let mut of_trap = |it: &Trap| {
+        it.cell.iter().chain([&it.turn]).flat_map(Affine::terms).for_each(|(symbol, _)| each(symbol));
+    };
+    match item {
+        Item::Checked(it) => of_trap(&it.trap),
+        Item::While(it) => of_trap(&it.trap),
+        Item::Strips(it) => it.parts.iter().for_each(|part| match part {
+            Part::Lanes(_) => {}
+            Part::While(it) => of_trap(&it.trap),
+        }),
+        Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) => {}
+    }
+    match item {
+        Item::For(it) => each(&it.positions.variable),
+        Item::Strips(it) => each(&it.positions.variable),
+        Item::Launch(it) => {
+            it.outer.iter().chain(it.positions.iter().map(|it| &it.variable)).for_each(each);
+        }
+        Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {}
+    }
+}
+
+/// Calls `each` for the symbols in an element's index.
+fn each_symbol_of(element: &Element, each: &mut dyn FnMut(&Symbol)) {
+    let sums = element.index.iter().map(|it| match it {
+        At::Known(sum) | At::Found { shift: sum, .. } => sum,
+    });
+    sums.flat_map(Affine::terms).for_each(|(symbol, _)| each(symbol));
+}
