@@ -31,7 +31,7 @@ macro_rules! level {
                 concat!($level, "/analysis"),
                 &["FLOOR", "pass", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
             ),
-            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pass"]),
+            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pass", "target"]),
             // What is left: nodes, build, print, parse, validate, visit.
             compiler($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
         ]
@@ -54,7 +54,7 @@ const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"]
 /// What back ends that run here share beside.
 const RUN: [&str; 2] = ["backend/layout", "backend/run"];
 
-const COMPILER: [Room; 22] = [
+const COMPILER: [Room; 24] = [
     compiler("entity", &["entity"]),
     compiler("space", &["entity"]),
     compiler("types", &["entity", "space"]),
@@ -65,6 +65,9 @@ const COMPILER: [Room; 22] = [
     compiler("inputs", &["FLOOR", "config", CALL[0], CALL[1], CALL[2]]),
     compiler("config", &["FLOOR", "pass"]),
     compiler("project", &["FLOOR", "config"]),
+    // What a machine can do; the passes of the last level read it, and those who choose one.
+    compiler("target", &["FLOOR", "pass"]),
+    compiler("loops/.", &["FLOOR", "loops", "target", "sdfg/.", "sdfg/nodes"]),
     compiler("fingerprint", &["FLOOR", "project", "config"]),
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
@@ -106,11 +109,10 @@ const COMPILER: [Room; 22] = [
             CALL[1],
             CALL[2],
             "backend/emit",
-            "loops",
-            "sdfg/.",
-            "sdfg/nodes",
-            "sdfg/analysis",
-            "sdfg/visit",
+            "loops/.",
+            "loops/nodes",
+            "loops/analysis",
+            "loops/visit",
         ],
     ),
     compiler("backend", &["FLOOR"]),
@@ -130,6 +132,10 @@ const COMPILER: [Room; 22] = [
             "schedule/nodes",
             "sdfg/.",
             "sdfg/nodes",
+            "loops/.",
+            "loops/nodes",
+            "loops/visit",
+            "loops/parse",
         ],
     ),
     // Those who see the whole trip.

@@ -7,6 +7,7 @@ use super::schedule;
 use crate::backend::array::Array;
 use crate::backend::launch::{Argument, FieldArgument, Launch};
 use crate::diag::Diagnostics;
+use crate::loops::passes::hoist_invariants;
 use crate::oir::analysis::program_order;
 use crate::oir::nodes::{ParamKind, Stencil};
 use crate::pass::Pass;
@@ -338,4 +339,52 @@ forward [start+1, end)
     );
     let n_loops = |text: &str| text.matches("for k in").count();
     assert_eq!((n_loops(&whole), n_loops(&apart)), (1, 3), "{apart}");
+}
+
+/// A pass with a fault: its second change lets iterations run twice that must not.
+fn overlap_all_rows(program: &mut crate::loops::Program, cx: &mut crate::loops::passes::PassCx) {
+    fn mark(items: &mut [crate::loops::nodes::Item], cx: &mut crate::loops::passes::PassCx) {
+        use crate::loops::nodes::Item;
+        for item in items {
+            match item {
+                Item::For(it) if it.axis == Axis::I && cx.may_change() => {
+                    it.lanes.is_masked = true;
+                    it.lanes.may_overlap = true;
+                    cx.applied("the last vector overlaps the one before".to_owned(), []);
+                }
+                item => item.blocks_mut().into_iter().for_each(|it| mark(it, cx)),
+            }
+        }
+    }
+    program.functions.iter_mut().for_each(|it| mark(&mut it.body, cx));
+}
+
+#[test]
+fn a_pass_of_loops_with_a_fault_is_found_with_its_change() {
+    const FAULTY: &[Pass<crate::loops::Program>] = &[
+        Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
+        Pass { name: "loops/overlap-all-rows", run: overlap_all_rows, preserves: &[] },
+    ];
+    let stencil = stencil(
+        "
+stencil counts
+field a: float64[IJK]
+field b: float64[IJK]
+field n: float64[IJK]
+parallel [start, end)
+  b = a[0,0,0] + 1.0
+forward [start+1, end)
+  n = n + b[0,0,-1]
+",
+    );
+    let launch = launch(&stencil, Domain::new(5, 4, 4));
+    let passes = Passes { loops: FAULTY, ..Passes::ALL };
+    let (run, found) = bisect_passes(&passes, &stencil, &launch, &[1, 2]);
+    let found = found.expect("the pass is wrong");
+    assert_eq!(found.step, "loops/overlap-all-rows");
+    assert_eq!(
+        found.decision,
+        Some(Decision { number: 2, remark: Some("the last vector overlaps the one before".to_owned()) })
+    );
+    assert!(run.len() < 12, "{run:?}");
 }
