@@ -322,7 +322,7 @@ pub enum Part {
     /// Runs in lanes.
     Lanes(Vec<Item>),
     /// Repeats its parts as long as an iteration of the strip goes on; those that do not keep what they have.
-    While(WhileOfStrip),
+    While(Box<WhileOfStrip>),
 }
 
 /// A `while` of all iterations of a strip.

@@ -264,7 +264,7 @@ impl Reader {
         let condition = self.expr(condition, line.span)?;
         let (counter, trap, parts) = self.turns(line, &origin)?;
         let parts = parts.iter().map(|it| self.lanes(it)).collect::<Result<_, _>>()?;
-        Ok(Part::While(WhileOfStrip { condition, origin, trap, counter, parts }))
+        Ok(Part::While(Box::new(WhileOfStrip { condition, origin, trap, counter, parts })))
     }
 
     fn lanes(&mut self, line: &Line<'_>) -> Outcome<Vec<Item>> {

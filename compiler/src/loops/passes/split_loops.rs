@@ -89,7 +89,7 @@ fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
         parts: parts(&it.body, is_cut).map(<[Item]>::to_vec).collect(),
     };
     let part = |items: &[Item]| match items {
-        [Item::While(it)] => Part::While(of_while(it)),
+        [Item::While(it)] => Part::While(Box::new(of_while(it))),
         items => Part::Lanes(items.to_vec()),
     };
     Strips {
