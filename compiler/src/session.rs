@@ -160,7 +160,7 @@ mod tests {
         for_gpu.passes.device = Device::Gpu;
         let mut doors = Doors::default();
         let found = session.compile(&project(LIB), &for_gpu, &mut doors);
-        assert_eq!(doors.0, ["tree", "schedule", "sdfg", "loops", "c"]);
+        assert_eq!(doors.0, ["tree", "schedule", "sdfg", "loops"]);
         let fresh = Session::new().compile(&project(LIB), &for_gpu, &mut NoHook);
         let texts =
             |it: &Compilation| it.listings().map(|(stage, it)| (stage, it.text.clone())).collect::<Vec<_>>();

@@ -245,7 +245,7 @@ pub(crate) fn not_reached(stage: Stage) -> Diagnostic {
 
 /// What the C compiler compiles.
 pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
-    compilation.levels.artifact.as_ref()
+    compilation.levels.c()
 }
 
 /// Whether a diagnostic only says that a file has no stencil.

@@ -159,11 +159,19 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
-    // This level is made when it is asked for.
-    if Backend::all_of(request).is_ok_and(|it| it.contains(&Backend::Numpy)) {
-        step("npir", &sink, || compilation.levels.npir().is_some());
-    }
+    make_ready(&Backend::all_of(request).unwrap_or_default(), &compilation, &sink);
     Ok(Compiled { source, compilation })
+}
+
+/// Makes what back ends start from and the compiler makes only for who asks, each as a step.
+fn make_ready(backends: &[Backend], compilation: &Compilation, sink: Sink<'_>) {
+    for backend in backends {
+        match backend {
+            Backend::Openmp => drop(step("c", sink, || compile::artifact(compilation).is_some())),
+            Backend::Numpy => drop(step("npir", sink, || compilation.levels.npir().is_some())),
+            Backend::Debug | Backend::Rayon => {}
+        }
+    }
 }
 
 /// Makes or reads the inputs, and finds out what the run needs.
@@ -258,8 +266,11 @@ fn with_kept(
     let key = For { request, source, backend, threads: order.threads, cc, domain }.key();
     let kept = tuned::find(root, &key)?;
     let sink = |event: Event| tell(translate::event(event), None);
-    let compilation =
-        step("kept schedule", &sink, || source.with_schedule(&kept.document).compile(&mut pipeline::NoHook));
+    let compilation = step("kept schedule", &sink, || {
+        let compilation = source.with_schedule(&kept.document).compile(&mut pipeline::NoHook);
+        make_ready(&[backend], &compilation, &|_| ());
+        compilation
+    });
     // The compiler was another one when it was kept. That is no error of this run.
     if compilation.has_errors() {
         let text = "a schedule was kept for this stencil and cannot be followed any more; tune it again";
@@ -271,9 +282,14 @@ fn with_kept(
 
 /// Where the time of calls went, of which each took so many milliseconds for each step.
 fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> {
-    let Some(artifact) = compile::artifact(compilation) else { return Vec::new() };
+    // Interpreters tell no steps, and need no loops.
+    if calls.iter().all(Vec::is_empty) {
+        return Vec::new();
+    }
+    let Some(program) = &compilation.levels.loops else { return Vec::new() };
     let places = Places::new(compilation.sources());
-    let about = artifact.steps.iter().enumerate().map_while(|(at, about)| {
+    let about = (0..program.steps.len()).map_while(|at| {
+        let about = program.about(at);
         let of_all = calls.iter().filter_map(|it| it.get(at)).copied().collect();
         let ms = Samples::of(of_all)?.median_ms;
         let mut lines: Vec<[u32; 2]> = Vec::new();
@@ -285,7 +301,7 @@ fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> 
             }
         }
         let step = u32::try_from(at + 1).unwrap_or(u32::MAX);
-        Some(GraphStep { step, writes: about.writes.clone(), lines, ms })
+        Some(GraphStep { step, writes: about.writes, lines, ms })
     });
     about.collect()
 }

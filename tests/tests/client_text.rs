@@ -45,7 +45,7 @@ fn compiled(name: &str, text: &str, config: &Config) -> Compilation {
 
 /// The C of a compilation as it is emitted and compiled: plain, with comments, with directives.
 fn texts(compilation: &Compilation) -> [String; 3] {
-    let artifact = compilation.levels.artifact.as_ref().expect("the stencil compiles");
+    let artifact = compilation.levels.c().expect("the stencil compiles");
     let text = &artifact.listing.text;
     let statements = written(&artifact.listing, compilation.sources());
     [text.clone(), with_comments(text, &statements), with_directives(text, &statements)]

@@ -210,7 +210,7 @@ fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
         false => format!("{it}\n"),
     });
     let compilation = compiled_text("chain", &apart.collect::<String>(), 64);
-    let artifact = compilation.levels.artifact.as_ref().expect("there is C");
+    let artifact = compilation.levels.c().expect("there is C");
     assert!(artifact.n_parts > 4, "{} parts", artifact.n_parts);
     let given = [launch(&compilation, Domain::new(9, 7, 5))];
     let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
@@ -231,7 +231,7 @@ fn c_in_blocks_gives_the_bits_of_debug() {
             config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 64 });
             let project = Project::of_one("main.py", &text);
             let compilation = route::compile(&project, &config, &mut NoHook);
-            let artifact = compilation.levels.artifact.as_ref().expect("there is C");
+            let artifact = compilation.levels.c().expect("there is C");
             let least = artifact.least_points;
             assert!(least > 0, "{name} has no blocks");
             let domains = [least - 1, least, least + 5, 64, 700].map(|i| Domain::new(i, 9, 4));
@@ -274,7 +274,7 @@ fn hold_c(workplace: &Workplace, name: &str, form: &str, rows: [i64; 4]) {
         config.passes.machine = Some(MachineModel { cores: 1, caches, line_bytes: 64, vector_bytes: 32 });
         let project = Project::of_one("main.py", &gallery_text(name));
         let compilation = route::compile(&project, &config, &mut NoHook);
-        let artifact = compilation.levels.artifact.as_ref().expect("there is C");
+        let artifact = compilation.levels.c().expect("there is C");
         assert!(artifact.listing.text.contains(form), "{name} has no `{form}`");
         let signature = compilation.signature.as_ref().expect("it compiles");
         let dense = rows.map(|i| launch(&compilation, Domain::new(i, 9, 4)));

@@ -122,7 +122,7 @@ fn what_is_wrong_with_a_document_is_told_at_its_line() {
         project.files.insert("main.schedule".to_owned(), document.into());
         let passes = PassOptions { schedule: Some("main.schedule".to_owned()), ..PassOptions::default() };
         let found = route::compile(&project, &Config { passes, ..Config::default() }, &mut NoHook);
-        assert!(found.levels.artifact.is_none(), "nothing runs by a schedule that is wrong");
+        assert!(found.levels.c().is_none(), "nothing runs by a schedule that is wrong");
         let told = found.diagnostics.iter().map(|it| {
             let place = it.primary.as_ref().map_or(String::new(), |it| {
                 document[it.span.start as usize..it.span.end as usize].to_owned()

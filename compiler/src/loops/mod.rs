@@ -34,3 +34,15 @@ pub fn ready(sdfg: &Sdfg, target: &Target) -> Program {
     }
     program
 }
+
+#[cfg(test)]
+mod tests {
+    use super::lower;
+    use crate::sdfg::{from_schedule, samples};
+
+    #[test]
+    fn each_step_tells_what_it_writes_and_where_that_stands() {
+        let about = lower(&from_schedule::lower(&samples::copy_scale())).about(0);
+        assert_eq!((about.writes.as_slice(), about.spans.len()), (&["q_out".to_owned()][..], 1));
+    }
+}

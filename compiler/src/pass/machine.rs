@@ -25,6 +25,21 @@ pub struct Cache {
 }
 
 impl MachineModel {
+    /// [`stream_from_bytes`](Self::stream_from_bytes) of a machine that nobody described.
+    pub const STREAM_FROM_BYTES: u64 = 16 << 20;
+
+    /// From so many bytes of all fields on, rows that nobody reads again are written past the caches.
+    ///
+    /// More than half of the last cache is not there any more when the next call comes: what was read and what the
+    /// call writes take turns in it.
+    #[must_use]
+    pub fn stream_from_bytes(&self) -> u64 {
+        match self.last_cache_bytes() {
+            0 => Self::STREAM_FROM_BYTES,
+            bytes => bytes / 2,
+        }
+    }
+
     /// What a core has for itself of the second cache, or of the first where there is no other.
     #[must_use]
     pub fn core_cache_bytes(&self) -> Option<u64> {

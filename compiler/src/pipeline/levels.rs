@@ -3,8 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Stage;
-use crate::backend::c::Artifact;
-use crate::backend::{debug, numpy};
+use crate::backend::{c, debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::{Extents, extents};
@@ -26,10 +25,14 @@ pub struct Levels {
     pub tree: Option<tree::Tree>,
     /// After all passes.
     pub schedule: Option<schedule::Tree>,
+    /// As far as its passes ran.
     pub sdfg: Option<sdfg::nodes::Sdfg>,
-    /// For C, after all passes.
+    /// For C, as far as its passes ran.
     pub loops: Option<loops::Program>,
-    pub artifact: Option<Artifact>,
+    /// Whether all passes ran: no code is made of a program before.
+    pub is_whole: bool,
+    /// From when it was first asked for.
+    c: OnceLock<c::Artifact>,
     /// The text of each, from when it was first asked for.
     listings: [OnceLock<Listing>; Stage::ALL.len()],
 }
@@ -60,6 +63,13 @@ impl Levels {
         Some(self.npir.get_or_init(|| lowered))
     }
 
+    /// C for the machine of the compilation; `None` where not all passes ran.
+    #[must_use]
+    pub fn c(&self) -> Option<&c::Artifact> {
+        let program = self.loops.as_ref().filter(|_| self.is_whole)?;
+        Some(self.c.get_or_init(|| c::generate(program, &c::COptions::default())))
+    }
+
     /// A level as text, after its passes; `None` where it was not reached.
     ///
     /// The text is made when it is first asked for: it takes as long as making the level does, and of most
@@ -86,7 +96,7 @@ impl Levels {
             Stage::Loops => loops::print::listing(self.loops.as_ref()?),
             Stage::Python => debug::source::listing(self.oir.as_ref()?, self.extents.as_ref()?),
             Stage::Numpy => numpy::source::listing(self.npir()?),
-            Stage::C => return self.artifact.as_ref().map(|it| &it.listing),
+            Stage::C => return self.c().map(|it| &it.listing),
         };
         Some(kept.get_or_init(|| made))
     }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::interface::signature;
 use super::{Compilation, Hook, Stage, Step, StepKind};
-use crate::backend::c;
 use crate::config::Config;
 use crate::diag::catalog::{directive, schedule as catalog};
 use crate::diag::{Diagnostics, Listing, Span, StmtId};
@@ -227,17 +226,11 @@ impl Trip<'_> {
         }
         let mut program = watched(self.hook, "loops", || loops::lower(&flow));
         check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
-        self.compilation.levels.sdfg = Some(flow);
         let target = Target::c(config.passes.machine.as_ref());
         let is_whole = self.passes(&loops::passes::PIPELINE, &mut program, target, config);
-        if !is_whole {
-            self.compilation.levels.loops = Some(program);
-            return None;
-        }
-        let artifact = watched(self.hook, "c", || c::generate(&program, &c::COptions::default()));
-        self.compilation.levels.loops = Some(program);
-        self.compilation.levels.artifact = Some(artifact);
-        Some(())
+        let levels = &mut self.compilation.levels;
+        (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
+        is_whole.then_some(())
     }
 
     /// Pins what lines `# @keep` of the text want to stay as it is.

@@ -405,7 +405,7 @@ def s(a: Field[float], b: Field[float]):
                 assert_eq!(again.diagnostics, [], "{}", variant.what);
                 // From which size on rows go past the caches is the machine's, not the schedule's.
                 let code = |it: &Compilation| -> String {
-                    let text = it.levels.artifact.clone().expect("it was reached").listing.text;
+                    let text = it.levels.c().expect("it was reached").listing.text.clone();
                     text.lines().filter(|it| !it.contains("define ISOBAR_STREAM_FROM")).collect()
                 };
                 assert_eq!(code(&made), code(&again), "{}: {document}", variant.what);
@@ -434,7 +434,7 @@ def s(q: Field[float], out: Field[float]):
         let limited = limited.unwrap_or_else(|| panic!("it is among {variants:?}"));
         let made = compiled_from(text, &limited.document, Some(limited));
         let again = compiled_from(text, &made.schedule_document().expect("its steps were kept"), None);
-        assert_eq!((made.diagnostics.len(), &again.levels.artifact), (0, &made.levels.artifact));
+        assert_eq!((made.diagnostics.len(), again.levels.c()), (0, made.levels.c()));
         let tree = again.levels.schedule.expect("it was reached");
         assert_eq!(tree.children.len(), 1);
     }
@@ -443,7 +443,7 @@ def s(q: Field[float], out: Field[float]):
     fn the_document_of_what_passes_chose_gives_its_code() {
         let chosen = compiled("", None);
         let again = compiled(&chosen.schedule_document().expect("its steps were kept"), None);
-        assert_eq!(again.levels.artifact, chosen.levels.artifact);
+        assert_eq!(again.levels.c(), chosen.levels.c());
         assert_eq!(compiled("", None).schedule_variants(&machine()), chosen.schedule_variants(&machine()));
     }
 }

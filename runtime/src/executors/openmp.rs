@@ -103,7 +103,7 @@ impl Executor for Openmp {
             }
             _ => [0, 0],
         };
-        compilation.levels.artifact.as_ref()?.workspace_bytes(domain, threads, &levels_beside)
+        compilation.levels.c()?.workspace_bytes(domain, threads, &levels_beside)
     }
 
     fn prepare<'a>(
@@ -113,7 +113,7 @@ impl Executor for Openmp {
         sink: Sink<'_>,
     ) -> Result<Box<dyn Prepared + 'a>, Failure> {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
-        let artifact = compilation.levels.artifact.as_ref().ok_or_else(missing)?;
+        let artifact = compilation.levels.c().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let maker = Maker {
             artifact,
@@ -124,12 +124,12 @@ impl Executor for Openmp {
             folder: setting.temporary.to_owned(),
         };
         let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(artifact.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        progress.total.store(i64::try_from(artifact.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
         Ok(Box::new(Made {
             arguments: arguments(artifact, signature)?,
             maker,
             code: [None; 2],
-            n_steps: artifact.steps.len(),
+            n_steps: artifact.n_steps,
             threads: setting.threads,
             sized: None,
             workspace: Workspace::default(),

@@ -48,7 +48,7 @@ pub fn check(block: &Block) -> Result<()> {
     if compilation.has_errors() {
         return Ok(());
     }
-    ensure!(compilation.levels.artifact.is_some(), "it does not reach generated code");
+    ensure!(compilation.levels.c().is_some(), "it does not reach generated code");
     if compilation.directives.domain.is_none() {
         let left = ["expect", "refused", "stops"].iter().find(|it| block.lines_of(it).next().is_some());
         ensure!(left.is_none(), "it is not run, since it has no `# @domain`");

@@ -236,7 +236,7 @@ pub(crate) fn compare_python(name: &str, text: &str, bits: u32, domain: Domain) 
     let levels = &compilation.levels;
     let signature = compilation.signature.as_ref().expect("there is no error");
     let (oir, extents) = (levels.oir.as_ref().expect("no error"), levels.extents.as_ref().expect("no error"));
-    let artifact = levels.artifact.as_ref().expect("no error");
+    let artifact = levels.c().expect("no error");
     let call = inputs::call::call_for(signature, &compilation.directives, domain);
     let fresh = bind(signature, call).expect("the call fits");
     let mut expected = fresh.clone();

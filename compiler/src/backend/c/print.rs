@@ -15,7 +15,7 @@ use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    About, Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Function, Index, Item, Meaning, Program, Side,
+    Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Function, Index, Item, Meaning, Program, Side,
     Storage, Strides, Target, Trap,
 };
 use crate::loops::visit::{any, walk};
@@ -24,8 +24,8 @@ use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
 /// A file.
 pub(super) struct Printed {
     pub(super) listing: Listing,
-    /// What each of its steps is about.
-    pub(super) steps: Vec<About>,
+    /// How many steps a run reports.
+    pub(super) n_steps: usize,
     /// What a run allocates.
     pub(super) temporaries: Vec<Temporary>,
     /// In how many parts it can be compiled.
@@ -34,7 +34,6 @@ pub(super) struct Printed {
 
 /// Writes the file.
 pub(super) fn file(program: &Program, options: &COptions) -> Printed {
-    let steps = (0..program.steps.len()).map(|step| program.about(step)).collect();
     let mut wording = Wording::default();
     program.each_expr(&mut |expr| wording.note(expr));
     let writer = ListingWriter::new();
@@ -52,13 +51,14 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
     file.entry();
     let n_parts = file.n_parts();
     let listing = file.writer.finish();
+    let n_steps = program.steps.len();
     let temporaries = program.arrays.iter().filter_map(|it| {
         let (row_unit, is_per_thread) = (it.row_unit(), it.is_per_thread);
         let (dtype, places) = (it.dtype, it.places().collect());
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, steps, temporaries, n_parts }
+    Printed { listing, n_steps, temporaries, n_parts }
 }
 
 pub(super) struct File<'p> {

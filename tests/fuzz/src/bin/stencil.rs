@@ -85,7 +85,7 @@ fn compile_and_run(text: &str) {
     // Each text is made when it is asked for.
     let _ = compilation.listings().count();
     let levels = &compilation.levels;
-    if let Some(artifact) = &levels.artifact {
+    if let Some(artifact) = levels.c() {
         let (text, statements) = (&artifact.listing.text, written(&artifact.listing, compilation.sources()));
         for text in [with_comments(text, &statements), with_directives(text, &statements)] {
             if let Err(why) = vocabulary::check(&text) {
