@@ -182,7 +182,7 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// definition, gtir, oir, npir, tree, schedule, sdfg, python, numpy, c, clif, or all of them
+    /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, python, numpy, c, clif, or all of them
     #[arg(long)]
     pub stage: String,
     /// Of the graph: `listing`, or `sdfg` for the file that DaCe reads

@@ -159,7 +159,8 @@ fn a_result_without_a_place_is_refused_before_the_run() {
 #[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
-        for stage in ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "python", "numpy", "c"]
+        for stage in
+            ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"]
         {
             let output = isobar(&["emit", &file, "--stage", stage]);
             assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
@@ -197,10 +198,10 @@ fn all_stages_are_emitted_at_once() {
         shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
     assert_eq!(
         heads,
-        ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "python", "numpy", "c"]
+        ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"]
     );
     let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
-    assert_eq!(document["stages"].as_array().unwrap().len(), 10);
+    assert_eq!(document["stages"].as_array().unwrap().len(), 11);
     let empty = file("empty.py", b"x = 1\n");
     for stage in ["all", "oir"] {
         let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);
@@ -625,6 +626,28 @@ fn a_file_that_is_not_utf_8_is_told_once_at_every_door() {
 }
 
 #[test]
+fn passes_of_loops_are_shown_stopped_and_left_out() {
+    let copy = copy();
+    let emit = |more: &[&str]| {
+        let mut arguments = vec!["emit", copy.as_str(), "--stage", "loops"];
+        arguments.extend(more);
+        let output = isobar(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        output
+    };
+    let all = text(&emit(&[]).stdout);
+    assert!(all.contains("stream ") && all.contains(" streamed"), "{all}");
+    let left_out = text(&emit(&["--skip", "loops/stream-stores"]).stdout);
+    assert!(!left_out.contains("stream ") && !left_out.contains(" streamed"), "{left_out}");
+    let stopped = text(&emit(&["--stop-after", "loops/declare-locals"]).stdout);
+    assert_eq!(stopped.lines().next(), all.lines().next());
+    assert!(!stopped.contains("stream ") && !stopped.contains("prefetch "), "{stopped}");
+    let changed = emit(&["--print-changed"]);
+    let told = text(&changed.stdout) + &text(&changed.stderr);
+    assert!(told.contains("loops/stream-stores"), "{told}");
+}
+
+#[test]
 fn every_pass_is_compared_with_what_a_stencil_means() {
     for command in [&["compare", "--passes"][..], &["bisect"]] {
         let mut arguments = command.to_vec();
@@ -637,7 +660,7 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
         assert!(report["domains"].as_array().unwrap().len() > 3, "small domains are tried too");
         // To find nothing, bisection runs the last step alone.
         let steps = report["steps"].as_array().unwrap();
-        assert!(steps.iter().any(|it| it.as_str().unwrap().starts_with("sdfg")), "{report:#}");
+        assert!(steps.iter().any(|it| it.as_str().unwrap().starts_with("loops/")), "{report:#}");
         assert!(steps.len() > 10 || command[0] == "bisect", "{report:#}");
         assert!(report["difference"].is_null());
     }

@@ -315,7 +315,7 @@ async fn compile_answers_errors_as_diagnostics() {
     let compiled: Value = serde_json::from_slice(&bytes(compiled).await).unwrap();
     assert_eq!(compiled["stencil"], "copy");
     assert_eq!(compiled["diagnostics"], json!([]));
-    assert_eq!(compiled["stages"].as_array().unwrap().len(), 10);
+    assert_eq!(compiled["stages"].as_array().unwrap().len(), 11);
 
     let text = COPY.replace("b = a\n", "b = nowhere\n");
     let refused = ask(&app, document("/v1/compile", &json!({"files": {"main.py": text}}))).await;

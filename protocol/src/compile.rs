@@ -42,7 +42,7 @@ pub struct Compiled {
 /// A level, as text and as nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageText {
-    /// `definition`, `gtir`, `oir`, `npir`, `tree`, `schedule`, `sdfg`, `python`, `numpy`, `c`.
+    /// `definition`, `gtir`, `oir`, `npir`, `tree`, `schedule`, `sdfg`, `loops`, `python`, `numpy`, `c`.
     pub stage: String,
     pub text: String,
     /// A parent stands before its children.
