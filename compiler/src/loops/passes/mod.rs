@@ -13,6 +13,9 @@ pub mod stream_stores;
 pub mod split_loops;
 pub mod block_rows;
 
+#[cfg(test)]
+mod tests;
+
 use super::nodes::{Array, Function, Item, Local, Program};
 use super::{print, validate};
 use crate::diag::{Listing, Origin};

@@ -1,0 +1,233 @@
+//! Each pass alone, from text to text.
+
+use expect_test::{Expect, expect};
+
+use super::{PASSES, PassCx};
+use crate::loops::parse::parse;
+use crate::loops::print::listing;
+use crate::loops::validate::validate;
+use crate::pass::{Cache, MachineModel};
+use crate::target::Target;
+
+/// C for a machine with vectors of so many bytes.
+fn c(vector_bytes: u32) -> Target {
+    let caches = vec![Cache { bytes: 32 << 10, cores: 1 }, Cache { bytes: 1 << 20, cores: 1 }];
+    Target::c(Some(&MachineModel { cores: 2, caches, line_bytes: 64, vector_bytes }))
+}
+
+/// What stands in a program of two fields, a table along K, and a scalar.
+const NAMES: &str = "\
+program s(a, b, p, s)
+field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
+field b: float64[I, J, K] shift [0, 0, 0] along IJK given read-write
+field p: float64[K] shift [0] along K given read
+scalar s: float64
+temporary t: float64[I] shift [0] along I packed private per thread
+integer n
+local x: float64
+local y: float64
+";
+
+/// Runs one pass on the body of a launched function, and compares the whole program but for the names above.
+fn check(pass: &str, target: Target, body: &str, expected: &Expect) {
+    let declares = |name: &str| body.contains(&format!("const {name}:"));
+    let names: String = NAMES
+        .lines()
+        .filter(|it| {
+            !["x", "y"].iter().any(|name| declares(name) && it.starts_with(&format!("local {name}:")))
+        })
+        .map(|it| format!("{it}\n"))
+        .collect();
+    let text = format!(
+        "{names}\nfunction step_1_at(k, j) of step 1:\n{body}\nfunction step_1() of step 1:\n  \
+         launch step_1_at():\n    over k in [0, K)\n    over j in [0, J)\n\nstep step_1 on all threads\n"
+    );
+    let mut program = parse(&text).expect("it is a program");
+    assert_eq!(validate(&program), Vec::<String>::new(), "{text}");
+    let mut cx = PassCx::new(target);
+    let pass = PASSES.iter().find(|it| it.name == pass).expect("it is a pass");
+    pass.apply(&mut program, &mut cx, None);
+    assert_eq!(validate(&program), Vec::<String>::new());
+    let after = listing(&program).text;
+    let known: Vec<&str> = NAMES.lines().collect();
+    let shown = after.lines().take_while(|it| *it != "function step_1() of step 1:");
+    let shown: Vec<&str> = shown.filter(|it| !known.contains(it) && !it.is_empty()).collect();
+    let remarks = cx.remarks().iter().map(|it| format!("# {}", it.message));
+    let shown: Vec<String> = shown.into_iter().map(str::to_owned).chain(remarks).collect();
+    expected.assert_eq(&(shown.join("\n") + "\n"));
+}
+
+#[test]
+fn what_is_the_same_in_all_iterations_stands_before_them() {
+    check(
+        "loops/hoist-invariants",
+        c(0),
+        "  for i in [0, I) parallel simd:\n    b[i, j, k] = a[i, j, k] * exp(s * p[k])\n",
+        &expect![[r#"
+            local once: float64
+            function step_1_at(k, j) of step 1:
+              once = exp(s * p[k])
+              for i in [0, I) parallel simd:
+                b[i, j, k] = a[i, j, k] * once
+            # what is the same for all i is computed once before the loop
+        "#]],
+    );
+}
+
+#[test]
+fn branches_that_assign_are_choices() {
+    check(
+        "loops/convert-branches",
+        c(0),
+        "
+  for i in [0, I) parallel simd:
+    if a[i, j, k] > 0.0:
+      b[i, j, k] = a[i, j, k]
+    else:
+      b[i, j, k] = s
+",
+        &expect![[r#"
+            field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
+            field p: float64[K] shift [0] along K given unused
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd:
+                if a[i, j, k] > 0.0:
+                  b[i, j, k] = a[i, j, k]
+                else:
+                  b[i, j, k] = s
+            # the branch stays: an arm does more than assign local values
+        "#]],
+    );
+}
+
+#[test]
+fn locals_are_declared_where_they_are_first_needed() {
+    check(
+        "loops/declare-locals",
+        c(0),
+        "  for i in [0, I) parallel simd:\n    x = a[i, j, k]\n    b[i, j, k] = x + x\n",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd:
+                const x: float64 = a[i, j, k]
+                b[i, j, k] = x + x
+        "#]],
+    );
+}
+
+#[test]
+fn rows_of_threads_start_where_most_of_them_is_written_at_a_line() {
+    check(
+        "loops/place-rows",
+        c(0),
+        "  for i in [1, I) parallel simd:\n    t[i] = a[i, j, k]\n  b[0, j, k] = t[1]\n",
+        &expect![[r#"
+            temporary t: float64[I] shift [0] along I packed private per thread rows from 7
+            function step_1_at(k, j) of step 1:
+              for i in [1, I) parallel simd:
+                t[i] = a[i, j, k]
+              b[0, j, k] = t[1]
+            # rows of `t` start 7 elements into a cache line, where most are written
+        "#]],
+    );
+}
+
+#[test]
+fn later_rows_are_prefetched() {
+    check(
+        "loops/prefetch-rows",
+        c(64),
+        "
+  for j_front in [0, J) ascending:
+    for i in [0, I) parallel simd:
+      b[i, j_front, k] = a[i, j_front, k]
+",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for j_front in [0, J) ascending:
+                prefetch a[i, j_front + 6, k]
+                for i in [0, I) parallel simd:
+                  b[i, j_front, k] = a[i, j_front, k]
+            # rows of `a` are prefetched: hardware follows a row, and is late for the first lines of the next one
+        "#]],
+    );
+}
+
+#[test]
+fn machine_code_masks_what_differs_between_lanes() {
+    check(
+        "loops/mask-lanes",
+        Target::native(256, None),
+        "  for i in [0, I) parallel simd:\n    b[i, j, k] = exp(a[i, j, k]) + log(a[i, j, k])\n",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd masked overlapping split:
+                b[i, j, k] = exp(a[i, j, k]) + log(a[i, j, k])
+        "#]],
+    );
+}
+
+#[test]
+fn rows_that_nobody_reads_are_stored_past_the_caches() {
+    check(
+        "loops/stream-stores",
+        c(32),
+        "  for i in [0, I) parallel simd:\n    b[i, j, k] = a[i, j, k]\n",
+        &expect![[r#"
+            stream from 524288 bytes
+            field b: float64[I, J, K] shift [0, 0, 0] along IJK given read-write streamed
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd:
+                stream b[i, j, k] through registers of 256 bytes
+                b[i, j, k] = a[i, j, k]
+            # rows of `b` are stored past the caches, where these are smaller: half of the vector registers hold what is stored next, and a line is stored as it is computed
+        "#]],
+    );
+}
+
+#[test]
+fn functions_that_take_long_have_loops_of_their_own() {
+    check(
+        "loops/split-loops",
+        c(32),
+        "
+  for i in [0, I) parallel simd:
+    const x: float64 = a[i, j, k] / s
+    b[i, j, k] = exp(x) / x
+",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              strips of 32 i in [0, I) keeping x: float64, exp_value: float64:
+                lanes:
+                  const x: float64 = a[i, j, k] / s
+                lanes:
+                  const exp_value: float64 = exp(x)
+                lanes:
+                  b[i, j, k] = exp_value / x
+            # the loop runs in strips of 32 points: with vectors of 256 bits, short loops have more iterations of a function in flight than a long body
+        "#]],
+    );
+}
+
+#[test]
+fn short_loops_run_in_blocks() {
+    let row = |n: i64| format!("  for i in [0, I) parallel simd:\n    b[i, j, k] = a[i, j, k] + {n}.0\n");
+    check(
+        "loops/block-rows",
+        c(64),
+        &(0..4).map(row).collect::<String>(),
+        &expect![[r#"
+        blocks from 8 points
+        function step_1_at(k, j) of step 1:
+          for i in [0, I) parallel simd in blocks of 8:
+            b[i, j, k] = a[i, j, k] + 0.0
+          for i in [0, I) parallel simd in blocks of 8:
+            b[i, j, k] = a[i, j, k] + 1.0
+          for i in [0, I) parallel simd in blocks of 8:
+            b[i, j, k] = a[i, j, k] + 2.0
+          for i in [0, I) parallel simd in blocks of 8:
+            b[i, j, k] = a[i, j, k] + 3.0
+        # rows of 8 points or more are computed in whole vectors: a C compiler splits each row into peel, main and remainder loop; with 32 vector registers whole blocks cost less
+    "#]],
+    );
+}
