@@ -63,7 +63,7 @@ def trapped(a: Field[float], b: Field[float]):
 ";
 
 fn tools() -> Tools {
-    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("cache");
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("http/cache");
     Tools::find(&Environment {
         path: std::env::var_os("PATH").unwrap_or_default(),
         cache: Some(cache),

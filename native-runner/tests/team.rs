@@ -1,8 +1,11 @@
-//! Threads of OpenMP stay where they are. A process of its own, since all its threads are looked at.
+//! Threads of OpenMP stay where they are.
+//!
+//! The test looks at all threads of its process, so it runs in a process of its own: this program again, with one test.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::Command;
 
 use isobar_compiler::config::Config;
 use isobar_compiler::inputs::call_for;
@@ -27,8 +30,25 @@ fn places() -> BTreeMap<i32, Vec<usize>> {
         .collect()
 }
 
+/// Set in the process that runs the one test.
+const ALONE: &str = "ISOBAR_TEST_ALONE";
+
 #[test]
 fn threads_of_openmp_stay_on_processors_of_their_own() {
+    if std::env::var_os(ALONE).is_some() {
+        return each_thread_stays_on_its_processor();
+    }
+    let name = "team::threads_of_openmp_stay_on_processors_of_their_own";
+    let mut alone = Command::new(std::env::current_exe().expect("this program has a path"));
+    let output = alone.args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (told, errors) = (text(&output.stdout), text(&output.stderr));
+    // What is skipped is said here as well.
+    told.lines().filter(|it| it.starts_with("skipped")).for_each(|it| println!("{it}"));
+    assert!(output.status.success() && told.contains("1 passed"), "{told}{errors}");
+}
+
+fn each_thread_stays_on_its_processor() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let tools = Tools::find(&Environment { path, ..Environment::default() });
     let before = places();

@@ -1,6 +1,6 @@
 //! Graphs as files: what DaCe was found to load, validate, compile and run stays as it is, and reads back.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p isobar-tests --test sdfg_files` writes the files anew; `cargo xtask dace` then
+//! `UPDATE_EXPECT=1 cargo test -p isobar-tests sdfg_files::` writes the files anew; `cargo xtask dace` then
 //! shows whether DaCe still agrees.
 
 use isobar_compiler::config::Config;

@@ -1,6 +1,6 @@
 //! What the journey looks like: every level of the gallery, as text.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p isobar-tests --test snapshots` writes them anew;
+//! `UPDATE_EXPECT=1 cargo test -p isobar-tests snapshots::` writes them anew;
 //! read the difference as if someone else had written it.
 
 use expect_test::expect_file;

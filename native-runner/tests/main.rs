@@ -1,0 +1,17 @@
+//! The tests of the command and of the HTTP server from outside, as one program: linking happens once.
+//!
+//! `cargo test -p isobar-runner --test main http::` runs those of one module. `cargo xtask tidy` finds a file that is
+//! missing here.
+
+mod agreement;
+mod bad_input;
+mod check_folder;
+mod cli;
+mod http;
+mod limits;
+mod lsp;
+mod measured;
+mod prepared;
+mod rows;
+mod team;
+mod tuned;

@@ -1,0 +1,23 @@
+//! The tests that cross rooms, as one program: linking happens once.
+//!
+//! `cargo test -p isobar-tests conformance::` runs those of one module. `cargo xtask tidy` finds a file that is missing
+//! here.
+
+mod agreed;
+mod by_hand;
+mod client_text;
+mod conformance;
+mod equivalence;
+mod fixes;
+mod generated_c;
+mod golden;
+mod machine_code;
+mod manual;
+mod math_accuracy;
+mod math_bits;
+mod numpy;
+mod read_back;
+mod schedule;
+mod sdfg_files;
+mod snapshots;
+mod texts;
