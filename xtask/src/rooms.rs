@@ -1,21 +1,25 @@
 //! What a line may touch: the table of the style guide, as data.
 //!
 //! `tidy.rs` checks every import against it. A room is named by its module path below `src/`; `*` stands for one
-//! name, or for the rest of one. The first row that matches a file is its row.
+//! name, or for the rest of one. The first row that matches a file is its row. `tidy/table.rs` checks the table: each
+//! row has a file, each entry an import that needs it, and no row speaks about whatever is left.
 
 /// One row of the table.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// The crate's folder.
     pub(crate) folder: &'static str,
-    /// The modules that this row speaks about, with all below them. `/.` at the end: without those below.
+    /// The modules that this row speaks about, with all below them. `/.` at the end: without those below. The empty
+    /// one is a crate that is one room.
     pub(crate) at: &'static str,
-    /// The modules of the same crate that they may name, with all below them; `FLOOR` is the ground floor,
-    /// `*` everything, and a path that ends in `/.` is what a module offers itself (or passes on) and not what is
+    /// The modules of the same crate that they may name, with all below them; `FLOOR` is the crate's ground floor,
+    /// `*` everything (for who sees the whole trip, and a crate's root), and a path that ends in `/.` is what a module offers itself (or passes on) and not what is
     /// below it. Modules of the row's own `at` are allowed as well, but for those behind a `!`.
     pub(crate) may: &'static [&'static str],
     /// Crates, or modules of crates, that they never name.
     pub(crate) never: &'static [&'static str],
+    /// Whether [`level!`] wrote it, which writes the same for all levels.
+    pub(crate) is_of_level: bool,
 }
 
 /// The compiler's ground floor, lowest first: a room there uses itself and those before it.
@@ -26,14 +30,14 @@ macro_rules! level {
     ($level:literal, $door:literal, [$($up:literal),*]) => {
         [
             // The door in knows its own room, the nodes and facts of the level above, and the options that decide.
-            compiler(concat!($level, "/", $door), &["FLOOR", "config", $level, $($up),*]),
-            compiler(
+            part(concat!($level, "/", $door), &["FLOOR", "config", $level, $($up),*]),
+            part(
                 concat!($level, "/analysis"),
                 &["FLOOR", "pass", concat!($level, "/."), concat!($level, "/nodes"), concat!($level, "/visit")],
             ),
-            compiler(concat!($level, "/passes"), &["FLOOR", "config", $level, "pass", "target"]),
+            part(concat!($level, "/passes"), &["FLOOR", $level, "pass"]),
             // What is left: nodes, build, print, parse, validate, visit.
-            compiler($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
+            part($level, &["FLOOR", concat!("!", $level, "/passes"), concat!("!", $level, "/from_*")]),
         ]
     };
 }
@@ -45,7 +49,13 @@ const fn compiler(at: &'static str, may: &'static [&'static str]) -> Room {
         at,
         may,
         never: &["std::fs", "std::env", "std::net", "std::process", "std::thread", "std::time::Instant"],
+        is_of_level: false,
     }
+}
+
+/// A row that all levels have.
+const fn part(at: &'static str, may: &'static [&'static str]) -> Room {
+    Room { is_of_level: true, ..compiler(at, may) }
 }
 
 /// The words of a call, which back ends share with their callers.
@@ -54,71 +64,33 @@ const CALL: [&str; 3] = ["backend/array", "backend/launch", "backend/signature"]
 /// What back ends that run here share beside.
 const RUN: [&str; 2] = ["backend/layout", "backend/run"];
 
-const COMPILER: [Room; 24] = [
-    compiler("entity", &["entity"]),
-    compiler("space", &["entity"]),
-    compiler("types", &["entity", "space"]),
-    compiler("diag", &["entity", "space", "types"]),
-    compiler("expr", &["entity", "space", "types", "diag"]),
+const COMPILER: &[Room] = &[
+    compiler("entity", &[]),
+    compiler("space", &[]),
+    compiler("types", &["entity"]),
+    compiler("diag", &["space", "types"]),
+    compiler("expr", &["space", "types", "diag"]),
     compiler("pass", &["FLOOR"]),
     compiler("frontend", &["FLOOR", "project", "config"]),
     compiler("inputs", &["FLOOR", "config", CALL[0], CALL[1], CALL[2]]),
     compiler("config", &["FLOOR", "pass"]),
-    compiler("project", &["FLOOR", "config"]),
+    compiler("project", &["FLOOR"]),
     // What a machine can do; the passes of the last level read it, and those who choose one.
     compiler("target", &["FLOOR", "pass"]),
-    compiler("loops/.", &["FLOOR", "loops", "target", "sdfg/.", "sdfg/nodes"]),
-    compiler("fingerprint", &["FLOOR", "project", "config"]),
     // A back end is a folder; it starts from one level and does not know the others.
     compiler(
         "backend/debug",
-        &[
-            "FLOOR",
-            CALL[0],
-            CALL[1],
-            CALL[2],
-            RUN[0],
-            RUN[1],
-            "backend/emit",
-            "oir/.",
-            "oir/nodes",
-            "oir/analysis",
-            "oir/visit",
-        ],
+        &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "oir/nodes", "oir/analysis"],
     ),
-    compiler(
-        "backend/numpy",
-        &[
-            "FLOOR",
-            CALL[0],
-            CALL[1],
-            CALL[2],
-            RUN[0],
-            RUN[1],
-            "backend/emit",
-            "npir/.",
-            "npir/nodes",
-            "npir/visit",
-        ],
-    ),
-    compiler(
-        "backend/c",
-        &[
-            "FLOOR",
-            CALL[0],
-            CALL[1],
-            CALL[2],
-            "backend/emit",
-            "loops/.",
-            "loops/nodes",
-            "loops/analysis",
-            "loops/visit",
-        ],
-    ),
+    compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "npir/nodes"]),
+    compiler("backend/c", &["FLOOR", "backend/emit", "loops/nodes", "loops/analysis", "loops/visit"]),
     compiler("backend", &["FLOOR"]),
     // What sees all levels, to compare them.
-    compiler("equivalence/compare", &["*"]),
-    compiler("equivalence/journey", &["*"]),
+    compiler(
+        "equivalence/compare",
+        &["FLOOR", "backend", "equivalence", "loops/print", "oir", "schedule", "tree"],
+    ),
+    compiler("equivalence/journey", &["FLOOR", "loops", "oir", "pass", "schedule", "sdfg", "target", "tree"]),
     // What the levels mean: each is read as it stands, and held against the interpreter that defines the meaning.
     compiler(
         "equivalence",
@@ -126,13 +98,9 @@ const COMPILER: [Room; 24] = [
             "FLOOR",
             CALL[0],
             CALL[1],
-            CALL[2],
             "backend/debug",
-            "schedule/.",
             "schedule/nodes",
-            "sdfg/.",
             "sdfg/nodes",
-            "loops/.",
             "loops/nodes",
             "loops/visit",
             "loops/parse",
@@ -140,21 +108,31 @@ const COMPILER: [Room; 24] = [
     ),
     // Those who see the whole trip.
     compiler("pipeline", &["*"]),
-    compiler("session", &["*"]),
+    compiler("session", &["config", "frontend", "pipeline", "project"]),
     compiler("service", &["*"]),
     compiler("./.", &["*"]),
 ];
 
-const LEVELS: [[Room; 4]; 8] = [
-    level!("defir", "from_*", ["frontend"]),
-    level!("gtir", "from_*", ["defir/.", "defir/nodes", "defir/analysis", "defir/visit"]),
-    level!("oir", "from_*", ["gtir/.", "gtir/nodes", "gtir/analysis", "gtir/visit"]),
-    level!("npir", "from_*", ["oir/.", "oir/nodes", "oir/analysis", "oir/visit"]),
-    level!("tree", "from_*", ["oir/.", "oir/nodes", "oir/analysis", "oir/visit"]),
-    level!("schedule", "from_*", ["tree/.", "tree/nodes", "tree/analysis", "tree/visit"]),
-    level!("sdfg", "from_*", ["schedule/.", "schedule/nodes", "schedule/analysis", "schedule/visit"]),
-    level!("loops", "from_*", ["sdfg/.", "sdfg/nodes", "sdfg/analysis", "sdfg/visit"]),
+/// What the last level has beside: it is made for a target. These rows stand before those of all levels.
+const FOR_A_TARGET: &[Room] = &[
+    compiler("loops/.", &["FLOOR", "sdfg/nodes", "target"]),
+    compiler("loops/passes", &["FLOOR", "loops", "pass", "target"]),
 ];
+
+static LEVELS: [[Room; 4]; 8] = [
+    level!("defir", "from_*", ["frontend"]),
+    level!("gtir", "from_*", ["defir/nodes", "defir/analysis", "defir/visit"]),
+    level!("oir", "from_*", ["gtir/nodes", "gtir/analysis", "gtir/visit"]),
+    level!("npir", "from_*", ["oir/nodes", "oir/analysis", "oir/visit"]),
+    level!("tree", "from_*", ["oir/nodes", "oir/analysis", "oir/visit"]),
+    level!("schedule", "from_*", ["tree/nodes", "tree/analysis", "tree/visit"]),
+    level!("sdfg", "from_*", ["schedule/nodes", "schedule/analysis", "schedule/visit"]),
+    level!("loops", "from_*", ["sdfg/nodes", "sdfg/analysis", "sdfg/visit"]),
+];
+
+/// The names of the levels, as [`LEVELS`] has them.
+pub(crate) const LEVEL_NAMES: [&str; 8] =
+    ["defir", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops"];
 
 const fn room(
     folder: &'static str,
@@ -162,7 +140,7 @@ const fn room(
     may: &'static [&'static str],
     never: &'static [&'static str],
 ) -> Room {
-    Room { folder, at, may, never }
+    Room { folder, at, may, never, is_of_level: false }
 }
 
 /// The levels' modules: what crosses a wire is not a node.
@@ -174,6 +152,7 @@ const NODES: &[&str] = &[
     "isobar_compiler::tree",
     "isobar_compiler::schedule",
     "isobar_compiler::sdfg",
+    "isobar_compiler::loops",
 ];
 
 /// What the page's own thread leaves to the worker: all of the compiler but the names of its stages.
@@ -186,6 +165,7 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::tree",
     "isobar_compiler::schedule",
     "isobar_compiler::sdfg",
+    "isobar_compiler::loops",
     "isobar_compiler::backend",
     "isobar_compiler::inputs",
     "isobar_compiler::session",
@@ -225,74 +205,124 @@ const MAKING_CODE: &[&str] = &[
     "std::thread",
 ];
 
-const CODEGEN: [Room; 6] = [
+const CODEGEN: &[Room] = &[
     room("codegen", "shape", &[], MAKING_CODE),
     room("codegen", "lanes", &[], MAKING_CODE),
-    room("codegen", "wide", &["./.", "host", "lanes", "translate"], MAKING_CODE),
-    room("codegen", "machine", &["./.", "host", "shape", "translate", "wide/."], MAKING_CODE),
-    room("codegen", "*", &["host", "lanes", "shape", "translate", "wide/."], MAKING_CODE),
-    room("codegen", "", &["host", "machine", "shape"], MAKING_CODE),
+    room("codegen", "host", &["translate", "wide/."], MAKING_CODE),
+    room("codegen", "wide", &["host", "lanes", "translate"], MAKING_CODE),
+    room("codegen", "machine", &["host", "shape", "translate", "wide/."], MAKING_CODE),
+    // Functions, loops and statements, and the parts of that.
+    room("codegen", "translate", &["host", "lanes", "shape", "wide/."], MAKING_CODE),
+    room("codegen", "control", &["host", "lanes", "translate"], MAKING_CODE),
+    room("codegen", "memory", &["lanes", "translate"], MAKING_CODE),
+    room("codegen", "expression", &["host", "lanes", "translate"], MAKING_CODE),
+    room("codegen", "formula", &["lanes", "translate"], MAKING_CODE),
+    room("codegen", "./.", &[], MAKING_CODE),
 ];
 
-const RUNTIME: [Room; 6] = [
+const RUNTIME: &[Room] = &[
     room("runtime", "events", &[], EMBEDDED),
     room("runtime", "machine", &[], EMBEDDED),
     room("runtime", "cache", &[], EMBEDDED),
     room("runtime", "copying", &["cache", "events"], EMBEDDED),
     room("runtime", "executors", &["cache", "events"], EMBEDDED),
-    room("runtime", "", &["executors"], EMBEDDED),
+    room("runtime", "./.", &[], EMBEDDED),
 ];
 
 /// The runner's ground floor: settings, limits, how failures are told, and the words of the job's process.
+const RUNNER_FLOOR: [&str; 6] = ["config", "limits", "error", "problems", "random", "wire"];
+
 macro_rules! runner {
     ($at:literal, [$($may:literal),*], $never:expr) => {
-        room(
-            "native-runner",
-            $at,
-            &["config", "limits", "error", "problems", "random", "wire", $($may),*],
-            $never,
-        )
+        room("native-runner", $at, &["FLOOR", $($may),*], $never)
     };
 }
 
-const OTHERS: [Room; 22] = [
-    room("protocol", "", &["*"], NODES),
+const OTHERS: &[Room] = &[
+    room("protocol", "", &[], NODES),
     // The worker's half of the page: it compiles and has no document.
-    room("web", "bin", &["*"], NODES),
+    room("web", "bin", &["worker"], NODES),
     room("web", "worker", &["compile", "fields"], &["leptos"]),
     room("web", "compile", &["fields"], &["leptos", "web_sys"]),
     room("web", "fields", &[], &["leptos", "web_sys"]),
     // The other half.
-    room("web", "state", &["state", "bridge", "share", "plots"], COMPILING),
-    room("web", "bridge", &["share"], &["isobar_compiler", "leptos"]),
+    room("web", "state", &["bridge", "share"], COMPILING),
+    room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
     // The column of results places panes; a pane does not know its neighbour.
-    room("web", "panes/result", &["state", "widgets", "panes"], COMPILING),
-    room("web", "panes/.", &["panes"], COMPILING),
-    room("web", "panes/*", &["state", "widgets", "plots", "panes/.", "panes/highlight"], COMPILING),
-    room("web", "plots", &["state", "widgets"], COMPILING),
+    room("web", "panes/result", &["state", "panes"], COMPILING),
+    room("web", "panes/.", &[], COMPILING),
+    room("web", "panes/*", &["state", "widgets", "plots", "panes/highlight"], COMPILING),
+    room("web", "plots", &[], COMPILING),
     room("web", "widgets", &[], &["isobar_compiler", "isobar_protocol"]),
     room("web", "share", &[], &["isobar_compiler", "leptos", "web_sys"]),
-    room("web", "", &["*"], COMPILING),
+    room("web", "app", &["panes", "state", "widgets"], COMPILING),
+    room("web", "./.", &["*"], COMPILING),
     // A route hands on: it knows the names of the back ends, and none of them.
     runner!(
         "routes",
-        ["jobs", "executors/.", "compile", "plan", "document", "uploads", "auth", "state", "assets", "./."],
+        ["jobs", "executors/.", "compile", "document", "state", "assets"],
         &["std::thread", "isobar_compiler::backend"]
     ),
-    runner!("jobs", ["executors", "compile", "plan", "telemetry"], &["axum"]),
+    runner!("jobs", ["executors"], &["axum"]),
     // The names of the back ends, and the words of the runtime.
     runner!("executors", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
     runner!("auth", [], &["isobar_compiler"]),
     runner!("config", ["executors"], &["axum"]),
     runner!("limits", [], &["isobar_compiler"]),
-    runner!("telemetry", [], &["isobar_compiler"]),
-    runner!("", ["*"], &[]),
+    runner!("error", [], &[]),
+    runner!("problems", [], &[]),
+    runner!("random", [], &[]),
+    runner!("assets", [], &[]),
+    runner!("cli", ["commands", "worker"], &[]),
+    runner!(
+        "commands",
+        [
+            "assets",
+            "auth",
+            "cli",
+            "compile",
+            "document",
+            "executors",
+            "jobs",
+            "language",
+            "npz",
+            "plan",
+            "server",
+            "state",
+            "translate",
+            "tuned"
+        ],
+        &[]
+    ),
+    runner!("compile", ["executors"], &[]),
+    runner!("document", ["cli"], &[]),
+    runner!("language", [], &[]),
+    runner!("npz", [], &[]),
+    runner!("plan", ["compile", "executors", "npz"], &[]),
+    runner!("server", ["assets"], &[]),
+    runner!("state", ["auth", "executors", "jobs", "uploads"], &[]),
+    // The words of the runtime as those of the wire.
+    runner!("translate", ["executors"], &[]),
+    runner!("tuned", ["compile", "executors"], &[]),
+    runner!("uploads", [], &[]),
+    runner!("wire", ["executors", "translate"], &[]),
+    runner!("worker", ["compile", "executors", "plan", "translate", "tuned"], &[]),
+    runner!("./.", ["*"], &[]),
 ];
+
+/// The ground floor of a crate.
+fn floor(folder: &str) -> &'static [&'static str] {
+    match folder {
+        "compiler" => &FLOOR,
+        "native-runner" => &RUNNER_FLOOR,
+        _ => &[],
+    }
+}
 
 /// Every row, in the order in which they are tried.
 pub(crate) fn rooms() -> impl Iterator<Item = &'static Room> {
-    static ALL: (&[[Room; 4]], &[&[Room]]) = (&LEVELS, &[&COMPILER, &CODEGEN, &RUNTIME, &OTHERS]);
-    ALL.0.iter().flatten().chain(ALL.1.iter().copied().flatten())
+    let levels = FOR_A_TARGET.iter().chain(LEVELS.as_flattened());
+    levels.chain(COMPILER).chain(CODEGEN).chain(RUNTIME).chain(OTHERS)
 }
 
 /// The row of a module; none when the table does not know its room.
@@ -313,7 +343,7 @@ impl Room {
         is_own(self.at, from, target)
             || self.may.iter().any(|it| match *it {
                 "*" => true,
-                "FLOOR" => target.first().is_some_and(|room| FLOOR.contains(&room.as_str())),
+                "FLOOR" => target.first().is_some_and(|room| floor(self.folder).contains(&room.as_str())),
                 pattern => matches(pattern, target),
             })
     }
@@ -328,12 +358,15 @@ impl Room {
 
 /// Whether `target` is below what the row's pattern stands for in `from`: with `panes/*`, the same pane.
 fn is_own(at: &str, from: &[String], target: &[String]) -> bool {
+    if at == "./." {
+        return from == target;
+    }
     let depth = at.split('/').filter(|it| !it.is_empty() && *it != ".").count();
-    depth > 0 && from.len() >= depth && target.len() >= depth && from[..depth] == target[..depth]
+    from.len() >= depth && target.len() >= depth && from[..depth] == target[..depth]
 }
 
 /// Whether `module` is what `pattern` names, or below it.
-fn matches(pattern: &str, module: &[String]) -> bool {
+pub(crate) fn matches(pattern: &str, module: &[String]) -> bool {
     let (names, exact) = match pattern.strip_suffix("/.") {
         Some(names) => (names, true),
         None => (pattern, false),
@@ -389,10 +422,21 @@ mod tests {
 
     #[test]
     fn a_back_end_starts_from_one_level() {
-        assert!(may("compiler", "backend/c/write", "sdfg/nodes"));
+        assert!(may("compiler", "backend/c/write", "loops/nodes"));
+        assert!(!may("compiler", "backend/c/write", "loops/passes"));
         assert!(!may("compiler", "backend/c/write", "oir/nodes"));
         assert!(!may("compiler", "backend/c/write", "backend/debug"));
         assert!(!may("compiler", "backend/array", "oir"));
+    }
+
+    #[test]
+    fn a_target_is_read_by_passes_of_the_last_level_and_not_by_who_writes_code() {
+        assert!(may("compiler", "loops", "target"));
+        assert!(may("compiler", "loops/passes/mask_lanes", "target"));
+        assert!(!may("compiler", "loops/nodes", "target"));
+        assert!(!may("compiler", "loops/passes/mask_lanes", "sdfg/nodes"));
+        assert!(!may("compiler", "sdfg/passes/fuse", "target"));
+        assert!(!may("compiler", "backend/c/write", "target"));
     }
 
     #[test]
@@ -415,6 +459,8 @@ mod tests {
 
     #[test]
     fn a_room_that_is_not_in_the_table_is_found_out() {
+        assert!(room_of("native-runner", &path("helpers/strings")).is_none());
+        assert!(room_of("web", &path("helpers")).is_none());
         assert!(room_of("compiler", &path("helpers/strings")).is_none());
     }
 }

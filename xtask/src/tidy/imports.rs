@@ -1,16 +1,20 @@
 //! Reads the paths that a Rust file names, without a parser of Rust: `use` trees, and `crate::` paths in code.
 
-/// A path that a file names: from `crate`, or from the name of another crate.
+/// A path that a file names: from `crate`, or from the name of another crate or of a module below its own.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Import {
     pub(super) line: usize,
     pub(super) path: Vec<String>,
+    /// What the path is called in this file; `*` for everything in it.
+    pub(super) name: String,
+    /// Whether others find it here: `pub use`.
+    pub(super) is_passed_on: bool,
 }
 
 /// Every path of `text`, the file of `module`, outside of comments, strings and its tests.
 pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
     let code = blanked(text);
-    let code = code.split_once("#[cfg(test)]\nmod ").map_or(code.as_str(), |(before, _)| before);
+    let code = before_tests(&code);
     let mut imports = Vec::new();
     let mut at = 0;
     while at < code.len() {
@@ -20,20 +24,34 @@ pub(super) fn of(text: &str, module: &[String]) -> Vec<Import> {
             let end = rest.find(';').unwrap_or(rest.len());
             let mut paths = Vec::new();
             expand(&rest["use ".len()..end], &mut Vec::new(), &mut paths);
-            let line = line();
-            imports.extend(paths.into_iter().map(|path| Import { line, path: absolute(path, module) }));
+            let (line, is_passed_on) = (line(), is_public(&code[..at]));
+            imports.extend(paths.into_iter().map(|(path, name)| Import {
+                line,
+                path: absolute(path, module),
+                name,
+                is_passed_on,
+            }));
             at += end;
         } else if ["crate::", "super::", "std::", "isobar_"].iter().any(|it| starts_word(code, at, it)) {
             let end =
                 rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == ':')).unwrap_or(rest.len());
             let path = rest[..end].split("::").filter(|it| !it.is_empty()).map(str::to_owned).collect();
-            imports.push(Import { line: line(), path: absolute(path, module) });
+            let (line, path) = (line(), absolute(path, module));
+            imports.push(Import { line, path, name: String::new(), is_passed_on: false });
             at += end;
         } else {
             at += rest.chars().next().map_or(1, char::len_utf8);
         }
     }
     imports
+}
+
+/// What stands before the tests of a file. A module of another file that is declared for tests ends nothing.
+fn before_tests(code: &str) -> &str {
+    let is_here = |after: &str| after.lines().next().is_some_and(|it| it.trim_end().ends_with('{'));
+    let mark = "#[cfg(test)]\nmod ";
+    let tests = code.match_indices(mark).find(|(at, _)| is_here(&code[at + mark.len()..]));
+    tests.map_or(code, |(at, _)| &code[..at])
 }
 
 /// The modules that `text`, the file of `module`, declares for its tests alone: `#[cfg(test)] mod samples;`.
@@ -52,14 +70,23 @@ fn starts_word(code: &str, at: usize, word: &str) -> bool {
     code[at..].starts_with(word) && !code[..at].ends_with(is_part)
 }
 
-/// `a::{b, c::{self, d}}` becomes `a::b`, `a::c`, `a::c::d`.
-fn expand(tree: &str, before: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
+/// Whether the code ends in `pub` or `pub(...)`.
+fn is_public(code: &str) -> bool {
+    let code = code.trim_end();
+    let bare = if code.ends_with(')') { code.rfind('(').map_or(code, |at| &code[..at]) } else { code };
+    bare.ends_with("pub")
+}
+
+/// `a::{b, c::{self, d as e}}` becomes `a::b`, `a::c`, `a::c::d`, each with its name here: `b`, `c`, `e`.
+fn expand(tree: &str, before: &mut Vec<String>, paths: &mut Vec<(Vec<String>, String)>) {
     let depth = before.len();
     let (names, group) = match tree.split_once('{') {
         Some((names, group)) => (names, Some(group.rsplit_once('}').map_or(group, |(inside, _)| inside))),
         None => (tree, None),
     };
-    let names = names.split(" as ").next().unwrap_or(names);
+    let is_all = names.trim_end().ends_with('*');
+    let (names, alias) =
+        names.split_once(" as ").map_or((names, None), |(names, it)| (names, Some(it.trim())));
     before.extend(
         names
             .split("::")
@@ -71,7 +98,11 @@ fn expand(tree: &str, before: &mut Vec<String>, paths: &mut Vec<Vec<String>>) {
         before.insert(0, "self".to_owned());
     }
     match group {
-        None => paths.push(before.clone()),
+        None => {
+            let last = before.last().map_or("", String::as_str);
+            let name = if is_all { "*" } else { alias.unwrap_or(last) };
+            paths.push((before.clone(), name.to_owned()));
+        }
         Some(group) => {
             for branch in branches(group) {
                 expand(branch, before, paths);
@@ -183,6 +214,20 @@ mod tests {
     fn relative_paths_are_made_absolute() {
         let text = "use super::nodes::X;\nuse self::y::Z;\nfn f() { super::super::g(); }\n";
         assert_eq!(paths(text, &["a", "b"]), ["crate::a::nodes::X", "crate::a::b::y::Z", "crate::g"]);
+    }
+
+    #[test]
+    fn a_path_that_is_passed_on_has_the_name_that_others_use() {
+        let text = "pub(crate) use a::{B as C, d::*};\nuse e::f;\n";
+        let told: Vec<_> = of(text, &[]).into_iter().map(|it| (it.name, it.is_passed_on)).collect();
+        assert_eq!(told, [("C".to_owned(), true), ("*".to_owned(), true), ("f".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_module_for_tests_in_another_file_ends_nothing() {
+        let text =
+            "#[cfg(test)]\nmod samples;\nuse crate::a;\n#[cfg(test)]\nmod tests {\n    use crate::b;\n}\n";
+        assert_eq!(paths(text, &[]), ["crate::a"]);
     }
 
     #[test]
