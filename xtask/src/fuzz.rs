@@ -2,14 +2,31 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 
 use crate::process::{cargo, output, program, root, run, target_dir};
 
-/// The targets, each with how many of a hundred seconds it gets, and how many inputs the tests try.
-const TARGETS: [(&str, u64, u64); 4] =
-    [("stencil", 60, 6_000), ("editor", 20, 3_000), ("notation", 12, 60_000), ("request", 8, 200_000)];
+/// A program that takes any bytes.
+#[derive(Debug)]
+struct Target {
+    name: &'static str,
+    /// How many of a hundred seconds it gets.
+    share: u64,
+    /// How many inputs the tests try.
+    n_inputs: u64,
+}
+
+const TARGETS: [Target; 4] = [
+    Target { name: "stencil", share: 60, n_inputs: 6_000 },
+    Target { name: "editor", share: 20, n_inputs: 3_000 },
+    Target { name: "notation", share: 12, n_inputs: 60_000 },
+    Target { name: "request", share: 8, n_inputs: 200_000 },
+];
+
+/// Inputs that broke a target once, in a folder for each: every run tries them.
+const KEPT: &str = "tests/fuzz/corpus";
 
 /// How long inputs are looked for.
 #[derive(Clone, Copy, Debug)]
@@ -30,40 +47,56 @@ const INSTRUMENTATION: [&str; 6] = [
     "--cfg=fuzzing",
 ];
 
-/// Builds the targets and runs each, starting from our own texts and, where there is time for it, from what earlier runs
-/// found.
+/// Builds the targets and runs each, starting from our own texts, from those that `tests/fuzz/corpus` keeps and, where
+/// there is time for it, from what earlier runs found.
 pub(crate) fn fuzz(effort: Effort) -> Result<()> {
     let folder = target_dir().join("fuzz");
     let built = build(&folder)?;
-    let artifacts = folder.join("artifacts");
-    fs::create_dir_all(&artifacts)?;
-    for (target, share, n_inputs) in TARGETS {
-        let corpus = match effort {
-            Effort::Seconds(_) => folder.join("corpus").join(target),
-            Effort::Fixed => emptied(&folder.join("corpus-of-tests").join(target))?,
-        };
-        let seeds = folder.join("seeds").join(target);
-        fs::create_dir_all(&corpus)?;
-        write_seeds(target, &seeds)?;
-        let mut fuzzer = program(built.join(target));
-        fuzzer.arg(&corpus).arg(&seeds);
-        fuzzer.args(match effort {
-            Effort::Seconds(seconds) => vec![format!("-max_total_time={}", (seconds * share / 100).max(1))],
-            Effort::Fixed => vec!["-seed=1".to_owned(), format!("-runs={n_inputs}")],
-        });
-        // No hang, and bounded memory.
-        fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000"]);
-        fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
-        fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
-        fuzzer.arg(format!("-artifact_prefix={}/{target}-", artifacts.display()));
-        let kept = artifacts.join(format!("{target}-input"));
-        fuzzer.env("ISOBAR_FUZZ_INPUT", &kept);
-        if let Err(why) = run(&mut fuzzer, &format!("look for inputs that break `{target}`")) {
-            let Ok(input) = fs::read_to_string(&kept) else { return Err(why) };
-            bail!("{why}\nit ended with this input, which is also in {}:\n{input}", kept.display());
-        }
-        let _ = fs::remove_file(&kept);
+    match effort {
+        Effort::Seconds(_) => TARGETS.iter().try_for_each(|it| look(&folder, &built, it, effort)),
+        // Each has its number of inputs and one thread: at the same time they take as long as the longest.
+        Effort::Fixed => thread::scope(|scope| {
+            let look = |target| look(&folder, &built, target, effort);
+            let running: Vec<_> = TARGETS.iter().map(|it| scope.spawn(move || look(it))).collect();
+            let ended = running.into_iter().map(|it| it.join().unwrap_or_else(|_| bail!("it panicked")));
+            // All of them are heard before the first that failed is told.
+            ended.collect::<Vec<_>>().into_iter().collect()
+        }),
     }
+}
+
+/// Looks for inputs that break one target.
+fn look(folder: &Path, built: &Path, target: &Target, effort: Effort) -> Result<()> {
+    let Target { name, share, n_inputs } = target;
+    let corpus = match effort {
+        Effort::Seconds(_) => folder.join("corpus").join(name),
+        Effort::Fixed => emptied(&folder.join("corpus-of-tests").join(name))?,
+    };
+    let (seeds, artifacts) = (folder.join("seeds").join(name), folder.join("artifacts"));
+    fs::create_dir_all(&corpus)?;
+    fs::create_dir_all(&artifacts)?;
+    write_seeds(name, &seeds)?;
+    let mut fuzzer = program(built.join(name));
+    fuzzer.arg(&corpus).arg(&seeds);
+    fuzzer.args(match effort {
+        Effort::Seconds(seconds) => vec![format!("-max_total_time={}", (seconds * share / 100).max(1))],
+        Effort::Fixed => vec!["-seed=1".to_owned(), format!("-runs={n_inputs}")],
+    });
+    // No hang, and bounded memory.
+    fuzzer.args(["-timeout=25", "-rss_limit_mb=2048", "-max_len=6000"]);
+    fuzzer.args(["-verbosity=0", "-print_funcs=0", "-print_final_stats=1"]);
+    fuzzer.arg(format!("-dict={}", root().join("tests/fuzz/gtscript.dict").display()));
+    fuzzer.arg(format!("-artifact_prefix={}/{name}-", artifacts.display()));
+    let input = artifacts.join(format!("{name}-input"));
+    fuzzer.env("ISOBAR_FUZZ_INPUT", &input);
+    if let Err(why) = run(&mut fuzzer, &format!("look for inputs that break `{name}`")) {
+        let Ok(text) = fs::read_to_string(&input) else { return Err(why) };
+        bail!(
+            "{why}\nit ended with this input, which is also in {}; a copy of it in {KEPT}/{name} is tried from now on:\n{text}",
+            input.display()
+        );
+    }
+    let _ = fs::remove_file(&input);
     Ok(())
 }
 
@@ -113,6 +146,7 @@ fn write_seeds(target: &str, folder: &Path) -> Result<()> {
             r#"{"files": {"main.py": "x = 1"}, "main": "main.py", "stencil": "s", "backend": "debug", "externals": {"a": 1.5}, "domain": [8, 8, 5], "origin": {"_all_": [3, 3, 0]}, "scalars": {"x": 0.1}}"#.to_owned(),
         ),
     }
+    texts.extend(files(&root().join(KEPT).join(target), "")?);
     if texts.is_empty() {
         bail!("there are no texts to start `{target}` from");
     }

@@ -77,7 +77,7 @@ fn chromium_on_path() -> Option<PathBuf> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find)
 }
 
-fn as_root(name: &str, args: &[&str]) -> Command {
+pub(crate) fn as_root(name: &str, args: &[&str]) -> Command {
     let is_root = output(program("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
     let mut command = if is_root {
         program(name)

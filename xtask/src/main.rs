@@ -3,12 +3,15 @@
 
 mod agree;
 mod bench;
+mod check;
 mod dace;
+mod explore;
 mod fuzz;
 mod install;
 mod page;
 mod play;
 mod process;
+mod registry;
 mod rooms;
 mod size;
 mod test;
@@ -41,9 +44,11 @@ enum Chore {
         #[arg(long)]
         dev: bool,
     },
+    /// Check format, rooms, lints and unit tests: minutes, and nothing of page or browser
+    Check,
     /// Install what is missing and run every check and test
     Test {
-        /// Run only the tests whose name contains this, and no lints
+        /// Run only the tests whose name contains this, and build no page; `e2e` and `e2e:PART` are those in a browser
         filter: Option<String>,
     },
     /// Write what of the manual is made from the sources: docs/diagnostics.md
@@ -93,6 +98,15 @@ enum Chore {
         #[arg(long)]
         jobs: Option<u32>,
     },
+    /// Look where no run looked: properties, generated stencils and the fuzzer, with other seeds each time
+    Explore {
+        /// How long, about
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// The seed of the first round, as a round that failed told it
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Look for inputs that break the front end: coverage-guided, built with instrumentation
     Fuzz {
         /// How long all targets together
@@ -130,6 +144,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().chore {
         Chore::Play { bind, open } => play::play(bind.as_deref(), open),
         Chore::Page { dev } => page::page(if dev { page::Profile::Dev } else { page::Profile::Release }),
+        Chore::Check => check::check(),
         Chore::Test { filter } => test::test(filter.as_deref()),
         Chore::Manual => manual(),
         Chore::Tidy => tidy::tidy(),
@@ -140,6 +155,7 @@ fn main() -> ExitCode {
         Chore::Equivalence { generated, first, backend, jobs } => {
             equivalence(first, generated, &backend, jobs)
         }
+        Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
@@ -156,7 +172,7 @@ fn main() -> ExitCode {
 
 fn manual() -> anyhow::Result<()> {
     let mut command = process::cargo();
-    command.args(["test", "--locked", "--package", "isobar-tests", "--test", "manual"]);
+    command.args(["test", "--locked", "--package", "isobar-tests", "--test", "main", "manual::"]);
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 

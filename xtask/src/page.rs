@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::thread;
 use wasm_bindgen_cli_support::Bindgen;
 
 /// How the page's programs are compiled.
@@ -35,6 +36,12 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
     let links = Link::all_of(&html)?;
     let programs: Vec<&Link> = links.iter().filter(|link| link.get("rel") == "rust").collect();
     compile(&programs, profile)?;
+    // Each is taken apart and made smaller by programs of one thread.
+    let bound_folders = thread::scope(|scope| {
+        let making: Vec<_> = programs.iter().map(|&link| scope.spawn(move || bound(link, profile))).collect();
+        let made = making.into_iter().map(|it| it.join().unwrap_or_else(|_| bail!("wasm-bindgen panicked")));
+        made.collect::<Result<Vec<_>>>()
+    })?;
 
     let mut files = Files::new();
     for link in &links {
@@ -42,9 +49,12 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
         match link.get("rel") {
             "copy-dir" => add_folder(&mut files, &home.join(href), href)?,
             "copy-file" => add_file(&mut files, &home.join(href), href)?,
-            "rust" => add_folder(&mut files, &bound(link, profile)?, "")?,
+            "rust" => {}
             rel => bail!("static/index.html: `cargo xtask page` cannot build a link of rel=\"{rel}\""),
         }
+    }
+    for folder in &bound_folders {
+        add_folder(&mut files, folder, "")?;
     }
     files.insert("index.html".into(), finished(&html, &links)?.into_bytes());
     let changed = write_all(&files, &root().join("dist"))?;

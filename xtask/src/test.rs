@@ -5,7 +5,7 @@ mod count;
 use crate::fuzz::Effort;
 use crate::page::{Profile, page};
 use crate::process::{cargo, program, root, run, say, spelled, target_dir};
-use crate::{fuzz, install, tidy};
+use crate::{fuzz, install, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
 use std::io::{BufRead, BufReader, Write};
@@ -46,57 +46,69 @@ impl Report {
 /// The last line of its output is `N passed, M failed`; each lint counts as one test.
 pub(crate) fn test(filter: Option<&str>) -> Result<()> {
     let mut report = Report::default();
-    if filter.is_none() {
-        report.step("format", || {
-            check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
-        });
-        report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+    match filter {
+        None => everything(&mut report),
+        Some(filter) => match filter.strip_prefix("e2e") {
+            Some(part) => in_browser(&mut report, part.trim_start_matches([':', '/'])),
+            None => report.step("cargo test", || cargo_test(&[], Some(filter))),
+        },
     }
-    report.step("install", || {
-        install::wasm_target()?;
-        install::npm_packages()?;
-        install::crates()?;
-        Ok(Count::default())
-    });
-    report.step("page", || page(Profile::Release).map(|()| Count::one()));
-    if filter.is_none() {
-        report.step("clippy", || {
-            let mut lint = cargo();
-            lint.args(["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
-            check(&mut lint, "lint the sources")
-        });
-        report.step("clippy for the page", || {
-            let mut lint = cargo();
-            lint.args([
-                "clippy",
-                "--locked",
-                "--package",
-                "isobar-web",
-                "--target",
-                "wasm32-unknown-unknown",
-            ]);
-            lint.args(["--", "--deny", "warnings"]);
-            check(&mut lint, "lint the page as it is compiled for the browser")
-        });
-    }
-    report.step("cargo test", || {
-        let mut tests = cargo();
-        tests.args(["test", "--locked", "--workspace", "--no-fail-fast"]).args(filter);
-        counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
-    });
-    if filter.is_none() {
-        report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
-    }
-    report.step("end to end", || end_to_end(filter));
     report.print();
     if report.total.failed > 0 {
         bail!("not everything passes");
     }
+    if report.total.passed == 0 {
+        bail!("no test has `{}` in its name", filter.unwrap_or_default());
+    }
     Ok(())
 }
 
+fn everything(report: &mut Report) {
+    report.step("format", || {
+        check(cargo().args(["fmt", "--all", "--check"]), "check the format of the sources")
+    });
+    report.step("tidy", || tidy::tidy().map(|()| Count::one()));
+    report.step("typos", || registry::typos().map(|()| Count::one()));
+    report.step("deny", || registry::deny().map(|()| Count::one()));
+    report.step("install", || install().map(|()| Count::default()));
+    report.step("page", || page(Profile::Release).map(|()| Count::one()));
+    report.step("clippy", || {
+        let mut lint = cargo();
+        lint.args(["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]);
+        check(&mut lint, "lint the sources")
+    });
+    report.step("clippy for the page", || {
+        let mut lint = cargo();
+        lint.args(["clippy", "--locked", "--package", "isobar-web", "--target", "wasm32-unknown-unknown"]);
+        lint.args(["--", "--deny", "warnings"]);
+        check(&mut lint, "lint the page as it is compiled for the browser")
+    });
+    report.step("cargo test", || cargo_test(&["--workspace"], None));
+    report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
+    report.step("end to end", || end_to_end(""));
+}
+
+/// The scenarios in a browser whose name contains `part`, with what they need.
+fn in_browser(report: &mut Report, part: &str) {
+    report.step("install", || install().map(|()| Count::default()));
+    report.step("page", || page(Profile::Release).map(|()| Count::one()));
+    report.step("end to end", || end_to_end(part));
+}
+
+fn install() -> Result<()> {
+    install::wasm_target()?;
+    install::npm_packages()?;
+    install::crates()
+}
+
+fn cargo_test(packages: &[&str], filter: Option<&str>) -> Result<Count> {
+    let mut tests = cargo();
+    tests.args(["test", "--locked", "--no-fail-fast"]).args(packages).args(filter);
+    counted(&mut tests, "run the tests of all crates", Count::add_cargo_line)
+}
+
 /// The story of a user, in a real browser against the runner as cargo's dev profile builds it.
-fn end_to_end(filter: Option<&str>) -> Result<Count> {
+fn end_to_end(part: &str) -> Result<Count> {
     let chromium = install::chromium()?;
     // As the tests of all crates were built, the runner among them, so that nothing is compiled twice.
     run(
@@ -104,7 +116,7 @@ fn end_to_end(filter: Option<&str>) -> Result<Count> {
         "build the runner that the browser talks to",
     )?;
     let mut tests = program("node");
-    tests.arg("tests/e2e/run.mjs").args(filter);
+    tests.arg("tests/e2e/run.mjs").arg(part);
     tests.env("ISOBAR_CHROMIUM", chromium).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
     tests.env("ISOBAR_ARTIFACTS", root().join(".artifacts/e2e"));
     counted(&mut tests, "drive the page in Chromium", Count::add_closing_line)
