@@ -31,6 +31,7 @@ pub(crate) fn tidy() -> Result<()> {
     findings.extend(test_files::check()?);
     let chores = ["xtask", "tests"].into_iter().map(Sources::read).collect::<Result<Vec<_>>>()?;
     let all: Vec<&Source> = crates.iter().chain(&chores).flat_map(|it| &it.files).collect();
+    findings.extend(all.iter().flat_map(|it| test_files::check_file(&it.name, &it.text)));
     let (figures, too_little) = documentation::check(&all, documentation::SHARES);
     findings.extend(too_little);
     for file in tracked_files()? {

@@ -1,4 +1,7 @@
-//! Tests of a crate are one program: a file that its `main.rs` does not name would never run.
+//! Tests that would never run: files that no `main.rs` names, tests in programs, and examples in comments.
+//!
+//! The tests of a crate from outside are one program, and neither its own programs nor its comments are built as tests.
+//! That saves a link for each file, and reading a crate once more.
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +14,9 @@ use crate::process::root;
 
 /// The crates that have such a program, each in `tests/` below its folder.
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
+
+/// The crates that others name, whose comments are not built as tests.
+const LIBRARIES: [&str; 7] = ["codegen", "compiler", "native-runner", "protocol", "runtime", "tests", "web"];
 
 /// The files of tests that no file names, and crates whose tests are several programs.
 pub(super) fn check() -> Result<Vec<String>> {
@@ -32,7 +38,41 @@ pub(super) fn check() -> Result<Vec<String>> {
                 .push(format!("{folder}/Cargo.toml:1: without `autotests = false` each file is a program"));
         }
     }
+    for folder in LIBRARIES {
+        if !fs::read_to_string(root().join(folder).join("Cargo.toml"))?.contains("doctest = false") {
+            findings
+                .push(format!("{folder}/Cargo.toml:1: without `doctest = false` its comments are a program"));
+        }
+    }
     Ok(findings)
+}
+
+/// Tests where nothing builds them: in the file of a program, and as code in a comment.
+pub(super) fn check_file(name: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    let is_program =
+        (name.ends_with("/main.rs") || name.contains("/src/bin/")) && !name.starts_with("xtask/");
+    if is_program && blanked(text).contains("#[test]") {
+        findings.push(format!(
+            "{name}:1: a program is not built as a test; what is tested stands in the library"
+        ));
+    }
+    let mut is_open = false;
+    for (at, line) in (1..).zip(text.lines()) {
+        let line = line.trim_start();
+        let Some(doc) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else {
+            is_open = false;
+            continue;
+        };
+        let Some(language) = doc.trim().strip_prefix("```") else { continue };
+        if !is_open && (language.is_empty() || language.starts_with("rust")) {
+            findings.push(format!(
+                "{name}:{at}: an example that nothing runs: write a test, or name the language"
+            ));
+        }
+        is_open = !is_open;
+    }
+    findings
 }
 
 /// Those of the files, paths and texts, that the file one up does not declare.
@@ -59,6 +99,17 @@ fn unnamed(files: &[(String, String)]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_that_nothing_builds_are_found() {
+        let example =
+            "/// So:\n///\n/// ```\n/// f();\n/// ```\nfn f() {}\n/// ```text\n/// f\n/// ```\nfn g() {}\n";
+        let findings = check_file("compiler/src/a.rs", example);
+        assert!(findings.len() == 1 && findings[0].starts_with("compiler/src/a.rs:3:"), "{findings:?}");
+        let program = "fn main() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn f() {}\n}\n";
+        assert_eq!(check_file("tests/src/bin/a.rs", program).len(), 1);
+        assert_eq!(check_file("tests/src/a.rs", program).len(), 0);
+    }
 
     #[test]
     fn a_file_of_tests_that_nothing_names_is_found() {
