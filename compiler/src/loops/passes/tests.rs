@@ -19,7 +19,7 @@ fn c(vector_bytes: u32) -> Target {
 const NAMES: &str = "\
 program s(a, b, p, s)
 field a: float64[I, J, K] shift [0, 0, 0] along IJK given read
-field b: float64[I, J, K] shift [0, 0, 0] along IJK given read-write
+field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
 field p: float64[K] shift [0] along K given read
 scalar s: float64
 temporary t: float64[I] shift [0] along I packed private per thread
@@ -75,27 +75,28 @@ fn what_is_the_same_in_all_iterations_stands_before_them() {
 }
 
 #[test]
-fn branches_that_assign_are_choices() {
+fn branches_that_assign_locals_are_choices() {
     check(
         "loops/convert-branches",
         c(0),
         "
   for i in [0, I) parallel simd:
     if a[i, j, k] > 0.0:
-      b[i, j, k] = a[i, j, k]
+      x = a[i, j, k] + p[k]
     else:
-      b[i, j, k] = s
+      x = s
+    b[i, j, k] = x
 ",
         &expect![[r#"
-            field b: float64[I, J, K] shift [0, 0, 0] along IJK given write
-            field p: float64[K] shift [0] along K given unused
+            local x_1: float64
+            local x_2: float64
             function step_1_at(k, j) of step 1:
               for i in [0, I) parallel simd:
-                if a[i, j, k] > 0.0:
-                  b[i, j, k] = a[i, j, k]
-                else:
-                  b[i, j, k] = s
-            # the branch stays: an arm does more than assign local values
+                x_1 = a[i, j, k] + p[k]
+                x_2 = s
+                x = x_1 if a[i, j, k] > 0.0 else x_2
+                b[i, j, k] = x
+            # the branch is a choice between values that all lanes compute
         "#]],
     );
 }
@@ -175,7 +176,7 @@ fn rows_that_nobody_reads_are_stored_past_the_caches() {
         "  for i in [0, I) parallel simd:\n    b[i, j, k] = a[i, j, k]\n",
         &expect![[r#"
             stream from 524288 bytes
-            field b: float64[I, J, K] shift [0, 0, 0] along IJK given read-write streamed
+            field b: float64[I, J, K] shift [0, 0, 0] along IJK given write streamed
             function step_1_at(k, j) of step 1:
               for i in [0, I) parallel simd:
                 stream b[i, j, k] through registers of 256 bytes
