@@ -10,7 +10,7 @@ use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{Printer, Timer};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
-use isobar_compiler::sdfg::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{Form, to_json};
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};

@@ -17,12 +17,7 @@ pub mod passes;
 pub mod validate;
 
 pub mod print;
-pub mod json;
-mod portable;
-mod notation;
-pub mod import;
-mod flat;
-mod python;
+pub mod file;
 
 #[cfg(test)]
-pub(crate) mod samples;
+pub(crate) use file::samples;

@@ -12,7 +12,7 @@ use isobar_compiler::backend::signature::ParamKind;
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::sdfg::json::{Form, to_json};
+use isobar_compiler::sdfg::file::json::{Form, to_json};
 use isobar_compiler::sdfg::nodes::{Container, Sdfg};
 use isobar_compiler::space::{Axis, AxisSet, Domain, Symbol, names};
 use isobar_compiler::types::{BinaryOp, Function, Value};

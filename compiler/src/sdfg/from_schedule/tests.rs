@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 use super::lower;
 use crate::sdfg::nodes::Sdfg;
 use crate::sdfg::{
-    json::{Form, to_json},
+    file::json::{Form, to_json},
     print::listing,
     samples::parsed,
     validate::validate,

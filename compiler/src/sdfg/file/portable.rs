@@ -4,13 +4,13 @@
 //! comparisons of single values and numbers. Whatever is more than that a statement evaluates before; elements of
 //! arrays too, since not all readers look for the strides of an array in conditions.
 
-use super::nodes::{
-    Block, BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Edge, Input, Memlet,
-    Node, NodeKind, Operand, Sdfg, State, Storage, Strides, Tasklet,
-};
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
+use crate::sdfg::nodes::{
+    Block, BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Edge, Input, Memlet,
+    Node, NodeKind, Operand, Sdfg, State, Storage, Strides, Tasklet,
+};
 use crate::space::AxisSet;
 use crate::types::{BinaryOp, DType, UnaryOp, Value};
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::json::{Writer, code, condition, condition_entry, empty_state, loop_code, loop_entry};
-use super::nodes::{Block, BlockKind, Branch, ConditionalBlock, ControlFlowRegion, Sdfg};
+use crate::sdfg::nodes::{Block, BlockKind, Branch, ConditionalBlock, ControlFlowRegion, Sdfg};
 
 /// States and the edges between them, in the making.
 #[derive(Debug, Default)]

@@ -6,12 +6,12 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::nodes::{At, Condition, Container, Found, Input, Operand, Tasklet};
 use crate::diag::{FileId, Origin, Span, StmtId};
 use crate::entity::{Arena, Handle};
 use crate::expr::parse::{parse, spelled};
 use crate::expr::print::text_in_loops;
 use crate::expr::{Expr, Subscript};
+use crate::sdfg::nodes::{At, Condition, Container, Found, Input, Operand, Tasklet};
 use crate::space::Affine;
 use crate::types::DType;
 

@@ -10,16 +10,16 @@ use std::fmt;
 use serde_json::Value;
 
 use super::json::{Form, to_json};
-use super::nodes::{
+use super::notation::{named, read_code, read_condition, read_origin, read_picked};
+use crate::diag::{FileId, Origin, Span};
+use crate::entity::{Arena, Handle};
+use crate::expr::{Expr, ExprKind};
+use crate::sdfg::nodes::{
     At, Block, BlockKind, Branch, ConditionalBlock, Connector, Container, ContainerKind, ControlFlowRegion,
     Edge, Found, InterstateEdge, LoopOrder, LoopRegion, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind,
     Range, Schedule, Sdfg, State, Storage, Strides, Tasklet, Volume, WhileLoop,
 };
-use super::notation::{named, read_code, read_condition, read_origin, read_picked};
-use super::subset::moved;
-use crate::diag::{FileId, Origin, Span};
-use crate::entity::{Arena, Handle};
-use crate::expr::{Expr, ExprKind};
+use crate::sdfg::subset::moved;
 use crate::space::{Affine, Axis, Size, Symbol, parse};
 use crate::types::{DType, Value as Number};
 
@@ -306,7 +306,7 @@ fn loop_region(
     })
 }
 
-fn condition(entry: &Entry<'_>, sdfg: &Sdfg) -> Result<(super::nodes::Condition, Origin), Unreadable> {
+fn condition(entry: &Entry<'_>, sdfg: &Sdfg) -> Result<(crate::sdfg::nodes::Condition, Origin), Unreadable> {
     let origin = origin(entry)?;
     let text = entry.get("condition");
     let read = read_condition(text.text()?, origin.span(), &sdfg.containers);

@@ -3,15 +3,15 @@
 use serde_json::{Map as JsonMap, Value, json};
 
 use super::flat::Flat;
-use super::nodes::{
-    At, Block, BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Edge, Input, LoopOrder,
-    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
-    Strides, Tasklet, Volume,
-};
 use super::portable::{portable, with_wide_numbers};
 use super::{notation, python};
 use crate::diag::{FileId, LineIndex, Origin, Span};
 use crate::entity::{Arena, Handle};
+use crate::sdfg::nodes::{
+    At, Block, BlockKind, Condition, Container, ContainerKind, ControlFlowRegion, Edge, Input, LoopOrder,
+    LoopRegion, Map, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State, Storage,
+    Strides, Tasklet, Volume,
+};
 use crate::space::{Affine, Size, Symbol};
 
 /// The version whose symbolic strings are plain, which older and newer readers parse alike.
@@ -475,7 +475,7 @@ fn subset(ranges: Vec<&Range>) -> Value {
     let ranges: Vec<Value> = ranges
         .into_iter()
         .map(|it| {
-            let last = super::subset::moved(&it.end, -1);
+            let last = crate::sdfg::subset::moved(&it.end, -1);
             json!({"start": python::symbolic(&it.start), "end": python::symbolic(&last), "step": "1", "tile": "1"})
         })
         .collect();
