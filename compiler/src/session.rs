@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::frontend::ParsedFiles;
 use crate::frontend::program::SourceFile;
-use crate::pipeline::{Compilation, Hook, route};
+use crate::pipeline::{Compilation, Hook, Stage, route};
 use crate::project::Project;
 
 /// Remembers parsed files and the last compilations: after an edit one file is parsed, and asking again costs nothing.
@@ -32,10 +32,11 @@ impl Known {
 
     /// Whether all levels up to the passes of OIR would be the same, and are there.
     fn answers_up_to_oir(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        let up_to_oir = |it: &Config| Config { passes: it.passes.up_to_oir(), ..it.clone() };
+        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::Oir);
+        let up_to_oir = |it: &Config| Config { passes: it.passes.for_passes(is_of_oir), ..it.clone() };
         let passes = &config.passes;
         // A compilation that ends there has nothing behind it, and a trace is of the whole way.
-        let goes_on = !passes.trace && passes.up_to_oir().stop_after.is_none();
+        let goes_on = !passes.trace && passes.for_passes(is_of_oir).stop_after.is_none();
         goes_on
             && !self.compilation.has_errors()
             && self.compilation.levels.optimized.is_some()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::c::Artifact;
+use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{Printer, Timer};
@@ -248,9 +249,9 @@ pub(crate) fn artifact(compilation: &Compilation) -> Option<&Artifact> {
     compilation.levels.c()
 }
 
-/// Whether a diagnostic only says that a file has no stencil.
+/// Whether a diagnostic of a file without stencils only says that there is none to choose.
 pub(crate) fn is_about_no_stencil(diagnostic: &Diagnostic) -> bool {
-    diagnostic.message.contains("no stencil")
+    diagnostic.code == WHICH_STENCIL.0
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use std::time::Instant;
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::diag::Severity;
+use isobar_compiler::pass::StepKind;
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::Domain;
 use isobar_protocol::bench::{GraphStep, Memory, Samples};
@@ -336,7 +337,11 @@ impl Levels<'_> {
 
 impl Hook for Levels<'_> {
     fn begin(&mut self, step: pipeline::Step) {
-        let level = step.name.split('/').next().unwrap_or(step.name);
+        let level = match step.kind {
+            StepKind::Door | StepKind::Pipeline => step.name,
+            // These lie within a pipeline, which has begun.
+            StepKind::Pass | StepKind::Analysis => return,
+        };
         if self.open.as_ref().is_none_or(|it| it.name != level) {
             self.close();
             self.open = Some(Step::begin(level, self.sink));

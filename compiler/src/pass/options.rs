@@ -60,14 +60,13 @@ impl Default for PassOptions {
 }
 
 impl PassOptions {
-    /// What of these decides the levels up to the passes of OIR.
+    /// What of these decides the levels that some passes make: the first ones, as far as that of OIR.
     #[must_use]
-    pub fn up_to_oir(&self) -> Self {
-        let is_of_oir = |name: &str| name.starts_with("oir/");
+    pub fn for_passes(&self, is_one: impl Fn(&str) -> bool) -> Self {
         Self {
-            skip: self.skip.iter().filter(|it| is_of_oir(it)).cloned().collect(),
-            stop_after: self.stop_after.clone().filter(|it| is_of_oir(it)),
-            limit: self.limit.clone().filter(|it| is_of_oir(&it.pass)),
+            skip: self.skip.iter().filter(|it| is_one(it)).cloned().collect(),
+            stop_after: self.stop_after.clone().filter(|it| is_one(it)),
+            limit: self.limit.clone().filter(|it| is_one(&it.pass)),
             trace: self.trace,
             ..Self::default()
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::variants::variants;
-use super::{Levels, Stage, Variant};
+use super::{Levels, Stage, Variant, route};
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, StmtId, Tombstone};
@@ -35,8 +35,8 @@ pub struct Compilation {
     pub remarks: Vec<Remark>,
     /// What they measured.
     pub log: Vec<Logged>,
-    /// What analyses tell, each as it was computed last.
-    pub results: BTreeMap<&'static str, LogValue>,
+    /// By the name of a level, what analyses tell of it, each as it was computed last.
+    pub results: BTreeMap<&'static str, BTreeMap<&'static str, LogValue>>,
     /// The statements that passes removed.
     pub tombstones: Vec<Tombstone>,
     /// Whether the schedule knows how it came about.
@@ -61,7 +61,8 @@ impl Compilation {
     /// The same as far as the passes of OIR, with what was found, told and measured up to there.
     #[must_use]
     pub fn up_to_oir(&self) -> Self {
-        let is_of_oir = |name: &str| name.starts_with("oir/");
+        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::Oir);
+        let oir = Stage::Oir.name();
         Self {
             files: self.files.clone(),
             stencils: self.stencils.clone(),
@@ -70,12 +71,7 @@ impl Compilation {
             signature: self.signature.clone(),
             remarks: self.remarks.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
             log: self.log.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
-            results: self
-                .results
-                .iter()
-                .filter(|it| is_of_oir(it.0))
-                .map(|(n, it)| (*n, it.clone()))
-                .collect(),
+            results: self.results.get(oir).map(|it| (oir, it.clone())).into_iter().collect(),
             tombstones: self.tombstones.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
             directives: self.directives.clone(),
             levels: self.levels.up_to_oir(),

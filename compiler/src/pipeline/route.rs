@@ -63,6 +63,14 @@ pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     oir.chain(schedule).chain(sdfg).chain(loops)
 }
 
+/// The level that a pass changes; `None` where there is no such pass.
+///
+/// The tables of the passes say it: their names only begin alike for those who type them.
+#[must_use]
+pub fn level_of(pass: &str) -> Option<Stage> {
+    passes().find(|(_, name)| *name == pass).map(|(level, _)| level)
+}
+
 fn travel(
     project: &Project,
     files: Vec<Arc<SourceFile>>,
@@ -315,7 +323,7 @@ impl Trip<'_> {
         let compilation = &mut self.compilation;
         compilation.remarks.append(&mut outcome.remarks);
         compilation.log.append(&mut outcome.log);
-        compilation.results.append(&mut outcome.results);
+        compilation.results.entry(I::NAME).or_default().append(&mut outcome.results);
         compilation.tombstones.append(&mut outcome.tombstones);
         !outcome.is_stopped
     }

@@ -33,7 +33,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         return Err(Usage::Wrong(format!("--stage {CLIF} works here only, without --runner")));
     }
     if let Some(last) = &request.passes.stop_after {
-        let level = route::passes().find(|(_, pass)| pass == last).map_or(stage, |(level, _)| level);
+        let level = route::level_of(last).unwrap_or(stage);
         if level < stage {
             return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
@@ -44,8 +44,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     log(args, request)?;
     let file = graph_file(args, stage, request)?;
     let compiled = check::ask(request, &args.shared, environment)?;
-    let is_wanted =
-        |pass: &str| Stage::from_name(pass.split('/').next().unwrap_or(pass)).is_some_and(|it| it <= stage);
+    let is_wanted = |pass: &str| route::level_of(pass).is_some_and(|it| it <= stage);
     let mut report = EmitReport {
         diagnostics: compiled.diagnostics,
         stencil: compiled.stencil,
