@@ -2,132 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{
-    BlockKind, Condition, Container, ControlFlowRegion, Edge, Input, NestedSdfg, Node, NodeKind, Operand,
-    Range, Sdfg, State,
-};
-use crate::diag::Origin;
+use super::nodes::{Container, Edge, Input, Node, NodeKind, Operand, Range, Sdfg, State};
 use crate::entity::{Arena, Handle};
 use crate::space::{Affine, Size, Symbol};
 
-impl ControlFlowRegion {
-    /// Calls `each` for every state, those in loops and branches too, but not those of nested graphs.
-    pub fn each_state<'a>(&'a self, each: &mut dyn FnMut(&'a State)) {
-        for block in &self.blocks {
-            match &block.kind {
-                BlockKind::State(state) => each(state),
-                BlockKind::Loop(it) => it.body.each_state(each),
-                BlockKind::While(it) => it.body.each_state(each),
-                BlockKind::Conditional(it) => {
-                    it.branches.iter().for_each(|it| it.body.each_state(each));
-                    it.otherwise.iter().for_each(|it| it.each_state(each));
-                }
-            }
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn each_state_mut(&mut self, each: &mut dyn FnMut(&mut State)) {
-        for block in &mut self.blocks {
-            match &mut block.kind {
-                BlockKind::State(state) => each(state),
-                BlockKind::Loop(it) => it.body.each_state_mut(each),
-                BlockKind::While(it) => it.body.each_state_mut(each),
-                BlockKind::Conditional(it) => {
-                    it.branches.iter_mut().for_each(|it| it.body.each_state_mut(each));
-                    it.otherwise.iter_mut().for_each(|it| it.each_state_mut(each));
-                }
-            }
-        }
-    }
-
-    /// Whether something in it, or in graphs inside, may have to end the run: a `while`, or an index of run time.
-    #[must_use]
-    pub fn may_end(&self) -> bool {
-        self.blocks.iter().any(|block| match &block.kind {
-            BlockKind::State(state) => state.nodes.iter().any(|(_, it)| match &it.kind {
-                NodeKind::Tasklet(it) => !it.found.is_empty(),
-                NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
-                NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
-            }),
-            BlockKind::Loop(it) => it.body.may_end(),
-            BlockKind::While(_) => true,
-            BlockKind::Conditional(it) => {
-                it.branches.iter().any(|it| it.body.may_end())
-                    || it.otherwise.as_ref().is_some_and(Self::may_end)
-            }
-        })
-    }
-
-    /// Calls `each` for every condition between blocks.
-    pub fn each_condition<'a>(&'a self, each: &mut dyn FnMut(&'a Condition)) {
-        for block in &self.blocks {
-            match &block.kind {
-                BlockKind::State(_) => {}
-                BlockKind::Loop(it) => it.body.each_condition(each),
-                BlockKind::While(it) => {
-                    each(&it.condition);
-                    it.body.each_condition(each);
-                }
-                BlockKind::Conditional(it) => {
-                    for branch in &it.branches {
-                        each(&branch.condition);
-                        branch.body.each_condition(each);
-                    }
-                    it.otherwise.iter().for_each(|it| it.each_condition(each));
-                }
-            }
-        }
-    }
-
-    /// The same, to be changed.
-    pub fn each_condition_mut(&mut self, each: &mut dyn FnMut(&mut Condition)) {
-        for block in &mut self.blocks {
-            match &mut block.kind {
-                BlockKind::State(_) => {}
-                BlockKind::Loop(it) => it.body.each_condition_mut(each),
-                BlockKind::While(it) => {
-                    each(&mut it.condition);
-                    it.body.each_condition_mut(each);
-                }
-                BlockKind::Conditional(it) => {
-                    for branch in &mut it.branches {
-                        each(&mut branch.condition);
-                        branch.body.each_condition_mut(each);
-                    }
-                    it.otherwise.iter_mut().for_each(|it| it.each_condition_mut(each));
-                }
-            }
-        }
-    }
-}
-
 impl Sdfg {
-    /// Calls `each` for every nested graph, outermost first.
-    pub fn each_nested_mut(&mut self, each: &mut dyn FnMut(&mut NestedSdfg)) {
-        self.region.each_state_mut(&mut |state| {
-            for (_, node) in state.nodes.iter_mut() {
-                if let NodeKind::NestedSdfg(nested) = &mut node.kind {
-                    each(nested);
-                    nested.sdfg.each_nested_mut(each);
-                }
-            }
-        });
-    }
-
-    /// Calls `each` for the origin of every statement, those of nested graphs too.
-    pub fn each_origin<'a>(&'a self, each: &mut dyn FnMut(&'a Origin)) {
-        self.region.each_state(&mut |state| {
-            for (_, node) in state.nodes.iter() {
-                match &node.kind {
-                    NodeKind::Tasklet(it) => each(&it.origin),
-                    NodeKind::NestedSdfg(it) => it.sdfg.each_origin(each),
-                    NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
-                }
-            }
-        });
-    }
-
     /// Nobody may make one map of two: which of them are one was decided before.
     pub fn keep_maps_apart(&mut self) {
         let mut all = std::collections::BTreeSet::new();
@@ -371,8 +250,7 @@ impl State {
     /// Whether a node stands in a map, at any depth.
     #[must_use]
     pub fn is_inside(&self, node: Handle<Node>, entry: Handle<Node>) -> bool {
-        let outer = |it: &Handle<Node>| self.nodes[*it].scope;
-        std::iter::successors(outer(&node), outer).any(|it| it == entry)
+        self.scopes_around(node).any(|it| it == entry)
     }
 
     /// Gives a symbol another name inside of a map; answers how often it, or a parameter of that name, was found.

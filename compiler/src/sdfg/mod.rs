@@ -7,6 +7,8 @@
 
 pub mod nodes;
 pub mod edges;
+pub mod visit;
+pub mod analysis;
 pub mod subset;
 pub mod edit;
 

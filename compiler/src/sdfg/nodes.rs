@@ -1,6 +1,6 @@
 //! The data of the SDFG.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::edges::Edges;
 use crate::diag::{Origin, ProgramOrder, Span, StmtId};
@@ -411,117 +411,12 @@ impl Container {
     }
 }
 
-impl Sdfg {
-    /// How many nodes all states have together, those of nested graphs too.
-    #[must_use]
-    pub fn n_nodes(&self) -> usize {
-        self.region.n_nodes()
-    }
-}
-
 impl ControlFlowRegion {
-    fn n_nodes(&self) -> usize {
-        let of_node = |node: &Node| match &node.kind {
-            NodeKind::NestedSdfg(it) => 1 + it.sdfg.n_nodes(),
-            _ => 1,
-        };
-        let of_block = |block: &Block| match &block.kind {
-            BlockKind::State(state) => state.nodes.iter().map(|(_, it)| of_node(it)).sum(),
-            BlockKind::Loop(it) => it.body.n_nodes(),
-            BlockKind::While(it) => it.body.n_nodes(),
-            BlockKind::Conditional(it) => {
-                let of_branches: usize = it.branches.iter().map(|it| it.body.n_nodes()).sum();
-                of_branches + it.otherwise.as_ref().map_or(0, Self::n_nodes)
-            }
-        };
-        self.blocks.iter().map(of_block).sum()
-    }
-
-    /// The positions of the blocks in the order in which they run, as far as these are one chain.
-    pub fn order(&self) -> impl Iterator<Item = usize> {
-        let first = (!self.blocks.is_empty()).then_some(0);
-        // Where the edges are in the order of the blocks, each stands at its place.
-        let next = |at: &usize| {
-            let at_its_place = self.edges.get(*at).filter(|it| it.source == *at);
-            at_its_place.or_else(|| self.edges.iter().find(|it| it.source == *at)).map(|it| it.target)
-        };
-        std::iter::successors(first, next).take_while(|&at| at < self.blocks.len()).take(self.blocks.len())
-    }
-
-    /// The blocks in that order.
-    pub fn in_sequence(&self) -> impl Iterator<Item = &Block> {
-        self.order().map(|at| &self.blocks[at])
-    }
-
-    /// Takes the blocks out, in that order.
-    pub fn take_sequence(&mut self) -> impl Iterator<Item = Block> + use<> {
-        let order: Vec<usize> = self.order().collect();
-        let mut blocks: Vec<Option<Block>> = std::mem::take(&mut self.blocks).into_iter().map(Some).collect();
-        order.into_iter().filter_map(move |at| blocks[at].take())
-    }
-
     /// The blocks one after the other.
     #[must_use]
     pub fn sequence(blocks: Vec<Block>) -> Self {
         let edges = (1..blocks.len()).map(|at| InterstateEdge { source: at - 1, target: at }).collect();
         Self { blocks, edges }
-    }
-}
-
-impl State {
-    /// The edges that end at `node`.
-    pub fn edges_into(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
-        self.edges.ending_at(node)
-    }
-
-    /// The edges that start at `node`.
-    pub fn edges_out_of(&self, node: Handle<Node>) -> impl Iterator<Item = &Edge> {
-        self.edges.starting_at(node)
-    }
-
-    /// The nodes right inside `scope`, each after those that it depends on, else
-    /// in order of creation; `None` where the edges run in a circle.
-    #[must_use]
-    pub fn in_order(&self, scope: Option<Handle<Node>>) -> Option<Vec<Handle<Node>>> {
-        self.in_order_by(scope, |node| (!matches!(self.nodes[node].kind, NodeKind::Access(_)), node))
-    }
-
-    /// The same, where of those that could be next the one of least `rank` comes first.
-    #[must_use]
-    pub fn in_order_by<K: Ord>(
-        &self,
-        scope: Option<Handle<Node>>,
-        rank: impl Fn(Handle<Node>) -> K,
-    ) -> Option<Vec<Handle<Node>>> {
-        // An edge to or from an inner map ends at its entry or exit, which stand in this scope.
-        let is_member = |it: Handle<Node>| self.nodes[it].scope == scope;
-        let members: Vec<_> = self.nodes.handles().filter(|&it| is_member(it)).collect();
-        let mut exits = BTreeMap::new();
-        let mut waits_for = Vec::with_capacity(members.len());
-        for &node in &members {
-            let mut count = self.edges_into(node).filter(|it| is_member(it.source)).count();
-            if let NodeKind::MapExit { entry } = self.nodes[node].kind {
-                exits.insert(entry, node);
-                count += 1;
-            }
-            waits_for.push(count);
-        }
-        let ranked = |node: Handle<Node>| (rank(node), node);
-        let free = members.iter().zip(&waits_for).filter(|(_, count)| **count == 0);
-        let mut ready: BTreeSet<_> = free.map(|(&it, _)| ranked(it)).collect();
-        let mut order = Vec::with_capacity(members.len());
-        while let Some((_, node)) = ready.pop_first() {
-            order.push(node);
-            let followers = self.edges_out_of(node).map(|it| it.target).filter(|&it| is_member(it));
-            for next in followers.chain(exits.get(&node).copied()) {
-                let Ok(at) = members.binary_search(&next) else { continue };
-                waits_for[at] -= 1;
-                if waits_for[at] == 0 {
-                    ready.insert(ranked(next));
-                }
-            }
-        }
-        (order.len() == members.len()).then_some(order)
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use super::PassCx;
 use crate::diag::Origin;
 use crate::entity::Handle;
-use crate::sdfg::nodes::{
-    Block, BlockKind, Container, ControlFlowRegion, Node, NodeKind, Operand, Sdfg, State,
-};
+use crate::sdfg::analysis::Accesses;
+use crate::sdfg::nodes::{Block, BlockKind, Container, ControlFlowRegion, Node, NodeKind, Sdfg, State};
 
 pub const NAME: &str = "sdfg/eliminate-dead-dataflow";
 
@@ -37,13 +36,9 @@ pub fn eliminate_dead_dataflow(sdfg: &mut Sdfg, cx: &mut PassCx) {
 /// One round; answers whether something was taken out.
 fn eliminate_once(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
     let mut is_changed = false;
-    sdfg.region.each_state_mut(&mut |state| {
-        for (_, node) in state.nodes.iter_mut() {
-            if let NodeKind::NestedSdfg(nested) = &mut node.kind {
-                is_changed |= eliminate_once(&mut nested.sdfg, cx);
-                nested.sdfg.drop_unused_containers();
-            }
-        }
+    sdfg.each_inner_mut(&mut |nested| {
+        is_changed |= eliminate_once(&mut nested.sdfg, cx);
+        nested.sdfg.drop_unused_containers();
     });
     let dead = dead_containers(sdfg);
     if dead.is_empty() {
@@ -74,37 +69,20 @@ fn eliminate_once(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
 fn dead_containers(sdfg: &Sdfg) -> BTreeSet<Handle<Container>> {
     let transient = sdfg.containers.iter().filter(|(_, it)| it.is_transient).map(|(it, _)| it);
     let mut dead: BTreeSet<Handle<Container>> = transient.collect();
-    sdfg.region.each_state(&mut |state| {
-        for edge in &state.edges {
-            let is_read =
-                matches!(state.nodes[edge.target].kind, NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_));
-            if let (true, Some(memlet)) = (is_read, &edge.memlet) {
-                dead.remove(&memlet.data);
-            }
-        }
-    });
-    sdfg.region.each_condition(&mut |condition| {
-        condition.accesses(&mut |operand| {
-            if let Operand::Element { container, .. } = operand {
-                dead.remove(container);
-            }
-        });
-    });
+    for access in Accesses::of(sdfg).iter().filter(|it| !it.role.is_write()) {
+        dead.remove(&access.data);
+    }
     dead
 }
 
 /// The tasklets and nested graphs that write one of these.
 fn writers(state: &State, of: &BTreeSet<Handle<Container>>) -> Vec<(Handle<Node>, Handle<Container>)> {
     let mut found: Vec<(Handle<Node>, Handle<Container>)> = Vec::new();
-    for edge in &state.edges {
-        let is_writer =
-            matches!(state.nodes[edge.source].kind, NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_));
-        if let (true, Some(memlet)) = (is_writer, &edge.memlet)
-            && of.contains(&memlet.data)
-        {
-            found.push((edge.source, memlet.data));
+    state.each_access(&mut |it| {
+        if it.role.is_write() && of.contains(&it.memlet.data) {
+            found.push((it.node, it.memlet.data));
         }
-    }
+    });
     found
 }
 
@@ -113,15 +91,14 @@ fn may_go(state: &State, node: Handle<Node>) -> Result<(), &'static str> {
     match &state.nodes[node].kind {
         NodeKind::Tasklet(it) if !it.found.is_empty() => Err("its index may have to end the run"),
         NodeKind::Tasklet(_) => Ok(()),
-        _ => Err("a graph that does more writes it"),
+        NodeKind::NestedSdfg(_) | NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {
+            Err("a graph that does more writes it")
+        }
     }
 }
 
 fn origin(state: &State, node: Handle<Node>) -> Option<&Origin> {
-    match &state.nodes[node].kind {
-        NodeKind::Tasklet(it) => Some(&it.origin),
-        _ => None,
-    }
+    state.nodes[node].kind.tasklet().map(|it| &it.origin)
 }
 
 /// Takes states without nodes out of the chain.
@@ -129,15 +106,7 @@ pub(super) fn drop_empty_states(region: &mut ControlFlowRegion) {
     let is_empty = |it: &Block| matches!(&it.kind, BlockKind::State(state) if state.nodes.is_empty());
     let mut kept = Vec::new();
     for mut block in region.take_sequence().filter(|it| !is_empty(it)) {
-        match &mut block.kind {
-            BlockKind::State(_) => {}
-            BlockKind::Loop(it) => drop_empty_states(&mut it.body),
-            BlockKind::While(it) => drop_empty_states(&mut it.body),
-            BlockKind::Conditional(it) => {
-                it.branches.iter_mut().for_each(|it| drop_empty_states(&mut it.body));
-                it.otherwise.iter_mut().for_each(drop_empty_states);
-            }
-        }
+        block.kind.regions_mut().for_each(drop_empty_states);
         kept.push(block);
     }
     *region = ControlFlowRegion::sequence(kept);

@@ -10,6 +10,7 @@ use self::join::{joined, keep_in_iterations};
 use super::PassCx;
 use crate::diag::{Origin, StmtId};
 use crate::entity::{Arena, Handle};
+use crate::sdfg::analysis::accesses::{WorkAccess, of_work};
 use crate::sdfg::nodes::{Container, Edge, Map, Node, NodeKind, Range, Sdfg, State, Storage};
 use crate::sdfg::subset::{are_disjoint, propagated_over};
 use crate::space::Symbol;
@@ -232,25 +233,28 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
             return Err("something between them needs the first and is needed by the second".to_owned());
         }
     }
-    let (before, after) = (touches(scene, first), touches(scene, second));
+    let (before, after) = (of_work_in(state, first), of_work_in(state, second));
     let mut pairs = Vec::new();
     for one in &before {
-        for other in after.iter().filter(|it| it.data == one.data && (it.is_write || one.is_write)) {
-            let subset = names.ranges(other.subset);
+        let data = one.memlet.data;
+        let is_conflict =
+            |it: &&WorkAccess<'_>| it.memlet.data == data && (it.role.is_write() || one.role.is_write());
+        for other in after.iter().filter(is_conflict) {
+            let subset = names.ranges(&other.memlet.subset);
             let map = map_of(state, first.entry).map_or(&[][..], |it| &it.params);
             let all = |subset: &[Range]| propagated_over(subset, map);
-            if is_own(scene, first, second, one.data)
-                || is_of_one_iteration(one.subset, &subset, map_params(map))
+            if is_own(scene, first, second, data)
+                || is_of_one_iteration(&one.memlet.subset, &subset, map_params(map))
             {
-                pairs.push((one.ends, other.starts));
-            } else if !are_disjoint(&all(one.subset), &all(&subset)) {
-                let name = &scene.containers[one.data].name;
-                let what = match (one.is_write, other.is_write) {
+                pairs.push((one.work.ends, other.work.starts));
+            } else if !are_disjoint(&all(&one.memlet.subset), &all(&subset)) {
+                let name = &scene.containers[data].name;
+                let what = match (one.role.is_write(), other.role.is_write()) {
                     (true, true) => {
                         "in the second an iteration overwrites what another one of the first wrote"
                     }
                     (true, false) => "in the second an iteration reads what another one of the first wrote",
-                    _ => "in the second an iteration overwrites what another one of the first reads",
+                    (false, _) => "in the second an iteration overwrites what another one of the first reads",
                 };
                 return Err(format!("{what}, `{name}`"));
             }
@@ -262,55 +266,21 @@ fn may_fuse(scene: &Scene<'_>, first: Ends, second: Ends) -> Result<Vec<Pair>, S
 fn map_of(state: &State, entry: Handle<Node>) -> Option<&Map> {
     match &state.nodes[entry].kind {
         NodeKind::MapEntry(map) => Some(map),
-        _ => None,
+        NodeKind::Access(_) | NodeKind::MapExit { .. } | NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => {
+            None
+        }
     }
+}
+
+/// What the work right inside of a map accesses: what each node reads before what it writes.
+fn of_work_in(state: &State, map: Ends) -> Vec<WorkAccess<'_>> {
+    let mut found = of_work(state, Some(map.entry));
+    found.sort_by_key(|it| (it.node, it.role.is_write()));
+    found
 }
 
 fn map_params(params: &[crate::sdfg::nodes::MapParam]) -> Vec<&Symbol> {
     params.iter().map(|it| &it.symbol).collect()
-}
-
-/// Something right inside a map that reads or writes a container.
-struct Touch<'s> {
-    data: Handle<Container>,
-    /// In one iteration.
-    subset: &'s [Range],
-    is_write: bool,
-    starts: Handle<Node>,
-    ends: Handle<Node>,
-}
-
-fn touches<'s>(scene: &Scene<'s>, map: Ends) -> Vec<Touch<'s>> {
-    let state = scene.state;
-    let inside = scene.members.get(&Some(map.entry)).map_or(&[][..], Vec::as_slice);
-    // An inner map is one piece of work, from its entry to its exit.
-    let exits: BTreeMap<Handle<Node>, Handle<Node>> = inside
-        .iter()
-        .filter_map(|&node| match state.nodes[node].kind {
-            NodeKind::MapExit { entry } => Some((entry, node)),
-            _ => None,
-        })
-        .collect();
-    let mut found = Vec::new();
-    for &node in inside.iter().filter(|&&it| it != map.exit) {
-        let (starts, ends, reads, writes) = match state.nodes[node].kind {
-            NodeKind::Access(_) => continue,
-            NodeKind::MapEntry(_) => (node, exits.get(&node).copied().unwrap_or(node), true, false),
-            NodeKind::MapExit { entry } => (entry, node, false, true),
-            NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => (node, node, true, true),
-        };
-        let touch = |edge: &'s Edge, is_write| {
-            let memlet = edge.memlet.as_ref()?;
-            Some(Touch { data: memlet.data, subset: memlet.subset.as_slice(), is_write, starts, ends })
-        };
-        if reads {
-            found.extend(state.edges_into(node).filter_map(|it| touch(it, false)));
-        }
-        if writes {
-            found.extend(state.edges_out_of(node).filter_map(|it| touch(it, true)));
-        }
-    }
-    found
 }
 
 /// Whether each iteration of each map has the container for itself.
@@ -363,22 +333,14 @@ fn mentions(state: &State, entry: Handle<Node>, symbol: &Symbol) -> bool {
 
 /// Whether something inside a map may have to end the run.
 fn may_end(scene: &Scene<'_>, entry: Handle<Node>) -> bool {
-    scene.inside(entry).into_iter().any(|node| match &scene.state.nodes[node].kind {
-        NodeKind::Tasklet(it) => !it.found.is_empty(),
-        NodeKind::NestedSdfg(it) => it.sdfg.region.may_end(),
-        NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => false,
-    })
+    scene.inside(entry).into_iter().any(|node| scene.state.nodes[node].kind.may_end())
 }
 
 /// The statements inside a map.
 fn origins<'s>(scene: &Scene<'s>, entry: Handle<Node>) -> Vec<&'s Origin> {
     let mut found = Vec::new();
     for node in scene.inside(entry) {
-        match &scene.state.nodes[node].kind {
-            NodeKind::Tasklet(it) => found.push(&it.origin),
-            NodeKind::NestedSdfg(it) => it.sdfg.each_origin(&mut |it| found.push(it)),
-            NodeKind::Access(_) | NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => {}
-        }
+        scene.state.nodes[node].kind.each_origin(&mut |it| found.push(it));
     }
     found
 }

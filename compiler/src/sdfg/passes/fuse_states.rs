@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::PassCx;
 use crate::entity::Handle;
+use crate::sdfg::analysis::accesses::{Work, of_work};
 use crate::sdfg::nodes::{Block, BlockKind, Container, ControlFlowRegion, Node, NodeKind, Sdfg, State};
+use crate::sdfg::visit::Role;
 
 pub const NAME: &str = "sdfg/fuse-states";
 
@@ -49,15 +51,10 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
                 }
                 known = Some(of_second);
             }
-            BlockKind::Loop(it) => fuse_in(&mut it.body, names, cx),
-            BlockKind::While(it) => fuse_in(&mut it.body, names, cx),
-            BlockKind::Conditional(it) => {
-                it.branches.iter_mut().for_each(|it| fuse_in(&mut it.body, names, cx));
-                it.otherwise.iter_mut().for_each(|it| fuse_in(it, names, cx));
+            BlockKind::Loop(_) | BlockKind::While(_) | BlockKind::Conditional(_) => {
+                block.kind.regions_mut().for_each(|it| fuse_in(it, names, cx));
+                known = None;
             }
-        }
-        if !matches!(block.kind, BlockKind::State(_)) {
-            known = None;
         }
         blocks.push(block);
     }
@@ -69,42 +66,23 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
 struct Known {
     /// The access nodes of each container, outside of maps.
     accesses: BTreeMap<Handle<Container>, Vec<Handle<Node>>>,
-    touches: BTreeMap<Handle<Container>, Vec<Touch>>,
+    /// What reads and writes each container there, and where that work starts and ends.
+    work: BTreeMap<Handle<Container>, Vec<(Role, Work)>>,
     /// The entry of each map, by its exit.
     entries: BTreeMap<Handle<Node>, Handle<Node>>,
 }
 
-/// A node right in a state that reads or writes a container, and where its work starts and ends.
-#[derive(Clone, Copy, Debug)]
-struct Touch {
-    is_write: bool,
-    starts: Handle<Node>,
-    ends: Handle<Node>,
-}
-
 impl Known {
     fn of(state: &State) -> Self {
-        let exits: BTreeMap<_, _> = state.exits().collect();
         let mut known =
             Self { entries: state.exits().map(|(entry, exit)| (exit, entry)).collect(), ..Self::default() };
-        let outermost = |it: Handle<Node>| match state.nodes[it].kind {
-            NodeKind::Access(data) if state.nodes[it].scope.is_none() => Some(data),
-            _ => None,
-        };
-        for access in state.nodes.handles() {
-            if let Some(data) = outermost(access) {
-                known.accesses.entry(data).or_default().push(access);
+        for (access, node) in state.nodes.iter() {
+            if let (NodeKind::Access(data), None) = (&node.kind, node.scope) {
+                known.accesses.entry(*data).or_default().push(access);
             }
         }
-        for edge in state.edges.iter().filter(|it| it.memlet.is_some()) {
-            let (data, node, is_write) = match (outermost(edge.source), outermost(edge.target)) {
-                (Some(data), None) => (data, edge.target, false),
-                (None, Some(data)) => (data, edge.source, true),
-                _ => continue,
-            };
-            let starts = known.entries.get(&node).copied().unwrap_or(node);
-            let ends = exits.get(&node).copied().unwrap_or(node);
-            known.touches.entry(data).or_default().push(Touch { is_write, starts, ends });
+        for it in of_work(state, None) {
+            known.work.entry(it.memlet.data).or_default().push((it.role, it.work));
         }
         known
     }
@@ -166,21 +144,22 @@ fn shared(
             shared.extend(last.map(|it| (start, it)));
         }
     }
-    for (data, after) in &of_second.touches {
-        let before = of_first.touches.get(data).map_or(&[][..], Vec::as_slice);
-        for later in after {
-            let mut conflicts = before.iter().filter(|it| it.is_write || later.is_write).peekable();
+    for (data, after) in &of_second.work {
+        let before = of_first.work.get(data).map_or(&[][..], Vec::as_slice);
+        for (later_role, later) in after {
+            let mut conflicts =
+                before.iter().filter(|(role, _)| role.is_write() || later_role.is_write()).peekable();
             if conflicts.peek().is_none() {
                 continue;
             }
             let from = of_second.leading_to(second, [later.starts]);
             let through = shared.iter().filter(|(start, _)| from.has(**start)).map(|(_, last)| *last);
             let reached = of_first.leading_to(first, through);
-            if let Some(earlier) = conflicts.find(|it| !reached.has(it.ends)) {
-                let what = match (earlier.is_write, later.is_write) {
+            if let Some((role, _)) = conflicts.find(|(_, it)| !reached.has(it.ends)) {
+                let what = match (role.is_write(), later_role.is_write()) {
                     (true, true) => "both write",
                     (true, false) => "the second reads what is written here and there in the first,",
-                    _ => "the second overwrites what the first reads,",
+                    (false, _) => "the second overwrites what the first reads,",
                 };
                 return Err(format!("{what} `{}`", names(*data)));
             }
@@ -219,9 +198,10 @@ fn append(
         let new = accesses.iter().filter(|it| !shared.contains_key(it)).map(|it| renamed[it]);
         known.accesses.entry(data).or_default().extend(new);
     }
-    for (data, touches) in of_second.touches {
-        let moved = |it: Touch| Touch { starts: renamed[&it.starts], ends: renamed[&it.ends], ..it };
-        known.touches.entry(data).or_default().extend(touches.into_iter().map(moved));
+    for (data, work) in of_second.work {
+        let moved =
+            |(role, it): (Role, Work)| (role, Work { starts: renamed[&it.starts], ends: renamed[&it.ends] });
+        known.work.entry(data).or_default().extend(work.into_iter().map(moved));
     }
     known.entries.extend(of_second.entries.iter().map(|(exit, entry)| (renamed[exit], renamed[entry])));
 }

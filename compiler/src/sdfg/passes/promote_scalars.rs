@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::PassCx;
-use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
-use crate::sdfg::nodes::{
-    BlockKind, Container, ControlFlowRegion, Input, NodeKind, Operand, Sdfg, State, Storage, Tasklet,
-};
-use crate::space::{Affine, Symbol};
+use crate::sdfg::analysis::Accesses;
+use crate::sdfg::analysis::accesses::Access;
+use crate::sdfg::nodes::{Container, Input, NodeKind, Operand, Sdfg, Storage, Tasklet};
+use crate::space::Affine;
 use crate::types::{BinaryOp, DType, Value};
 
 pub const NAME: &str = "sdfg/promote-scalars";
@@ -21,29 +20,23 @@ pub const NAME: &str = "sdfg/promote-scalars";
 /// - **Legality** — [`may_promote`]; every refusal of what could be a symbol becomes a remark.
 /// - **Why** — a symbol can be reasoned about, and needs no place in memory.
 pub fn promote_scalars(sdfg: &mut Sdfg, cx: &mut PassCx) {
-    sdfg.region.each_state_mut(&mut |state| {
-        for (_, node) in state.nodes.iter_mut() {
-            if let NodeKind::NestedSdfg(nested) = &mut node.kind {
-                promote_scalars(&mut nested.sdfg, cx);
-            }
-        }
-    });
-    let uses = Uses::of(sdfg);
+    sdfg.each_inner_mut(&mut |nested| promote_scalars(&mut nested.sdfg, cx));
+    let accesses = Accesses::of(sdfg);
     let mut sums = BTreeMap::new();
-    for (handle, uses) in uses.of_containers {
-        let container = &sdfg.containers[handle];
+    for (handle, container) in sdfg.containers.iter() {
         let is_candidate = container.is_transient
-            && container.storage == Storage::Register
+            && is_register(container.storage)
             && container.dtype == DType::Int64
-            && !uses.readers.is_empty();
-        let [Writer { sum: Some(sum), origin, .. }] = uses.writers.as_slice() else { continue };
-        if !is_candidate {
-            continue;
-        }
-        match may_promote(&uses) {
+            && reads(&accesses, handle).next().is_some();
+        let mut writers = accesses.writes(handle).filter_map(Access::tasklet);
+        let (Some(writer), None) = (writers.next(), writers.next()) else { continue };
+        let sum = Some(writer).filter(|it| it.found.is_empty()).and_then(|it| as_sum(&it.code));
+        let Some(sum) = sum.filter(|_| is_candidate) else { continue };
+        let origin = &writer.origin;
+        match may_promote(&accesses, handle) {
             Ok(()) if cx.may_change() => {
                 cx.applied(format!("`{}` is the symbol {sum}", container.name), [origin]);
-                sums.insert(handle, sum.clone());
+                sums.insert(handle, sum);
             }
             Ok(()) => {}
             Err(reason) => {
@@ -56,140 +49,35 @@ pub fn promote_scalars(sdfg: &mut Sdfg, cx: &mut PassCx) {
     }
 }
 
-/// A statement, loop or branch around, by number; loops and maps with their variables.
-type Path = Vec<(usize, Vec<Symbol>)>;
-
-#[derive(Default)]
-struct Uses {
-    of_containers: BTreeMap<Handle<Container>, OfContainer>,
-    n_scopes: usize,
+/// One value in each iteration.
+fn is_register(storage: Storage) -> bool {
+    match storage {
+        Storage::Register => true,
+        Storage::Caller | Storage::Heap | Storage::Private => false,
+    }
 }
 
-#[derive(Default)]
-struct OfContainer {
-    writers: Vec<Writer>,
-    /// Where it is read.
-    readers: Vec<Path>,
-    is_passed_on: bool,
-}
-
-struct Writer {
-    path: Path,
-    /// What it writes, where symbols tell it.
-    sum: Option<Affine>,
-    origin: Origin,
+/// The statements and conditions that read a container.
+fn reads<'a, 's>(
+    accesses: &'a Accesses<'s>,
+    data: Handle<Container>,
+) -> impl Iterator<Item = &'a Access<'s>> {
+    accesses.reads(data).filter(|it| !it.is_by_graph())
 }
 
 /// Whether what the one statement writes is known wherever it is read.
-fn may_promote(uses: &OfContainer) -> Result<(), &'static str> {
-    let [writer] = uses.writers.as_slice() else { return Err("several statements write it") };
-    if uses.is_passed_on {
+fn may_promote(accesses: &Accesses<'_>, data: Handle<Container>) -> Result<(), &'static str> {
+    if accesses.of_container(data).any(Access::is_by_graph) {
         return Err("a graph inside takes it as a value");
     }
-    let numbers = |path: &Path| path.iter().map(|it| it.0).collect::<Vec<_>>();
-    let of_writer = numbers(&writer.path);
-    if uses.readers.iter().any(|reader| !numbers(reader).starts_with(&of_writer)) {
+    let mut writers = accesses.writes(data);
+    let (Some(writer), None) = (writers.next(), writers.next()) else {
+        return Err("several statements write it");
+    };
+    if !reads(accesses, data).all(|reader| accesses.is_within_scope_of(reader, writer)) {
         return Err("it is read where the statement may not have run");
     }
     Ok(())
-}
-
-impl Uses {
-    fn of(sdfg: &Sdfg) -> Self {
-        let mut uses = Self::default();
-        uses.region(&sdfg.region, &mut Vec::new());
-        uses
-    }
-
-    fn scope(&mut self, path: &mut Path, variables: Vec<Symbol>) {
-        self.n_scopes += 1;
-        path.push((self.n_scopes, variables));
-    }
-
-    fn region(&mut self, region: &ControlFlowRegion, path: &mut Path) {
-        for block in &region.blocks {
-            let depth = path.len();
-            match &block.kind {
-                BlockKind::State(state) => self.state(state, path),
-                BlockKind::Loop(it) => {
-                    self.scope(path, vec![it.variable.clone()]);
-                    self.region(&it.body, path);
-                }
-                BlockKind::While(it) => {
-                    self.scope(path, Vec::new());
-                    self.condition(&it.condition, path);
-                    self.region(&it.body, path);
-                }
-                BlockKind::Conditional(it) => {
-                    for branch in &it.branches {
-                        self.condition(&branch.condition, path);
-                        self.scope(path, Vec::new());
-                        self.region(&branch.body, path);
-                        path.truncate(depth);
-                    }
-                    if let Some(otherwise) = &it.otherwise {
-                        self.scope(path, Vec::new());
-                        self.region(otherwise, path);
-                    }
-                }
-            }
-            path.truncate(depth);
-        }
-    }
-
-    fn condition(&mut self, condition: &crate::sdfg::nodes::Condition, path: &Path) {
-        condition.accesses(&mut |operand| {
-            if let Operand::Element { container, .. } = operand {
-                self.of_containers.entry(*container).or_default().readers.push(path.clone());
-            }
-        });
-    }
-
-    fn state(&mut self, state: &State, path: &Path) {
-        // Maps are numbered by their entries.
-        let first = self.n_scopes + 1;
-        self.n_scopes += state.nodes.len();
-        let path_of = |node| {
-            let mut scopes = Vec::new();
-            let mut scope: Option<Handle<_>> = state.nodes[node].scope;
-            while let Some(entry) = scope {
-                let variables = match &state.nodes[entry].kind {
-                    NodeKind::MapEntry(map) => map.params.iter().map(|it| it.symbol.clone()).collect(),
-                    _ => Vec::new(),
-                };
-                scopes.push((first + entry.index(), variables));
-                scope = state.nodes[entry].scope;
-            }
-            path.iter().cloned().chain(scopes.into_iter().rev()).collect::<Path>()
-        };
-        for edge in &state.edges {
-            let Some(memlet) = &edge.memlet else { continue };
-            match &state.nodes[edge.source].kind {
-                NodeKind::Tasklet(it) => {
-                    let writer = Writer {
-                        path: path_of(edge.source),
-                        sum: Some(it).filter(|it| it.found.is_empty()).and_then(|it| as_sum(&it.code)),
-                        origin: it.origin.clone(),
-                    };
-                    self.of_containers.entry(memlet.data).or_default().writers.push(writer);
-                }
-                NodeKind::NestedSdfg(_) => {
-                    self.of_containers.entry(memlet.data).or_default().is_passed_on = true;
-                }
-                _ => {}
-            }
-            match &state.nodes[edge.target].kind {
-                NodeKind::Tasklet(_) => {
-                    let reader = path_of(edge.target);
-                    self.of_containers.entry(memlet.data).or_default().readers.push(reader);
-                }
-                NodeKind::NestedSdfg(_) => {
-                    self.of_containers.entry(memlet.data).or_default().is_passed_on = true;
-                }
-                _ => {}
-            }
-        }
-    }
 }
 
 /// The sum that code is, where it is one of symbols and numbers that cannot overflow.

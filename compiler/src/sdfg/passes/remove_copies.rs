@@ -2,18 +2,18 @@
 
 #[cfg(test)]
 mod tests;
-mod touches;
 
-use self::touches::{Touch, touches};
 use super::PassCx;
 use super::eliminate_dead_dataflow::drop_empty_states;
 use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::expr::ExprKind;
+use crate::sdfg::analysis::Accesses;
+use crate::sdfg::analysis::accesses::Access;
 use crate::sdfg::nodes::{
     Container, Edge, Input, Memlet, Node, NodeKind, Range, Sdfg, State, Storage, Tasklet,
 };
-use crate::sdfg::subset::{holds, sum, union};
+use crate::sdfg::subset::{holds, propagated_over, sum, union};
 
 pub const NAME: &str = "sdfg/remove-copies";
 
@@ -25,13 +25,9 @@ pub const NAME: &str = "sdfg/remove-copies";
 /// - **Legality** — [`may_read_original`] and [`may_write_target`]; every refusal becomes a remark.
 /// - **Why** — a copy costs a read and a write of each element, and computes nothing.
 pub fn remove_copies(sdfg: &mut Sdfg, cx: &mut PassCx) {
-    sdfg.region.each_state_mut(&mut |state| {
-        for (_, node) in state.nodes.iter_mut() {
-            if let NodeKind::NestedSdfg(nested) = &mut node.kind {
-                remove_copies(&mut nested.sdfg, cx);
-                nested.sdfg.drop_unused_containers();
-            }
-        }
+    sdfg.each_inner_mut(&mut |nested| {
+        remove_copies(&mut nested.sdfg, cx);
+        nested.sdfg.drop_unused_containers();
     });
     while remove_one(sdfg, cx) {}
 }
@@ -52,7 +48,7 @@ fn remove_one(sdfg: &mut Sdfg, cx: &mut PassCx) -> bool {
     if copies.is_empty() {
         return false;
     }
-    let all = touches(sdfg);
+    let all = Accesses::of(sdfg);
     let mut refused = Vec::new();
     for copy in copies {
         let (from, to) = (&sdfg.containers[copy.from], &sdfg.containers[copy.to]);
@@ -113,58 +109,66 @@ fn as_copy(sdfg: &Sdfg, state: &State, node: Handle<Node>, tasklet: &Tasklet) ->
     has_rank.then(|| Copied { from: read.data, to: written.data, distance, origin: tasklet.origin.clone() })
 }
 
-fn of(all: &[Touch], data: Handle<Container>) -> impl Iterator<Item = &Touch> {
-    all.iter().filter(move |it| it.data == data)
+/// Whether a nested graph, a condition or an index of run time accesses a container: nobody says where.
+fn is_picked_of(all: &Accesses<'_>, data: Handle<Container>) -> bool {
+    all.of_container(data).any(|it| it.element().is_none())
+}
+
+/// What an access covers in all iterations of what is around.
+fn covered(all: &Accesses<'_>, access: &Access<'_>) -> Vec<Range> {
+    propagated_over(access.element().unwrap_or_default(), &all.loops_around(access))
 }
 
 /// Whether what reads the copy may read the original.
-fn may_read_original(sdfg: &Sdfg, all: &[Touch], copy: &Copied) -> Result<(), String> {
+fn may_read_original(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
     let original = &sdfg.containers[copy.from].name;
-    if of(all, copy.to).any(|it| it.is_whole) {
+    if is_picked_of(all, copy.to) {
         return Err("a graph inside, a condition or an index of run time picks of it".to_owned());
     }
-    if of(all, copy.to).filter(|it| it.is_write).count() != 1 {
+    if all.writes(copy.to).count() != 1 {
         return Err("something else is written to it too".to_owned());
     }
-    if of(all, copy.from).any(|it| it.is_write) {
+    if all.writes(copy.from).next().is_some() {
         return Err(format!("`{original}` is written too"));
     }
-    let Some(written) = of(all, copy.to).find(|it| it.is_write) else {
+    let Some(written) = all.writes(copy.to).next().map(|it| covered(all, it)) else {
         return Err("it is not written".to_owned());
     };
-    if !of(all, copy.to).filter(|it| !it.is_write).all(|it| holds(&written.subset, &it.subset)) {
+    if !all.reads(copy.to).all(|it| holds(&written, &covered(all, it))) {
         return Err("more is read of it than was copied".to_owned());
     }
     Ok(())
 }
 
 /// Whether what writes the original may write the copy, which is all that reads it.
-fn may_write_target(sdfg: &Sdfg, all: &[Touch], copy: &Copied) -> Result<(), String> {
+fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<(), String> {
     let (original, target) = (&sdfg.containers[copy.from].name, &sdfg.containers[copy.to].name);
-    if of(all, copy.from).any(|it| it.is_whole) || of(all, copy.to).any(|it| it.is_whole) {
+    if is_picked_of(all, copy.from) || is_picked_of(all, copy.to) {
         return Err("a graph inside, a condition or an index of run time picks of one of them".to_owned());
     }
-    if of(all, copy.from).filter(|it| !it.is_write).count() != 1 {
+    if all.reads(copy.from).count() != 1 {
         return Err(format!("`{original}` is read elsewhere too"));
     }
-    if of(all, copy.to).count() != 1 {
+    if all.of_container(copy.to).count() != 1 {
         return Err(format!("`{target}` is used elsewhere too"));
     }
-    let Some(read) = of(all, copy.from).find(|it| !it.is_write) else {
+    let Some(read) = all.reads(copy.from).next() else {
         return Err("it is not read".to_owned());
     };
-    if read.is_conditional || read.is_in_loop {
+    if all.is_conditional(read) || all.is_in_loop(read) {
         return Err("it is not made once and for all".to_owned());
     }
+    let copied = covered(all, read);
     let mut is_covered = false;
-    for write in of(all, copy.from).filter(|it| it.is_write) {
-        if !write.is_before(read, sdfg) {
+    for write in all.writes(copy.from) {
+        if !all.is_before(write, read) {
             return Err(format!("`{original}` is written behind it"));
         }
-        if !holds(&read.subset, &write.subset) {
+        let written = covered(all, write);
+        if !holds(&copied, &written) {
             return Err(format!("more is written to `{original}` than is copied"));
         }
-        is_covered |= !write.is_conditional && holds(&write.subset, &read.subset);
+        is_covered |= !all.is_conditional(write) && holds(&written, &copied);
     }
     if is_covered { Ok(()) } else { Err(format!("only some of `{original}` may be written")) }
 }

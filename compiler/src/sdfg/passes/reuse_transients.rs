@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::PassCx;
 use crate::entity::Handle;
 use crate::pass::{LogPoint, LogValue};
-use crate::sdfg::nodes::{
-    BlockKind, Container, ControlFlowRegion, NestedSdfg, Node, NodeKind, Operand, Sdfg, State, Storage,
-};
+use crate::sdfg::analysis::Accesses;
+use crate::sdfg::nodes::{BlockKind, Container, NestedSdfg, Node, NodeKind, Sdfg, Storage};
 
 pub const NAME: &str = "sdfg/reuse-transients";
 
@@ -88,17 +87,11 @@ fn is_name_taken(sdfg: &Sdfg, name: &str) -> bool {
     let mut is_taken = sdfg.containers.iter().any(|(_, it)| it.name == name)
         || sdfg.symbols.iter().any(|it| it.name() == name)
         || has_connector(sdfg, name);
-    sdfg.region.each_state(&mut |state| {
-        for (_, node) in state.nodes.iter() {
-            if let NodeKind::NestedSdfg(nested) = &node.kind {
-                is_taken |= is_name_taken(&nested.sdfg, name);
-            }
-        }
-    });
+    sdfg.each_inner(&mut |nested| is_taken |= is_name_taken(&nested.sdfg, name));
     is_taken
 }
 
-/// Where an array is used: by block, and in a state by node.
+/// Where an array is used: by block, and in a state by the nodes right in it, of a map its entry.
 #[derive(Clone, Debug, Default)]
 struct Life {
     of_blocks: BTreeMap<usize, BTreeSet<Handle<Node>>>,
@@ -127,42 +120,14 @@ fn lives(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Life> {
         container.is_transient && container.storage == Storage::Heap
     };
     let mut lives: BTreeMap<Handle<Container>, Life> = BTreeMap::new();
-    for (at, block) in sdfg.region.in_sequence().enumerate() {
-        let mut touched = |data: Handle<Container>, nodes: &[Handle<Node>]| {
-            if is_array(data) {
-                lives.entry(data).or_default().of_blocks.entry(at).or_default().extend(nodes);
-            }
-        };
-        if let BlockKind::State(state) = &block.kind {
-            for edge in &state.edges {
-                let Some(memlet) = &edge.memlet else { continue };
-                let outermost = [outermost(state, edge.source), outermost(state, edge.target)];
-                touched(memlet.data, &outermost);
-            }
-            continue;
+    let accesses = Accesses::of(sdfg);
+    for access in accesses.iter().filter(|it| is_array(it.data)) {
+        let nodes = lives.entry(access.data).or_default().of_blocks.entry(access.block).or_default();
+        if let (Some(state), Some(node)) = (accesses.outermost_state(access), access.node()) {
+            nodes.insert(state.scopes_around(node).last().unwrap_or(node));
         }
-        let alone = ControlFlowRegion { blocks: vec![block.clone()], edges: Vec::new() };
-        alone.each_state(&mut |state| {
-            state.edges.iter().filter_map(|it| it.memlet.as_ref()).for_each(|it| touched(it.data, &[]));
-        });
-        alone.each_condition(&mut |condition| {
-            condition.accesses(&mut |operand| {
-                if let Operand::Element { container, .. } = operand {
-                    touched(*container, &[]);
-                }
-            });
-        });
     }
     lives
-}
-
-/// The node right in the state that holds a node.
-fn outermost(state: &State, node: Handle<Node>) -> Handle<Node> {
-    let mut at = node;
-    while let Some(entry) = state.nodes[at].scope {
-        at = entry;
-    }
-    at
 }
 
 /// Whether two arrays lie in memory in the same way.
@@ -204,28 +169,19 @@ fn may_share(
     let end = |node: &Handle<Node>| exits.get(node).copied().unwrap_or(*node);
     let is_before =
         |one: &Handle<Node>, other: &Handle<Node>| one != other && reached[end(one).index()][other.index()];
-    let is_work = |it: &&Handle<Node>| !matches!(state.nodes[**it].kind, NodeKind::Access(_));
-    let starts = |it: &&Handle<Node>| !matches!(state.nodes[**it].kind, NodeKind::MapExit { .. });
-    let all_before = first
-        .iter()
-        .filter(is_work)
-        .all(|one| second.iter().filter(is_work).filter(starts).all(|other| is_before(one, other)));
+    let all_before = first.iter().all(|one| second.iter().all(|other| is_before(one, other)));
     if all_before { Ok(()) } else { Err("nothing makes the one wait for the end of the other") }
 }
 
 /// Whether a nested graph that is passed the later array has its own use for the name of the earlier one.
 fn is_name_in_the_way(sdfg: &Sdfg, earlier: &str, later: &str) -> bool {
     let mut is_in_the_way = false;
-    sdfg.region.each_state(&mut |state| {
-        for (_, node) in state.nodes.iter() {
-            if let NodeKind::NestedSdfg(nested) = &node.kind {
-                let inner = &nested.sdfg;
-                let has = |name: &str| inner.containers.iter().any(|(_, it)| it.name == name);
-                let is_connector = has_connector(inner, earlier);
-                is_in_the_way |= has(later) && (has(earlier) || is_connector);
-                is_in_the_way |= is_name_in_the_way(inner, earlier, later);
-            }
-        }
+    sdfg.each_inner(&mut |nested| {
+        let inner = &nested.sdfg;
+        let has = |name: &str| inner.containers.iter().any(|(_, it)| it.name == name);
+        let is_connector = has_connector(inner, earlier);
+        is_in_the_way |= has(later) && (has(earlier) || is_connector);
+        is_in_the_way |= is_name_in_the_way(inner, earlier, later);
     });
     is_in_the_way
 }
@@ -234,7 +190,7 @@ fn has_connector(sdfg: &Sdfg, name: &str) -> bool {
     let mut has = false;
     sdfg.region.each_state(&mut |state| {
         for (_, node) in state.nodes.iter() {
-            if let NodeKind::Tasklet(it) = &node.kind {
+            if let Some(it) = node.kind.tasklet() {
                 has |= it.output.name == name
                     || it.inputs.iter().any(|it| it.name == name)
                     || it.found.iter().any(|it| it.name == name);

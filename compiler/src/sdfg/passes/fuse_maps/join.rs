@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ends, Pair, Scene, map_of, renaming};
 use crate::entity::Handle;
+use crate::sdfg::analysis::Accesses;
+use crate::sdfg::analysis::accesses::Access;
 use crate::sdfg::nodes::{
-    Container, ContainerKind, Edge, Memlet, Node, NodeKind, Operand, Range, Sdfg, State, Storage, Strides,
-    Volume,
+    Container, ContainerKind, Edge, Memlet, Node, NodeKind, Range, Sdfg, State, Storage, Strides, Volume,
 };
 use crate::sdfg::subset::{are_disjoint, holds, sum, union};
 use crate::space::AxisSet;
@@ -223,48 +224,40 @@ pub(super) fn keep_in_iterations(sdfg: &mut Sdfg) {
     }
 }
 
-/// What all reads and writes of an array have in common: the scope, and the element.
-type Place = (Handle<Node>, Vec<Range>);
+/// What all reads and writes of an array have in common: the state, the scope, and the element.
+///
+/// Of two states, one would see what the other wrote.
+type Place = (usize, Handle<Node>, Vec<Range>);
 
 fn found_in_iterations(sdfg: &Sdfg) -> BTreeMap<Handle<Container>, Place> {
     let is_array = |it: &Container| it.is_transient && !it.is_scalar();
     let mut open: BTreeSet<Handle<Container>> =
         sdfg.containers.iter().filter(|(_, it)| is_array(it)).map(|(it, _)| it).collect();
-    sdfg.region.each_condition(&mut |condition| {
-        condition.accesses(&mut |operand| {
-            if let Operand::Element { container, .. } = operand {
-                open.remove(container);
-            }
-        });
-    });
     let mut places: BTreeMap<Handle<Container>, Place> = BTreeMap::new();
-    sdfg.region.each_state(&mut |state| {
-        // Of two states, one would see what the other wrote.
-        let seen: BTreeSet<_> = places.keys().copied().collect();
-        for edge in &state.edges {
-            let Some(memlet) = edge.memlet.as_ref().filter(|it| open.contains(&it.data)) else { continue };
-            let kind = |it: Handle<Node>| &state.nodes[it].kind;
-            let node = match (kind(edge.source), kind(edge.target)) {
-                (NodeKind::NestedSdfg(_), _) | (_, NodeKind::NestedSdfg(_)) => None,
-                (NodeKind::Tasklet(_), _) => Some(edge.source),
-                (NodeKind::Access(_), NodeKind::Tasklet(_)) => Some(edge.target),
-                // From outside of the iteration.
-                (_, NodeKind::Tasklet(_)) => None,
-                _ => continue,
-            };
-            let place = node.and_then(|it| state.nodes[it].scope).map(|it| (it, memlet.subset.clone()));
-            let is_one = memlet.as_element().is_some();
-            match place {
-                Some(place)
-                    if is_one
-                        && !seen.contains(&memlet.data)
-                        && *places.entry(memlet.data).or_insert_with(|| place.clone()) == place => {}
-                _ => {
-                    open.remove(&memlet.data);
-                }
-            }
+    for access in Accesses::of(sdfg).iter() {
+        if !open.contains(&access.data) {
+            continue;
         }
-    });
+        let is_at_one_place = match place_of(access) {
+            Some(place) => *places.entry(access.data).or_insert_with(|| place.clone()) == place,
+            None => false,
+        };
+        if !is_at_one_place {
+            open.remove(&access.data);
+        }
+    }
     places.retain(|it, _| open.contains(it));
     places
+}
+
+/// Where a statement accesses the one element that is written in the same iteration; `None` for anything else.
+fn place_of(access: &Access<'_>) -> Option<Place> {
+    let state = access.state()?;
+    let element = access.element()?;
+    // What enters the map comes from outside of the iteration.
+    if !access.role.is_write() && !matches!(state.nodes[access.source()?].kind, NodeKind::Access(_)) {
+        return None;
+    }
+    let scope = state.nodes[access.node()?].scope?;
+    Some((access.state_idx()?, scope, element.to_vec()))
 }

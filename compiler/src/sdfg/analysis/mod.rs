@@ -1,0 +1,5 @@
+//! Facts about graphs.
+
+pub mod accesses;
+
+pub use accesses::Accesses;
