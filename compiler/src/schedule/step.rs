@@ -9,7 +9,7 @@ use super::transform::{
 };
 use crate::diag::StmtId;
 use crate::entity::Handle;
-use crate::schedule::analysis::uses::{Uses, counted};
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::space::{Affine, Axis, Symbol};
 
 /// A loop, by its variable and a statement inside: `k@s3`, and `k@s3#2` where the statement stands in several.
@@ -124,7 +124,7 @@ impl Step {
             Step::Drop(at) => unit::drop_unit_loop(tree, &at.find(tree)?)?,
             Step::Tile { axis, size, first, last } => {
                 let (outer, nodes) = neighbours(tree, first, last)?;
-                let counts = counted(&tree.children);
+                let counts = Accesses::of(&tree.children).counts();
                 tile::tile(tree, &outer, nodes, *axis, *size, &counts)?;
             }
             Step::Roll { axis, first, last } => {
@@ -137,7 +137,7 @@ impl Step {
             }
             Step::Contract { container, owner } => {
                 let (path, found) = (owner.find(tree)?, named(tree, container)?);
-                contract::contract(tree, &path, found, Uses::of(tree).paths(found))?;
+                contract::contract(tree, &path, found, AccessPaths::of(tree).paths(found))?;
             }
             Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
         }

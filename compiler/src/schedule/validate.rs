@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::nodes::{Access, Container, Expr, Node, Order, Placement, Storage, Tree};
-use super::visit::accesses;
 use crate::expr::{self, ExprKind};
 use crate::space::{Affine, Axis, Side, Size, Symbol, names};
 use crate::types::DType;
@@ -115,12 +114,9 @@ impl Rules<'_> {
                     self.position(axis, outer);
                 }
             });
-            accesses(expr, &mut |access| self.access(access, outer));
             self.expression(expr);
         }
-        if let Some(target) = node.target() {
-            target.walk(&mut |access| self.access(access, outer));
-        }
+        node.each_own_access(&mut |_, access| self.access(access, outer));
         for child in node.children() {
             self.node(child, outer);
         }

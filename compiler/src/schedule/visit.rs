@@ -1,10 +1,33 @@
 //! The one place that knows the shape of a schedule tree.
 
+pub mod numbering;
 pub mod place;
 
 use super::nodes::{Access, Expr, Loop, Node, Where};
 use crate::diag::Origin;
 use crate::space::Size;
+
+/// What an access of a container is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// A statement computes with it.
+    Read,
+    /// Control flow depends on it.
+    Condition,
+    /// It says which element of another container is meant.
+    Index,
+    Write,
+}
+
+impl Role {
+    #[must_use]
+    pub fn is_write(self) -> bool {
+        match self {
+            Role::Write => true,
+            Role::Read | Role::Condition | Role::Index => false,
+        }
+    }
+}
 
 impl Node {
     /// The nodes directly inside, in order; both branches of an `if`.
@@ -46,6 +69,20 @@ impl Node {
         match self {
             Node::Assign(it) => Some(&it.target),
             Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => None,
+        }
+    }
+
+    /// Calls `each` for every access of this node itself, with what it is for: what it reads before what it writes, and
+    /// what finds an element before the element.
+    pub fn each_own_access<'a>(&'a self, each: &mut dyn FnMut(Role, &'a Access)) {
+        match self {
+            Node::Assign(it) => {
+                it.value.accesses(&mut |access| access.walk_as(Role::Read, each));
+                it.target.walk_as(Role::Write, each);
+            }
+            Node::If(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
+            Node::While(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) => {}
         }
     }
 
@@ -111,18 +148,13 @@ impl Access {
         change(self);
     }
 
-    /// Calls `each` for every access that finds this one's element, and then for this one.
-    pub fn walk<'a>(&'a self, each: &mut dyn FnMut(&'a Access)) {
+    /// Calls `each` for every access that finds this one's element, and then for this one, which has a role.
+    fn walk_as<'a>(&'a self, role: Role, each: &mut dyn FnMut(Role, &'a Access)) {
         for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
-            accesses(found, each);
+            found.accesses(&mut |access| access.walk_as(Role::Index, each));
         }
-        each(self);
+        each(role, self);
     }
-}
-
-/// Calls `each` for every access of an expression, those in its indices too.
-pub fn accesses<'a>(expr: &'a Expr, each: &mut dyn FnMut(&'a Access)) {
-    expr.accesses(&mut |access| access.walk(each));
 }
 
 fn accesses_mut(expr: &mut Expr, change: &mut dyn FnMut(&mut Access)) {

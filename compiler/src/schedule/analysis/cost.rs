@@ -12,7 +12,6 @@ use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::pass::MachineModel;
 use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
-use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, Ring, Size, Symbol};
 use crate::types::{BinaryOp, Function};
 
@@ -171,13 +170,9 @@ fn add_boxes(
     found: &mut BTreeMap<Handle<Container>, Touched>,
 ) {
     for node in nodes {
-        if let Some(expr) = node.expression() {
-            accesses(expr, &mut |access| add(tree, access, ranges, None, found));
-        }
-        if let Some(target) = node.target() {
-            let of_target = |access: &Access| std::ptr::eq(access, target).then_some(certainty);
-            target.walk(&mut |access| add(tree, access, ranges, of_target(access), found));
-        }
+        node.each_own_access(&mut |role, access| {
+            add(tree, access, ranges, role.is_write().then_some(certainty), found);
+        });
         match node {
             Node::Loop(it) => {
                 let range = (value(&it.start, ranges, End::Least), value(&it.end, ranges, End::Greatest) - 1);

@@ -3,35 +3,10 @@
 //! An index that symbols tell is `position + constant`, so along a loop an access lies a number of
 //! iterations away, or every iteration touches it. One that is found at run time may be any.
 
+use super::accesses::{Accessed, Accesses};
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Node};
-use crate::schedule::visit::accesses;
 use crate::space::Symbol;
-
-/// An access with what it does.
-#[derive(Clone, Debug)]
-pub struct Touch<'a> {
-    pub access: &'a Access,
-    pub is_write: bool,
-}
-
-/// Every access below `nodes`, in textual order; reads of a statement before its write, and what finds an element before it.
-#[must_use]
-pub fn touches(nodes: &[Node]) -> Vec<Touch<'_>> {
-    let mut found = Vec::new();
-    for node in nodes {
-        node.walk(&mut |it| {
-            if let Some(expr) = it.expression() {
-                accesses(expr, &mut |access| found.push(Touch { access, is_write: false }));
-            }
-            if let Some(target) = it.target() {
-                target
-                    .walk(&mut |access| found.push(Touch { access, is_write: std::ptr::eq(access, target) }));
-            }
-        });
-    }
-    found
-}
 
 /// Where along the loop over `variable` an access lies, relative to the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,13 +40,13 @@ fn may_meet(one: &Access, other: &Access) -> bool {
 
 /// The pairs of accesses, one of `first` and one of `second`, that may be to one element, which one of the two writes.
 pub fn conflicts<'a, 'b>(
-    first: &'b [Touch<'a>],
-    second: &'b [Touch<'a>],
-) -> impl Iterator<Item = (&'b Touch<'a>, &'b Touch<'a>)> {
+    first: &'b [Accessed<'a>],
+    second: &'b [Accessed<'a>],
+) -> impl Iterator<Item = (&'b Accessed<'a>, &'b Accessed<'a>)> {
     first.iter().flat_map(move |one| {
         second.iter().filter_map(move |other| {
-            let is_conflict =
-                one.access.container == other.access.container && (one.is_write || other.is_write);
+            let is_conflict = one.access.container == other.access.container
+                && (one.role.is_write() || other.role.is_write());
             (is_conflict && may_meet(one.access, other.access)).then_some((one, other))
         })
     })
@@ -99,7 +74,7 @@ pub fn carried(
     variable: &Symbol,
     is_private: &dyn Fn(Handle<Container>) -> bool,
 ) -> Result<(), Carried> {
-    let all = touches(body);
+    let all = Accesses::of(body);
     for (one, other) in conflicts(&all, &all) {
         let container = one.access.container;
         if is_private(container) {

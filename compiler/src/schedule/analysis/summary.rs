@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dependence::{Distance, distance, is_private, touches};
+use super::accesses::Accesses;
+use super::dependence::{Distance, distance, is_private};
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, Loop, Node, Order, Subscript, Tree};
 use crate::space::{Affine, Ring, Symbol};
@@ -52,10 +53,10 @@ impl Summary {
             });
         }
         let mut all = Self::default();
-        for touch in touches(&it.children) {
+        for touch in Accesses::of(&it.children).iter() {
             let container = &tree.containers[touch.access.container];
             if !is_private(container) {
-                all.add(container, touch.access, touch.is_write, (&it.variable, &varying));
+                all.add(container, touch.access, touch.role.is_write(), (&it.variable, &varying));
             }
         }
         all

@@ -2,7 +2,7 @@
 
 use super::{PassCx, named_at};
 use crate::entity::Handle;
-use crate::schedule::analysis::uses::Uses;
+use crate::schedule::analysis::accesses::AccessPaths;
 use crate::schedule::nodes::{Container, ContainerKind, Node, Storage, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::contract::{Shrinking, contract};
@@ -25,7 +25,7 @@ pub fn contract_temporaries(tree: &mut Tree, cx: &mut PassCx) {
         .map(|(handle, _)| handle)
         .collect();
     // Contracting an array moves no statement.
-    let uses = Uses::of(tree);
+    let uses = AccessPaths::of(tree);
     for container in temporaries {
         let Some(around) = uses.owner(container) else { continue };
         let paths = uses.paths(container);

@@ -2,7 +2,7 @@
 
 use super::{PassCx, Target, named_at};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::touches;
+use crate::schedule::analysis::accesses::Accesses;
 use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
@@ -48,10 +48,10 @@ fn results(tree: &Tree, it: &Loop) -> Vec<Handle<Container>> {
         |node: &&Node| matches!(node, Node::Loop(it) if it.axis == Axis::K && it.order != Order::Parallel);
     let mut found = Vec::new();
     for sweep in it.children.iter().filter(is_sweep) {
-        let all = touches(std::slice::from_ref(sweep));
-        for field in all.iter().filter(|it| it.is_write).map(|it| it.access.container) {
+        let all = Accesses::of(std::slice::from_ref(sweep));
+        for field in all.iter().filter(|it| it.role.is_write()).map(|it| it.access.container) {
             let is_field = matches!(tree.containers[field].kind, ContainerKind::Field { .. });
-            let is_read = all.iter().any(|it| !it.is_write && it.access.container == field);
+            let is_read = all.has_read_of(field);
             if is_field && is_read && !found.contains(&field) {
                 found.push(field);
             }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{PassCx, Target, named};
 use crate::diag::{Origin, StmtId, Traffic};
+use crate::schedule::analysis::accesses::{Accesses, Counts};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
-use crate::schedule::analysis::uses::{Counts, counted};
 use crate::schedule::document::Pin;
 use crate::schedule::nodes::{ContainerKind, Loop, Node, Order, Tree};
 use crate::schedule::step::{LoopRef, Step};
@@ -31,7 +31,7 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(machine), .. } = cx.options.clone() else { return };
     // Tiles change which elements are accessed when, and not how often they stand in the text.
-    let counts = counted(&tree.children);
+    let counts = Accesses::of(&tree.children).counts();
     let mut first = 0;
     while first < tree.children.len() {
         first += fuse_from(tree, cx, (&machine, &counts), first);
@@ -267,7 +267,7 @@ fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &L
     ranges.insert(levels.variable.clone(), (start, last));
     ranges.insert(in_rows.variable.clone(), (first, end));
     // Of what nobody else sees, the rows that are needed stay in the cache.
-    let inside = counted(&in_rows.children);
+    let inside = Accesses::of(&in_rows.children).counts();
     let is_own = |container| {
         tree.containers[container].kind == ContainerKind::Temporary
             && inside.get(&container) == counts.get(&container)
@@ -280,7 +280,7 @@ fn bytes_in_rows(tree: &Tree, (machine, counts): (&Machine, &Counts), levels: &L
 fn share_arrays(tree: &Tree, nodes: &[Node]) -> bool {
     let mut seen = BTreeSet::new();
     nodes.iter().any(|node| {
-        let own: BTreeSet<_> = counted(std::slice::from_ref(node)).into_keys().collect();
+        let own: BTreeSet<_> = Accesses::of(std::slice::from_ref(node)).counts().into_keys().collect();
         let is_shared = own.iter().any(|&it| {
             let container = &tree.containers[it];
             !container.shape.is_empty() && container.kind == ContainerKind::Temporary && seen.contains(&it)

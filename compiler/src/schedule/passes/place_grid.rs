@@ -1,7 +1,7 @@
 //! Gives loops to the grid and the blocks of a GPU.
 
 use super::{PassCx, named_at};
-use crate::schedule::analysis::uses::{Counts, counted};
+use crate::schedule::analysis::accesses::{Accesses, Counts};
 use crate::schedule::nodes::{Node, Order, Placement, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
@@ -31,7 +31,7 @@ pub fn place_grid(tree: &mut Tree, cx: &mut PassCx) {
             columns.push(path.clone());
         }
     });
-    let counts = counted(&tree.children);
+    let counts = Accesses::of(&tree.children).counts();
     // From the last, so that the places of those before stay.
     for path in columns.into_iter().rev() {
         if cx.may_change() {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::{Distance, distance, touches};
+use crate::schedule::analysis::accesses::{Accessed, Accesses};
+use crate::schedule::analysis::dependence::{Distance, distance};
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Order, Storage, Subscript, Tree};
-use crate::schedule::visit::accesses;
 use crate::space::order::is_at_most;
 use crate::space::{Affine, Axis, AxisSet, Ring, Size, Symbol, names};
 
@@ -144,7 +144,7 @@ impl Shrinking {
             (1..=owner.len()).filter_map(|depth| tree.loop_at(&owner[..depth])).collect();
         let found = accesses_of(tree, owner, container, uses);
         let one_distance = |variable: &Symbol| {
-            let mut all = found.iter().map(|(access, _)| distance(access, variable));
+            let mut all = found.iter().map(|(it, _)| distance(it.access, variable));
             let first = all.next().filter(|it| *it != Distance::Everywhere);
             first.is_some() && all.all(|it| Some(it) == first)
         };
@@ -160,7 +160,7 @@ impl Shrinking {
         let mut at = 0;
         for axis in array.axes.iter() {
             let position = Symbol::new(axis.position_name());
-            let is_found = found.iter().any(|(access, _)| access.index[at].found.is_some());
+            let is_found = found.iter().any(|(it, _)| it.access.index[at].found.is_some());
             let counts_here = around.iter().any(|it| it.variable == position);
             dimensions.push(if counts_here {
                 if is_found || !one_distance(&position) {
@@ -194,7 +194,7 @@ impl Shrinking {
                     }
                 } else if axis == Axis::K && !has_ring && !is_found && array.shape.len() == array.axes.len() {
                     let levels = swept(tree, owner, container, (at, &array.shift[at]), uses)
-                        .filter(|_| is_written_wherever_read(tree, owner, array, &found));
+                        .filter(|_| is_written_wherever_read(array, &found));
                     levels.map_or(Dimension::Kept, |length| Dimension::Ring { length })
                 } else {
                     Dimension::Kept
@@ -271,12 +271,12 @@ pub(super) fn swept(
             Some(last) if it.order == Order::Ascending => it.start == last.end,
             Some(last) => it.end == last.start,
         };
-        let all = touches(&it.children);
-        let mine: Vec<_> = all.iter().filter(|it| it.access.container == container).collect();
+        let all = Accesses::of(&it.children);
+        let mine: Vec<_> = all.of_container(container).collect();
         let beside = |access: &Access| {
             (&(&access.index[dimension].known - shift) - &Affine::symbol(&it.variable)).as_constant()
         };
-        for touch in mine.iter().filter(|it| it.is_write) {
+        for touch in mine.iter().filter(|it| it.role.is_write()) {
             let here = beside(touch.access)?;
             if *written.get_or_insert(here) != here {
                 return None;
@@ -310,19 +310,11 @@ pub(super) fn swept(
 }
 
 /// Whether all that write an array do so at the same points of a level, and nothing reads any other point of one.
-pub(super) fn is_written_wherever_read(
-    tree: &Tree,
-    owner: &Path,
-    array: &Container,
-    found: &[(&Access, Bounds)],
-) -> bool {
-    let block = tree.block(owner).map_or(&[][..], |it| it);
-    let targets: Vec<*const Access> =
-        touches(block).iter().filter(|it| it.is_write).map(|it| std::ptr::from_ref(it.access)).collect();
+pub(super) fn is_written_wherever_read(array: &Container, found: &[(Accessed<'_>, Bounds)]) -> bool {
     let horizontal = |axis: &(usize, Axis)| axis.1 != Axis::K;
     array.axes.iter().enumerate().filter(horizontal).all(|(dimension, axis)| {
-        let reach = |(access, bounds): &(&Access, Bounds)| {
-            let index = &access.index[dimension];
+        let reach = |(it, bounds): &(Accessed<'_>, Bounds)| {
+            let index = &it.access.index[dimension];
             let place = index.as_known()? - &array.shift[dimension];
             let position = Symbol::new(axis.position_name());
             let (start, end) = match bounds.get(&position) {
@@ -333,8 +325,7 @@ pub(super) fn is_written_wherever_read(
             let beside = (&place - &Affine::symbol(&position)).as_constant()?;
             Some((start.moved(beside), end.moved(beside)))
         };
-        let (writes, reads): (Vec<_>, Vec<_>) =
-            found.iter().partition(|(access, _)| targets.contains(&std::ptr::from_ref(*access)));
+        let (writes, reads): (Vec<_>, Vec<_>) = found.iter().partition(|(it, _)| it.role.is_write());
         let mut written = writes.into_iter().map(reach);
         let Some(Some(all)) = written.next() else { return false };
         written.all(|it| it.as_ref() == Some(&all))
@@ -350,10 +341,10 @@ fn reads_what_is_written(nodes: &[Node], is_here: &impl Fn(&Access) -> bool, is_
         if let Node::Loop(it) = node {
             return reads_what_is_written(&it.children, is_here, is_written);
         }
-        let all = touches(std::slice::from_ref(node));
+        let all = Accesses::of(std::slice::from_ref(node));
         let mut here = all.iter().filter(|it| is_here(it.access));
-        let is_fine = *is_written || here.clone().all(|it| it.is_write);
-        *is_written |= matches!(node, Node::Assign(_)) && here.any(|it| it.is_write);
+        let is_fine = *is_written || here.clone().all(|it| it.role.is_write());
+        *is_written |= matches!(node, Node::Assign(_)) && here.any(|it| it.role.is_write());
         is_fine
     })
 }
@@ -369,15 +360,15 @@ fn is_inside_of_one(tree: &Tree, owner: &Path, variable: &Symbol, uses: &[Path])
 
 /// The positions that are touched within a tile, or while a front is at one position, where all loops over them are limited to it.
 fn window(
-    found: &[(&Access, Bounds)],
+    found: &[(Accessed<'_>, Bounds)],
     (dimension, shift): (usize, &Affine),
     position: &Symbol,
     tile: &Symbol,
 ) -> Option<Dimension> {
     let (mut lo, mut hi) = (i64::MAX, i64::MIN);
-    for (access, bounds) in found {
+    for (it, bounds) in found {
         let (start, end) = bounds.get(position)?;
-        let place = &access.index[dimension].known - shift;
+        let place = &it.access.index[dimension].known - shift;
         let beside = (&place - &Affine::symbol(position)).as_constant()?;
         lo = lo.min(part_beside(start, tile)? + beside);
         hi = hi.max(part_beside(end, tile)? + beside);
@@ -406,7 +397,7 @@ pub(super) fn accesses_of<'t>(
     owner: &Path,
     container: Handle<Container>,
     uses: &[Path],
-) -> Vec<(&'t Access, Bounds)> {
+) -> Vec<(Accessed<'t>, Bounds)> {
     let mut found = Vec::new();
     for path in uses {
         let loops = (owner.len() + 1..path.len()).filter_map(|depth| tree.loop_at(&path[..depth]));
@@ -423,20 +414,14 @@ fn collect<'t>(
     nodes: &'t [Node],
     bounds: &mut Bounds,
     container: Handle<Container>,
-    found: &mut Vec<(&'t Access, Bounds)>,
+    found: &mut Vec<(Accessed<'t>, Bounds)>,
 ) {
     for node in nodes {
-        let mut add = |access: &'t Access| {
+        node.each_own_access(&mut |role, access| {
             if access.container == container {
-                found.push((access, bounds.clone()));
+                found.push((Accessed { access, role }, bounds.clone()));
             }
-        };
-        if let Some(expr) = node.expression() {
-            accesses(expr, &mut add);
-        }
-        if let Some(target) = node.target() {
-            target.walk(&mut add);
-        }
+        });
         if let Node::Loop(it) = node {
             bounds.insert(it.variable.clone(), (it.start.clone(), it.end.clone()));
         }

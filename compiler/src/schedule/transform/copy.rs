@@ -5,8 +5,7 @@ use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
-use crate::schedule::analysis::dependence::touches;
-use crate::schedule::analysis::uses::Uses;
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Access, Assign, Container, ContainerKind, Node, Storage, Tree};
 use crate::space::{Axis, AxisSet};
 
@@ -79,11 +78,9 @@ fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<Vec<P
     if !is_field || array.axes != AxisSet::IJK || array.shape.len() != 3 {
         return refuse("is no field of three dimensions that is written");
     }
-    let writes = |node: &Node| {
-        touches(std::slice::from_ref(node)).iter().any(|it| it.is_write && it.access.container == field)
-    };
+    let writes = |node: &Node| Accesses::of(std::slice::from_ref(node)).has_write_of(field);
     let Some(first) = block.iter().position(writes) else { return refuse("is not written inside") };
-    let all = Uses::below(tree, owner);
+    let all = AccessPaths::below(tree, owner);
     let uses: Vec<Path> = all
         .paths(field)
         .iter()
@@ -96,12 +93,12 @@ fn may_copy(tree: &Tree, owner: &Path, field: Handle<Container>) -> Result<Vec<P
         return refuse("is written under a condition");
     }
     let found = accesses_of(tree, owner, field, &uses);
-    if found.iter().any(|(access, _)| access.index.iter().any(|it| it.found.is_some())) {
+    if found.iter().any(|(it, _)| it.access.index.iter().any(|it| it.found.is_some())) {
         return refuse("is touched where only the run tells");
     }
     let along_k = (Axis::K.index(), &array.shift[Axis::K.index()]);
     match swept(tree, owner, field, along_k, &uses) {
-        Some(levels) if levels > 1 && is_written_wherever_read(tree, owner, array, &found) => Ok(uses),
+        Some(levels) if levels > 1 && is_written_wherever_read(array, &found) => Ok(uses),
         Some(1) => refuse("is read at the level at hand alone"),
         _ => refuse("is no result of one sweep that it reads again"),
     }

@@ -2,7 +2,8 @@
 
 use super::refusal::name_of;
 use super::{Path, Refusal};
-use crate::schedule::analysis::dependence::{Distance, conflicts, distance, touches};
+use crate::schedule::analysis::accesses::Accesses;
+use crate::schedule::analysis::dependence::{Distance, conflicts, distance};
 use crate::schedule::nodes::{Loop, Node, Order, Storage, Tree};
 
 /// Turns `a { x y }` into `a { x } a { y }`, cutting before the child at `cut`.
@@ -38,10 +39,10 @@ pub fn may_distribute(tree: &Tree, it: &Loop, cut: usize) -> Result<(), Refusal>
         return Err(Refusal::new(format!("the loop over `{}` is not cut there", it.variable)));
     }
     let (before, behind) = it.children.split_at(cut);
-    let (first, second) = (touches(before), touches(behind));
+    let (first, second) = (Accesses::of(before), Accesses::of(behind));
     let about = |refusal: Refusal| Err(refusal.about(&behind[0]));
     // A value that lives in one iteration cannot be handed from one loop to another.
-    for one in &first {
+    for one in first.iter() {
         let container = &tree.containers[one.access.container];
         let lives_inside = match &container.storage {
             Storage::Register => true,

@@ -1,7 +1,7 @@
 //! Which loops threads, vector lanes, and the parts of a GPU carry out.
 
 use super::{Path, Refusal};
-use crate::schedule::analysis::dependence::touches;
+use crate::schedule::analysis::accesses::Accesses;
 use crate::schedule::nodes::{Loop, Node, Order, Placement, Tree};
 
 /// Gives the loop at `path` to threads, lanes, or a part of a GPU, or takes it back.
@@ -69,5 +69,5 @@ pub(in crate::schedule) fn has_loop(node: &Node) -> bool {
 
 /// Whether an index is checked inside.
 pub(in crate::schedule) fn may_end(it: &Loop) -> bool {
-    touches(&it.children).iter().any(|it| it.access.index.iter().any(|it| it.found.is_some()))
+    Accesses::of(&it.children).iter().any(|it| it.access.index.iter().any(|it| it.found.is_some()))
 }

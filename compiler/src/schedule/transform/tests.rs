@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::merge::{Ranges, merge};
 use super::{Path, Refusal, contract, copy, distribute, peel, placement, roll, split, swap, tile, unit};
-use crate::schedule::analysis::uses::{Uses, counted};
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Node, Placement, Tree};
 use crate::schedule::parse::parse;
 use crate::schedule::print::listing;
@@ -322,7 +322,7 @@ fn rows(range: &str) -> String {
 /// Gives each row its own `t`.
 fn with_rows_of_their_own(tree: &mut Tree) -> Result<(), Refusal> {
     let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-    let uses = Uses::of(tree);
+    let uses = AccessPaths::of(tree);
     contract::contract(tree, &first(&[0, 0]), t, uses.paths(t))
 }
 
@@ -501,7 +501,7 @@ fn stages(reads: &str) -> String {
 }
 
 fn in_tiles(tree: &mut Tree, outer: &Path, nodes: (usize, usize), rows: i64) -> Result<(), Refusal> {
-    let counts = counted(&tree.children);
+    let counts = Accesses::of(&tree.children).counts();
     tile::tile(tree, outer, nodes, Axis::J, rows, &counts).map(drop)
 }
 
@@ -580,7 +580,7 @@ fn rows_run_as_far_ahead_as_those_behind_them_need() {
     let with_ring = |tree: &mut Tree| {
         in_rows(tree)?;
         let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-        contract::contract(tree, &first(&[0]), t, Uses::of(tree).paths(t))
+        contract::contract(tree, &first(&[0]), t, AccessPaths::of(tree).paths(t))
     };
     assert!(
         after(&rows, with_ring)
@@ -592,7 +592,7 @@ fn rows_run_as_far_ahead_as_those_behind_them_need() {
         in_rows(&mut tree).expect("rows may follow each other");
         after(&body_of(&tree), |tree| {
             let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-            contract::contract(tree, &first(&[0, 0]), t, Uses::of(tree).paths(t))
+            contract::contract(tree, &first(&[0, 0]), t, AccessPaths::of(tree).paths(t))
         })
     };
     assert_eq!(own(&rows), "refused: `t` hands values from one iteration over `j_front` to the next\n");
@@ -614,7 +614,7 @@ fn of_levels_that_one_sweep_writes_and_reads_two_have_a_place() {
         );
         let found = after(&loops, |tree| {
             let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-            contract::contract(tree, &first(&[0]), t, Uses::of(tree).paths(t))
+            contract::contract(tree, &first(&[0]), t, AccessPaths::of(tree).paths(t))
         });
         let kept = "temporary t: float64[I + 4, K] shift [2, 0] along IK in j";
         assert!(found.starts_with(kept), "{found}");
@@ -689,7 +689,7 @@ fn an_array_is_contracted_where_no_iteration_sees_what_another_left() {
         let at = first(at);
         after(&rows.replace("VALUE", value), |tree| {
             let t = tree.containers.find(|it| it.name == "t").expect("it is there");
-            contract::contract(tree, &at, t, Uses::of(tree).paths(t))
+            contract::contract(tree, &at, t, AccessPaths::of(tree).paths(t))
         })
     };
     assert!(
@@ -713,7 +713,7 @@ fn an_array_is_contracted_where_no_iteration_sees_what_another_left() {
     let refused = |name: &str| {
         after(&rows.replace("VALUE", "1.0"), |tree| {
             let it = tree.containers.find(|it| it.name == name).expect("it is there");
-            contract::contract(tree, &first(&[0]), it, Uses::of(tree).paths(it))
+            contract::contract(tree, &first(&[0]), it, AccessPaths::of(tree).paths(it))
         })
     };
     assert_eq!(refused("b"), "refused: `b` is no temporary\n");

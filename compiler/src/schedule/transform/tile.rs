@@ -6,8 +6,8 @@ use super::contract::contract;
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
-use crate::schedule::analysis::dependence::{Distance, distance, touches};
-use crate::schedule::analysis::uses::{Counts, Uses, counted};
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses, Counts};
+use crate::schedule::analysis::dependence::{Distance, distance};
 use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Placement, Tree, Where};
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol, names};
@@ -91,7 +91,7 @@ pub fn tile(
     block.insert(first, Node::Loop(around));
     // What tiles compute for themselves is theirs: another tile computes the same element at another time.
     let owner: Path = outer.iter().copied().chain([first]).collect();
-    let uses = Uses::below(tree, &owner);
+    let uses = AccessPaths::below(tree, &owner);
     let arrays: Vec<_> = plan.private.iter().map(|&it| (it, tree.containers[it].clone())).collect();
     for &container in &plan.private {
         if let Err(refusal) = contract(tree, &owner, container, uses.paths(container)) {
@@ -189,7 +189,7 @@ pub(super) fn is_around(tree: &Tree, path: &Path, variable: &Symbol) -> bool {
 pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<Tiling, Refusal> {
     let position = crate::space::Symbol::new(axis.position_name());
     let found = stages(nodes, &position)?;
-    let inside = counted(nodes);
+    let inside = Accesses::of(nodes).counts();
     let is_own = |container: Handle<Container>| {
         tree.containers[container].kind == ContainerKind::Temporary
             && inside.get(&container) == counts.get(&container)
@@ -199,7 +199,7 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
     let mut written: BTreeMap<Handle<Container>, Vec<usize>> = BTreeMap::new();
     for (at, stage) in found.iter().enumerate() {
         let mut of_stage: BTreeMap<Handle<Container>, Use> = BTreeMap::new();
-        for touch in touches(&stage.node.children) {
+        for touch in Accesses::of(&stage.node.children).iter() {
             let container = touch.access.container;
             if tree.containers[container].shape.is_empty() {
                 continue;
@@ -209,12 +209,12 @@ pub fn plan(tree: &Tree, nodes: &[Node], axis: Axis, counts: &Counts) -> Result<
                 Distance::Exactly(at) => Some((at, at)),
                 Distance::Everywhere => None,
             };
-            let known = if touch.is_write { &mut it.writes } else { &mut it.reads };
+            let known = if touch.role.is_write() { &mut it.writes } else { &mut it.reads };
             *known = Some(match known.take() {
                 None => along,
                 Some(known) => known.zip(along).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))),
             });
-            if touch.is_write {
+            if touch.role.is_write() {
                 let writers = written.entry(container).or_default();
                 if writers.last() != Some(&at) {
                     writers.push(at);

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
-use crate::schedule::analysis::dependence::touches;
-use crate::schedule::analysis::uses::Uses;
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Access, Container, Node, Storage, Subscript, Tree};
-use crate::schedule::visit::accesses;
 use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Replaces a loop that runs once by its body.
@@ -33,7 +31,7 @@ pub fn drop_unit_loop(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     let around = (1..path.len()).rev().find_map(|depth| tree.loop_at(&path[..depth]));
     let around = around.map(|it| it.variable.clone());
     if !arrays.is_empty() {
-        let uses = Uses::of(tree);
+        let uses = AccessPaths::of(tree);
         let is_inside = |array: &Handle<Container>| uses.paths(*array).iter().all(|it| it.starts_with(path));
         if around.is_none() || !arrays.iter().all(is_inside) {
             return Err(Refusal::new(format!("arrays live in an iteration over `{variable}`")));
@@ -60,9 +58,9 @@ pub fn drop_unit_loop(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
 
 /// The arrays of an iteration of the loop at `path`, which counts `variable`.
 fn private_arrays(tree: &Tree, path: &Path, variable: &Symbol) -> BTreeSet<Handle<Container>> {
-    let inside = touches(tree.block(path).unwrap_or_default()).into_iter().map(|it| it.access.container);
+    let inside = Accesses::of(tree.block(path).unwrap_or_default());
     let is_private = |it: &Handle<Container>| matches!(&tree.containers[*it].storage, Storage::Private(owner) if owner == variable);
-    inside.filter(is_private).collect()
+    inside.iter().map(|it| it.access.container).filter(is_private).collect()
 }
 
 /// Whether something inside needs the variable itself.
@@ -81,12 +79,9 @@ fn asks_for(node: &Node, variable: &Symbol, axis: Axis) -> bool {
     };
     let finds = |it: &Access| it.index.iter().any(|it| it.found.is_some());
     let mut in_access = false;
-    if let Some(expr) = node.expression() {
-        accesses(expr, &mut |it| in_access |= finds(it));
-    }
+    node.each_own_access(&mut |_, it| in_access |= finds(it));
     own || in_access
         || node.expression().is_some_and(in_expr)
-        || node.target().is_some_and(finds)
         || node.children().into_iter().any(|it| asks_for(it, variable, axis))
 }
 

@@ -7,6 +7,7 @@ use super::{Context, Graph};
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::schedule::nodes::{self as schedule, Access, Assign, Loop, Placement};
+use crate::schedule::visit::numbering::Numbered;
 use crate::sdfg::nodes::{
     At, Connector, Container, Edge, Found, Input, Map, MapParam, Memlet, Node, NodeKind, Operand, Range,
     Schedule, State, Tasklet, Volume,
@@ -62,7 +63,7 @@ impl Scope {
 
 impl StateBuilder {
     /// Adds a statement or a parallel loop.
-    pub(super) fn add<'c>(&mut self, graph: &mut Graph<'c>, node: &'c schedule::Node) {
+    pub(super) fn add<'c>(&mut self, graph: &mut Graph<'c>, node: Numbered<'c>) {
         let mut scope = std::mem::take(&mut self.scope);
         self.add_to(&mut scope, graph, node);
         self.scope = scope;
@@ -76,12 +77,12 @@ impl StateBuilder {
         self.state
     }
 
-    fn add_to<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, node: &'c schedule::Node) {
-        match node {
+    fn add_to<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, node: Numbered<'c>) {
+        match node.it {
             schedule::Node::Assign(it) => self.add_tasklet(scope, graph, it),
             schedule::Node::Loop(it) => {
                 let effects = graph.context.effects(node);
-                self.add_map(scope, graph, it, &effects);
+                self.add_map(scope, graph, node.as_part(it), &effects);
             }
             schedule::Node::If(_)
             | schedule::Node::While(_)
@@ -121,7 +122,7 @@ impl StateBuilder {
         &mut self,
         scope: &mut Scope,
         graph: &mut Graph<'c>,
-        outermost: &'c Loop,
+        outermost: Numbered<'c, Loop>,
         effects: &Effects,
     ) {
         let context = graph.context;
@@ -133,7 +134,7 @@ impl StateBuilder {
         let mut inner = Scope { entry: Some(entry), ..Scope::default() };
         if context.is_one_scope(innermost) {
             let before = graph.enter(&innermost.children);
-            for node in &innermost.children {
+            for node in context.numbering.nodes(innermost.block(&innermost.it.children)) {
                 self.add_to(&mut inner, graph, node);
             }
             graph.leave(before);
@@ -234,8 +235,8 @@ impl StateBuilder {
     }
 
     /// Adds the body of `it` as a graph of its own, which gets whole containers.
-    fn add_nested<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, it: &'c Loop) {
-        let effects = Effects::of_all(graph.context, &it.children);
+    fn add_nested<'c>(&mut self, scope: &mut Scope, graph: &mut Graph<'c>, it: Numbered<'c, Loop>) {
+        let effects = Effects::of_all(graph.context, it.block(&it.it.children));
         let nested = graph.nested(it, &effects);
         let (inputs, outputs) = (nested.inputs.clone(), nested.outputs.clone());
         let whole = |name: &String| {
@@ -409,10 +410,16 @@ fn free_name(graph: &Graph<'_>, taken: &[Connector], found: &[Found], wanted: &s
 /// The loops from `outermost` in that one map can hold, and the innermost of them.
 ///
 /// One that has arrays of its own in each iteration is the innermost.
-fn perfect_nest<'t>(context: &Context<'_>, outermost: &'t Loop) -> (Vec<MapParam>, &'t Loop) {
-    let mut params = vec![param(outermost)];
+fn perfect_nest<'t>(
+    context: &Context<'t>,
+    outermost: Numbered<'t, Loop>,
+) -> (Vec<MapParam>, Numbered<'t, Loop>) {
+    let mut params = vec![param(&outermost)];
     let mut innermost = outermost;
-    while let [schedule::Node::Loop(next)] = innermost.children.as_slice() {
+    loop {
+        let mut inside = context.numbering.nodes(innermost.block(&innermost.it.children));
+        let (Some(only), None) = (inside.next(), inside.next()) else { break };
+        let schedule::Node::Loop(next) = only.it else { break };
         let is_free = |size: &crate::space::Size| {
             params.iter().all(|it| !crate::sdfg::subset::mentions(size, &it.symbol))
         };
@@ -426,7 +433,7 @@ fn perfect_nest<'t>(context: &Context<'_>, outermost: &'t Loop) -> (Vec<MapParam
             break;
         }
         params.push(param(next));
-        innermost = next;
+        innermost = only.as_part(next);
     }
     (params, innermost)
 }

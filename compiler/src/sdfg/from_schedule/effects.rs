@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::marker::PhantomData;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::Context;
-use crate::entity::Handle;
-use crate::schedule::nodes::{Access, Container, Expr, Loop, Node, Storage, Subscript, Tree};
-use crate::schedule::visit::accesses;
+use crate::entity::{Handle, SideTable};
+use crate::schedule::analysis::accesses::{Accesses, Counts};
+use crate::schedule::nodes::{Access, Container, Loop, Node, Storage, Subscript, Tree};
+use crate::schedule::visit::numbering::{Numbered, NumberedBlock};
 use crate::sdfg::nodes::Range;
 use crate::sdfg::subset::{are_disjoint, clipped, holds, propagated, union};
 use crate::space::{Affine, Size, Symbol};
@@ -33,61 +33,54 @@ pub(super) struct Effects {
     certain: BTreeSet<(Handle<Container>, usize)>,
 }
 
-/// What was found out before about parts of the tree: each is asked about by every scope around it.
-///
-/// Parts are told apart by where they lie: the tree is borrowed as long as this lives, so none can take
-/// the place of another.
+/// What was found out before about nodes of the tree: each is asked about by every scope around it.
 #[derive(Debug)]
-pub(super) struct Memo<'t, Part, Fact> {
-    known: RefCell<FxHashMap<*const Part, Fact>>,
-    tree: PhantomData<&'t Part>,
+pub(super) struct Memo<Fact> {
+    known: RefCell<SideTable<Node, Fact>>,
 }
 
-impl<Part, Fact> Default for Memo<'_, Part, Fact> {
+impl<Fact> Default for Memo<Fact> {
     fn default() -> Self {
-        Self { known: RefCell::default(), tree: PhantomData }
+        Self { known: RefCell::default() }
     }
 }
 
-impl<'t, Part, Fact: Clone> Memo<'t, Part, Fact> {
-    pub(super) fn get_or(&self, part: &'t Part, compute: impl FnOnce() -> Fact) -> Fact {
-        let key = std::ptr::from_ref(part);
-        if let Some(known) = self.known.borrow().get(&key) {
+impl<Fact: Clone> Memo<Fact> {
+    pub(super) fn get_or(&self, node: Handle<Node>, compute: impl FnOnce() -> Fact) -> Fact {
+        if let Some(known) = self.known.borrow().get(node) {
             return known.clone();
         }
         let fact = compute();
-        self.known.borrow_mut().insert(key, fact.clone());
+        self.known.borrow_mut().insert(node, fact.clone());
         fact
     }
 }
 
 impl Effects {
     /// The effects of nodes that run one after the other.
-    pub(super) fn of_all<'t>(cx: &Context<'t>, nodes: &'t [Node]) -> Self {
+    pub(super) fn of_all<'t>(cx: &Context<'t>, nodes: NumberedBlock<'t>) -> Self {
         let mut all = Self::default();
-        for node in nodes {
+        for node in cx.numbering.nodes(nodes) {
             all.then(&Self::of(cx, node), Certainty::Always);
         }
         all
     }
 
     /// The effects of one node.
-    pub(super) fn of<'t>(cx: &Context<'t>, node: &'t Node) -> Rc<Self> {
-        cx.effects.get_or(node, || Rc::new(Self::computed(cx, node)))
+    pub(super) fn of<'t>(cx: &Context<'t>, node: Numbered<'t>) -> Rc<Self> {
+        cx.effects.get_or(node.handle, || Rc::new(Self::computed(cx, node)))
     }
 
-    fn computed<'t>(cx: &Context<'t>, node: &'t Node) -> Self {
+    fn computed<'t>(cx: &Context<'t>, node: Numbered<'t>) -> Self {
         let mut effects = Self::default();
-        match node {
-            Node::Assign(assign) => {
-                effects.read(cx, &assign.value);
-                effects.write(cx, &assign.target);
-            }
-            Node::Loop(it) => effects = Self::of_loop(cx, it),
+        effects.reads_of(cx, &node);
+        match node.it {
+            Node::Assign(assign) => effects.write(cx, &assign.target),
+            Node::Loop(it) => effects = Self::of_loop(cx, node.as_part(it)),
             Node::If(it) => {
-                effects.read(cx, &it.condition);
-                let then = Self::of_all(cx, &it.then);
-                let otherwise = Self::of_all(cx, &it.otherwise);
+                let in_then = node.block(&it.then);
+                let then = Self::of_all(cx, in_then);
+                let otherwise = Self::of_all(cx, cx.numbering.block_behind(in_then, &it.otherwise));
                 let in_both: Vec<Touched> =
                     then.certain_writes().filter(|it| otherwise.covers(it)).cloned().collect();
                 // Neither branch sees what the other wrote.
@@ -102,20 +95,23 @@ impl Effects {
                 }
             }
             Node::While(it) => {
-                effects.read(cx, &it.condition);
-                effects.then(&Self::of_all(cx, &it.body), Certainty::Perhaps);
+                effects.then(&Self::of_all(cx, node.block(&it.body)), Certainty::Perhaps);
             }
-            Node::Region(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
-            Node::Where(it) => effects.then(&Self::of_all(cx, &it.children), Certainty::Perhaps),
+            Node::Region(it) => {
+                effects.then(&Self::of_all(cx, node.block(&it.children)), Certainty::Perhaps);
+            }
+            Node::Where(it) => {
+                effects.then(&Self::of_all(cx, node.block(&it.children)), Certainty::Perhaps);
+            }
         }
         effects
     }
 
     /// The effects of all iterations, without what only one iteration sees.
-    fn of_loop<'t>(cx: &Context<'t>, it: &'t Loop) -> Self {
+    fn of_loop<'t>(cx: &Context<'t>, it: Numbered<'t, Loop>) -> Self {
         let Context { tree, uses, .. } = cx;
         let mut effects = Self::default();
-        let body = Self::of_all(cx, &it.children);
+        let body = Self::of_all(cx, it.block(&it.it.children));
         let over = Range::new(it.start.clone(), it.end.clone());
         let inside = cx.uses_of(it);
         let spread = |touched: &Touched| Touched {
@@ -131,7 +127,7 @@ impl Effects {
         let is_seen = |touched: &Touched| !uses.is_private(cx, touched.container, &inside);
         effects.reads = body.reads.iter().filter(|it| is_seen(it)).map(spread).collect();
         for (at, touched) in body.writes.iter().enumerate().filter(|(_, it)| is_seen(it)) {
-            if body.is_certain(at) && touches_all(touched, it) {
+            if body.is_certain(at) && touches_all(touched, &it) {
                 effects.push_certain(spread(touched));
             } else {
                 effects.writes.push(spread(touched));
@@ -140,8 +136,13 @@ impl Effects {
         effects
     }
 
-    fn read(&mut self, cx: &Context<'_>, expr: &Expr) {
-        accesses(expr, &mut |access| self.read_element(cx, access));
+    /// What a node itself reads.
+    fn reads_of(&mut self, cx: &Context<'_>, node: &Node) {
+        node.each_own_access(&mut |role, access| {
+            if !role.is_write() {
+                self.read_element(cx, access);
+            }
+        });
     }
 
     fn read_element(&mut self, cx: &Context<'_>, access: &Access) {
@@ -152,11 +153,6 @@ impl Effects {
     }
 
     fn write(&mut self, cx: &Context<'_>, target: &Access) {
-        target.walk(&mut |access| {
-            if !std::ptr::eq(access, target) {
-                self.read_element(cx, access);
-            }
-        });
         let touched = Touched::element(cx.tree, target);
         // Of a range that an index is found in, one element is written.
         if target.index.iter().all(|it| it.found.is_none()) {
@@ -280,77 +276,49 @@ pub(super) fn range(at: &Subscript, size: &Size) -> Range {
     }
 }
 
-/// How often each container is accessed in a part of the tree.
+/// What a part of the tree accesses, and which loops are in it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uses {
-    accesses: BTreeMap<Handle<Container>, usize>,
-    /// The variables of the loops in this part.
+pub(super) struct Inside {
+    counts: Counts,
+    /// The variables of the loops.
     variables: BTreeSet<Symbol>,
 }
 
-impl Uses {
+impl Inside {
     pub(super) fn of_all(nodes: &[Node]) -> Self {
-        let mut uses = Self::default();
-        uses.add(nodes);
-        uses
+        let mut variables = BTreeSet::new();
+        for node in nodes {
+            node.walk(&mut |it| {
+                if let Node::Loop(it) = it {
+                    variables.insert(it.variable.clone());
+                }
+            });
+        }
+        Self { counts: Accesses::of(nodes).counts(), variables }
     }
 
-    /// Those of all iterations of a loop.
+    /// All iterations of a loop.
     pub(super) fn of_loop(it: &Loop) -> Self {
-        let mut uses = Self::of_all(&it.children);
-        uses.variables.insert(it.variable.clone());
-        uses
+        let mut inside = Self::of_all(&it.children);
+        inside.variables.insert(it.variable.clone());
+        inside
     }
 
     /// The containers that are accessed, in their order.
     pub(super) fn containers(&self) -> impl Iterator<Item = Handle<Container>> {
-        self.accesses.keys().copied()
+        self.counts.keys().copied()
     }
 
-    /// Whether nothing outside of a loop with the uses `inside` sees what it leaves in a container, and it nothing
-    /// from outside. `self` are the uses of the whole tree.
-    pub(super) fn is_private(&self, cx: &Context<'_>, container: Handle<Container>, inside: &Uses) -> bool {
+    /// Whether nothing outside of a loop, which `inside` tells of, sees what it leaves in a container, and it nothing
+    /// from outside. `self` is the whole tree.
+    pub(super) fn is_private(&self, cx: &Context<'_>, container: Handle<Container>, inside: &Inside) -> bool {
         match &cx.tree.containers[container].storage {
             // Each loop over that variable has its own: of a loop that was split, each part.
             Storage::Private(variable) => inside.variables.contains(variable),
             Storage::Register if !cx.handed_on.contains(&container) => true,
-            Storage::Register => self.accesses.get(&container) == inside.accesses.get(&container),
+            Storage::Register => self.counts.get(&container) == inside.counts.get(&container),
             Storage::Caller | Storage::Heap => false,
         }
-    }
-
-    pub(super) fn add(&mut self, nodes: &[Node]) {
-        for node in nodes {
-            match node {
-                Node::Loop(it) => {
-                    self.variables.insert(it.variable.clone());
-                    self.add(&it.children);
-                }
-                Node::Region(it) => self.add(&it.children),
-                Node::Where(it) => self.add(&it.children),
-                Node::If(it) => {
-                    self.add_expr(&it.condition);
-                    self.add(&it.then);
-                    self.add(&it.otherwise);
-                }
-                Node::While(it) => {
-                    self.add_expr(&it.condition);
-                    self.add(&it.body);
-                }
-                Node::Assign(it) => {
-                    self.add_expr(&it.value);
-                    it.target.walk(&mut |access| self.add_access(access));
-                }
-            }
-        }
-    }
-
-    pub(super) fn add_expr(&mut self, expr: &Expr) {
-        accesses(expr, &mut |access| self.add_access(access));
-    }
-
-    fn add_access(&mut self, access: &Access) {
-        *self.accesses.entry(access.container).or_default() += 1;
     }
 }
 
@@ -376,18 +344,15 @@ struct Written<'a> {
 impl Written<'_> {
     fn block(&mut self, nodes: &[Node]) {
         for node in nodes {
-            if let Some(expr) = node.expression() {
-                accesses(expr, &mut |access| self.read(access));
-            }
-            match node {
-                Node::Assign(it) => {
-                    it.target.walk(&mut |access| {
-                        if !std::ptr::eq(access, &it.target) {
-                            self.read(access);
-                        }
-                    });
-                    self.write(it.target.container);
+            node.each_own_access(&mut |role, access| {
+                if role.is_write() {
+                    self.write(access.container);
+                } else {
+                    self.read(access);
                 }
+            });
+            match node {
+                Node::Assign(_) => {}
                 Node::If(it) => {
                     let in_then = self.branch(&it.then);
                     let in_otherwise: FxHashSet<_> = self.branch(&it.otherwise).into_iter().collect();
@@ -425,7 +390,10 @@ impl Written<'_> {
     }
 
     fn read(&mut self, access: &Access) {
-        let is_register = self.tree.containers[access.container].storage == Storage::Register;
+        let is_register = match &self.tree.containers[access.container].storage {
+            Storage::Register => true,
+            Storage::Private(_) | Storage::Caller | Storage::Heap => false,
+        };
         if is_register && !self.written.contains(&access.container) {
             self.found.insert(access.container);
         }

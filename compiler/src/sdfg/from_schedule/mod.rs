@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use self::dataflow::StateBuilder;
-use self::effects::{Effects, Memo, Order, Uses, handed_on};
+use self::effects::{Effects, Inside, Memo, Order, handed_on};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
     LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
@@ -19,23 +19,25 @@ use super::nodes::{
 use crate::diag::Span;
 use crate::entity::{Arena, Handle};
 use crate::expr::{Expr, ExprKind};
+use crate::schedule::analysis::accesses::Accesses;
 use crate::schedule::nodes as schedule;
 use crate::schedule::nodes::{Access, If, Loop, Node, Order as LoopKind, RegionScope, Tree, Where};
-use crate::schedule::visit::accesses;
+use crate::schedule::visit::numbering::{Numbered, NumberedBlock, Numbering};
 use crate::space::{Affine, Axis, Level, Size, Symbol};
 use crate::types::{BinaryOp, DType};
 
 /// Lowers a whole schedule tree.
 #[must_use]
 pub fn lower(tree: &Tree) -> Sdfg {
-    let uses = Uses::of_all(&tree.children);
+    let uses = Inside::of_all(&tree.children);
     let owners = tree.containers.iter().filter_map(|(_, it)| match &it.storage {
         schedule::Storage::Private(variable) => Some(variable.clone()),
-        _ => None,
+        schedule::Storage::Caller | schedule::Storage::Heap | schedule::Storage::Register => None,
     });
     let owners = owners.collect();
     let context = Context {
         tree,
+        numbering: Numbering::of(tree),
         uses,
         handed_on: handed_on(tree),
         owners,
@@ -45,7 +47,8 @@ pub fn lower(tree: &Tree) -> Sdfg {
         one_scopes: Memo::default(),
     };
     let mut graph = Graph::new(&context, Vec::new());
-    let own = context.own(&tree.children);
+    let root = context.numbering.root(tree);
+    let own = context.own(root);
     // Arguments that no statement touches stay: they are part of the signature.
     for (handle, container) in tree.containers.iter() {
         let is_argument =
@@ -55,7 +58,7 @@ pub fn lower(tree: &Tree) -> Sdfg {
         }
     }
     context.registers_outside_maps(&tree.children, &mut graph.taken);
-    let region = graph.region(&tree.children);
+    let region = graph.region(root);
     let symbols = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
     graph.finish(tree.name.clone(), tree.span, symbols, region)
 }
@@ -63,54 +66,63 @@ pub fn lower(tree: &Tree) -> Sdfg {
 /// What holds for the whole lowering.
 struct Context<'t> {
     tree: &'t Tree,
-    uses: Uses,
+    numbering: Numbering,
+    /// The whole tree.
+    uses: Inside,
     /// The registers whose value may come from outside of the loop that reads it.
     handed_on: BTreeSet<Handle<schedule::Container>>,
     /// The variables of the loops that have arrays of their own in each iteration.
     owners: BTreeSet<Symbol>,
-    effects: Memo<'t, Node, Rc<Effects>>,
+    effects: Memo<Rc<Effects>>,
     /// The same with one subset per container.
-    merged: Memo<'t, Node, Rc<Effects>>,
-    uses_of: Memo<'t, Loop, Rc<Uses>>,
+    merged: Memo<Rc<Effects>>,
+    uses_of: Memo<Rc<Inside>>,
     /// Whether one scope of data flow can hold the body of a loop.
-    one_scopes: Memo<'t, Loop, bool>,
+    one_scopes: Memo<bool>,
 }
 
 impl<'t> Context<'t> {
     /// What a node of a state does, as data flow around it sees it.
-    fn effects(&self, node: &'t Node) -> Rc<Effects> {
-        match node {
+    fn effects(&self, node: Numbered<'t>) -> Rc<Effects> {
+        match node.it {
             Node::Assign(_) => Effects::of(self, node),
-            _ => self.merged.get_or(node, || Rc::new(Effects::of(self, node).merged(self.tree))),
+            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => {
+                let merged = || Rc::new(Effects::of(self, node).merged(self.tree));
+                self.merged.get_or(node.handle, merged)
+            }
         }
     }
 
     /// The uses in all iterations of a loop.
-    fn uses_of(&self, it: &'t Loop) -> Rc<Uses> {
-        self.uses_of.get_or(it, || Rc::new(Uses::of_loop(it)))
+    fn uses_of(&self, it: Numbered<'t, Loop>) -> Rc<Inside> {
+        self.uses_of.get_or(it.handle, || Rc::new(Inside::of_loop(&it)))
     }
 
     /// Whether one scope of data flow can hold the body of a loop.
     ///
     /// Not where an array lives in each iteration: that takes a graph of its own.
-    fn is_one_scope(&self, it: &'t Loop) -> bool {
+    fn is_one_scope(&self, it: Numbered<'t, Loop>) -> bool {
         let is_one = || {
             let mut order = Order::default();
             !self.owners.contains(&it.variable)
-                && it.children.iter().all(|node| is_dataflow(node) && order.admit(self.effects(node)))
+                && self
+                    .numbering
+                    .nodes(it.block(&it.it.children))
+                    .all(|node| is_dataflow(&node) && order.admit(self.effects(node)))
         };
-        self.one_scopes.get_or(it, is_one)
+        self.one_scopes.get_or(it.handle, is_one)
     }
 
     /// The registers that statements right in a block use, and that no loop takes from outside.
     fn registers_in(&self, nodes: &[Node]) -> Vec<Handle<schedule::Container>> {
         let statements = nodes.iter().filter(|it| !matches!(it, Node::Loop(_)));
-        let mut touched = Uses::default();
-        statements.for_each(|it| touched.add(std::slice::from_ref(it)));
-        let is_register = |it: &Handle<schedule::Container>| {
-            self.tree.containers[*it].storage == schedule::Storage::Register && !self.handed_on.contains(it)
+        let touched: BTreeSet<_> =
+            statements.flat_map(|it| Accesses::of(std::slice::from_ref(it)).counts().into_keys()).collect();
+        let is_register = |it: &Handle<schedule::Container>| match &self.tree.containers[*it].storage {
+            schedule::Storage::Register => !self.handed_on.contains(it),
+            schedule::Storage::Private(_) | schedule::Storage::Caller | schedule::Storage::Heap => false,
         };
-        touched.containers().filter(is_register).collect()
+        touched.into_iter().filter(is_register).collect()
     }
 
     /// The same for all that is not inside of a parallel loop.
@@ -118,7 +130,7 @@ impl<'t> Context<'t> {
         found.extend(self.registers_in(nodes));
         for node in nodes {
             if let Node::Loop(it) = node
-                && it.order != LoopKind::Parallel
+                && !is_parallel(it)
             {
                 self.registers_outside_maps(&it.children, found);
             }
@@ -127,38 +139,35 @@ impl<'t> Context<'t> {
 
     /// The containers that a graph of these nodes has: all that they touch, but for
     /// what belongs to a graph inside.
-    fn own(&self, nodes: &'t [Node]) -> BTreeSet<Handle<schedule::Container>> {
+    fn own(&self, nodes: NumberedBlock<'t>) -> BTreeSet<Handle<schedule::Container>> {
         let mut own = BTreeSet::new();
         self.add_own(nodes, &mut own);
         own
     }
 
-    fn add_own(&self, nodes: &'t [Node], own: &mut BTreeSet<Handle<schedule::Container>>) {
-        for node in nodes {
-            if let Some(expr) = node.expression() {
-                accesses(expr, &mut |access| {
-                    own.insert(access.container);
-                });
-            }
-            match node {
-                Node::Loop(it) if it.order != LoopKind::Parallel || self.is_one_scope(it) => {
-                    self.add_own(&it.children, own);
+    fn add_own(&self, nodes: NumberedBlock<'t>, own: &mut BTreeSet<Handle<schedule::Container>>) {
+        for node in self.numbering.nodes(nodes) {
+            node.each_own_access(&mut |_, access| {
+                own.insert(access.container);
+            });
+            match node.it {
+                Node::Loop(it) if !is_parallel(it) || self.is_one_scope(node.as_part(it)) => {
+                    self.add_own(node.block(&it.children), own);
                 }
                 Node::Loop(it) => {
-                    let inside = self.uses_of(it);
+                    let inside = self.uses_of(node.as_part(it));
                     let is_private = |it| self.uses.is_private(self, it, &inside);
                     own.extend(inside.containers().filter(|&it| !is_private(it)));
                 }
-                Node::Region(it) => self.add_own(&it.children, own),
-                Node::Where(it) => self.add_own(&it.children, own),
+                Node::Region(it) => self.add_own(node.block(&it.children), own),
+                Node::Where(it) => self.add_own(node.block(&it.children), own),
                 Node::If(it) => {
-                    self.add_own(&it.then, own);
-                    self.add_own(&it.otherwise, own);
+                    let then = node.block(&it.then);
+                    self.add_own(then, own);
+                    self.add_own(self.numbering.block_behind(then, &it.otherwise), own);
                 }
-                Node::While(it) => self.add_own(&it.body, own),
-                Node::Assign(it) => it.target.walk(&mut |access| {
-                    own.insert(access.container);
-                }),
+                Node::While(it) => self.add_own(node.block(&it.body), own),
+                Node::Assign(_) => {}
             }
         }
     }
@@ -216,7 +225,9 @@ impl<'c> Graph<'c> {
                 let dimensions = from.axes.iter().map(|axis| axis.to_string()).chain(data);
                 Strides::Given(dimensions.map(symbol).collect())
             }
-            _ => Strides::Packed,
+            schedule::ContainerKind::Scalar
+            | schedule::ContainerKind::Temporary
+            | schedule::ContainerKind::Local => Strides::Packed,
         };
         let container = Container {
             name: from.name.clone(),
@@ -298,16 +309,16 @@ impl<'c> Graph<'c> {
     }
 
     /// The blocks that carry out nodes one after the other.
-    fn region(&mut self, nodes: &'c [Node]) -> ControlFlowRegion {
+    fn region(&mut self, nodes: NumberedBlock<'c>) -> ControlFlowRegion {
         let mut blocks = Vec::new();
         self.add_blocks(nodes, &mut blocks);
         ControlFlowRegion::sequence(blocks)
     }
 
-    fn add_blocks(&mut self, nodes: &'c [Node], blocks: &mut Vec<Block>) {
+    fn add_blocks(&mut self, nodes: NumberedBlock<'c>, blocks: &mut Vec<Block>) {
         let mut open: Option<(StateBuilder, Order)> = None;
-        for node in nodes {
-            if is_dataflow(node) {
+        for node in self.context.numbering.nodes(nodes) {
+            if is_dataflow(&node) {
                 let effects = self.context.effects(node);
                 if let Some((state, order)) = &mut open
                     && order.admit(Rc::clone(&effects))
@@ -336,12 +347,12 @@ impl<'c> Graph<'c> {
         }
     }
 
-    fn add_control_flow(&mut self, node: &'c Node, blocks: &mut Vec<Block>) {
-        let (kind, label) = match node {
+    fn add_control_flow(&mut self, node: Numbered<'c>, blocks: &mut Vec<Block>) {
+        let (kind, label) = match node.it {
             Node::Loop(it) => {
                 self.variables.push((it.axis, it.variable.clone()));
                 let label = self.label("loop");
-                let body = self.region(&it.children);
+                let body = self.region(node.block(&it.children));
                 self.variables.pop();
                 let order = match it.order {
                     LoopKind::Descending => LoopOrder::Descending,
@@ -355,29 +366,29 @@ impl<'c> Graph<'c> {
             Node::While(it) => {
                 let label = self.label("while");
                 let condition = self.condition(&it.condition);
-                let body = self.region(&it.body);
+                let body = self.region(node.block(&it.body));
                 (BlockKind::While(WhileLoop { condition, body, origin: it.origin.clone() }), label)
             }
             Node::If(it) => {
                 let label = self.label("if");
-                (BlockKind::Conditional(self.conditional(it)), label)
+                (BlockKind::Conditional(self.conditional(node.as_part(it))), label)
             }
             Node::Region(it) => match self.region_condition(it) {
                 Some(condition) => {
                     let label = self.label("region");
-                    let body = self.region(&it.children);
+                    let body = self.region(node.block(&it.children));
                     let branches = vec![Branch { condition, body, origin: it.origin.clone() }];
                     (BlockKind::Conditional(ConditionalBlock { branches, otherwise: None }), label)
                 }
-                None => return self.add_blocks(&it.children, blocks),
+                None => return self.add_blocks(node.block(&it.children), blocks),
             },
             Node::Where(it) => {
                 let Some(origin) = node.first_origin().cloned() else { return };
                 let Some(condition) = limits(it, origin.span()) else {
-                    return self.add_blocks(&it.children, blocks);
+                    return self.add_blocks(node.block(&it.children), blocks);
                 };
                 let label = self.label("where");
-                let body = self.region(&it.children);
+                let body = self.region(node.block(&it.children));
                 let branches = vec![Branch { condition, body, origin }];
                 (BlockKind::Conditional(ConditionalBlock { branches, otherwise: None }), label)
             }
@@ -387,17 +398,22 @@ impl<'c> Graph<'c> {
     }
 
     /// A chain of `elif` is one block with a branch for each.
-    fn conditional(&mut self, first: &'c If) -> ConditionalBlock {
+    fn conditional(&mut self, first: Numbered<'c, If>) -> ConditionalBlock {
+        let numbering = &self.context.numbering;
         let mut branches = Vec::new();
         let mut next = first;
         loop {
             let condition = self.condition(&next.condition);
-            let body = self.region(&next.then);
+            let then = next.block(&next.it.then);
+            let body = self.region(then);
             branches.push(Branch { condition, body, origin: next.origin.clone() });
-            match next.otherwise.as_slice() {
-                [] => return ConditionalBlock { branches, otherwise: None },
-                [Node::If(elif)] => next = elif,
-                otherwise => {
+            let otherwise = numbering.block_behind(then, &next.it.otherwise);
+            let mut inside = numbering.nodes(otherwise);
+            let (first, second) = (inside.next(), inside.next());
+            match (first.map(|it| (it, it.it)), second) {
+                (None, _) => return ConditionalBlock { branches, otherwise: None },
+                (Some((node, Node::If(elif))), None) => next = node.as_part(elif),
+                (Some(_), _) => {
                     let otherwise = Some(self.region(otherwise));
                     return ConditionalBlock { branches, otherwise };
                 }
@@ -433,15 +449,16 @@ impl<'c> Graph<'c> {
     }
 
     /// The body of a loop as a graph of its own. `effects` are those of the body.
-    fn nested(&mut self, it: &'c Loop, effects: &Effects) -> NestedSdfg {
+    fn nested(&mut self, it: Numbered<'c, Loop>, effects: &Effects) -> NestedSdfg {
         let inside = self.context.uses_of(it);
         let mut inner = Graph::new(self.context, self.variables.clone());
-        for handle in self.context.own(&it.children) {
+        let body = it.block(&it.it.children);
+        for handle in self.context.own(body) {
             let is_private = self.context.uses.is_private(self.context, handle, &inside);
             inner.declare(handle, is_private);
         }
         self.context.registers_outside_maps(&it.children, &mut inner.taken);
-        let region = inner.region(&it.children);
+        let region = inner.region(body);
         let sizes = Axis::ALL.iter().map(|axis| Symbol::new(axis.name())).collect();
         let name = format!("{}_body", self.label("map"));
         let sdfg = inner.finish(name, self.context.tree.span, sizes, region);
@@ -523,11 +540,19 @@ fn joined(op: BinaryOp, tests: impl IntoIterator<Item = Condition>) -> Option<Co
     })
 }
 
+/// Whether the iterations of a loop have no order.
+fn is_parallel(it: &Loop) -> bool {
+    match it.order {
+        LoopKind::Parallel => true,
+        LoopKind::Ascending | LoopKind::Descending => false,
+    }
+}
+
 /// Whether a node can stand in a state: it is a statement, or a loop whose iterations have no order.
 fn is_dataflow(node: &Node) -> bool {
     match node {
         Node::Assign(_) => true,
-        Node::Loop(it) => it.order == LoopKind::Parallel,
+        Node::Loop(it) => is_parallel(it),
         Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => false,
     }
 }

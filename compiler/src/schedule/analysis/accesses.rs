@@ -1,0 +1,194 @@
+//! Who accesses which container of a schedule tree, and what for.
+//!
+//! The visitor tells the roles. [`Accesses`] are those of some nodes in textual order; [`Counts`] how often each
+//! container is accessed, which tells whether some nodes hold all its accesses; [`AccessPaths`] the statements that
+//! access each container, by handles of the tree: their paths.
+//!
+//! ```text
+//! for k in [0, K) ascending:
+//!   if c > 0.0:
+//!     b[k] = a[{n[k]}]
+//! ```
+//!
+//! has `condition c`, `index n[k]`, `read a[{n[k]}]` and `write b[k]`, each once, all by the statement at the path 0.0.
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use crate::entity::Handle;
+use crate::schedule::nodes::{Access, Container, Node, Tree};
+use crate::schedule::visit::Role;
+use crate::schedule::visit::place::Path;
+
+/// All accesses of some nodes, in textual order: of a statement what it reads before what it writes, and what finds
+/// an element before the element.
+#[derive(Clone, Debug, Default)]
+pub struct Accesses<'t> {
+    all: Vec<Accessed<'t>>,
+}
+
+/// An access with what it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Accessed<'t> {
+    pub access: &'t Access,
+    pub role: Role,
+}
+
+/// How often each container is accessed.
+pub type Counts = BTreeMap<Handle<Container>, usize>;
+
+impl<'t> Accesses<'t> {
+    /// Those of nodes and of all that is inside.
+    #[must_use]
+    pub fn of(nodes: &'t [Node]) -> Self {
+        let mut all = Vec::new();
+        for node in nodes {
+            node.walk(&mut |it| it.each_own_access(&mut |role, access| all.push(Accessed { access, role })));
+        }
+        Self { all }
+    }
+
+    /// Those of one container.
+    pub fn of_container(&self, container: Handle<Container>) -> impl Iterator<Item = &Accessed<'t>> {
+        self.all.iter().filter(move |it| it.access.container == container)
+    }
+
+    #[must_use]
+    pub fn has_write_of(&self, container: Handle<Container>) -> bool {
+        self.of_container(container).any(|it| it.role.is_write())
+    }
+
+    #[must_use]
+    pub fn has_read_of(&self, container: Handle<Container>) -> bool {
+        self.of_container(container).any(|it| !it.role.is_write())
+    }
+
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::new();
+        for it in &self.all {
+            *counts.entry(it.access.container).or_default() += 1;
+        }
+        counts
+    }
+}
+
+impl<'t> Deref for Accesses<'t> {
+    type Target = [Accessed<'t>];
+
+    fn deref(&self) -> &[Accessed<'t>] {
+        &self.all
+    }
+}
+
+/// The statements that access each container, by their paths, in textual order.
+///
+/// An `if`, a `while` or a region counts as one statement: what is inside of it has no path.
+#[derive(Clone, Debug, Default)]
+pub struct AccessPaths {
+    paths: BTreeMap<Handle<Container>, Vec<Path>>,
+}
+
+impl AccessPaths {
+    #[must_use]
+    pub fn of(tree: &Tree) -> Self {
+        Self::below(tree, &[])
+    }
+
+    /// Those below the node at `path`.
+    #[must_use]
+    pub fn below(tree: &Tree, path: &[usize]) -> Self {
+        let mut found = Self::default();
+        found.visit(tree.block(path).unwrap_or_default(), &mut path.to_vec());
+        found
+    }
+
+    #[must_use]
+    pub fn paths(&self, container: Handle<Container>) -> &[Path] {
+        self.paths.get(&container).map_or(&[], Vec::as_slice)
+    }
+
+    /// The innermost loop or limit that holds all accesses; the root where nothing else does.
+    #[must_use]
+    pub fn owner(&self, container: Handle<Container>) -> Option<Path> {
+        let mut around = self.paths(container).iter().map(|it| &it[..it.len() - 1]);
+        let first = around.next()?;
+        let common = |known: usize, path: &[usize]| {
+            path.iter().zip(&first[..known]).take_while(|(one, other)| one == other).count()
+        };
+        Some(first[..around.fold(first.len(), common)].to_vec())
+    }
+
+    fn visit(&mut self, block: &[Node], path: &mut Path) {
+        for (at, node) in block.iter().enumerate() {
+            path.push(at);
+            match node {
+                Node::Loop(it) => self.visit(&it.children, path),
+                Node::Where(it) => self.visit(&it.children, path),
+                Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
+                    for it in Accesses::of(std::slice::from_ref(node)).iter() {
+                        let known = self.paths.entry(it.access.container).or_default();
+                        if known.last() != Some(path) {
+                            known.push(path.clone());
+                        }
+                    }
+                }
+            }
+            path.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::schedule::parse::parse;
+
+    #[test]
+    fn each_access_has_its_role_and_the_path_of_its_statement() {
+        let tree = parse(
+            "\
+schedule s
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[K] shift [0] write
+field n: int64[K] shift [0] read
+scalar c: float64
+for k in [0, K) ascending:
+  if c > 0.0:
+    b[k] = a[0, 0, {n[k]}]
+  else:
+    b[k] = c
+",
+        )
+        .expect("the text is a schedule tree");
+        let name = |it: Handle<Container>| tree.containers[it].name.as_str();
+        let accesses = Accesses::of(&tree.children);
+        let listed: Vec<String> = accesses
+            .iter()
+            .map(|it| {
+                let role = match it.role {
+                    Role::Read => "read",
+                    Role::Condition => "condition",
+                    Role::Index => "index",
+                    Role::Write => "write",
+                };
+                format!("{role} {}", name(it.access.container))
+            })
+            .collect();
+        expect!["condition c, index n, read a, write b, read c, write b"].assert_eq(&listed.join(", "));
+        let paths = AccessPaths::of(&tree);
+        let counts = accesses.counts();
+        let listed: Vec<String> = counts
+            .into_iter()
+            .map(|(it, count)| format!("{} {count} {:?} in {:?}", name(it), paths.paths(it), paths.owner(it)))
+            .collect();
+        expect![[r#"
+            a 1 [[0, 0]] in Some([0])
+            b 2 [[0, 0]] in Some([0])
+            n 1 [[0, 0]] in Some([0])
+            c 2 [[0, 0]] in Some([0])"#]]
+        .assert_eq(&listed.join("\n"));
+    }
+}
