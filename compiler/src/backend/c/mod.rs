@@ -104,6 +104,8 @@ pub struct Artifact {
     pub n_parts: usize,
     /// Code for neighbours that lie side by side is for domains of so many points along I.
     pub least_points: i64,
+    /// Whether the text carries functions of mathematics; see [`REORDERING_FLAGS`].
+    has_mathematics: bool,
     temporaries: Vec<Temporary>,
 }
 
@@ -144,7 +146,7 @@ impl Artifact {
         }
         if is_fast {
             flags.extend(FAST_FLAGS);
-            if !self.listing.text.contains("isobar_from_bits") {
+            if !self.has_mathematics {
                 flags.extend(REORDERING_FLAGS);
             }
         }
@@ -192,7 +194,8 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid program.
 #[must_use]
 pub fn generate(program: &Program, options: &COptions) -> Artifact {
-    let print::Printed { listing, n_steps, temporaries, n_parts } = print::file(program, options);
+    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics } =
+        print::file(program, options);
     let argument = |it: &Array| {
         let kind = match it.kind {
             ArrayKind::Field { is_read, is_written } => {
@@ -209,6 +212,7 @@ pub fn generate(program: &Program, options: &COptions) -> Artifact {
         n_steps,
         n_parts,
         least_points: program.least_points,
+        has_mathematics,
         temporaries,
     }
 }

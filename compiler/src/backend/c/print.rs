@@ -15,8 +15,8 @@ use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Function, Index, Item, Meaning, Program, Side,
-    Storage, Strides, Target, Trap,
+    Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Index, Item, Meaning, Program, Side, Storage,
+    Strides, Target, Trap,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
@@ -30,6 +30,8 @@ pub(super) struct Printed {
     pub(super) temporaries: Vec<Temporary>,
     /// In how many parts it can be compiled.
     pub(super) n_parts: usize,
+    /// Whether it carries functions of mathematics.
+    pub(super) has_mathematics: bool,
 }
 
 /// Writes the file.
@@ -50,6 +52,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
     file.functions();
     file.entry();
     let n_parts = file.n_parts();
+    let has_mathematics = !file.wording.callees.is_empty();
     let listing = file.writer.finish();
     let n_steps = program.steps.len();
     let temporaries = program.arrays.iter().filter_map(|it| {
@@ -58,7 +61,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, n_steps, temporaries, n_parts }
+    Printed { listing, n_steps, temporaries, n_parts, has_mathematics }
 }
 
 pub(super) struct File<'p> {
@@ -237,7 +240,7 @@ impl File<'_> {
     fn functions(&mut self) {
         let program = self.program;
         if self.n_parts() == 1 {
-            program.functions.iter().for_each(|it| self.function(it));
+            (0..program.functions.len()).for_each(|at| self.function(at));
             return;
         }
         self.writer.line("");
@@ -247,24 +250,27 @@ impl File<'_> {
             self.writer
                 .line(format_args!("ISOBAR_STEP void {name}(const struct run *run, const bool is_unit);"));
         }
+        let mut at = 0;
         for of_step in program.functions.chunk_by(|one, other| one.step == other.step) {
             // What is not shared by the threads is a part of the entry.
             let step = of_step[0].step;
             let is_spread = program.steps.get(step - 1).is_some_and(|it| it.is_spread);
             self.writer.line("");
             self.writer.line(format_args!("#if ISOBAR_HERE({})", if is_spread { step } else { 0 }));
-            of_step.iter().for_each(|it| self.function(it));
+            (at..at + of_step.len()).for_each(|at| self.function(at));
+            at += of_step.len();
             self.writer.line("#endif");
         }
     }
 
-    fn function(&mut self, function: &Function) {
+    /// Prints a function, by its position in [`Program::functions`].
+    fn function(&mut self, at: usize) {
         let program = self.program;
-        let is_this = |at: usize| std::ptr::eq(&raw const program.functions[at], function);
-        let is_step = program.steps.iter().find(|it| is_this(it.function));
+        let function = &program.functions[at];
+        let is_step = program.steps.iter().find(|it| it.function == at);
         let positions = function.positions.iter().map(|it| format!(", const int64_t {}", self.position(it)));
         let positions: String = positions.collect();
-        let about = self.about(function, is_step.is_some());
+        let about = self.about(at, is_step.is_some());
         self.writer.line("");
         self.writer.line(format_args!("/* {about} */"));
         // The compiler copies what stands in a loop, once for neighbours side by side and once for all else.
@@ -519,9 +525,10 @@ impl File<'_> {
     }
 
     /// What a function does, for the comment above it.
-    fn about(&self, function: &Function, is_step: bool) -> String {
+    fn about(&self, at: usize, is_step: bool) -> String {
+        let function = &self.program.functions[at];
         if !is_step {
-            let n_own = function.positions.len() - self.n_outer(function);
+            let n_own = function.positions.len() - self.n_outer(at);
             let own = &function.positions[function.positions.len() - n_own..];
             let own: Vec<String> = own.iter().map(|it| self.position(it)).collect();
             return format!("What step {} does at one position {}.", function.step, own.join(", "));
@@ -555,12 +562,12 @@ impl File<'_> {
     }
 
     /// How many positions of a function are those of loops around its launch.
-    fn n_outer(&self, function: &Function) -> usize {
+    fn n_outer(&self, at: usize) -> usize {
         let mut n_outer = 0;
         for it in &self.program.functions {
             walk(&it.body, &mut |item| {
                 if let Item::Launch(launch) = item
-                    && std::ptr::eq(&raw const self.program.functions[launch.function], function)
+                    && launch.function == at
                 {
                     n_outer = launch.outer.len();
                 }
