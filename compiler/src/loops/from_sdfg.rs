@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::nodes::{
-    Array, ArrayKind, Assign, At, Branch, Checked, Element, For, Function, If, Index, Item, Lanes, Launch,
-    Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While,
+    Array, ArrayKind, Assign, At, Branch, Checked, Element, For, Function, GpuAxis, If, Index, Item, Lanes,
+    Launch, Local, Meaning, Positions, Program, Read, Side, Step, Strides, Target, Trap, While,
 };
 use super::reserved::RESERVED;
 use super::visit::{any, each_local};
@@ -401,27 +401,29 @@ impl Lowering<'_> {
         if map.schedule == Schedule::Threads && is_closed && !self.is_spread {
             return vec![self.spread(graph, state, entry, map)];
         }
-        let is_simd = map.schedule == Schedule::Simd;
-        self.nest(graph, &map.params, is_simd, &mut |this| this.scope(graph, state, Some(entry)))
+        self.nest(graph, &map.params, map.schedule, &mut |this| this.scope(graph, state, Some(entry)))
     }
 
     fn nest(
         &mut self,
         graph: &Graph<'_>,
         params: &[MapParam],
-        is_simd: bool,
+        schedule: Schedule,
         body: &mut dyn FnMut(&mut Self) -> Vec<Item>,
     ) -> Vec<Item> {
         let [first, rest @ ..] = params else { return body(self) };
-        let is_innermost = rest.is_empty();
         let MapParam { symbol, axis, range, step } = first;
         let item = self.for_loop(graph, (symbol, *axis, range, *step), None, |this| {
-            this.nest(graph, rest, is_simd, body)
+            this.nest(graph, rest, schedule, body)
         });
-        match item {
-            Item::For(it) if is_innermost && is_simd => vec![Item::For(For { is_simd, ..it })],
-            item => vec![item],
-        }
+        let Item::For(it) = item else { return vec![item] };
+        let is_simd = schedule == Schedule::Simd && rest.is_empty();
+        let gpu = match schedule {
+            Schedule::Grid => Some(GpuAxis::Grid),
+            Schedule::Block => Some(GpuAxis::Block),
+            Schedule::Sequential | Schedule::Threads | Schedule::Simd => None,
+        };
+        vec![Item::For(For { is_simd, gpu, ..it })]
     }
 
     /// A map whose iterations the threads share: its body becomes a function.

@@ -205,7 +205,8 @@ pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec
         Stage::Definition | Stage::Gtir | Stage::Python => &[],
         Stage::Oir | Stage::Npir | Stage::Numpy | Stage::Tree => &[Stage::Oir],
         Stage::Schedule => &[Stage::Oir, Stage::Schedule],
-        Stage::Sdfg | Stage::C => &[Stage::Oir, Stage::Schedule, Stage::Sdfg],
+        Stage::Sdfg => &[Stage::Oir, Stage::Schedule, Stage::Sdfg],
+        Stage::Loops | Stage::C => &[Stage::Oir, Stage::Schedule, Stage::Sdfg, Stage::Loops],
     };
     let is_meant = |it: &&Tombstone| {
         links.contains(&it.link) && Stage::from_name(&it.stage).is_some_and(|stage| way.contains(&stage))

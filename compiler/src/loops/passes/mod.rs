@@ -3,6 +3,7 @@
 //! Each pass reads what the target can do ([`Target`]) and changes the program, or marks in it what code generators
 //! then write down.
 
+pub mod drop_grid;
 pub mod hoist_invariants;
 pub mod convert_branches;
 pub mod declare_locals;
@@ -29,6 +30,8 @@ pub type PassCx = crate::pass::PassCx<Program>;
 
 /// All passes, in order.
 pub const PASSES: &[Pass<Program>] = &[
+    // Before any other looks at loops.
+    Pass { name: drop_grid::NAME, run: drop_grid::drop_grid, preserves: &[] },
     // First, since it reads elements where they are read, before anything keeps them in locals.
     Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
     // What is the same for all lanes is no choice between them any more.

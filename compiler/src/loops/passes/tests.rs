@@ -58,6 +58,26 @@ fn check(pass: &str, target: Target, body: &str, expected: &Expect) {
 }
 
 #[test]
+fn loops_over_a_grid_are_plain_ones_where_there_is_none() {
+    check(
+        "loops/drop-grid",
+        c(0),
+        "
+  for j_tile in [0, J) step 4 parallel grid:
+    for i in [0, I) parallel block:
+      b[i, j, k] = a[i, j, k]
+",
+        &expect![[r#"
+            function step_1_at(k, j) of step 1:
+              for j_tile in [0, J) step 4 parallel:
+                for i in [0, I) parallel:
+                  b[i, j, k] = a[i, j, k]
+            # loops over a grid run one after the other here: C has no grid of blocks
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_the_same_in_all_iterations_stands_before_them() {
     check(
         "loops/hoist-invariants",

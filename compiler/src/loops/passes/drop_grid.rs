@@ -1,0 +1,51 @@
+//! Makes plain loops of those over a GPU's grid and blocks, where the target has neither.
+//!
+//! ```text
+//! for k in [0, K) parallel grid:           for k in [0, K) parallel:
+//!   for i in [0, I) parallel block:          for i in [0, I) parallel:
+//!     b[i, k] = a[i, k]                        b[i, k] = a[i, k]
+//! ```
+
+use super::super::nodes::{Item, Program};
+use super::super::visit::each_origin;
+use super::PassCx;
+use crate::diag::Origin;
+
+/// As options and remarks call it.
+pub const NAME: &str = "loops/drop-grid";
+
+/// Takes the marks of a GPU from loops.
+///
+/// - **Precondition**: none.
+/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, and a remark tells of each nest that had one.
+/// - **Legality**: always; iterations that may run at the same time may run one after the other.
+/// - **Why**: the target's [`grid`](crate::target::Target::grid); nobody should think that a schedule for a GPU runs on
+///   one.
+pub fn drop_grid(program: &mut Program, cx: &mut PassCx) {
+    if cx.options.grid.value.is_some() {
+        return;
+    }
+    program.functions.iter_mut().for_each(|it| drop_marks(&mut it.body, false, cx));
+}
+
+fn drop_marks(items: &mut [Item], is_inside: bool, cx: &mut PassCx) {
+    for item in items {
+        let mut is_inside = is_inside;
+        if let Item::For(it) = item
+            && it.gpu.is_some()
+        {
+            if !is_inside && !cx.may_change() {
+                continue;
+            }
+            if !is_inside {
+                let mut origins: Vec<Origin> = Vec::new();
+                each_origin(&it.body, &mut |it| origins.push(it.clone()));
+                let reason = cx.options.grid.reason;
+                cx.missed(format!("loops over a grid run one after the other here: {reason}"), &origins);
+            }
+            it.gpu = None;
+            is_inside = true;
+        }
+        item.blocks_mut().into_iter().for_each(|it| drop_marks(it, is_inside, cx));
+    }
+}
