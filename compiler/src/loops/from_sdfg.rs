@@ -1,4 +1,24 @@
 //! SDFG to statements: maps and loop regions become loops, tasklets assignments.
+//!
+//! | of the graph | becomes |
+//! |---|---|
+//! | a container in memory | an array |
+//! | a register | a local |
+//! | a map that is spread over threads | a function, and a [`Launch`] of it |
+//! | any other map | parallel loops, one for each of its parameters |
+//! | a loop region | a loop that goes up or down |
+//! | a conditional block, a `while` block | [`If`], [`While`] |
+//! | a tasklet | an assignment of one element or local |
+//! | what a tasklet finds at run time | a [`Checked`] around it |
+//! | a nested graph | what stands in it, with its names replaced by those outside |
+//! | states, or their nodes, one behind the other | steps; those that hand on a local are one |
+//!
+//! Memlets are gone: an assignment reads and writes elements where the tasklet had connectors. Edges were the order of
+//! nodes, which is the order of statements now. Whatever is unknown until the call (strides, sizes, levels beside the
+//! domain) stays a symbol.
+//!
+//! Indices count from the start of the compute domain, so that one position means the same point in all arrays. What an
+//! iteration has for itself counts from its own start: seen from the domain, that would move with the iteration.
 
 use std::collections::{BTreeMap, BTreeSet};
 

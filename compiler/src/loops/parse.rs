@@ -1,4 +1,9 @@
 //! Programs read back from their text, so that a test of a pass can start from one.
+//!
+//! [`print`](super::print) tells how the text looks. What it does not tell is made anew: statements are numbered from 0
+//! in the order of their lines, which are also their places; what is read of locals follows from the statements; and the
+//! namer takes all names that are there, so that a pass that runs on what was read makes the names that it would have
+//! made on the program itself. Arrays that no statement can name, since they became locals, are left out.
 
 mod names;
 

@@ -1,7 +1,58 @@
 //! A program as text.
 //!
 //! What a pass decided stands where it holds: behind the bounds of a loop, and in lines of its own at the start of
-//! its body.
+//! its body. [`parse`](super::parse) reads the text back, so a test of a pass goes from text to text.
+//!
+//! # Names
+//!
+//! The first lines tell what statements name:
+//!
+//! ```text
+//! program s(a, b, dt)                  the arguments, in the order of the call
+//! stream from 16777216 bytes           rows are stored past the caches from so many bytes of all fields on
+//! blocks from 8 points                 loops in blocks need so many points along I
+//! field a: float64[I + 2, J, K] shift [1, 0, 0] along IJK given read
+//! scalar dt: float64
+//! temporary t: float64[I] shift [0] along I packed private keeping 2 in dimension 0 per thread rows from 7
+//! symbol __a_K_above = levels above a  what a symbol stands for beside sizes and positions
+//! integer n                            found at run time
+//! local x: float64                     one that no statement declares yet
+//! ```
+//!
+//! A shape has one size for each dimension, in points; the axes come first, then dimensions of data. A shift is what is
+//! added to a position to get an index. `given` and `packed` tell where strides come from. `for q` at the end of an
+//! array is what the stencil calls it, where code has another name.
+//!
+//! # Statements
+//!
+//! An index is a position in the compute domain, or, of an array that a thread has for itself, counts from its start.
+//!
+//! ```text
+//! function step_1_at(k) of step 1:     with the positions that it gets
+//!   let x: float64                     a declaration; `const` where it is assigned once
+//!   a[i + 1, j, k] = x * int[k]        `int[..]` is an integer made of symbols
+//!   find n in [0, K) = m[i, j]         an index of run time, and what it has to be less than
+//!   check stop at [i, j, k] in sweep 0 turn k of 3:
+//!     a[i, j, {n}] = 0.0               runs where all that is found exists; else the run ends
+//!   while x > 0.0:
+//!     turns t stop at [i, j, k] in sweep 0 turn k of 4
+//!   launch step_1_at(k):               calls a function for positions in parallel
+//!     over j in [0, J) step 32
+//! step step_1 on all threads may stop in sweep 0
+//! ```
+//!
+//! The cell behind `stop at`, the sweep, the turn in it, and the number of the outermost statement say which of several
+//! places is the first at which the stencil would have ended.
+//!
+//! # What passes decide
+//!
+//! ```text
+//! for i in [0, I) parallel simd masked overlapping split in blocks of 8:
+//!   prefetch a[i, j + 6, k]
+//!   stream b[i, j, k] through a row of 672 elements
+//! strips of 32 i in [0, I) keeping x: float64:
+//!   lanes:                             for all iterations of a strip, before the next part begins
+//! ```
 
 use std::fmt::{self, Display};
 

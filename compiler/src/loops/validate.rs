@@ -1,4 +1,21 @@
 //! The rules of this level.
+//!
+//! A program keeps all of them behind the door and behind every pass; tests and debug builds ask after each. What they
+//! find is a fault of ours, and no text of a stencil can bring it about.
+//!
+//! - **Names** ([`names`]): arrays, locals, integers, positions and functions have names that differ, and a symbol has a
+//!   meaning. Arguments are the caller's; rings, rows that were placed and arrays of threads are not.
+//! - **Functions**: a step has one without positions, and is spread where it launches something. Every other function is
+//!   launched once, by one behind it, with the positions that it has.
+//! - **Positions**: a loop has a variable of its own and goes forward by one or more. A sum names the positions of loops
+//!   around only.
+//! - **Locals**: where statements declare locals, each use stands behind its declaration, in the same block or inside of
+//!   it. A loop in strips declares what it keeps. Before `loops/declare-locals` nothing is declared.
+//! - **Elements**: as many indices as the array has dimensions. An index of run time stands inside of the check that
+//!   finds it.
+//! - **Types**: an assignment has the type of what it assigns, a condition is a bool, an index an integer.
+//! - **Marks** ([`marks`]): only parallel loops have lanes, and only along rows are there blocks, or rows that are stored
+//!   past the caches. Loops with masks hold no loops.
 
 mod names;
 mod marks;

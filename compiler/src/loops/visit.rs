@@ -1,4 +1,9 @@
 //! The one place that knows what stands inside of a statement, and what it reads and writes.
+//!
+//! Whoever looks for something in a program asks here, and so finds it in each kind of statement: [`walk`] comes to all
+//! statements from outside in, `each_expr` to what one of them evaluates before the blocks inside, `each_element` to the
+//! elements that it touches or marks, `each_size` to its bounds. A new kind of statement is added here and is seen by
+//! all analyses then; the matches name every kind, so that none is forgotten.
 
 use std::collections::BTreeSet;
 

@@ -5,7 +5,7 @@
 //! the one before it: some points are computed twice.
 //!
 //! ```text
-//! simd i in [0, I) parallel:               simd i in [0, I) parallel blocks of 8:
+//! for i in [0, I) parallel simd:           for i in [0, I) parallel simd in blocks of 8:
 //!   b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
 //! ```
 

@@ -3,6 +3,21 @@
 //!
 //! Lanes compute both arms anyway. Where the arms of a branch read memory, a C compiler must not read it for lanes that
 //! do not come there, and masks each read.
+//!
+//! ```text
+//! if a[i, j, k] > 0.0:                     x_1 = a[i, j, k] + p[k]
+//!   x = a[i, j, k] + p[k]                  x_2 = s
+//! else:                                    x = x_1 if a[i, j, k] > 0.0 else x_2
+//!   x = s
+//! ```
+//!
+//! Besides, in the body of such a loop:
+//!
+//! - what is stored and read again at the same point is kept in a local, which the store gets afterwards;
+//! - what is stored and overwritten before anybody reads it is not stored;
+//! - what later statements read of a row is read before another row is stored, since a compiler cannot know that the
+//!   two are apart;
+//! - where `min` and `max` of several values ask for NaN, the question is asked once.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,9 @@
 //! Where each local is declared: in the innermost block that holds all its uses, right before the first of them.
+//!
+//! ```text
+//! x = a[i, j, k]                           const x: float64 = a[i, j, k]
+//! b[i, j, k] = x + x                       b[i, j, k] = x + x
+//! ```
 
 use std::collections::BTreeMap;
 

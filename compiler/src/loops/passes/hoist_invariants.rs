@@ -2,6 +2,13 @@
 //!
 //! A C compiler does this where it sees through memory; lanes of machine code, and elements that are stored on the way,
 //! hide it. No bit depends on it: each value is computed by the operations that computed it before.
+//!
+//! ```text
+//! for i in [0, I) parallel simd:           once = exp(s * p[k])
+//!   b[i, j, k] = a[i, j, k] * exp(s * p[k])
+//!                                          for i in [0, I) parallel simd:
+//!                                            b[i, j, k] = a[i, j, k] * once
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@
 //! the last iterations of a row become is the target's too.
 //!
 //! ```text
-//! for i in [0, I) parallel:                masked i in [0, I) parallel:
+//! for i in [0, I) parallel:                for i in [0, I) parallel masked:
 //!   while x > 1.0:                           while x > 1.0:
 //!     x = x / 2.0                              x = x / 2.0
 //! ```

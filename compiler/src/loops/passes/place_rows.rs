@@ -3,6 +3,9 @@
 //! A vector that is written across the end of a cache line costs twice, and across the end of a page as much as a hundred
 //! operations. The loops over a row often start elsewhere than the row does: some need points beside it, others leave
 //! those at the edge of a region to others. So a row is placed by the loop that writes most of it.
+//!
+//! Only the address of the first element moves: `rows from 7` means that seven elements before it are used by nobody, so
+//! that the element at index 1 starts a line of eight.
 
 use std::collections::BTreeMap;
 

@@ -6,9 +6,10 @@
 //! Before, and after with a distance of six iterations:
 //!
 //! ```text
-//! for k in [0, K) parallel:                for k in [0, K) parallel prefetch a[i, j, k + 6]:
-//!   simd i in [0, I) parallel:               simd i in [0, I) parallel:
-//!     b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
+//! for k in [0, K) parallel:                for k in [0, K) parallel:
+//!   for i in [0, I) parallel simd:           prefetch a[i, j, k + 6]
+//!     b[i, j, k] = a[i, j, k]                for i in [0, I) parallel simd:
+//!                                              b[i, j, k] = a[i, j, k]
 //! ```
 
 use std::collections::BTreeMap;

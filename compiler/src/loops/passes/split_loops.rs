@@ -7,9 +7,9 @@
 //! repeated as long as some point goes on.
 //!
 //! ```text
-//! simd i in [0, I) parallel:               strips of 32 i in [0, I) keep e:
+//! for i in [0, I) parallel simd:           strips of 32 i in [0, I) keeping e: float64:
 //!   b[i, j, k] = exp(a[i, j, k]) / 2.0       lanes:
-//!                                              e = exp(a[i, j, k])
+//!                                              const e: float64 = exp(a[i, j, k])
 //!                                            lanes:
 //!                                              b[i, j, k] = e / 2.0
 //! ```

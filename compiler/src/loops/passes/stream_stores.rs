@@ -5,8 +5,9 @@
 //! of whole lines. How much that gains with which buffer is in `docs/benchmarks/loops.md`.
 //!
 //! ```text
-//! simd i in [0, I) parallel:               simd i in [0, I) parallel store past caches b[i, j, k]:
-//!   b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
+//! for i in [0, I) parallel simd:           for i in [0, I) parallel simd:
+//!   b[i, j, k] = a[i, j, k]                  stream b[i, j, k] through a row of 672 elements
+//!                                            b[i, j, k] = a[i, j, k]
 //! ```
 
 use std::collections::BTreeSet;
