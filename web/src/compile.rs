@@ -195,6 +195,8 @@ impl Control for Reporter<'_> {
 
 #[cfg(test)]
 mod tests {
+    use isobar_compiler::pipeline::Stage;
+
     use super::*;
     use crate::state::gallery::ENTRIES;
 
@@ -213,7 +215,7 @@ mod tests {
             let request = request(entry.text, [8, 8, 12]);
             let (compiled, defaults) = compiler.compile(&request, &|| 0.0);
             assert_eq!(compiled.diagnostics, [], "{}", entry.name);
-            assert_eq!(compiled.stages.len(), 10, "{}", entry.name);
+            assert_eq!(compiled.stages.len(), Stage::ALL.len(), "{}", entry.name);
             assert!(!defaults.plots.is_empty(), "{}", entry.name);
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);

@@ -1,0 +1,4 @@
+//! What another program sees of the runtime.
+
+mod dependencies;
+mod embed;
