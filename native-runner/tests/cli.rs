@@ -642,6 +642,15 @@ fn passes_of_loops_are_shown_stopped_and_left_out() {
     let stopped = text(&emit(&["--stop-after", "loops/declare-locals"]).stdout);
     assert_eq!(stopped.lines().next(), all.lines().next());
     assert!(!stopped.contains("stream ") && !stopped.contains("prefetch "), "{stopped}");
+    // Machine code leaves the same passes out.
+    let clif = |more: &[&str]| {
+        let arguments = [&["emit", copy.as_str(), "--stage", "clif", "--domain", "64,4,4"], more].concat();
+        text(&isobar(&arguments).stdout)
+    };
+    assert_ne!(clif(&[]), clif(&["--skip", "loops/mask-lanes"]));
+    let refused = isobar(&["emit", &copy, "--stage", "c", "--skip", "loops/declare-locals"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("cannot be skipped"), "{}", text(&refused.stderr));
     let changed = emit(&["--print-changed"]);
     let told = text(&changed.stdout) + &text(&changed.stderr);
     assert!(told.contains("loops/stream-stores"), "{told}");

@@ -56,7 +56,7 @@ impl PassStep {
             let of = Moment { stage: stage.name().to_owned(), pass: Some(pass.to_owned()) };
             let (mut removed, mut added) = (0, 0);
             let went = match difference(compilation, &of) {
-                _ if skipped.iter().any(|it| it == pass) => Went::Skipped,
+                _ if skipped.iter().any(|it| it == pass) && !route::is_needed(pass) => Went::Skipped,
                 None => Went::NotReached,
                 Some(found) => {
                     removed = found.lines.iter().filter(|it| it.0 == Mark::Removed).count();

@@ -1,6 +1,6 @@
 //! The passes of a level, one after the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cx::PassCx;
 use super::hook::{Hook, Step, StepKind};
@@ -62,6 +62,8 @@ impl<I: Level> Pass<I> {
 #[derive(Debug)]
 pub struct Pipeline<I: Level> {
     pub passes: &'static [Pass<I>],
+    /// Those that whatever comes next cannot do without: they run also where they are to be skipped.
+    pub needed: &'static [&'static str],
 }
 
 /// Who looks on, and what is gathered.
@@ -91,6 +93,12 @@ pub struct Outcome {
 }
 
 impl<I: Level> Pipeline<I> {
+    /// Whether a pass does not run where these are to be skipped.
+    #[must_use]
+    pub fn skips(&self, pass: &str, skip: &BTreeSet<String>) -> bool {
+        skip.contains(pass) && !self.needed.contains(&pass)
+    }
+
     /// Runs the passes on a valid level.
     ///
     /// # Panics
@@ -104,7 +112,7 @@ impl<I: Level> Pipeline<I> {
         let mut n_logged = 0;
         let mut present = Present::of(ir);
         for pass in self.passes {
-            if watch.options.skip.contains(pass.name) {
+            if self.skips(pass.name, &watch.options.skip) {
                 continue;
             }
             let step = Step { kind: StepKind::Pass, name: pass.name };

@@ -1,6 +1,6 @@
 //! What came of one compilation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::variants::variants;
@@ -43,6 +43,8 @@ pub struct Compilation {
     pub keeps_steps: bool,
     /// The machine that it was made for, where that is known.
     pub machine: Option<MachineModel>,
+    /// The passes that were to be skipped; whoever makes code for another target skips them too.
+    pub skip: BTreeSet<String>,
     /// The levels before and after each pass, where the options ask for them.
     pub trace: Option<Trace>,
     /// The levels themselves.

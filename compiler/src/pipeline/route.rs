@@ -47,6 +47,7 @@ pub fn compile_behind_oir(
     let mut compilation = known.up_to_oir();
     compilation.keeps_steps = config.passes.steps;
     compilation.machine.clone_from(&config.passes.machine);
+    compilation.skip.clone_from(&config.passes.skip);
     let mut at = Trip { hook, found, compilation, trace: None };
     at.levels_behind_oir(project, config);
     let Trip { found, mut compilation, .. } = at;
@@ -61,6 +62,12 @@ pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
     let sdfg = sdfg::passes::PASSES.iter().map(|it| (Stage::Sdfg, it.name));
     let loops = loops::passes::PASSES.iter().map(|it| (Stage::Loops, it.name));
     oir.chain(schedule).chain(sdfg).chain(loops)
+}
+
+/// Whether a pass runs also where it is to be skipped, since what comes next cannot do without it.
+#[must_use]
+pub fn is_needed(pass: &str) -> bool {
+    loops::passes::PIPELINE.needed.contains(&pass)
 }
 
 /// The level that a pass changes; `None` where there is no such pass.
@@ -100,6 +107,7 @@ fn travel(
     at.compilation.directives = directives;
     at.compilation.keeps_steps = config.passes.steps;
     at.compilation.machine.clone_from(&config.passes.machine);
+    at.compilation.skip.clone_from(&config.passes.skip);
     let has_stencil = wanted.is_some() || !stencils.is_empty();
     if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
         at.levels_behind_oir(project, &config);

@@ -129,7 +129,12 @@ impl Document {
             request.options.tuned = Some(false);
         }
         for pass in &shared.skip {
-            request.passes.skip.push(known_pass(pass)?);
+            let pass = known_pass(pass)?;
+            if route::is_needed(&pass) {
+                let message = format!("`{pass}` cannot be skipped: code is made of what it makes");
+                return Err(Usage::Wrong(message));
+            }
+            request.passes.skip.push(pass);
         }
         if !shared.domain.is_empty() {
             let domain = <[i64; 3]>::try_from(shared.domain.as_slice())

@@ -12,7 +12,7 @@ use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::inputs::{Rows, strides_with};
 use isobar_compiler::loops::nodes::ArrayKind;
 use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
-use isobar_compiler::loops::ready;
+use isobar_compiler::loops::ready_without;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
 use isobar_compiler::space::{Axis, Domain, names};
@@ -33,7 +33,8 @@ const MAX_TURNS: u64 = isobar_compiler::backend::run::MAX_ITERATIONS;
 
 /// The program of a compilation for machine code with such vectors.
 fn program(compilation: &Compilation, flow: &Sdfg, vectors: Vectors) -> Program {
-    ready(flow, &Target::native(vector_bits(vectors), compilation.machine.as_ref()))
+    let target = Target::native(vector_bits(vectors), compilation.machine.as_ref());
+    ready_without(flow, &target, &compilation.skip)
 }
 
 /// Whether machine code can be made here, and for which processor.

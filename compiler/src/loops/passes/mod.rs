@@ -50,7 +50,7 @@ pub const PASSES: &[Pass<Program>] = &[
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES };
+pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES, needed: &[declare_locals::NAME] };
 
 impl Level for Program {
     const NAME: &'static str = "loops";

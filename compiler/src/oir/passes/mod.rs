@@ -81,7 +81,7 @@ pub const PASSES: &[Pass<Stencil>] = &[
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Stencil> = Pipeline { passes: PASSES };
+pub const PIPELINE: Pipeline<Stencil> = Pipeline { passes: PASSES, needed: &[] };
 
 impl Level for Stencil {
     const NAME: &'static str = "oir";

@@ -121,7 +121,7 @@ pub const PASSES: &[Pass<Tree>] = &[
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Tree> = Pipeline { passes: PASSES };
+pub const PIPELINE: Pipeline<Tree> = Pipeline { passes: PASSES, needed: &[] };
 
 impl Level for Tree {
     const NAME: &'static str = "schedule";

@@ -36,7 +36,7 @@ pub const PASSES: &[Pass<Sdfg>] = &[
 ];
 
 /// All of them.
-pub const PIPELINE: Pipeline<Sdfg> = Pipeline { passes: PASSES };
+pub const PIPELINE: Pipeline<Sdfg> = Pipeline { passes: PASSES, needed: &[] };
 
 impl Level for Sdfg {
     const NAME: &'static str = "sdfg";
