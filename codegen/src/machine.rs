@@ -1,6 +1,9 @@
 //! A program as machine code in this process.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
@@ -15,7 +18,6 @@ use cranelift_module::{DataId, FuncId, Linkage, Module, ModuleReloc};
 use isobar_compiler::loops::Program;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
-use rayon::iter::{IntoParallelRefMutIterator, ParallelIterator};
 
 use super::Vectors;
 use super::host::{Code, Host, Import, Raised, Site, Team};
@@ -63,6 +65,8 @@ pub struct Options {
     pub vectors: Vectors,
     /// Whether the text of the code is kept.
     pub keeps_text: bool,
+    /// On how many threads code is made.
+    pub makers: usize,
 }
 
 impl Drop for CodeMemory {
@@ -126,7 +130,7 @@ impl Machine {
     pub fn new(
         program: &Program,
         shape: &Shape,
-        Options { max_turns, may_fuse, vectors, keeps_text }: Options,
+        Options { max_turns, may_fuse, vectors, keeps_text, makers }: Options,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -193,11 +197,10 @@ impl Machine {
         }
         // The long part, of which functions need nothing of each other.
         let isa = module.isa();
-        let compiled: Result<(), String> = contexts.par_iter_mut().try_for_each(|(_, context)| {
+        in_turn_on(makers, &mut contexts, |(_, context)| {
             let done = context.compile(isa, &mut ControlPlane::default());
             done.map(|_| ()).map_err(|error| pretty_error(error.func, error.inner))
-        });
-        compiled?;
+        })?;
         let mut ids = Vec::with_capacity(contexts.len());
         for (id, context) in contexts {
             let code = context.compiled_code().ok_or("a function was not compiled")?;
@@ -245,6 +248,26 @@ impl Machine {
     ) -> Option<Raised> {
         Host::new(&self.sites, &self.launches, &self.functions, team).run(&self.steps, frame, progress)
     }
+}
+
+/// Does the work on each of them, on so many threads, of which this is one; each takes the next as soon as it is free.
+fn in_turn_on<T: Send>(
+    threads: usize,
+    all: &mut [T],
+    work: impl Fn(&mut T) -> Result<(), String> + Sync,
+) -> Result<(), String> {
+    let threads = threads.min(all.len());
+    let left = Mutex::new(all.iter_mut());
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let take_part = || std::iter::from_fn(next).try_for_each(&work);
+    std::thread::scope(|scope| {
+        // A thread that does not start leaves its part to the others.
+        let others: Vec<_> =
+            (1..threads).filter_map(|_| Builder::new().spawn_scoped(scope, take_part).ok()).collect();
+        let own = take_part();
+        let others = others.into_iter().map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
+        others.fold(own, Result::and)
+    })
 }
 
 /// What a module knows of the host.

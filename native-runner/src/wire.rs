@@ -66,6 +66,7 @@ impl Order {
             mode: translate::mode(self.request.options.mode),
             vectors: Vectors::Widest,
             has_lines: self.request.options.lines,
+            is_embedded: false,
         }
     }
 }

@@ -237,7 +237,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let [executor] = executors;
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
-        watch::run(prepared.as_mut(), &mut launch, bytes, &sink)?;
+        watch::run(&mut prepared, &mut launch, bytes, &sink)?;
         let steps = graph_steps(compilation, &[prepared.progress().step_ms()]);
         if !steps.is_empty() {
             tell(EventKind::Steps { steps }, None);

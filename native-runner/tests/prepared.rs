@@ -55,6 +55,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     for backend in Backend::ALL {
         if backend.check(&tools).is_err() {
@@ -113,6 +114,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     let [i, j, k] = [70, 9, 6];
     // The origin lies before the array, or behind it.
@@ -174,6 +176,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     let ready = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
@@ -199,6 +202,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             threads: 1,
             mode: Mode::Reproducible,
             has_lines,
+            is_embedded: false,
             vectors: Vectors::Widest,
         };
         let mut prepared = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).unwrap();

@@ -122,6 +122,7 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     let [i, j, k] = DOMAIN;
     let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));

@@ -80,6 +80,7 @@ def twice(a: Field[float], b: Field[float]):
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     let mut prepared =
         Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");

@@ -6,7 +6,7 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Call};
 use isobar_compiler::pipeline::{NoHook, route::compile};
 use isobar_compiler::{config::Config, project::Project};
-use isobar_runtime::executors::{Executor, Mode, Setting, Vectors, rayon::Rayon};
+use isobar_runtime::executors::{Executor, Prepared, Setting, rayon::Rayon};
 
 const TEXT: &str = "
 from gt4py.cartesian.gtscript import *
@@ -22,7 +22,8 @@ def sum_of_levels(q: Field[float], o: Field[float]):
 #[test]
 fn two_threads_run_a_stencil_on_their_own_strided_arrays() {
     let compilation = compile(&Project::of_one("main.py", TEXT), &Config::default(), &mut NoHook);
-    let run = |number: i32| {
+    let ready = Rayon.prepare(&compilation, Setting::embedded(), &|_| ()).expect("machine code can be made here");
+    let run = |mut ready: Prepared, number: i32| {
         // As NumPy makes them: levels side by side, those of `q` from the top down.
         let field = |value: f64| Elements::Float64(vec![value; 4 * 3 * 5].into());
         let q = Array {
@@ -33,22 +34,16 @@ fn two_threads_run_a_stencil_on_their_own_strided_arrays() {
         let o = Array::from_c_order(field(0.0), &[4, 3, 5])?;
         let call = Call { fields: BTreeMap::from([("q".into(), q), ("o".into(), o)]), ..Call::default() };
         let mut launch = compilation.bind(call).ok()?;
-        let nothing = Err(String::new());
-        let setting = Setting {
-            cc: &nothing,
-            cache: None,
-            temporary: "".as_ref(),
-            threads: 1,
-            mode: Mode::Reproducible,
-            has_lines: false,
-            vectors: Vectors::Widest,
-        };
-        Rayon.prepare(&compilation, setting, &|_| ()).ok()?.run(&mut launch).ok()?;
+        ready.run(&mut launch).ok()?;
         let Argument::Field(o) = &launch.arguments[1] else { return None };
         Some(o.array.get(&[3, 2, 4]).as_f64())
     };
     let ran = std::thread::scope(|scope| {
-        [1, 2].map(|it| scope.spawn(move || run(it))).map(|it| it.join().ok().flatten())
+        let started = [1, 2].map(|it| {
+            let ready = ready.clone();
+            scope.spawn(move || run(ready, it))
+        });
+        started.map(|it| it.join().ok().flatten())
     });
     assert_eq!(ran, [Some(5.0), Some(10.0)]);
 }

@@ -129,6 +129,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
             has_lines: false,
+            is_embedded: false,
         };
         let native =
             native_gives_the_bits_of_debug(Backend::Rayon, &compilation, slice::from_ref(&launch), setting);

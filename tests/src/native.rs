@@ -175,6 +175,7 @@ impl Workplace {
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
             has_lines: false,
+            is_embedded: false,
         }
     }
 

@@ -38,6 +38,7 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        is_embedded: false,
     };
     let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, slice::from_ref(launch), setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))

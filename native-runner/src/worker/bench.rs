@@ -26,7 +26,7 @@ struct Contestant<'a> {
     backend: Backend,
     compilation: &'a Compilation,
     ready: Vec<MeasuredStep>,
-    prepared: Box<dyn Prepared + 'a>,
+    prepared: Prepared,
     launch: Launch,
     first_ms: f64,
     ms: Vec<f64>,
@@ -82,7 +82,7 @@ pub(super) fn measure(
         };
         // What it takes to compile is measured too, so that nothing comes from the cache.
         let setting = Setting { cache: None, ..order.setting() };
-        let prepared = executor.prepare(compilation, setting, &sink).and_then(|mut prepared| {
+        let prepared = executor.prepare(compilation, setting, &sink).and_then(|prepared| {
             prepared.fit(&launch, &sink)?;
             Ok(prepared)
         });

@@ -230,7 +230,7 @@ impl Trial<'_> {
                 tell(translate::event(event), None);
             }
         };
-        let mut contestants: Vec<Contestant<'_>> = Vec::new();
+        let mut contestants: Vec<Contestant> = Vec::new();
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut n_untried = 0;
         for (at, entry) in entries.iter().enumerate() {
@@ -273,7 +273,7 @@ impl Trial<'_> {
         &mut self,
         entry: &'e Entry,
         sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'e>, Failure> {
+    ) -> Result<Prepared, Failure> {
         // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
         // so for no cache.
         let temporary = self.order.temporary.join(format!("candidate-{}", self.n_made));
@@ -287,7 +287,7 @@ impl Trial<'_> {
         Ok(prepared)
     }
 
-    fn contest(&mut self, contestants: &mut [Contestant<'_>]) -> Result<Times, Failure> {
+    fn contest(&mut self, contestants: &mut [Contestant]) -> Result<Times, Failure> {
         let (clock, given, is_late) = (self.clock, self.given, self.is_late);
         let work = &mut self.work;
         let is_first = Cell::new(true);
@@ -342,16 +342,16 @@ fn code(compilation: &Compilation) -> Option<String> {
 }
 
 /// A schedule that can be called.
-struct Contestant<'a> {
+struct Contestant {
     /// Its position among the candidates.
     candidate: usize,
-    prepared: Box<dyn Prepared + 'a>,
+    prepared: Prepared,
 }
 
 /// The candidates as they are told, and which of them is the fastest.
 fn ranked(
     mut candidates: Vec<Candidate>,
-    contestants: &[Contestant<'_>],
+    contestants: &[Contestant],
     times: &Times,
 ) -> (Vec<Candidate>, Option<usize>) {
     for (at, it) in contestants.iter().enumerate() {

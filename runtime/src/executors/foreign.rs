@@ -7,13 +7,13 @@ use std::path::Path;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 
-use super::interface::{Code, Passed};
+use super::interface::{Entry, Passed, Threads};
 use super::workspace::Workspace;
 
 /// A library with an entry that has the type of generated code's.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign {
-    code: Code,
+    code: Entry,
 }
 
 impl Foreign {
@@ -23,7 +23,7 @@ impl Foreign {
     ///
     /// A sentence.
     pub fn load(library: &Path, entry: &str) -> Result<Self, String> {
-        let code = Code::load(library, entry).map_err(|error| format!("{}: {error}", library.display()))?;
+        let code = Entry::load(library, entry).map_err(|error| format!("{}: {error}", library.display()))?;
         Ok(Self { code })
     }
 
@@ -60,6 +60,7 @@ impl Foreign {
                 return Err(format!("`{}` was not passed", param.name));
             }
         }
+        let threads = Threads { number: threads, are_placed: true };
         match passed.call(self.code, domain, threads, None, &mut Workspace::default(), &mut []) {
             Ok(0) => Ok(()),
             Ok(2) => Err("it found no memory".to_owned()),

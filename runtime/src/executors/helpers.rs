@@ -32,14 +32,15 @@ pub(super) struct Helpers {
 }
 
 impl Helpers {
-    /// Those of so many threads, more than one.
+    /// Those of so many threads, more than one; in a process that has other work, none of them has a processor of its
+    /// own.
     ///
     /// # Errors
     ///
     /// Where the system gives no threads.
-    pub(super) fn of(threads: usize) -> Result<Self, Failure> {
-        let pool = pool(threads)?;
-        let home = Home::of(threads);
+    pub(super) fn of(threads: usize, is_embedded: bool) -> Result<Self, Failure> {
+        let pool = pool(threads, is_embedded)?;
+        let home = if is_embedded { None } else { Home::of(threads) };
         let seats = (1..threads).map(|_| AtomicU8::new(Seat::EMPTY)).collect();
         let common = Common {
             door: Door(AtomicU64::new(0)),
@@ -307,7 +308,7 @@ mod tests {
     #[test]
     fn each_number_is_taken_once_whoever_comes_in_time() {
         for threads in [2, 3, 7] {
-            let helpers = Helpers::of(threads).unwrap();
+            let helpers = Helpers::of(threads, false).unwrap();
             for total in [0, 1, 2, 5, 64, 1000] {
                 // One call after the other, with and without time for helpers to leave; two loops each.
                 for call in 0..20 {
@@ -334,7 +335,7 @@ mod tests {
     #[test]
     fn helpers_take_part_each_with_a_number_of_its_own() {
         let threads = 3;
-        let helpers = Helpers::of(threads).unwrap();
+        let helpers = Helpers::of(threads, false).unwrap();
         let inside: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         let seen: Vec<AtomicUsize> = (0..threads).map(|_| AtomicUsize::new(0)).collect();
         let begun = Instant::now();
@@ -354,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_helper_that_cannot_come_is_not_waited_for() {
-        let helpers = Helpers::of(2).unwrap();
+        let helpers = Helpers::of(2, false).unwrap();
         let (free, wait) = std::sync::mpsc::channel::<()>();
         // The only thread of the pool has something else to do.
         helpers.pool.spawn(move || {

@@ -48,16 +48,24 @@ struct Call {
     times: *mut f64,
 }
 
-type Entry = unsafe extern "C" fn(*const Call) -> i32;
+type Function = unsafe extern "C" fn(*const Call) -> i32;
+
+/// The threads of a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threads {
+    pub(super) number: u32,
+    /// Each has a processor of its own, where there are as many.
+    pub(super) are_placed: bool,
+}
 
 /// The entry of a library that was loaded. It stays loaded until the process ends: the threads of OpenMP outlive
 /// a call and stand in code of the library's own dependencies.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Code {
-    entry: Entry,
+pub(super) struct Entry {
+    function: Function,
 }
 
-impl Code {
+impl Entry {
     /// Loads a library.
     ///
     /// The file is of this user's own making: compiled from text that our generator made, in a folder that nobody
@@ -67,9 +75,9 @@ impl Code {
         // SAFETY: see above.
         let library = unsafe { libloading::Library::new(library) }?;
         // SAFETY: `abi.h` declares the entry with this type; `Call` mirrors its argument field by field.
-        let entry = *unsafe { library.get::<Entry>(entry.as_bytes()) }?;
+        let function = *unsafe { library.get::<Function>(entry.as_bytes()) }?;
         std::mem::forget(library);
-        Ok(Self { entry })
+        Ok(Self { function })
     }
 }
 
@@ -110,9 +118,9 @@ impl<'l> Passed<'l> {
     #[expect(unsafe_code, reason = "this is where compiled code is entered")]
     pub(super) fn call(
         &self,
-        code: Code,
+        code: Entry,
         domain: Domain,
-        threads: u32,
+        threads: Threads,
         progress: Option<&AtomicI64>,
         workspace: &mut Workspace,
         times: &mut [f64],
@@ -124,7 +132,7 @@ impl<'l> Passed<'l> {
             domain: [domain.i, domain.j, domain.k],
             fields: self.fields.as_ptr(),
             scalars: scalars.as_ptr(),
-            threads: i32::try_from(threads).unwrap_or(1),
+            threads: i32::try_from(threads.number).unwrap_or(1),
             progress: progress.map_or(std::ptr::null_mut(), AtomicI64::as_ptr),
             cancel: std::ptr::null(),
             trap: &raw mut trap,
@@ -136,11 +144,11 @@ impl<'l> Passed<'l> {
         // checked by `bind`: each array holds every element that the domain and the stencil's extents
         // reach, from the start of the domain with these strides; run-time indices are guarded by the
         // code, and code that a programmer wrote for a stencil reaches no others, which its tests see to.
-        // Arrays and workspace are distinct, and nothing else touches them until the call returns.
-        match on_places(threads, || unsafe { (code.entry)(&raw const call) }) {
-            1 => Err(trap),
-            status => Ok(status),
-        }
+        // The workspace is the caller's own, no array that is written lies in another one, and nothing else touches them
+        // until the call returns.
+        let run = || unsafe { (code.function)(&raw const call) };
+        let status = if threads.are_placed { on_places(threads.number, run) } else { run() };
+        if status == 1 { Err(trap) } else { Ok(status) }
     }
 }
 

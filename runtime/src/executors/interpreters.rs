@@ -11,7 +11,7 @@ use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
-use super::{Executor, Failure, Prepared, Progress, Setting};
+use super::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
 use crate::events::Sink;
 
 /// The interpreter: statement by statement.
@@ -30,18 +30,19 @@ impl Executor for Debug {
         bytes_of(stencil.fields.iter().map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         _setting: Setting<'_>,
         _sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let (stencil, extents) =
             oir(compilation).ok_or_else(|| Failure::Machine("there is no OIR to run".to_owned()))?;
+        let (stencil, extents) = (stencil.clone(), extents.clone());
         let run = move |launch: &mut Launch, control: &mut dyn Control| {
-            debug::run(stencil, extents, launch, control)
+            debug::run(&stencil, &extents, launch, control)
         };
-        Ok(Box::new(Interpreted { run, progress: Arc::default() }))
+        Ok(Prepared::of(Arc::new(Level { run })))
     }
 }
 
@@ -62,18 +63,19 @@ impl Executor for Numpy {
         bytes_of(temporaries.map(|(_, it)| it.data_dims.as_slice()), domain)
     }
 
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         _setting: Setting<'_>,
         _sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let stencil = compilation
             .levels
             .npir()
-            .ok_or_else(|| Failure::Machine("there is no NPIR to run".to_owned()))?;
-        let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(stencil, launch, control);
-        Ok(Box::new(Interpreted { run, progress: Arc::default() }))
+            .ok_or_else(|| Failure::Machine("there is no NPIR to run".to_owned()))?
+            .clone();
+        let run = move |launch: &mut Launch, control: &mut dyn Control| numpy::run(&stencil, launch, control);
+        Ok(Prepared::of(Arc::new(Level { run })))
     }
 }
 
@@ -92,17 +94,31 @@ fn bytes_of<'a>(fields: impl Iterator<Item = &'a [u32]>, domain: Domain) -> Opti
 }
 
 /// A level of the compiler with the function that runs it.
-struct Interpreted<F> {
+struct Level<F> {
     run: F,
+}
+
+impl<F> Code for Level<F>
+where
+    F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop> + Send + Sync + 'static,
+{
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        Box::new(Interpreted { level: self, progress: Arc::default() })
+    }
+}
+
+/// Somebody who has a level run.
+struct Interpreted<F> {
+    level: Arc<Level<F>>,
     progress: Arc<Progress>,
 }
 
-impl<F> Prepared for Interpreted<F>
+impl<F> Caller for Interpreted<F>
 where
-    F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop>,
+    F: Fn(&mut Launch, &mut dyn Control) -> Result<(), Stop> + Send + Sync,
 {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        match (self.run)(launch, &mut Teller(&self.progress)) {
+        match (self.level.run)(launch, &mut Teller(&self.progress)) {
             Ok(()) => Ok(()),
             Err(Stop::Cancelled) => Err(Failure::Cancelled),
             Err(Stop::Trap(Trap { message, origin, cell })) => {

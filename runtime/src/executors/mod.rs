@@ -7,13 +7,17 @@ pub mod interpreters;
 pub mod openmp;
 mod pool;
 pub mod rayon;
+mod shapes;
 mod team;
 pub mod watch;
 mod workspace;
 
+use std::fmt;
+use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::AtomicI64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::thread::available_parallelism;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::diag::StmtId;
@@ -40,6 +44,39 @@ pub struct Setting<'a> {
     /// Whether compiled code tells which lines of the stencil it comes from.
     pub has_lines: bool,
     pub vectors: Vectors,
+    /// Whether the process has other work to do: then the system places all threads, none of them waits awake, and
+    /// code is made on as many threads as it runs on. Else each thread has a processor of its own where there is one,
+    /// and code is made on all processors.
+    pub is_embedded: bool,
+}
+
+impl Setting<'static> {
+    /// That of a program which runs stencils beside its own work: one thread, the bits of the interpreter, no files.
+    #[must_use]
+    pub fn embedded() -> Self {
+        static NONE: LazyLock<Result<CCompiler, String>> =
+            LazyLock::new(|| Err("no C compiler was looked for".to_owned()));
+        Self {
+            cc: &NONE,
+            cache: None,
+            temporary: Path::new(""),
+            threads: 1,
+            mode: Mode::Reproducible,
+            has_lines: false,
+            vectors: Vectors::Widest,
+            is_embedded: true,
+        }
+    }
+}
+
+impl Setting<'_> {
+    /// On how many threads code is made.
+    fn makers(&self) -> usize {
+        match self.is_embedded {
+            true => usize::try_from(self.threads).unwrap_or(1).max(1),
+            false => available_parallelism().map_or(1, NonZero::get),
+        }
+    }
 }
 
 /// How exactly a run keeps to the meaning.
@@ -53,7 +90,7 @@ pub enum Mode {
 }
 
 /// Why a run ended before its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Failure {
     Cancelled,
     OutOfMemory,
@@ -68,7 +105,7 @@ pub enum Failure {
 }
 
 /// The contract with each back end.
-pub trait Executor {
+pub trait Executor: fmt::Debug + Send + Sync {
     /// What a run with so many threads allocates beside its arguments, and with none what all threads share; `None`
     /// where that is beyond any memory. `arguments` are none where they are not made yet.
     fn workspace_bytes(
@@ -84,24 +121,63 @@ pub trait Executor {
     /// # Errors
     ///
     /// Where there is nothing to run, or the machine refuses.
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         setting: Setting<'_>,
         sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure>;
+    ) -> Result<Prepared, Failure>;
 }
 
-/// A stencil that is ready to be called, as often as one likes.
-pub trait Prepared {
+/// What all callers of a stencil share: its code, for each shape of arrays that it was called with.
+pub trait Code: Send + Sync {
+    /// Makes what depends on the sizes and strides of a launch; tells that as a step.
+    ///
+    /// # Errors
+    ///
+    /// Where the machine refuses.
+    fn fit(&self, _launch: &Launch, _sink: Sink<'_>) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// One more who calls it.
+    fn caller(self: Arc<Self>) -> Box<dyn Caller>;
+}
+
+/// What one caller of a stencil has for itself: frame, workspace, and how far its call is.
+pub trait Caller: Send {
+    /// Calls it once.
+    ///
+    /// # Errors
+    ///
+    /// Where the run ends before its end.
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
+
+    fn progress(&self) -> Arc<Progress>;
+}
+
+/// A stencil that is ready to be called, as often as one likes. A clone is another caller of the same code, on any
+/// thread, at the same time.
+pub struct Prepared {
+    code: Arc<dyn Code>,
+    caller: Box<dyn Caller>,
+}
+
+impl Prepared {
+    /// The first caller of this code.
+    #[must_use]
+    pub fn of(code: Arc<dyn Code>) -> Self {
+        Self { caller: Arc::clone(&code).caller(), code }
+    }
+
     /// Does beforehand what depends on the sizes and strides of a launch, so that the call has nothing left to do
     /// but its work; tells that as a step. A call that was not prepared so does it itself.
     ///
     /// # Errors
     ///
     /// Where the machine refuses.
-    fn fit(&mut self, _launch: &Launch, _sink: Sink<'_>) -> Result<(), Failure> {
-        Ok(())
+    pub fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        self.code.fit(launch, sink)
     }
 
     /// Calls it once; the arrays of the launch are updated in place. The launch was bound with the signature of the
@@ -110,10 +186,27 @@ pub trait Prepared {
     /// # Errors
     ///
     /// Where the run ends before its end; what it has written by then stays.
-    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
+    pub fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        self.caller.run(launch)
+    }
 
     /// How far the call at hand is, for another thread to look at.
-    fn progress(&self) -> Arc<Progress>;
+    #[must_use]
+    pub fn progress(&self) -> Arc<Progress> {
+        self.caller.progress()
+    }
+}
+
+impl Clone for Prepared {
+    fn clone(&self) -> Self {
+        Self::of(Arc::clone(&self.code))
+    }
+}
+
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prepared").finish_non_exhaustive()
+    }
 }
 
 /// How far a call is.

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
-use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread::available_parallelism;
 
 use isobar_compiler::backend::c::lines::{SOURCE, with_directives, written};
 use isobar_compiler::backend::c::{self, ArgumentKind, Artifact};
@@ -20,10 +18,11 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
-use super::interface::{Code, Passed};
+use super::interface::{Entry, Passed, Threads};
+use super::shapes::Shapes;
 use super::workspace::Workspace;
-use super::{Executor, Failure, Mode, Prepared, Progress, Setting};
-use crate::cache::{self, Entry};
+use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
+use crate::cache as kept;
 use crate::events::{Event, Sink, Step, step};
 
 /// C with OpenMP.
@@ -106,46 +105,37 @@ impl Executor for Openmp {
         compilation.levels.c()?.workspace_bytes(domain, threads, &levels_beside)
     }
 
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         setting: Setting<'_>,
         sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
         let artifact = compilation.levels.c().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let maker = Maker {
-            artifact,
-            source: Source::of(artifact, compilation, setting.mode, setting.has_lines),
-            stencil: compilation.stencil.as_deref().unwrap_or(&signature.name),
+        let source = Source::of(artifact, compilation, setting.mode, setting.has_lines);
+        Ok(Prepared::of(Arc::new(Made {
+            arguments: arguments(artifact, signature)?,
+            source: source.into_owned(),
+            artifact: artifact.clone(),
+            stencil: compilation.stencil.clone().unwrap_or_else(|| signature.name.clone()),
             cc: setting.cc.clone().map_err(Failure::Machine)?,
             cache: setting.cache.and_then(|root| kept_below(root, sink)),
             folder: setting.temporary.to_owned(),
-        };
-        let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(artifact.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Ok(Box::new(Made {
-            arguments: arguments(artifact, signature)?,
-            maker,
-            code: [None; 2],
-            n_steps: artifact.n_steps,
             threads: setting.threads,
-            sized: None,
-            workspace: Workspace::default(),
-            progress,
-        }))
+            makers: setting.makers(),
+            is_embedded: setting.is_embedded,
+            code: Shapes::default(),
+        })))
     }
 }
 
 /// What the code asks for, each with its place among the parameters.
-fn arguments<'a>(
-    artifact: &'a Artifact,
-    signature: &Signature,
-) -> Result<Vec<(usize, &'a c::Argument)>, Failure> {
-    let place = |it: &'a c::Argument| {
+fn arguments(artifact: &Artifact, signature: &Signature) -> Result<Vec<(usize, c::Argument)>, Failure> {
+    let place = |it: &c::Argument| {
         let place = signature.params.iter().position(|param| param.name == it.name);
-        place.map(|place| (place, it)).ok_or_else(|| not_passed(it))
+        place.map(|place| (place, it.clone())).ok_or_else(|| not_passed(it))
     };
     artifact.arguments.iter().map(place).collect()
 }
@@ -154,40 +144,61 @@ fn not_passed(argument: &c::Argument) -> Failure {
     Failure::Machine(format!("the code asks for `{}`, which was not passed", argument.name))
 }
 
-/// Code for each kind of strides that it was called with, and the memory of its temporaries.
-struct Made<'a> {
-    maker: Maker<'a>,
-    arguments: Vec<(usize, &'a c::Argument)>,
-    /// For strides of any kind, and for neighbours along i that lie side by side in all fields.
-    code: [Option<Code>; 2],
-    n_steps: usize,
+/// C, and code for each kind of strides that it was called with.
+struct Made {
+    artifact: Artifact,
+    source: Source<'static>,
+    arguments: Vec<(usize, c::Argument)>,
+    stencil: String,
+    cc: CCompiler,
+    cache: Option<PathBuf>,
+    /// The job's own.
+    folder: PathBuf,
     threads: u32,
-    /// What the size of the workspace was told by.
-    sized: Option<(Domain, Vec<[i64; 2]>)>,
-    workspace: Workspace,
-    progress: Arc<Progress>,
+    /// How many compilers may run at a time.
+    makers: usize,
+    is_embedded: bool,
+    /// For neighbours along i that lie side by side in all fields, or for strides of any kind.
+    code: Shapes<bool, Entry>,
 }
 
-impl Prepared for Made<'_> {
-    fn fit(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+impl Code for Made {
+    fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
         }
         self.code_for(launch, sink).map(drop)
     }
 
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        let progress = Arc::new(Progress::default());
+        progress.total.store(i64::try_from(self.artifact.n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        Box::new(OfCaller { made: self, sized: None, workspace: Workspace::default(), progress })
+    }
+}
+
+/// What a caller has for itself.
+struct OfCaller {
+    made: Arc<Made>,
+    /// What the size of the workspace was told by.
+    sized: Option<(Domain, Vec<[i64; 2]>)>,
+    /// The memory of its temporaries.
+    workspace: Workspace,
+    progress: Arc<Progress>,
+}
+
+impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        let code = self.code_for(launch, &|_| ())?;
+        let code = self.made.code_for(launch, &|_| ())?;
         self.reserve(launch)?;
-        let Self { arguments, n_steps, threads, progress, workspace, .. } = self;
-        let mut times = vec![0.0; *n_steps + 1];
-        let done = call(code, arguments, launch, (*threads, &mut times), progress, workspace);
+        let mut times = vec![0.0; self.made.artifact.n_steps + 1];
+        let done = self.made.call(code, launch, &mut times, &self.progress, &mut self.workspace);
         // Those of steps that did not end are still zero.
         let n_ended = times.iter().take_while(|it| **it > 0.0).count();
-        progress.set_moments(times[..n_ended].iter().map(|it| 1e3 * it).collect());
+        self.progress.set_moments(times[..n_ended].iter().map(|it| 1e3 * it).collect());
         done
     }
 
@@ -196,51 +207,29 @@ impl Prepared for Made<'_> {
     }
 }
 
-impl Made<'_> {
-    /// The code for the strides of a launch; made where it is the first of its kind.
-    fn code_for(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<Code, Failure> {
-        let is_side_by_side = |&(position, argument): &(usize, &c::Argument)| match (
-            argument.kind,
-            launch.arguments.get(position),
-        ) {
-            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
-                !axes.has(Axis::I) || field.strides(axes)[Axis::I.index()] == 1
-            }
-            _ => true,
-        };
-        let is_long = launch.domain.i >= self.maker.artifact.least_points;
-        let is_unit = is_long && self.arguments.iter().all(is_side_by_side);
-        let known = &mut self.code[usize::from(is_unit)];
-        if let Some(code) = *known {
-            return Ok(code);
-        }
-        let library = self.maker.library(is_unit, sink)?;
-        let code = step("load", sink, || load(&library, &self.maker.artifact.entry))?;
-        *known = Some(code);
-        Ok(code)
-    }
-
+impl OfCaller {
     /// Takes as much memory as the launch needs.
     fn reserve(&mut self, launch: &Launch) -> Result<(), Failure> {
-        let beside = |&(position, argument): &(usize, &c::Argument)| match (
+        let made = &*self.made;
+        let beside = |(position, argument): &(usize, c::Argument)| match (
             argument.kind,
-            launch.arguments.get(position),
+            launch.arguments.get(*position),
         ) {
             (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
                 field.levels_beside(axes, launch.domain)
             }
             _ => [0, 0],
         };
-        let levels: Vec<[i64; 2]> = self.arguments.iter().map(beside).collect();
+        let levels: Vec<[i64; 2]> = made.arguments.iter().map(beside).collect();
         let sized = Some((launch.domain, levels));
         if self.sized == sized {
             return Ok(());
         }
         let levels_beside = |name: &str| {
-            let mut all = self.arguments.iter().zip(sized.iter().flat_map(|(_, levels)| levels));
+            let mut all = made.arguments.iter().zip(sized.iter().flat_map(|(_, levels)| levels));
             all.find(|((_, argument), _)| argument.name == name).map_or([0, 0], |(_, &levels)| levels)
         };
-        let bytes = self.maker.artifact.workspace_bytes(launch.domain, self.threads, &levels_beside);
+        let bytes = made.artifact.workspace_bytes(launch.domain, made.threads, &levels_beside);
         bytes.and_then(|it| self.workspace.reserve(it)).ok_or(Failure::OutOfMemory)?;
         self.sized = sized;
         Ok(())
@@ -249,38 +238,47 @@ impl Made<'_> {
 
 /// The folder of compiled code below that of the cache; none where it is not safe, which is told.
 fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
-    let folder = cache::private(root, cache::OF_C);
+    let folder = kept::private(root, kept::OF_C);
     folder.inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") })).ok()
 }
 
-/// What compiles an artifact.
-struct Maker<'a> {
-    artifact: &'a Artifact,
-    source: Source<'a>,
-    stencil: &'a str,
-    cc: CCompiler,
-    cache: Option<PathBuf>,
-    /// The job's own.
-    folder: PathBuf,
-}
+impl Made {
+    /// The code for the strides of a launch; made where it is the first of its kind.
+    fn code_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<Entry, Failure> {
+        let is_side_by_side = |(position, argument): &(usize, c::Argument)| match (
+            argument.kind,
+            launch.arguments.get(*position),
+        ) {
+            (ArgumentKind::Field { axes, .. }, Some(Argument::Field(field))) => {
+                !axes.has(Axis::I) || field.strides(axes)[Axis::I.index()] == 1
+            }
+            _ => true,
+        };
+        let is_long = launch.domain.i >= self.artifact.least_points;
+        let is_unit = is_long && self.arguments.iter().all(is_side_by_side);
+        let made = self.code.get(is_unit, |&is_unit| {
+            let library = self.library(is_unit, sink)?;
+            step("load", sink, || load(&library, &self.artifact.entry))
+        })?;
+        made.get().copied()
+    }
 
-impl Maker<'_> {
     /// The compiled library: from the cache, where it is there and whole, else made.
     fn library(&self, is_unit: bool, sink: Sink<'_>) -> Result<PathBuf, Failure> {
         let step = Step::begin("cc", sink);
         let kept = self.cache.clone().map(|folder| {
             let parts = self.source.parts(is_unit, &self.cc);
-            (Entry::of(folder, parts.key()), parts)
+            (kept::Entry::of(folder, parts.key()), parts)
         });
         if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
             entry.touch();
             step.end_cached();
             return Ok(entry.library());
         }
-        let made = make(&self.source, is_unit, &self.cc, &self.folder)?;
+        let made = make(&self.source, is_unit, &self.cc, &self.folder, self.makers)?;
         let library = match kept {
             Some((entry, parts)) => {
-                let done = entry.keep(&made, self.stencil, &parts);
+                let done = entry.keep(&made, &self.stencil, &parts);
                 done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
                 entry.library()
             }
@@ -289,11 +287,64 @@ impl Maker<'_> {
         step.end();
         Ok(library)
     }
+
+    /// Calls the code with the arrays of the launch. `times` has room for one more than there are steps.
+    fn call(
+        &self,
+        code: Entry,
+        launch: &mut Launch,
+        times: &mut [f64],
+        progress: &Progress,
+        workspace: &mut Workspace,
+    ) -> Result<(), Failure> {
+        let domain = launch.domain;
+        let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
+        let mut passed = Passed::default();
+        for (position, argument) in &self.arguments {
+            let is_passed = match given[*position].take() {
+                Some(Argument::Field(field)) => match argument.kind {
+                    ArgumentKind::Field { axes, .. } if field.array.dtype() == argument.dtype => {
+                        passed.field(field, axes, domain);
+                        true
+                    }
+                    ArgumentKind::Field { .. } | ArgumentKind::Scalar => false,
+                },
+                Some(Argument::Scalar(value)) => {
+                    passed.scalar(*value);
+                    argument.kind == ArgumentKind::Scalar && value.dtype() == argument.dtype
+                }
+                Some(Argument::Unused) | None => false,
+            };
+            if !is_passed {
+                return Err(not_passed(argument));
+            }
+        }
+        progress.done.store(0, Ordering::Relaxed);
+        let threads = Threads { number: self.threads, are_placed: !self.is_embedded };
+        match passed.call(code, domain, threads, Some(&progress.done), workspace, times) {
+            Ok(0) => Ok(()),
+            Ok(2) => Err(Failure::OutOfMemory),
+            Ok(3) => Err(Failure::Cancelled),
+            Ok(other) => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
+            Err(trap) => Err(Failure::Trap {
+                message: "an index that is computed here leaves its field, or a `while` does not end"
+                    .to_owned(),
+                statement: StmtId(u32::try_from(trap.statement).unwrap_or(0)),
+                cell: [trap.i, trap.j, trap.k],
+            }),
+        }
+    }
 }
 
 /// Compiles in the job's folder, in as many parts as there are and processors for them. Names are relative to it, so
 /// that no message has a path of this machine.
-fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Result<PathBuf, Failure> {
+fn make(
+    source: &Source<'_>,
+    is_unit: bool,
+    cc: &CCompiler,
+    folder: &Path,
+    makers: usize,
+) -> Result<PathBuf, Failure> {
     // Of a name that is loaded already the loader gives what it has.
     static MADE: AtomicU64 = AtomicU64::new(0);
     let made = MADE.fetch_add(1, Ordering::Relaxed);
@@ -314,7 +365,7 @@ fn make(source: &Source<'_>, is_unit: bool, cc: &CCompiler, folder: &Path) -> Re
             source.files.iter().enumerate().map(|(number, name)| format!("file \"{number}\" is {name}\n"));
         Err(Failure::Code(table.collect::<String>() + &String::from_utf8_lossy(&said.stderr)))
     };
-    let n_parts = source.n_parts.min(available_parallelism().map_or(1, NonZero::get));
+    let n_parts = source.n_parts.min(makers);
     let mut parts = vec![SOURCE.to_owned()];
     if n_parts > 1 {
         parts = (0..n_parts).map(|part| format!("stencil-{made}-{part}.o")).collect();
@@ -360,6 +411,11 @@ impl<'a> Source<'a> {
         Self { text: Cow::Owned(text), flags, n_parts: artifact.n_parts, files }
     }
 
+    /// The same, for as long as one likes.
+    fn into_owned(self) -> Source<'static> {
+        Source { text: Cow::Owned(self.text.into_owned()), ..self }
+    }
+
     /// For fields whose neighbours along i lie side by side, or for others.
     fn flags(&self, is_unit: bool, cc: &CCompiler) -> Vec<&'static str> {
         let is_known = |flag: &&str| !(cc.is_clang() && c::GCC_FLAGS.contains(flag));
@@ -368,60 +424,15 @@ impl<'a> Source<'a> {
 
     /// All that decides the code that becomes of it here.
     #[must_use]
-    pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> cache::Parts {
+    pub fn parts(&self, is_unit: bool, cc: &CCompiler) -> kept::Parts {
         let compiler = format!("{}\n{}", cc.program.display(), cc.version);
-        cache::Parts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
+        kept::Parts::of(&self.text, self.flags(is_unit, cc).join(" "), compiler)
     }
 }
 
-/// Calls the code with the arrays of the launch. `times` has room for one more than there are steps.
-fn call(
-    code: Code,
-    arguments: &[(usize, &c::Argument)],
-    launch: &mut Launch,
-    (threads, times): (u32, &mut [f64]),
-    progress: &Progress,
-    workspace: &mut Workspace,
-) -> Result<(), Failure> {
-    let domain = launch.domain;
-    let mut given: Vec<Option<&mut Argument>> = launch.arguments.iter_mut().map(Some).collect();
-    let mut passed = Passed::default();
-    for &(position, argument) in arguments {
-        let is_passed = match given[position].take() {
-            Some(Argument::Field(field)) => match argument.kind {
-                ArgumentKind::Field { axes, .. } if field.array.dtype() == argument.dtype => {
-                    passed.field(field, axes, domain);
-                    true
-                }
-                ArgumentKind::Field { .. } | ArgumentKind::Scalar => false,
-            },
-            Some(Argument::Scalar(value)) => {
-                passed.scalar(*value);
-                argument.kind == ArgumentKind::Scalar && value.dtype() == argument.dtype
-            }
-            Some(Argument::Unused) | None => false,
-        };
-        if !is_passed {
-            return Err(not_passed(argument));
-        }
-    }
-    progress.done.store(0, Ordering::Relaxed);
-    match passed.call(code, domain, threads, Some(&progress.done), workspace, times) {
-        Ok(0) => Ok(()),
-        Ok(2) => Err(Failure::OutOfMemory),
-        Ok(3) => Err(Failure::Cancelled),
-        Ok(other) => Err(Failure::Machine(format!("the code ended with the unknown status {other}"))),
-        Err(trap) => Err(Failure::Trap {
-            message: "an index that is computed here leaves its field, or a `while` does not end".to_owned(),
-            statement: StmtId(u32::try_from(trap.statement).unwrap_or(0)),
-            cell: [trap.i, trap.j, trap.k],
-        }),
-    }
-}
-
-fn load(library: &Path, entry: &str) -> Result<Code, Failure> {
+fn load(library: &Path, entry: &str) -> Result<Entry, Failure> {
     let failed = |error| Failure::Machine(format!("the compiled code cannot be loaded: {error}"));
-    Code::load(library, entry).map_err(failed)
+    Entry::load(library, entry).map_err(failed)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The threads of runs, and memory near them: who fills fields and copies them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ::rayon::{ThreadPool, ThreadPoolBuilder};
 use isobar_compiler::backend::array::{Array, Elements};
@@ -79,7 +79,7 @@ impl Workers for Near {
             return Alone.all(work);
         }
         // The run will say that there are none to be had.
-        let Ok(pool) = pool(self.threads) else { return Alone.all(work) };
+        let Ok(pool) = pool(self.threads, false) else { return Alone.all(work) };
         let left = Mutex::new(work.into_iter());
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
         let take_part = || {
@@ -125,22 +125,22 @@ fn stay(place: Option<usize>) {
 }
 
 /// The pool with one thread less than this: whoever asks for work takes part. Made once, since threads are dear.
-/// `threads` is two or more.
-pub(super) fn pool(threads: usize) -> Result<Arc<ThreadPool>, Failure> {
-    static POOLS: OnceLock<Mutex<BTreeMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
-    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads) {
+/// `threads` is two or more. In a process that has other work the system places them.
+pub(super) fn pool(threads: usize, is_embedded: bool) -> Result<Arc<ThreadPool>, Failure> {
+    static POOLS: Mutex<BTreeMap<(usize, bool), Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(pool) = pools.get(&(threads, is_embedded)) {
         return Ok(pool.clone());
     }
     // The first is for whoever asks.
-    let places = places(threads);
+    let places = if is_embedded { Vec::new() } else { places(threads) };
     let made = ThreadPoolBuilder::new()
         .num_threads(threads - 1)
         .thread_name(|at| format!("isobar-{}", at + 1))
         .start_handler(move |at| stay(places.get(at + 1).copied()))
         .build();
     let pool = Arc::new(made.map_err(|why| Failure::Machine(format!("no threads: {why}")))?);
-    pools.insert(threads, pool.clone());
+    pools.insert((threads, is_embedded), pool.clone());
     Ok(pool)
 }
 

@@ -15,13 +15,14 @@ use isobar_compiler::loops::nodes::{BETWEEN_THREADS, Program};
 use isobar_compiler::loops::ready_without;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::nodes::Sdfg;
-use isobar_compiler::space::{Axis, Domain, names};
+use isobar_compiler::space::{Axis, AxisSet, Domain, names};
 use isobar_compiler::target::Target;
 
 use super::helpers::Helpers;
 use super::interface::start_of;
+use super::shapes::{self, Shapes};
 use super::workspace::Workspace;
-use super::{Executor, Failure, Mode, Prepared, Progress, Setting};
+use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::events::{Sink, milliseconds, step};
 
 /// Machine code made in this process.
@@ -56,18 +57,18 @@ impl Executor for Rayon {
     ) -> Option<u64> {
         let flow = compilation.levels.sdfg.as_ref()?;
         let program = program(compilation, flow, Vectors::Widest);
-        let signature = compilation.signature.as_ref()?;
-        let given = |at: usize| given(flow, at, signature, arguments, domain).map(|(_, given)| given);
+        let places = places(flow, &program, compilation.signature.as_ref()?);
+        let given = |at: usize| given(places[at], arguments, domain);
         let Domain { i, j, k } = domain;
         Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)
     }
 
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         setting: Setting<'_>,
         _: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let missing = || Failure::Machine("there is no graph to make code of".to_owned());
         let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
@@ -75,9 +76,13 @@ impl Executor for Rayon {
         let threads = if threads == 0 { current_num_threads() } else { threads };
         let may_fuse = setting.mode == Mode::Fast;
         let vectors = setting.vectors;
-        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
+        let makers = setting.makers();
+        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false, makers };
         let program = program(compilation, flow, vectors);
-        Ok(Box::new(Made::new(program, flow, signature, threads, options)))
+        let is_embedded = setting.is_embedded;
+        let places = places(flow, &program, signature);
+        let shapes = Shapes::default();
+        Ok(Prepared::of(Arc::new(Made { program, places, threads, options, is_embedded, shapes })))
     }
 }
 
@@ -91,10 +96,9 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
     let program = program(compilation, flow, Vectors::Widest);
+    let places = places(flow, &program, signature);
     let given = |at: usize| {
-        let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
-        let name = names::of_stencil(&container.name);
-        let param = signature.params.iter().find(|it| it.name == name)?;
+        let param = &signature.params[places[at]?.position];
         let Some(strides) = strides_with(param, domain, rows) else { return Some(Given::default()) };
         let strides = strides.into_iter().map(signed).collect();
         let (below, above) = param.kind.halo(Axis::K);
@@ -105,7 +109,7 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
-    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true, makers: 1 };
     Ok(Machine::new(&program, &shape, options)?.text.clone())
 }
 
@@ -113,57 +117,112 @@ fn signed(it: usize) -> i64 {
     i64::try_from(it).unwrap_or(i64::MAX)
 }
 
-/// The argument that a container of the outermost graph is, by position in the launch, and how it lies in memory.
-fn given(
-    flow: &Sdfg,
-    array: usize,
-    signature: &Signature,
-    arguments: &[Argument],
-    domain: Domain,
-) -> Option<(usize, Given)> {
-    let container = flow.arguments.iter().find(|it| it.index() == array).map(|&it| &flow.containers[it])?;
-    let name = names::of_stencil(&container.name);
-    let position = signature.params.iter().position(|it| it.name == name)?;
-    let (ParamKind::Field { axes, .. }, Some(Argument::Field(field))) =
-        (&signature.params[position].kind, arguments.get(position))
-    else {
-        return Some((position, Given::default()));
-    };
-    let strides = field.strides(*axes);
-    let of_axes = axes.iter().map(|axis| strides[axis.index()]);
-    let of_data = field.data_strides(*axes).iter().copied();
-    let levels = field.levels_beside(*axes, domain);
-    Some((position, Given { strides: of_axes.chain(of_data).collect(), levels }))
+/// Which argument an array of the program is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its position in the launch.
+    position: usize,
+    /// Of a field.
+    axes: Option<AxisSet>,
 }
 
-/// A program, code for the shape that it was called with last, and the memory of its temporaries.
-struct Made<'f> {
-    flow: &'f Sdfg,
-    signature: &'f Signature,
+/// By position in the program's arrays; none for what a run allocates.
+fn places(flow: &Sdfg, program: &Program, signature: &Signature) -> Vec<Option<Place>> {
+    let place = |at: usize| {
+        let container = flow.arguments.iter().find(|it| it.index() == at).map(|&it| &flow.containers[it])?;
+        let name = names::of_stencil(&container.name);
+        let position = signature.params.iter().position(|it| it.name == name)?;
+        let axes = match signature.params[position].kind {
+            ParamKind::Field { axes, .. } => Some(axes),
+            ParamKind::Scalar { .. } => None,
+        };
+        Some(Place { position, axes })
+    };
+    (0..program.arrays.len()).map(place).collect()
+}
+
+/// How an argument lies in memory.
+fn given(place: Option<Place>, arguments: &[Argument], domain: Domain) -> Option<Given> {
+    let Place { position, axes } = place?;
+    let (Some(axes), Some(Argument::Field(field))) = (axes, arguments.get(position)) else {
+        return Some(Given::default());
+    };
+    let strides = field.strides(axes);
+    let of_axes = axes.iter().map(|axis| strides[axis.index()]);
+    let of_data = field.data_strides(axes).iter().copied();
+    let levels = field.levels_beside(axes, domain);
+    Some(Given { strides: of_axes.chain(of_data).collect(), levels })
+}
+
+/// A program, and code for the shapes that it was called with.
+struct Made {
+    program: Program,
+    places: Vec<Option<Place>>,
     threads: usize,
     options: Options,
-    program: Program,
-    code: Option<(Shape, Machine)>,
+    is_embedded: bool,
+    shapes: Shapes<Shape, Machine>,
+}
+
+type OfShape = Arc<shapes::Made<Shape, Machine>>;
+
+impl Code for Made {
+    fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        step("machine code", sink, || self.code_for(launch, None).map(drop))
+    }
+
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        let progress = Arc::new(Progress::default());
+        progress.total.store(i64::try_from(self.program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        let workspace = Workspace::default();
+        Box::new(OfCaller { made: self, code: None, workspace, helpers: None, progress })
+    }
+}
+
+impl Made {
+    /// The code for the arrays of a launch; `last`, where it is for such ones.
+    fn code_for(&self, launch: &Launch, last: Option<&OfShape>) -> Result<OfShape, Failure> {
+        let Domain { i, j, k } = launch.domain;
+        let given = |at: usize| given(self.places[at], &launch.arguments, launch.domain);
+        let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
+        match last {
+            Some(last) if last.shape == shape => Ok(Arc::clone(last)),
+            _ => self.shapes.get(shape, |shape| {
+                Machine::new(&self.program, shape, self.options)
+                    .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))
+            }),
+        }
+    }
+}
+
+/// What a caller has for itself.
+struct OfCaller {
+    made: Arc<Made>,
+    /// The code that it called last.
+    code: Option<OfShape>,
+    /// The memory of its temporaries.
     workspace: Workspace,
     /// Where there is more than one thread, as soon as there is code.
     helpers: Option<Helpers>,
     progress: Arc<Progress>,
 }
 
-impl Prepared for Made<'_> {
-    fn fit(&mut self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
-        if launch.domain.points() == 0 {
-            return Ok(());
-        }
-        step("machine code", sink, || self.make(launch))
-    }
-
+impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        self.make(launch)?;
-        self.call(launch)
+        let made = Arc::clone(&self.made);
+        if made.threads > 1 && self.helpers.is_none() {
+            self.helpers = Some(Helpers::of(made.threads, made.is_embedded)?);
+        }
+        let code = made.code_for(launch, self.code.as_ref())?;
+        self.code = Some(Arc::clone(&code));
+        let frame = self.frame(&made, &code.shape, launch)?;
+        self.call(code.get()?, frame)
     }
 
     fn progress(&self) -> Arc<Progress> {
@@ -171,61 +230,18 @@ impl Prepared for Made<'_> {
     }
 }
 
-impl<'f> Made<'f> {
-    fn new(
-        program: Program,
-        flow: &'f Sdfg,
-        signature: &'f Signature,
-        threads: usize,
-        options: Options,
-    ) -> Self {
-        let progress = Arc::new(Progress::default());
-        progress.total.store(i64::try_from(program.steps.len()).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Self {
-            flow,
-            signature,
-            threads,
-            options,
-            program,
-            code: None,
-            workspace: Workspace::default(),
-            helpers: None,
-            progress,
-        }
-    }
-
-    /// Makes code for the launch, where what there is does not fit, and the threads that share its loops.
-    fn make(&mut self, launch: &Launch) -> Result<(), Failure> {
-        if self.threads > 1 && self.helpers.is_none() {
-            self.helpers = Some(Helpers::of(self.threads)?);
-        }
-        let Domain { i, j, k } = launch.domain;
-        let given = |at: usize| {
-            given(self.flow, at, self.signature, &launch.arguments, launch.domain).map(|(_, it)| it)
-        };
-        let shape = Shape::of(&self.program, [i, j, k], &given).ok_or(Failure::OutOfMemory)?;
-        if self.code.as_ref().is_some_and(|(known, _)| *known == shape) {
-            return Ok(());
-        }
-        let machine = Machine::new(&self.program, &shape, self.options)
-            .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))?;
-        self.code = Some((shape, machine));
-        Ok(())
-    }
-
+impl OfCaller {
     /// The words of a frame, the first of which is the host's.
-    fn frame(&mut self, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
-        let (signature, threads) = (self.signature, self.threads);
+    fn frame(&mut self, made: &Made, shape: &Shape, launch: &mut Launch) -> Result<Vec<u64>, Failure> {
         let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
-        let (shape, _) = self.code.as_ref().ok_or_else(missing)?;
-        let n_threads = u32::try_from(threads).unwrap_or(u32::MAX);
+        let n_threads = u32::try_from(made.threads).unwrap_or(u32::MAX);
         let bytes = shape.workspace_bytes(n_threads).ok_or(Failure::OutOfMemory)?;
         self.workspace.reserve(bytes).ok_or(Failure::OutOfMemory)?;
         let behind = |at: *mut u8, bytes: i64| at.wrapping_add(usize::try_from(bytes).unwrap_or(0));
         let mut free = self.workspace.start();
         let mut own_free = behind(behind(free, shape.shared_bytes), i64::from(BETWEEN_THREADS));
-        let mut frame = vec![0_u64; 1 + self.program.arrays.len()];
-        for (at, array) in self.program.arrays.iter().enumerate() {
+        let mut frame = vec![0_u64; 1 + made.program.arrays.len()];
+        for (at, array) in made.program.arrays.iter().enumerate() {
             let address = |it: *mut c_void| it as u64;
             if array.is_own() {
                 let own = &shape.arrays[at];
@@ -233,13 +249,7 @@ impl<'f> Made<'f> {
                 let free = if array.is_per_thread { &mut own_free } else { &mut free };
                 frame[1 + at] = address(free.cast()).wrapping_add_signed(start);
                 *free = behind(*free, own.bytes);
-            } else if let Some((position, _)) =
-                given(self.flow, at, signature, &launch.arguments, launch.domain)
-            {
-                let axes = match &signature.params[position].kind {
-                    ParamKind::Field { axes, .. } => Some(*axes),
-                    ParamKind::Scalar { .. } => None,
-                };
+            } else if let Some(Place { position, axes }) = made.places[at] {
                 frame[1 + at] = match (&mut launch.arguments[position], axes) {
                     (Argument::Field(field), Some(axes)) if field.array.dtype() == array.dtype => {
                         let start = field.start(axes);
@@ -259,10 +269,8 @@ impl<'f> Made<'f> {
 
     /// One call.
     #[expect(unsafe_code, reason = "this is where generated code is entered")]
-    fn call(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        let frame = self.frame(launch)?;
+    fn call(&self, machine: &Machine, frame: Vec<u64>) -> Result<(), Failure> {
         let helpers = self.helpers.as_ref();
-        let Some((_, machine)) = &self.code else { return Ok(()) };
         let begun = Instant::now();
         let moments = Mutex::new(vec![0.0]);
         let progress = |done: usize| {
@@ -273,7 +281,8 @@ impl<'f> Made<'f> {
         let team = helpers.map(|it| it as &dyn Team);
         // SAFETY: the code was made for the shape of this launch, whose arrays `bind` checked: each holds every element
         // that the domain and the stencil's extents reach, and run-time indices are guarded by the code. The launch is
-        // lent for this call alone, its arrays are distinct, and the frame was made for as many threads as these.
+        // lent for this call alone, none of its arrays that is written lies in another one, and frame and workspace
+        // are this caller's own, made for as many threads as these.
         let run = || unsafe { machine.run(frame, team, progress) };
         let raised = match helpers {
             Some(helpers) => helpers.during(run),

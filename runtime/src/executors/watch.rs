@@ -15,7 +15,7 @@ use crate::events::{Event, PROGRESS, Sink, Step};
 ///
 /// Those of the call.
 pub fn run(
-    prepared: &mut dyn Prepared,
+    prepared: &mut Prepared,
     launch: &mut Launch,
     bytes: u64,
     sink: Sink<'_>,
@@ -80,6 +80,7 @@ mod tests {
 
     use isobar_compiler::space::Domain;
 
+    use super::super::{Caller, Code};
     use super::*;
 
     /// Does its parts one after the other; falls over before one of them.
@@ -88,7 +89,13 @@ mod tests {
         falls_over_before: i64,
     }
 
-    impl Prepared for Parts {
+    impl Code for Parts {
+        fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+            Box::new(Self { progress: Arc::clone(&self.progress), ..*self })
+        }
+    }
+
+    impl Caller for Parts {
         fn run(&mut self, _launch: &mut Launch) -> Result<(), Failure> {
             self.progress.total.store(3, Ordering::Relaxed);
             for done in 1..=3 {
@@ -106,7 +113,8 @@ mod tests {
     fn told(falls_over_before: i64) -> (bool, Vec<Event>) {
         let told = Mutex::new(Vec::new());
         let sink = |event: Event| told.lock().expect("no sink panics").push(event);
-        let mut parts = Parts { progress: Arc::default(), falls_over_before };
+        let parts = Parts { progress: Arc::default(), falls_over_before };
+        let mut parts = Prepared::of(Arc::new(parts));
         let mut launch = Launch { domain: Domain::new(1, 1, 1), arguments: Vec::new() };
         let ended = catch_unwind(AssertUnwindSafe(|| run(&mut parts, &mut launch, 8, &sink)));
         (ended.is_ok_and(|it| it.is_ok()), told.into_inner().expect("no sink panics"))

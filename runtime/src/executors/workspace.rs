@@ -17,6 +17,10 @@ pub(super) struct Workspace {
     bytes: usize,
 }
 
+// SAFETY: the mapping is this workspace's alone, and belongs to no thread.
+#[expect(unsafe_code, reason = "who calls a stencil may be on another thread the next time")]
+unsafe impl Send for Workspace {}
+
 impl Default for Workspace {
     fn default() -> Self {
         Self { mapping: null_mut(), mapped: 0, start: null_mut(), bytes: 0 }

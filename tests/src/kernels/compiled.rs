@@ -79,7 +79,7 @@ impl Ready {
         compilation: &'a Compilation,
         threads: u32,
         sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>> {
+    ) -> Result<Prepared> {
         let setting = Setting {
             cc: &self.tools.cc,
             cache: Some(&self.cache),
@@ -88,6 +88,7 @@ impl Ready {
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
             has_lines: false,
+            is_embedded: false,
         };
         let prepared = backend.executor().prepare(compilation, setting, sink);
         prepared.map_err(|why| anyhow!("{} does not get ready: {why:?}", backend.name()))
@@ -206,7 +207,7 @@ impl Compiled {
     /// # Errors
     ///
     /// Where one of them does not get ready.
-    pub fn back_ends(&self, threads: u32) -> Result<Vec<(&'static str, Box<dyn Prepared + '_>)>> {
+    pub fn back_ends(&self, threads: u32) -> Result<Vec<(&'static str, Prepared)>> {
         let all = Backend::ALL.into_iter().filter(|it| *it != Backend::Debug);
         let prepared =
             all.map(|it| Ok((it.name(), self.ready.prepare(it, &self.compilation, threads, &|_| ())?)));
