@@ -13,6 +13,7 @@ mod names;
 mod compact;
 
 pub mod from_gtir;
+pub mod unify;
 
 pub mod analysis;
 

@@ -1,7 +1,8 @@
 //! How far beyond the compute domain each execution runs and each field is needed.
 //!
-//! One backward pass: an execution runs as far as any later read needs what it
-//! writes, and then needs its own reads that far, plus their offsets.
+//! One backward pass: an execution runs as far as any later read needs the temporaries that it
+//! writes, and then needs its own reads that far, plus their offsets. Parameters are written in the compute
+//! domain only, whatever is read of them.
 //! `executions` and `fields` follow the acceptance rule of GT4Py bit for bit,
 //! which looks at one side only of a region that is anchored at one end.
 //! `true_fields` and [`touched`] say what is really touched.
@@ -55,7 +56,9 @@ pub fn extents(stencil: &Stencil) -> Extents {
         let mut block = Extent::ZERO;
         for stmt in &execution.body {
             stmt.walk(&mut |it| {
-                if let StmtKind::Assign { target: Target::Field(field), .. } = it.kind {
+                if let StmtKind::Assign { target: Target::Field(field), .. } = it.kind
+                    && stencil.fields[field].is_temporary
+                {
                     block = block.union(*found.fields.get_or_default(field));
                 }
             });
