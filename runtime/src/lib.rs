@@ -12,5 +12,14 @@ pub mod copying;
 // What happens.
 pub mod events;
 
-// What runs.
+// What it runs on, and with.
+pub mod device;
+pub mod buffer;
+
+// What runs: back ends, and a stencil with one of them, for programs.
 pub mod executors;
+pub mod executable;
+
+pub use buffer::Buffer;
+pub use device::Device;
+pub use executable::{Arguments, Executable};

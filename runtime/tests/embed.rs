@@ -1,12 +1,12 @@
 //! A program of its own: it links the runtime alone, and runs a stencil on its own strided arrays from two threads.
 
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::Arc;
 
-use isobar_compiler::backend::array::{Array, Elements};
-use isobar_compiler::backend::launch::{Argument, Call};
-use isobar_compiler::pipeline::{NoHook, route::compile};
-use isobar_compiler::{config::Config, project::Project};
-use isobar_runtime::executors::{Executor, Prepared, Setting, rayon::Rayon};
+use isobar_compiler::{config::Config, project::Project, types::DType::Float64};
+use isobar_runtime::executable::OwnedSetting;
+use isobar_runtime::{Arguments, Buffer, Executable, executors::rayon::Rayon};
 
 const TEXT: &str = "
 from gt4py.cartesian.gtscript import *
@@ -19,31 +19,30 @@ def sum_of_levels(q: Field[float], o: Field[float]):
             o = o[0, 0, -1] + q
 ";
 
+/// A field of 4 by 3 by 5 points in a NumPy array, levels side by side, as they are or from the top down.
+fn lend(array: &mut [f64], is_reversed: bool) -> Option<Buffer> {
+    let (first, along_k) = if is_reversed { (4, -1) } else { (0, 1) };
+    let first = NonNull::from(array.get_mut(first)?).cast();
+    // SAFETY: the array has the 60 elements that this reaches, and outlives the call below.
+    #[expect(unsafe_code, reason = "the elements stay where they are")]
+    unsafe { Buffer::lent(Float64, first, &[4, 3, 5], &[15, 5, along_k]) }.ok()
+}
+
 #[test]
 fn two_threads_run_a_stencil_on_their_own_strided_arrays() {
-    let compilation = compile(&Project::of_one("main.py", TEXT), &Config::default(), &mut NoHook);
-    let ready = Rayon.prepare(&compilation, Setting::embedded(), &|_| ()).expect("machine code can be made here");
-    let run = |mut ready: Prepared, number: i32| {
-        // As NumPy makes them: levels side by side, those of `q` from the top down.
-        let field = |value: f64| Elements::Float64(vec![value; 4 * 3 * 5].into());
-        let q = Array {
-            first: 4,
-            strides: vec![15, 5, -1],
-            ..Array::from_c_order(field(f64::from(number)), &[4, 3, 5])?
-        };
-        let o = Array::from_c_order(field(0.0), &[4, 3, 5])?;
-        let call = Call { fields: BTreeMap::from([("q".into(), q), ("o".into(), o)]), ..Call::default() };
-        let mut launch = compilation.bind(call).ok()?;
-        ready.run(&mut launch).ok()?;
-        let Argument::Field(o) = &launch.arguments[1] else { return None };
-        Some(o.array.get(&[3, 2, 4]).as_f64())
+    let (project, setting) = (Project::of_one("main.py", TEXT), OwnedSetting::embedded(1));
+    let stencil =
+        Executable::new(&project, Config::default(), Arc::new(Rayon), setting, &|_| ()).expect("it runs");
+    let run = |value: f64| {
+        let (mut q, mut o) = (vec![value; 60], vec![0.0; 60]);
+        (0..60).for_each(|at| q[at] += (at % 5) as f64);
+        let fields = BTreeMap::from([("q".into(), lend(&mut q, true)?), ("o".into(), lend(&mut o, false)?)]);
+        let mut bound = stencil.bind(Arguments { fields, ..Arguments::default() }).ok()?;
+        stencil.run(&mut bound).ok()?;
+        Some((o[55], o[59]))
     };
     let ran = std::thread::scope(|scope| {
-        let started = [1, 2].map(|it| {
-            let ready = ready.clone();
-            scope.spawn(move || run(ready, it))
-        });
-        started.map(|it| it.join().ok().flatten())
+        [1.0, 2.0].map(|it| scope.spawn(move || run(it))).map(|it| it.join().ok().flatten())
     });
-    assert_eq!(ran, [Some(5.0), Some(10.0)]);
+    assert_eq!(ran, [Some((5.0, 15.0)), Some((6.0, 20.0))]);
 }

@@ -1,4 +1,6 @@
 //! What another program sees of the runtime.
 
 mod dependencies;
+mod elsewhere;
 mod embed;
+mod sharing;

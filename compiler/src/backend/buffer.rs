@@ -73,6 +73,12 @@ impl<T> Buffer<T> {
         Self { lent: Some(lent), all: Vec::new(), start: 0, len, line_bytes: 0 }
     }
 
+    /// Whether the elements are somebody else's.
+    #[must_use]
+    pub fn is_lent(&self) -> bool {
+        self.lent.is_some()
+    }
+
     /// The address of the first element. Of lent ones no reference is made, so that another buffer may lend the same.
     pub fn as_mut_ptr(&mut self) -> *mut T {
         match &mut self.lent {

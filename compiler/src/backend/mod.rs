@@ -4,6 +4,7 @@
 //! contract with the caller: a [`Signature`](signature::Signature), the
 //! [`Array`](array::Array)s of a call, and the checked [`Launch`](launch::Launch).
 
+pub mod aliasing;
 pub mod array;
 pub mod buffer;
 pub mod c;

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::variants::variants;
 use super::{Levels, Stage, Variant, route};
+use crate::backend::aliasing;
 use crate::backend::launch::{self, Call, Launch};
 use crate::backend::signature::Signature;
+use crate::diag::catalog::call;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, StmtId, Tombstone};
 use crate::frontend::externals::ExternalUse;
 use crate::frontend::program::SourceFile;
@@ -145,20 +147,44 @@ impl Compilation {
     ///
     /// # Errors
     ///
-    /// What is wrong with the call (codes C01 to C06), or with the text where it does not compile.
-    pub fn bind(&self, call: Call) -> Result<Launch, Vec<Diagnostic>> {
+    /// What is wrong with the call (codes C01 to C06 and C08), or with the text where it does not compile. One array for
+    /// several parameters is wrong where one of these is written; see [`bind_shared`](Self::bind_shared).
+    pub fn bind(&self, given: Call) -> Result<Launch, Vec<Diagnostic>> {
+        let Bound { launch, shared } = self.bind_shared(given)?;
+        let name = |at: usize| self.signature.as_ref().map_or("", |it| it.params[at].name.as_str());
+        let wrong: Vec<_> = shared.iter().map(|it| call::one_array(name(it[0]), name(it[1]))).collect();
+        if wrong.is_empty() { Ok(launch) } else { Err(wrong) }
+    }
+
+    /// Checks a call of this stencil, in which several parameters may be one array.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind).
+    pub fn bind_shared(&self, call: Call) -> Result<Bound, Vec<Diagnostic>> {
         let (Some(signature), Some(oir), Some(extents)) =
             (&self.signature, &self.levels.oir, &self.levels.extents)
         else {
             return Err(self.diagnostics.clone());
         };
-        let launch = launch::bind(signature, call)?;
+        let mut launch = launch::bind(signature, call)?;
         let ranges = touched(oir, extents, launch.domain);
         let of_params = oir.params.iter().map(|param| match param.what {
             ParamKind::Field(field) => ranges.get(field).cloned(),
             ParamKind::Scalar(_) => None,
         });
-        launch::check_touched(signature, &launch, &of_params.collect::<Vec<_>>())?;
-        Ok(launch)
+        let of_params: Vec<_> = of_params.collect();
+        launch::check_touched(signature, &launch, &of_params)?;
+        let shared = aliasing::shared(signature, &mut launch, &of_params)?;
+        Ok(Bound { launch, shared })
     }
+}
+
+/// A checked call.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    pub launch: Launch,
+    /// The pairs of parameters, by position, that are one array, of which one is written. They mean the stencil that
+    /// [`compile_unified`](route::compile_unified) makes, called without the second of each.
+    pub shared: Vec<[usize; 2]>,
 }

@@ -53,6 +53,32 @@ pub(super) fn signature(gtir: &gtir::nodes::Stencil, oir: &oir::Stencil, extents
     Signature { name: oir.name.clone(), params: params.collect(), min_levels }
 }
 
+/// What the stencil takes when each pair of parameters is one field, as it does in this OIR: the first reaches as far as
+/// both did, and the second is not used.
+pub(super) fn unify_params(
+    signature: &mut Signature,
+    oir: &oir::Stencil,
+    extents: &Extents,
+    pairs: &[[usize; 2]],
+) {
+    for &[kept, other] in pairs {
+        if let ParamKind::Field { boundary: more, reach: farther, .. } = signature.params[other].kind.clone()
+            && let ParamKind::Field { boundary, reach, .. } = &mut signature.params[kept].kind
+        {
+            for axis in Axis::ALL.map(Axis::index) {
+                boundary[axis] = boundary[axis].union(more[axis]);
+                reach[axis] = reach[axis].union(farther[axis]);
+            }
+        }
+    }
+    let kinds = access_kinds(oir, extents);
+    for (param, known) in oir.params.iter().zip(&mut signature.params) {
+        if let oir::ParamKind::Field(field) = param.what {
+            known.access = kinds.get(field).copied().map_or(AccessKind::None, access_kind);
+        }
+    }
+}
+
 fn access_kind(kind: access::AccessKind) -> AccessKind {
     match kind {
         access::AccessKind::None => AccessKind::None,

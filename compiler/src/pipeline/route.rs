@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::interface::signature;
+use super::interface::{signature, unify_params};
 use super::{Compilation, Hook, Stage, Step, StepKind};
 use crate::config::Config;
-use crate::diag::catalog::{directive, schedule as catalog};
-use crate::diag::{Diagnostics, Listing, Span, StmtId};
+use crate::diag::catalog::{call, directive, schedule as catalog};
+use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
 use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
@@ -53,6 +53,51 @@ pub fn compile_behind_oir(
     let Trip { found, mut compilation, .. } = at;
     compilation.diagnostics = found.sorted();
     compilation
+}
+
+/// Compiles the stencil in which each pair of parameters, by position, is one array: see
+/// [`oir::unify`](crate::oir::unify). A schedule that a person wrote is for the stencil as it is written, and left out.
+///
+/// # Errors
+///
+/// C08, where a statement reads a neighbour of what it writes, and which one shows at run time only.
+pub fn compile_unified(
+    known: &Compilation,
+    pairs: &[[usize; 2]],
+    config: &Config,
+    hook: &mut dyn Hook,
+) -> Result<Compilation, Vec<Diagnostic>> {
+    let mut compilation = known.up_to_oir();
+    let (Some(oir), Some(signature)) = (&mut compilation.levels.oir, &mut compilation.signature) else {
+        return Err(known.diagnostics.clone());
+    };
+    oir::unify::unify(oir, pairs).map_err(|refused| {
+        let name = |at: usize| signature.params[at].name.as_str();
+        let named = |&[one, other]: &[usize; 2]| {
+            call::neighbour_found_at_run_time(name(one), name(other), refused.statement, refused.read)
+        };
+        pairs.iter().map(named).collect::<Vec<_>>()
+    })?;
+    let extents = oir::analysis::extents::extents(oir);
+    check("unify", || oir::validate::validate(oir), || oir::print::listing_with_extents(oir, &extents));
+    unify_params(signature, oir, &extents, pairs);
+    let mut optimized = oir.clone();
+    compilation.levels.extents = Some(extents);
+    compilation.levels.optimized = None;
+    (compilation.remarks, compilation.log, compilation.tombstones) = Default::default();
+    compilation.results.clear();
+    let mut config = config.clone();
+    config.passes.schedule = None;
+    let found = Diagnostics::default();
+    compilation.machine.clone_from(&config.passes.machine);
+    compilation.skip.clone_from(&config.passes.skip);
+    let mut at = Trip { hook, found, compilation, trace: None };
+    let is_whole = at.passes(&oir::passes::PIPELINE, &mut optimized, (), &config);
+    at.compilation.levels.optimized = Some(optimized);
+    if is_whole {
+        at.levels_behind_oir(&Project::default(), &config);
+    }
+    Ok(at.compilation)
 }
 
 /// Every pass with the level that it changes, in the order in which they run.

@@ -24,6 +24,7 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
+use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
 pub use isobar_codegen::Vectors;
 pub use openmp::CCompiler;
@@ -116,6 +117,11 @@ pub trait Executor: fmt::Debug + Send + Sync {
         arguments: &[Argument],
     ) -> Option<u64>;
 
+    /// The device that it runs on, where its fields have to lie; none for the host.
+    fn device(&self) -> Option<Arc<dyn Device>> {
+        None
+    }
+
     /// Makes a stencil ready to be called: compiles it, or takes it from the cache, and loads it. The steps are told.
     ///
     /// # Errors
@@ -153,6 +159,20 @@ pub trait Caller: Send {
     /// Where the run ends before its end.
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
 
+    /// Has a device call it once, with fields that lie in these memories, in the order of the launch's arguments; its
+    /// arrays tell shapes and strides alone. Answers before that is over.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not begin.
+    fn start(
+        &mut self,
+        _launch: &mut Launch,
+        _memories: &mut [Option<&mut dyn Memory>],
+    ) -> Result<Box<dyn Ticket>, Failure> {
+        Err(Failure::Machine("this back end runs on the host alone".to_owned()))
+    }
+
     fn progress(&self) -> Arc<Progress>;
 }
 
@@ -188,6 +208,20 @@ impl Prepared {
     /// Where the run ends before its end; what it has written by then stays.
     pub fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         self.caller.run(launch)
+    }
+
+    /// What it shares with its clones.
+    pub(crate) fn code(&self) -> Arc<dyn Code> {
+        Arc::clone(&self.code)
+    }
+
+    /// Has the device of the back end call it once; see [`Caller::start`].
+    pub(crate) fn start(
+        &mut self,
+        launch: &mut Launch,
+        memories: &mut [Option<&mut dyn Memory>],
+    ) -> Result<Box<dyn Ticket>, Failure> {
+        self.caller.start(launch, memories)
     }
 
     /// How far the call at hand is, for another thread to look at.

@@ -14,12 +14,7 @@ use crate::events::{Event, PROGRESS, Sink, Step};
 /// # Errors
 ///
 /// Those of the call.
-pub fn run(
-    prepared: &mut Prepared,
-    launch: &mut Launch,
-    bytes: u64,
-    sink: Sink<'_>,
-) -> Result<(), Failure> {
+pub fn run(prepared: &mut Prepared, launch: &mut Launch, bytes: u64, sink: Sink<'_>) -> Result<(), Failure> {
     let progress = prepared.progress();
     let is_over = AtomicBool::new(false);
     let (step, done, elapsed) = std::thread::scope(|scope| {

@@ -36,6 +36,11 @@ pub const MISSING: Code = Code("C06");
 ///
 /// Nothing of it is used: half an input would be worse than none.
 pub const CANNOT_READ: Code = Code("C07");
+/// Two fields share memory and one of them is written, or several points of a field that is written are one element.
+///
+/// What a statement reads would depend on the order of the points, which is nobody's to know. One array that is
+/// given for two parameters in the same way, with the same origin, is one field and may be written.
+pub const OVERLAPPING: Code = Code("C08");
 
 pub fn field_of_wrong_type(name: &str, declared: DType, given: DType) -> Diagnostic {
     Diagnostic::without_place(
@@ -183,4 +188,42 @@ pub fn no_such_parameter<'a>(stencil: &str, name: &str, known: impl Iterator<Ite
         Some(similar) => found.help(format!("did you mean `{}`?", similar.name)),
         None => found.help(format!("its parameters are `{}`", known.join("`, `"))),
     }
+}
+
+/// `written` is one of the two.
+pub fn overlapping(one: &str, other: &str, written: &str) -> Diagnostic {
+    Diagnostic::without_place(
+        OVERLAPPING,
+        format!("fields `{one}` and `{other}` share elements, and `{written}` is written"),
+    )
+    .help("pass the same array with the same origin for both, or a copy of one of them")
+}
+
+pub fn one_for_many(name: &str) -> Diagnostic {
+    Diagnostic::without_place(
+        OVERLAPPING,
+        format!("field `{name}` is written, and the same element of its array stands at several points"),
+    )
+    .help("pass an array with an element for each point, as `numpy.broadcast_to(...).copy()` makes one")
+}
+
+/// `one` and `other` are given one array.
+pub fn neighbour_found_at_run_time(one: &str, other: &str, statement: Span, read: Span) -> Diagnostic {
+    Diagnostic::error(
+        OVERLAPPING,
+        format!("`{one}` and `{other}` are one array, and this statement writes it"),
+        statement,
+        "written here",
+    )
+    .also(read, "a neighbour is read, at a level or an index that shows at run time")
+    .help("pass a copy of the array for one of them")
+}
+
+/// For whoever cannot make two parameters one.
+pub fn one_array(one: &str, other: &str) -> Diagnostic {
+    Diagnostic::without_place(
+        OVERLAPPING,
+        format!("`{one}` and `{other}` are one array, and one of them is written"),
+    )
+    .help("pass a copy of the array for one of them")
 }

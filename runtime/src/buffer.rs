@@ -1,0 +1,204 @@
+//! Fields as a program hands them over: elements on the host or on a device, and how indices find them.
+
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::buffer::{Buffer as Slice, Lent};
+use isobar_compiler::types::DType;
+
+use crate::device::{Device, Memory};
+use crate::executors::Failure;
+
+/// A field of a call.
+#[derive(Debug)]
+pub struct Buffer {
+    /// How indices find elements: shape and strides in elements, in the order I, J, K, then data dimensions. It has
+    /// the elements themselves on the host, and none on a device.
+    pub(crate) array: Array,
+    pub(crate) on_device: Option<OnDevice>,
+    pub(crate) origin: Option<Vec<i64>>,
+}
+
+/// Memory, and whose it is.
+#[derive(Debug)]
+pub(crate) struct OnDevice {
+    pub(crate) device: Arc<dyn Device>,
+    pub(crate) memory: Box<dyn Memory>,
+}
+
+impl Buffer {
+    /// An array of the host.
+    #[must_use]
+    pub fn host(array: Array) -> Self {
+        Self { array, on_device: None, origin: None }
+    }
+
+    /// Memory of the host that somebody lends. It is neither freed nor moved nor copied, and written where the stencil
+    /// writes the field.
+    ///
+    /// `first` is the address of the element at index `[0, 0, ...]`, `strides` are distances between neighbours in
+    /// elements; negative where they run backwards, 0 where all of them are one element.
+    ///
+    /// # Errors
+    ///
+    /// Where shape and strides differ in length, or reach beyond the memory of any machine.
+    ///
+    /// # Safety
+    ///
+    /// Every element that shape and strides reach is memory of this type, aligned, initialized, and there for as long
+    /// as the buffer is. While a call goes on nobody else writes what the stencil reads, nor touches what it writes.
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    pub unsafe fn lent(
+        dtype: DType,
+        first: NonNull<u8>,
+        shape: &[usize],
+        strides: &[i64],
+    ) -> Result<Self, Failure> {
+        let beyond = || Failure::Machine("shape and strides reach beyond any memory".to_owned());
+        if shape.len() != strides.len() {
+            return Err(Failure::Machine(format!(
+                "{} sizes were given, and {} strides",
+                shape.len(),
+                strides.len()
+            )));
+        }
+        // Elements before the first one, and behind it.
+        let (mut before, mut behind) = (0_i64, 0_i64);
+        for (&size, &stride) in shape.iter().zip(strides) {
+            let last = i64::try_from(size).map_err(|_| beyond())?.saturating_sub(1).max(0);
+            let reach = last.checked_mul(stride).ok_or_else(beyond)?;
+            before = before.checked_add(reach.min(0)).ok_or_else(beyond)?;
+            behind = behind.checked_add(reach.max(0)).ok_or_else(beyond)?;
+        }
+        let is_empty = shape.contains(&0);
+        let (before, behind) = if is_empty { (0, -1) } else { (before, behind) };
+        let n =
+            usize::try_from(behind.checked_sub(before).and_then(|it| it.checked_add(1)).ok_or_else(beyond)?)
+                .map_err(|_| beyond())?;
+        let bytes = i64::try_from(dtype.size_bytes()).unwrap_or(8);
+        let offset = isize::try_from(before.checked_mul(bytes).ok_or_else(beyond)?).map_err(|_| beyond())?;
+        n.checked_mul(dtype.size_bytes()).filter(|it| isize::try_from(*it).is_ok()).ok_or_else(beyond)?;
+        // SAFETY: the lowest element is one of those that the caller vouches for.
+        let lowest = unsafe { first.offset(offset) };
+        macro_rules! slice {
+            ($kind:ident) => {
+                Elements::$kind(Slice::lent(Box::new(Foreign { start: lowest.cast(), n })))
+            };
+        }
+        let elements = match dtype {
+            DType::Bool => slice!(Bool),
+            DType::Int8 => slice!(Int8),
+            DType::Int16 => slice!(Int16),
+            DType::Int32 => slice!(Int32),
+            DType::Int64 => slice!(Int64),
+            DType::Float32 => slice!(Float32),
+            DType::Float64 => slice!(Float64),
+        };
+        let first = usize::try_from(-before).map_err(|_| beyond())?;
+        Ok(Self::host(Array { elements, first, shape: shape.to_vec(), strides: strides.to_vec() }))
+    }
+
+    /// Zeros on a device, the first axis contiguous.
+    ///
+    /// # Errors
+    ///
+    /// Where the device has no such memory.
+    pub fn zeros_on(device: &Arc<dyn Device>, dtype: DType, shape: &[usize]) -> Result<Self, Failure> {
+        let n = shape.iter().try_fold(dtype.size_bytes(), |n, &size| n.checked_mul(size));
+        let memory = device.allocate(n.ok_or(Failure::OutOfMemory)?)?;
+        let mut n = 1;
+        let mut strides = Vec::with_capacity(shape.len());
+        for &size in shape {
+            strides.push(i64::try_from(n).unwrap_or(i64::MAX));
+            n *= size;
+        }
+        let array = Array { elements: Elements::zeros(dtype, 0), first: 0, shape: shape.to_vec(), strides };
+        let on_device = Some(OnDevice { device: Arc::clone(device), memory });
+        Ok(Self { array, on_device, origin: None })
+    }
+
+    /// With the index of the first point of the compute domain, along I, J, K or along each axis of the field.
+    #[must_use]
+    pub fn with_origin(self, origin: &[i64]) -> Self {
+        Self { origin: Some(origin.to_vec()), ..self }
+    }
+
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        self.array.dtype()
+    }
+
+    /// Points per dimension.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.array.shape
+    }
+
+    /// Elements between neighbours, per dimension.
+    #[must_use]
+    pub fn strides(&self) -> &[i64] {
+        &self.array.strides
+    }
+
+    /// The device that it lies on; none for the host.
+    #[must_use]
+    pub fn device(&self) -> Option<&Arc<dyn Device>> {
+        self.on_device.as_ref().map(|it| &it.device)
+    }
+
+    /// The array, where it lies on the host.
+    #[must_use]
+    pub fn array(&self) -> Option<&Array> {
+        self.on_device.is_none().then_some(&self.array)
+    }
+
+    /// The array itself, where it lies on the host.
+    #[must_use]
+    pub fn into_array(self) -> Option<Array> {
+        self.on_device.is_none().then_some(self.array)
+    }
+
+    /// The memory, where it lies on a device.
+    pub fn memory(&mut self) -> Option<&mut dyn Memory> {
+        self.on_device.as_mut().map(|it| &mut *it.memory)
+    }
+}
+
+/// Elements of somebody else's.
+struct Foreign<T> {
+    start: NonNull<T>,
+    n: usize,
+}
+
+impl<T> fmt::Debug for Foreign<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Foreign").field("n", &self.n).finish_non_exhaustive()
+    }
+}
+
+// SAFETY: who lends the elements vouches for them wherever the buffer goes; see `Buffer::lent`.
+#[expect(unsafe_code, reason = "the memory is somebody else's")]
+unsafe impl<T: Send> Send for Foreign<T> {}
+// SAFETY: as above.
+#[expect(unsafe_code, reason = "the memory is somebody else's")]
+unsafe impl<T: Sync> Sync for Foreign<T> {}
+
+impl<T: Send + Sync> Lent<T> for Foreign<T> {
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    fn elements(&self) -> &[T] {
+        // SAFETY: `Buffer::lent` has this from its caller.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.n) }
+    }
+
+    #[expect(unsafe_code, reason = "the memory is somebody else's")]
+    fn elements_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above; of two buffers that lend the same, one at a time is written.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.n) }
+    }
+
+    fn start(&mut self) -> *mut T {
+        self.start.as_ptr()
+    }
+}

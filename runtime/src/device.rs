@@ -1,0 +1,71 @@
+//! Devices: where buffers lie that are not in the memory of this process, and how one waits for what runs there.
+//!
+//! The host is none: its memory is read and written where it is, and what runs on it is done when the call returns.
+
+use std::any::Any;
+use std::fmt;
+
+use crate::executors::Failure;
+
+/// A device with memory of its own.
+pub trait Device: fmt::Debug + Send + Sync {
+    /// What people call it, as `cuda:0`.
+    fn name(&self) -> &str;
+
+    /// Memory for so many bytes, all of them zero.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such memory.
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure>;
+}
+
+/// Memory of a device. What runs there and was submitted before is over before this is read or written.
+pub trait Memory: Any + fmt::Debug + Send {
+    /// How many bytes it has.
+    fn bytes(&self) -> usize;
+
+    /// Copies bytes to the device, from `at` on.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails, or there are not so many bytes.
+    fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Failure>;
+
+    /// Copies bytes from the device, from `at` on.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails, or there are not so many bytes.
+    fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure>;
+
+    /// The memory itself, for the back end of its device.
+    fn as_any(&mut self) -> &mut dyn Any;
+}
+
+/// A call that a device carries out.
+pub trait Ticket: Send {
+    /// Whether it is over.
+    fn is_over(&self) -> bool;
+
+    /// Waits until it is over.
+    ///
+    /// # Errors
+    ///
+    /// Why it ended before its end.
+    fn wait(self: Box<Self>) -> Result<(), Failure>;
+}
+
+/// A call that is over, as those of the host are when they return.
+#[derive(Debug)]
+pub struct Over;
+
+impl Ticket for Over {
+    fn is_over(&self) -> bool {
+        true
+    }
+
+    fn wait(self: Box<Self>) -> Result<(), Failure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! A stencil with its back end: what a program compiles once and calls from all its threads.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::launch::{Argument, Call, Launch, ScalarInput};
+use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::config::Config;
+use isobar_compiler::diag::Diagnostic;
+use isobar_compiler::pipeline::{self, Compilation, NoHook, route};
+use isobar_compiler::project::Project;
+
+use crate::buffer::{Buffer, OnDevice};
+use crate::device::{Device, Over, Ticket};
+use crate::events::Sink;
+use crate::executors::{CCompiler, Code, Executor, Failure, Mode, Prepared, Setting, Vectors};
+
+/// Why nothing runs.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// What is wrong with the stencil or the call, in the words of the compiler.
+    Diagnostics(Vec<Diagnostic>),
+    /// A field lies on another device than the back end runs on; nothing is copied behind its owner's back.
+    Elsewhere { field: String, is_on: String, runs_on: String },
+    /// The machine.
+    Failure(Failure),
+}
+
+impl From<Failure> for Refusal {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// What a back end may use, as [`Setting`] has it, for as long as one likes.
+#[derive(Clone, Debug)]
+pub struct OwnedSetting {
+    pub cc: Result<CCompiler, String>,
+    pub cache: Option<PathBuf>,
+    pub temporary: PathBuf,
+    pub threads: u32,
+    pub mode: Mode,
+    pub has_lines: bool,
+    pub vectors: Vectors,
+    pub is_embedded: bool,
+}
+
+impl OwnedSetting {
+    /// That of [`Setting::embedded`], with so many threads.
+    #[must_use]
+    pub fn embedded(threads: u32) -> Self {
+        let Setting { cc, cache, temporary, mode, has_lines, vectors, is_embedded, .. } = Setting::embedded();
+        let (cc, cache, temporary) = (cc.clone(), cache.map(Into::into), temporary.to_owned());
+        Self { cc, cache, temporary, threads, mode, has_lines, vectors, is_embedded }
+    }
+
+    fn borrow(&self) -> Setting<'_> {
+        let Self { cc, cache, temporary, threads, mode, has_lines, vectors, is_embedded } = self;
+        Setting {
+            cc,
+            cache: cache.as_deref(),
+            temporary,
+            threads: *threads,
+            mode: *mode,
+            has_lines: *has_lines,
+            vectors: *vectors,
+            is_embedded: *is_embedded,
+        }
+    }
+}
+
+/// What a program calls a stencil with, by parameter name.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    pub fields: BTreeMap<String, Buffer>,
+    pub scalars: BTreeMap<String, ScalarInput>,
+    /// Points along I, J, K; where it is missing, the largest that fits.
+    pub domain: Option<[i64; 3]>,
+}
+
+/// A stencil that is ready to be called with any arrays, from any thread, at the same time. Clones are the same one.
+#[derive(Clone)]
+pub struct Executable {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    config: Config,
+    executor: Arc<dyn Executor>,
+    setting: OwnedSetting,
+    /// As it is written, no parameter the array of another one.
+    own: Arc<Variant>,
+    /// By the pairs of parameters that are one array.
+    unified: Mutex<BTreeMap<Vec<[usize; 2]>, Arc<Variant>>>,
+}
+
+/// The stencil for calls in which certain parameters are one array.
+struct Variant {
+    compilation: Compilation,
+    code: Arc<dyn Code>,
+    is_on_device: bool,
+    /// Callers that are not calling now, each with a frame and a workspace.
+    idle: Mutex<Vec<Prepared>>,
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executable").field("executor", &self.shared.executor).finish_non_exhaustive()
+    }
+}
+
+impl Executable {
+    /// Compiles the stencil of a project and makes it ready. The steps are told.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the stencil, or why the back end does not get ready.
+    pub fn new(
+        project: &Project,
+        config: Config,
+        executor: Arc<dyn Executor>,
+        setting: OwnedSetting,
+        sink: Sink<'_>,
+    ) -> Result<Self, Refusal> {
+        let compilation = route::compile(project, &config, &mut NoHook);
+        if compilation.has_errors() || compilation.signature.is_none() {
+            return Err(Refusal::Diagnostics(compilation.diagnostics));
+        }
+        let own = Arc::new(Variant::new(compilation, &*executor, &setting, sink)?);
+        let unified = Mutex::default();
+        Ok(Self { shared: Arc::new(Shared { config, executor, setting, own, unified }) })
+    }
+
+    /// Every level of it.
+    #[must_use]
+    pub fn compilation(&self) -> &Compilation {
+        &self.shared.own.compilation
+    }
+
+    /// What it takes.
+    #[must_use]
+    pub fn signature(&self) -> Option<&Signature> {
+        self.compilation().signature.as_ref()
+    }
+
+    /// Checks a call. One array for several parameters, with one origin, is one field: each statement reads what those
+    /// before it wrote through any of the names.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the call (codes C01 to C06 and C08), or a field that lies on another device.
+    pub fn bind(&self, arguments: Arguments) -> Result<Bound, Refusal> {
+        let own = &self.shared.own;
+        let signature = self.signature().ok_or_else(|| Refusal::Diagnostics(Vec::new()))?;
+        let Arguments { fields, scalars, domain } = arguments;
+        let mut call = Call { scalars, domain, ..Call::default() };
+        let mut memories: BTreeMap<String, OnDevice> = BTreeMap::new();
+        let runs_on = self.shared.executor.device();
+        for (name, Buffer { array, on_device, origin }) in fields {
+            let is_there = match (&on_device, &runs_on) {
+                (None, None) => true,
+                (Some(it), Some(device)) => Arc::ptr_eq(&it.device, device),
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            if !is_there {
+                let named = |it: Option<&Arc<dyn Device>>| it.map_or("the host", |it| it.name()).to_owned();
+                let (is_on, runs_on) =
+                    (named(on_device.as_ref().map(|it| &it.device)), named(runs_on.as_ref()));
+                return Err(Refusal::Elsewhere { field: name, is_on, runs_on });
+            }
+            if let Some(origin) = origin {
+                call.origin.insert(name.clone(), origin);
+            }
+            if let Some(memory) = on_device {
+                memories.insert(name.clone(), memory);
+            }
+            call.fields.insert(name, array);
+        }
+        let bound = own.compilation.bind_shared(call).map_err(Refusal::Diagnostics)?;
+        let pipeline::Bound { mut launch, shared } = bound;
+        let memories = signature.params.iter().map(|it| memories.remove(&it.name)).collect();
+        let mut others = Vec::with_capacity(shared.len());
+        for &[_, other] in &shared {
+            let argument = std::mem::replace(&mut launch.arguments[other], Argument::Unused);
+            others.push((other, argument));
+        }
+        let variant = if shared.is_empty() { Arc::clone(own) } else { self.shared.unified(shared)? };
+        Ok(Bound { variant, launch, others, memories })
+    }
+
+    /// Calls it once, with arguments that [`bind`](Self::bind) of this stencil checked; they are updated in place.
+    ///
+    /// # Errors
+    ///
+    /// Where the run ends before its end; what it has written by then stays.
+    pub fn run(&self, bound: &mut Bound) -> Result<(), Failure> {
+        let (mut caller, ticket) = bound.start();
+        let ended = ticket.and_then(Ticket::wait);
+        bound.variant.give_back(&mut caller);
+        ended
+    }
+
+    /// The same without waiting: a device works on while the program goes on; the host is done when this returns.
+    pub fn submit(&self, mut bound: Bound) -> Pending {
+        let (caller, ticket) = bound.start();
+        Pending { bound: Some(bound), caller, ticket: Some(ticket) }
+    }
+}
+
+impl Shared {
+    /// The stencil in which these pairs of parameters are one array; made by the first call that asks.
+    fn unified(&self, pairs: Vec<[usize; 2]>) -> Result<Arc<Variant>, Refusal> {
+        let mut known = self.unified.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(variant) = known.get(&pairs) {
+            return Ok(Arc::clone(variant));
+        }
+        let made = route::compile_unified(&self.own.compilation, &pairs, &self.config, &mut NoHook);
+        let compilation = made.map_err(Refusal::Diagnostics)?;
+        let variant = Arc::new(Variant::new(compilation, &*self.executor, &self.setting, &|_| ())?);
+        known.insert(pairs, Arc::clone(&variant));
+        Ok(variant)
+    }
+}
+
+impl Variant {
+    fn new(
+        compilation: Compilation,
+        executor: &dyn Executor,
+        setting: &OwnedSetting,
+        sink: Sink<'_>,
+    ) -> Result<Self, Refusal> {
+        let ready = executor.prepare(&compilation, setting.borrow(), sink)?;
+        let (code, is_on_device) = (ready.code(), executor.device().is_some());
+        Ok(Self { compilation, code, is_on_device, idle: Mutex::new(vec![ready]) })
+    }
+
+    /// A caller that nobody else has now.
+    fn caller(&self) -> Prepared {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Prepared::of(Arc::clone(&self.code)))
+    }
+
+    fn give_back(&self, caller: &mut Option<Prepared>) {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(caller.take());
+    }
+}
+
+/// A checked call.
+pub struct Bound {
+    variant: Arc<Variant>,
+    launch: Launch,
+    /// The arguments that are the array of another one.
+    others: Vec<(usize, Argument)>,
+    /// Of fields on a device, in the order of the signature.
+    memories: Vec<Option<OnDevice>>,
+}
+
+impl fmt::Debug for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bound").field("domain", &self.launch.domain).finish_non_exhaustive()
+    }
+}
+
+impl Bound {
+    /// The checked arguments, in the order of the signature.
+    #[must_use]
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
+    /// Gives the fields back, by parameter name.
+    #[must_use]
+    pub fn into_fields(self) -> BTreeMap<String, Buffer> {
+        let Self { variant, mut launch, others, memories } = self;
+        for (at, argument) in others {
+            launch.arguments[at] = argument;
+        }
+        let params = variant.compilation.signature.iter().flat_map(|it| &it.params);
+        let fields =
+            params.zip(launch.arguments).zip(memories).filter_map(|((param, argument), on_device)| {
+                let Argument::Field(field) = argument else { return None };
+                let array: Array = field.array;
+                Some((param.name.clone(), Buffer { array, on_device, origin: None }))
+            });
+        fields.collect()
+    }
+
+    fn start(&mut self) -> (Option<Prepared>, Result<Box<dyn Ticket>, Failure>) {
+        let mut caller = self.variant.caller();
+        let mut memories: Vec<_> =
+            self.memories.iter_mut().map(|it| it.as_mut().map(|it| &mut *it.memory)).collect();
+        let ticket = if self.variant.is_on_device {
+            caller.start(&mut self.launch, &mut memories)
+        } else {
+            caller.run(&mut self.launch).map(|()| Box::new(Over) as Box<dyn Ticket>)
+        };
+        (Some(caller), ticket)
+    }
+}
+
+/// A call that goes on. Dropped, it is waited for: its buffers are in use until it is over.
+pub struct Pending {
+    bound: Option<Bound>,
+    caller: Option<Prepared>,
+    ticket: Option<Result<Box<dyn Ticket>, Failure>>,
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("is_over", &self.is_over()).finish_non_exhaustive()
+    }
+}
+
+impl Pending {
+    /// Whether it is over.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.ticket.as_ref().is_none_or(|it| it.as_ref().map_or(true, |it| it.is_over()))
+    }
+
+    /// Waits until it is over, and gives the arguments back; nothing of them is lost where it failed.
+    pub fn wait(mut self) -> (Option<Bound>, Result<(), Failure>) {
+        let ended = self.end();
+        (self.bound.take(), ended)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        let ended = self.ticket.take().map_or(Ok(()), |it| it.and_then(Ticket::wait));
+        if let Some(bound) = &self.bound {
+            bound.variant.give_back(&mut self.caller);
+        }
+        ended
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        // Whoever drops it does not ask how it ended.
+        let _ = self.end();
+    }
+}

@@ -1,0 +1,222 @@
+//! A device of its own memory, whose work goes on while the program does: a thread, so that it can be held up.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::debug;
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::run::NoControl;
+use isobar_compiler::config::Config;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::project::Project;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
+use isobar_runtime::device::{Device, Memory, Ticket};
+use isobar_runtime::events::Sink;
+use isobar_runtime::executable::{OwnedSetting, Refusal};
+use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
+use isobar_runtime::{Arguments, Buffer, Executable};
+
+type Bytes = Arc<Mutex<Vec<u8>>>;
+
+#[derive(Debug)]
+struct Elsewhere;
+
+impl Device for Elsewhere {
+    fn name(&self) -> &str {
+        "elsewhere:0"
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        Ok(Box::new(Far(Arc::new(Mutex::new(vec![0; bytes])))))
+    }
+}
+
+#[derive(Debug)]
+struct Far(Bytes);
+
+impl Memory for Far {
+    fn bytes(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+
+    fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Failure> {
+        let mut all = self.0.lock().unwrap();
+        all.get_mut(at..at + from.len()).ok_or(Failure::OutOfMemory)?.copy_from_slice(from);
+        Ok(())
+    }
+
+    fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure> {
+        let all = self.0.lock().unwrap();
+        to.copy_from_slice(all.get(at..at + to.len()).ok_or(Failure::OutOfMemory)?);
+        Ok(())
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+/// Runs the interpreter on a thread for each call, which waits until it may begin.
+#[derive(Debug)]
+struct OnElsewhere {
+    device: Arc<dyn Device>,
+    may_begin: Arc<Mutex<Receiver<()>>>,
+}
+
+struct Interpreter {
+    compilation: Compilation,
+    may_begin: Arc<Mutex<Receiver<()>>>,
+}
+
+impl Executor for OnElsewhere {
+    fn device(&self) -> Option<Arc<dyn Device>> {
+        Some(Arc::clone(&self.device))
+    }
+
+    fn workspace_bytes(&self, _: &Compilation, _: Domain, _: u32, _: &[Argument]) -> Option<u64> {
+        Some(0)
+    }
+
+    fn prepare(&self, compilation: &Compilation, _: Setting<'_>, _: Sink<'_>) -> Result<Prepared, Failure> {
+        let (compilation, may_begin) = (compilation.clone(), Arc::clone(&self.may_begin));
+        Ok(Prepared::of(Arc::new(Interpreter { compilation, may_begin })))
+    }
+}
+
+impl Code for Interpreter {
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        Box::new(OfCaller(self))
+    }
+}
+
+struct OfCaller(Arc<Interpreter>);
+
+impl Caller for OfCaller {
+    fn run(&mut self, _: &mut Launch) -> Result<(), Failure> {
+        Err(Failure::Machine("its fields are elsewhere".to_owned()))
+    }
+
+    fn start(
+        &mut self,
+        launch: &mut Launch,
+        memories: &mut [Option<&mut dyn Memory>],
+    ) -> Result<Box<dyn Ticket>, Failure> {
+        let far = |it: &mut Option<&mut dyn Memory>| {
+            it.as_mut().and_then(|it| it.as_any().downcast_ref::<Far>()).map(|it| Arc::clone(&it.0))
+        };
+        let fields: Vec<Option<Bytes>> = memories.iter_mut().map(far).collect();
+        let (mut launch, made) = (launch.clone(), Arc::clone(&self.0));
+        let thread = std::thread::spawn(move || {
+            made.may_begin.lock().unwrap().recv().unwrap();
+            for (argument, bytes) in launch.arguments.iter_mut().zip(&fields) {
+                if let (Argument::Field(field), Some(bytes)) = (argument, bytes) {
+                    field.array.elements =
+                        Elements::from_le_bytes(field.array.dtype(), &bytes.lock().unwrap());
+                }
+            }
+            let levels = &made.compilation.levels;
+            let (oir, extents) = (levels.oir.as_ref().unwrap(), levels.extents.as_ref().unwrap());
+            debug::run(oir, extents, &mut launch, &mut NoControl).unwrap();
+            for (argument, bytes) in launch.arguments.iter().zip(&fields) {
+                if let (Argument::Field(field), Some(bytes)) = (argument, bytes) {
+                    *bytes.lock().unwrap() = field.array.elements.to_le_bytes();
+                }
+            }
+        });
+        Ok(Box::new(Going(thread)))
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::default()
+    }
+}
+
+struct Going(std::thread::JoinHandle<()>);
+
+impl Ticket for Going {
+    fn is_over(&self) -> bool {
+        self.0.is_finished()
+    }
+
+    fn wait(self: Box<Self>) -> Result<(), Failure> {
+        self.0.join().map_err(|_| Failure::Machine("the device fell over".to_owned()))
+    }
+}
+
+fn stencil(executor: OnElsewhere) -> Executable {
+    let text = "
+from gt4py.cartesian.gtscript import *
+
+def add(q: Field[float], o: Field[float], by: float):
+    with computation(PARALLEL), interval(...):
+        o = q + by
+";
+    let (project, setting) = (Project::of_one("main.py", text), OwnedSetting::embedded(1));
+    let made = Executable::new(&project, Config::default(), Arc::new(executor), setting, &|_| ());
+    made.unwrap_or_else(|why| panic!("{why:?}"))
+}
+
+fn device() -> (OnElsewhere, Arc<dyn Device>, Sender<()>) {
+    let (begin, may_begin) = channel();
+    let device: Arc<dyn Device> = Arc::new(Elsewhere);
+    let executor = OnElsewhere { device: Arc::clone(&device), may_begin: Arc::new(Mutex::new(may_begin)) };
+    (executor, device, begin)
+}
+
+fn arguments(q: Buffer, o: Buffer) -> Arguments {
+    let fields = BTreeMap::from([("q".to_owned(), q), ("o".to_owned(), o)]);
+    let by = isobar_compiler::backend::launch::ScalarInput::Float(0.5);
+    Arguments { fields, scalars: BTreeMap::from([("by".to_owned(), by)]), domain: None }
+}
+
+#[test]
+fn the_program_goes_on_while_a_device_works() {
+    let (executor, device, begin) = device();
+    let stencil = stencil(executor);
+    let shape = [4, 3, 2];
+    let mut q = Buffer::zeros_on(&device, DType::Float64, &shape).unwrap();
+    let o = Buffer::zeros_on(&device, DType::Float64, &shape).unwrap();
+    let values: Vec<u8> = (0_u8..24).flat_map(|it| f64::from(it).to_le_bytes()).collect();
+    q.memory().unwrap().write(0, &values).unwrap();
+    let bound = stencil.bind(arguments(q, o)).unwrap();
+    let pending = stencil.submit(bound);
+    assert!(!pending.is_over());
+    begin.send(()).unwrap();
+    let (bound, ended) = pending.wait();
+    ended.unwrap();
+    let mut fields = bound.unwrap().into_fields();
+    let o = fields.get_mut("o").unwrap();
+    assert_eq!((o.device().unwrap().name(), o.shape()), ("elsewhere:0", &shape[..]));
+    let mut found = vec![0; 24 * 8];
+    o.memory().unwrap().read(0, &mut found).unwrap();
+    let expected: Vec<u8> = (0_u8..24).flat_map(|it| (f64::from(it) + 0.5).to_le_bytes()).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_call_that_nobody_waits_for_is_waited_for() {
+    let (executor, device, begin) = device();
+    let stencil = stencil(executor);
+    let field = || Buffer::zeros_on(&device, DType::Float64, &[4, 3, 2]).unwrap();
+    let pending = stencil.submit(stencil.bind(arguments(field(), field())).unwrap());
+    begin.send(()).unwrap();
+    drop(pending);
+    // It took what lets it begin.
+    begin.send(()).unwrap();
+    stencil.run(&mut stencil.bind(arguments(field(), field())).unwrap()).unwrap();
+}
+
+#[test]
+fn nothing_is_copied_to_a_device_behind_its_owners_back() {
+    let (executor, device, _begin) = device();
+    let stencil = stencil(executor);
+    let here = Buffer::host(Array::zeros(DType::Float64, &[4, 3, 2]));
+    let there = Buffer::zeros_on(&device, DType::Float64, &[4, 3, 2]).unwrap();
+    let refused = stencil.bind(arguments(here, there)).unwrap_err();
+    let Refusal::Elsewhere { field, is_on, runs_on } = refused else { panic!("{refused:?}") };
+    assert_eq!((&*field, &*is_on, &*runs_on), ("q", "the host", "elsewhere:0"));
+}
