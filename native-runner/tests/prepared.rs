@@ -205,7 +205,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             is_embedded: false,
             vectors: Vectors::Widest,
         };
-        let mut prepared = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).unwrap();
+        let prepared = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
         let files = std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path());
         let library = files.into_iter().find(|it| it.extension().is_some_and(|it| it == "so")).unwrap();

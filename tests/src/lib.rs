@@ -11,6 +11,7 @@ pub mod kernels;
 pub mod levels;
 pub mod manual;
 pub mod native;
+pub mod shared;
 pub mod texts;
 pub mod ulp;
 pub mod vocabulary;

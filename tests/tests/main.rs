@@ -18,6 +18,7 @@ mod math_bits;
 mod numpy;
 mod read_back;
 mod schedule;
+mod shared;
 mod sdfg_files;
 mod snapshots;
 mod texts;

@@ -40,7 +40,7 @@ pub(crate) fn explore(seconds: u64, seed: Option<u64>) -> Result<()> {
                 ),
             )?;
         }
-        crate::equivalence(seed, GENERATED, &[], None)?;
+        crate::equivalence(seed, GENERATED, &[], None, false)?;
         seed += GENERATED;
         if begun.elapsed() >= third * 2 {
             break;

@@ -97,6 +97,9 @@ enum Chore {
         /// How many at the same time; as many as there are processors where it is not given
         #[arg(long)]
         jobs: Option<u32>,
+        /// Call each with one array for several of its parameters; `--backend` names the back ends
+        #[arg(long, requires = "backend")]
+        shared: bool,
     },
     /// Look where no run looked: properties, generated stencils and the fuzzer, with other seeds each time
     Explore {
@@ -152,8 +155,8 @@ fn main() -> ExitCode {
         Chore::Bench { args } => bench::bench(&args),
         Chore::BenchEnv { folder } => bench::environment(&folder),
         Chore::Corpus { paths, with, passes, backend } => corpus(&paths, &with, passes, &backend),
-        Chore::Equivalence { generated, first, backend, jobs } => {
-            equivalence(first, generated, &backend, jobs)
+        Chore::Equivalence { generated, first, backend, jobs, shared } => {
+            equivalence(first, generated, &backend, jobs, shared)
         }
         Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
@@ -176,7 +179,13 @@ fn manual() -> anyhow::Result<()> {
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 
-fn equivalence(first: u64, generated: u64, backends: &[String], jobs: Option<u32>) -> anyhow::Result<()> {
+fn equivalence(
+    first: u64,
+    generated: u64,
+    backends: &[String],
+    jobs: Option<u32>,
+    is_shared: bool,
+) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "equivalence", "--"]);
     command.args([first, generated].map(|it| it.to_string()));
@@ -185,6 +194,9 @@ fn equivalence(first: u64, generated: u64, backends: &[String], jobs: Option<u32
     }
     if let Some(jobs) = jobs {
         command.args(["--jobs".to_owned(), jobs.to_string()]);
+    }
+    if is_shared {
+        command.args(["--arrays", "shared"]);
     }
     process::run(&mut command, "hold levels, passes or back ends against what generated stencils mean")
 }

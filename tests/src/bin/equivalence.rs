@@ -12,6 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::executors::Backend;
 use isobar_tests::levels::{Held, hold};
 use isobar_tests::native::{Workplace, hold_native, named};
+use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
 
 /// Deep nesting costs stack; the compiler's own limits see to it that this is enough.
@@ -23,12 +24,15 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp]...";
+const USAGE: &str =
+    "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp]... [--arrays own|shared]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match &arguments[..] {
-        [what, backend] if what == "hold" => on_large_stack(|| serve(backend).map(|()| true)),
+        [what, backend, arrays] if what == "hold" => {
+            on_large_stack(|| serve(backend, Arrays::named(arrays)?).map(|()| true))
+        }
         _ => Options::of(&arguments).and_then(run),
     };
     match outcome {
@@ -47,6 +51,33 @@ struct Options {
     jobs: usize,
     /// Of the runner; none where all levels are held.
     backends: Vec<Backend>,
+    arrays: Arrays,
+}
+
+/// Which arrays parameters are given.
+#[derive(Clone, Copy, Debug)]
+enum Arrays {
+    /// Each its own.
+    Own,
+    /// Several the same one.
+    Shared,
+}
+
+impl Arrays {
+    fn named(name: &str) -> Result<Self> {
+        match name {
+            "own" => Ok(Self::Own),
+            "shared" => Ok(Self::Shared),
+            _ => bail!(USAGE),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Shared => "shared",
+        }
+    }
 }
 
 impl Options {
@@ -55,16 +86,17 @@ impl Options {
         let mut number = || given.next().context(USAGE)?.parse().context(USAGE);
         let (first, count) = (number()?, number()?);
         let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let mut backends = Vec::new();
+        let (mut backends, mut arrays) = (Vec::new(), Arrays::Own);
         while let Some(option) = given.next() {
             let value = given.next().context(USAGE)?;
             match option.as_str() {
                 "--jobs" => jobs = value.parse().context(USAGE)?,
                 "--backend" => backends.push(named(value)?),
+                "--arrays" => arrays = Arrays::named(value)?,
                 _ => bail!(USAGE),
             }
         }
-        Ok(Self { first, count, jobs: jobs.max(1), backends })
+        Ok(Self { first, count, jobs: jobs.max(1), backends, arrays })
     }
 }
 
@@ -165,7 +197,7 @@ fn on_backend(options: &Options, backend: Backend) -> bool {
                         (holder, left) = (None, SEEDS_OF_PROCESS);
                     }
                     left -= 1;
-                    let held = ask(&mut holder, backend, seed);
+                    let held = ask(&mut holder, (backend, options.arrays), seed);
                     if held.is_err() {
                         // It may have ended.
                         left = 0;
@@ -187,9 +219,9 @@ struct Holder {
 }
 
 impl Holder {
-    fn start(backend: Backend) -> Result<Self> {
+    fn start((backend, arrays): (Backend, Arrays)) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["hold", backend.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(["hold", backend.name(), arrays.name()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn()?;
         let answers = BufReader::new(process.stdout.take().context("it has a pipe")?);
         Ok(Self { questions: process.stdin.take(), answers, process })
@@ -229,10 +261,10 @@ impl Answer {
     }
 }
 
-fn ask(holder: &mut Option<Holder>, backend: Backend, seed: u64) -> Result<Answer> {
+fn ask(holder: &mut Option<Holder>, what: (Backend, Arrays), seed: u64) -> Result<Answer> {
     let asked = match holder {
         Some(it) => it,
-        None => holder.insert(Holder::start(backend)?),
+        None => holder.insert(Holder::start(what)?),
     };
     let line = asked.answer(seed)?;
     if line.is_empty() {
@@ -242,12 +274,16 @@ fn ask(holder: &mut Option<Holder>, backend: Backend, seed: u64) -> Result<Answe
 }
 
 /// Answers for seeds on stdin, until there is none any more.
-fn serve(name: &str) -> Result<()> {
+fn serve(name: &str, arrays: Arrays) -> Result<()> {
     let backend = named(name)?;
     let workplace = Workplace::temporary()?;
     for line in std::io::stdin().lines() {
         let seed = line?.parse()?;
-        let answer = match without_panic(|| hold_native(seed, backend, &workplace)) {
+        let held = || match arrays {
+            Arrays::Own => hold_native(seed, backend, &workplace),
+            Arrays::Shared => hold_shared(seed, backend, &workplace).map(Held::from),
+        };
+        let answer = match without_panic(held) {
             Ok(Held { runs, other_traps }) => Answer::Held { runs, other_traps },
             Err(wrong) => Answer::Differs(format!("{wrong:#}")),
         };

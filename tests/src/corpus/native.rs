@@ -66,7 +66,7 @@ pub(super) fn hold_on(
     let alone = Setting { cache: None, ..workplace.setting() };
     let begun = Instant::now();
     let failed = |why| anyhow!("it does not get ready: {why:?}");
-    let mut prepared = executor.prepare(&compilation, alone, &|_| ()).map_err(failed)?;
+    let prepared = executor.prepare(&compilation, alone, &|_| ()).map_err(failed)?;
     if let Some(launch) = launches.last_chunk::<2>().map(|[it, _]| it) {
         prepared.fit(launch, &|_| ()).map_err(failed)?;
     }

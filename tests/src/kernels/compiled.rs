@@ -186,7 +186,7 @@ impl Compiled {
                 told.push(StageTime { stage: name.to_owned(), ms });
             }
         };
-        let mut prepared = ready.prepare(Backend::Openmp, &compilation, 1, &tell)?;
+        let prepared = ready.prepare(Backend::Openmp, &compilation, 1, &tell)?;
         let fitted = prepared.fit(&launch(&compilation, ODD), &tell);
         fitted.map_err(|why| anyhow!("{} does not get ready: {why:?}", kernel.name))?;
         drop(prepared);
