@@ -1,9 +1,7 @@
 //! A program as machine code in this process.
 
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::I64;
@@ -65,8 +63,6 @@ pub struct Options {
     pub vectors: Vectors,
     /// Whether the text of the code is kept.
     pub keeps_text: bool,
-    /// On how many threads code is made.
-    pub makers: usize,
 }
 
 impl Drop for CodeMemory {
@@ -122,7 +118,8 @@ pub fn check() -> Result<String, String> {
 }
 
 impl Machine {
-    /// Makes code of a program for arrays of this shape.
+    /// Makes code of a program for arrays of this shape. `makers` share the functions; without them they are made on this
+    /// thread alone.
     ///
     /// # Errors
     ///
@@ -130,7 +127,8 @@ impl Machine {
     pub fn new(
         program: &Program,
         shape: &Shape,
-        Options { max_turns, may_fuse, vectors, keeps_text, makers }: Options,
+        Options { max_turns, may_fuse, vectors, keeps_text }: Options,
+        makers: Option<&dyn Team>,
     ) -> Result<Self, String> {
         let isa = processor()?;
         // Of 64-bit processors, those of Intel's kind alone may lack it.
@@ -197,7 +195,7 @@ impl Machine {
         }
         // The long part, of which functions need nothing of each other.
         let isa = module.isa();
-        in_turn_on(makers, &mut contexts, |(_, context)| {
+        each(makers, &mut contexts, |(_, context)| {
             let done = context.compile(isa, &mut ControlPlane::default());
             done.map(|_| ()).map_err(|error| pretty_error(error.func, error.inner))
         })?;
@@ -250,24 +248,24 @@ impl Machine {
     }
 }
 
-/// Does the work on each of them, on so many threads, of which this is one; each takes the next as soon as it is free.
-fn in_turn_on<T: Send>(
-    threads: usize,
+/// Does the work on each of them; the team shares it.
+fn each<T: Send>(
+    team: Option<&dyn Team>,
     all: &mut [T],
     work: impl Fn(&mut T) -> Result<(), String> + Sync,
 ) -> Result<(), String> {
-    let threads = threads.min(all.len());
-    let left = Mutex::new(all.iter_mut());
-    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let take_part = || std::iter::from_fn(next).try_for_each(&work);
-    std::thread::scope(|scope| {
-        // A thread that does not start leaves its part to the others.
-        let others: Vec<_> =
-            (1..threads).filter_map(|_| Builder::new().spawn_scoped(scope, take_part).ok()).collect();
-        let own = take_part();
-        let others = others.into_iter().map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
-        others.fold(own, Result::and)
-    })
+    let Some(team) = team.filter(|_| all.len() > 1) else { return all.iter_mut().try_for_each(work) };
+    let failed = Mutex::new(Ok(()));
+    let slots: Vec<Mutex<&mut T>> = all.iter_mut().map(Mutex::new).collect();
+    team.share(slots.len(), &|range, _| {
+        for slot in &slots[range] {
+            let done = work(&mut slot.lock().unwrap_or_else(PoisonError::into_inner));
+            if done.is_err() {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = done;
+            }
+        }
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What a module knows of the host.

@@ -9,7 +9,7 @@ use isobar_compiler::backend::buffer::{Buffer as Slice, Lent};
 use isobar_compiler::types::DType;
 
 use crate::device::{Device, Memory};
-use crate::executors::Failure;
+use crate::failure::Failure;
 
 /// A field of a call.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 use std::any::Any;
 use std::fmt;
 
-use crate::executors::Failure;
+use crate::failure::Failure;
 
 /// A device with memory of its own.
 pub trait Device: fmt::Debug + Send + Sync {

@@ -16,7 +16,8 @@ use isobar_compiler::project::Project;
 use crate::buffer::{Buffer, OnDevice};
 use crate::device::{Device, Over, Ticket};
 use crate::events::Sink;
-use crate::executors::{CCompiler, Code, Executor, Failure, Mode, Prepared, Setting, Vectors};
+use crate::executors::{CCompiler, Code, Executor, Mode, Prepared, Setting, Vectors};
+use crate::failure::Failure;
 
 /// Why nothing runs.
 #[derive(Clone, Debug)]

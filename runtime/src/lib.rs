@@ -10,6 +10,7 @@ pub mod cache;
 pub mod copying;
 
 // What happens.
+pub mod failure;
 pub mod events;
 
 // What it runs on, and with.

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::debug;
@@ -21,6 +21,10 @@ use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progr
 use isobar_runtime::{Arguments, Buffer, Executable};
 
 type Bytes = Arc<Mutex<Vec<u8>>>;
+
+fn held<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[derive(Debug)]
 struct Elsewhere;
@@ -40,17 +44,17 @@ struct Far(Bytes);
 
 impl Memory for Far {
     fn bytes(&self) -> usize {
-        self.0.lock().unwrap().len()
+        held(&self.0).len()
     }
 
     fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Failure> {
-        let mut all = self.0.lock().unwrap();
+        let mut all = held(&self.0);
         all.get_mut(at..at + from.len()).ok_or(Failure::OutOfMemory)?.copy_from_slice(from);
         Ok(())
     }
 
     fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure> {
-        let all = self.0.lock().unwrap();
+        let all = held(&self.0);
         to.copy_from_slice(all.get(at..at + to.len()).ok_or(Failure::OutOfMemory)?);
         Ok(())
     }
@@ -111,19 +115,19 @@ impl Caller for OfCaller {
         let fields: Vec<Option<Bytes>> = memories.iter_mut().map(far).collect();
         let (mut launch, made) = (launch.clone(), Arc::clone(&self.0));
         let thread = std::thread::spawn(move || {
-            made.may_begin.lock().unwrap().recv().unwrap();
+            held(&made.may_begin).recv().expect("somebody lets it begin");
             for (argument, bytes) in launch.arguments.iter_mut().zip(&fields) {
                 if let (Argument::Field(field), Some(bytes)) = (argument, bytes) {
-                    field.array.elements =
-                        Elements::from_le_bytes(field.array.dtype(), &bytes.lock().unwrap());
+                    field.array.elements = Elements::from_le_bytes(field.array.dtype(), &held(bytes));
                 }
             }
             let levels = &made.compilation.levels;
-            let (oir, extents) = (levels.oir.as_ref().unwrap(), levels.extents.as_ref().unwrap());
-            debug::run(oir, extents, &mut launch, &mut NoControl).unwrap();
+            let (oir, extents) =
+                (levels.oir.as_ref().expect("it compiled"), levels.extents.as_ref().expect("it compiled"));
+            debug::run(oir, extents, &mut launch, &mut NoControl).expect("it runs");
             for (argument, bytes) in launch.arguments.iter().zip(&fields) {
                 if let (Argument::Field(field), Some(bytes)) = (argument, bytes) {
-                    *bytes.lock().unwrap() = field.array.elements.to_le_bytes();
+                    *held(bytes) = field.array.elements.to_le_bytes();
                 }
             }
         });

@@ -225,7 +225,11 @@ const RUNTIME: &[Room] = &[
     room("runtime", "machine", &[], EMBEDDED),
     room("runtime", "cache", &[], EMBEDDED),
     room("runtime", "copying", &["cache", "events"], EMBEDDED),
-    room("runtime", "executors", &["cache", "events"], EMBEDDED),
+    room("runtime", "failure", &[], EMBEDDED),
+    room("runtime", "device", &["failure"], EMBEDDED),
+    room("runtime", "buffer", &["device", "failure"], EMBEDDED),
+    room("runtime", "executors", &["cache", "device", "events", "failure"], EMBEDDED),
+    room("runtime", "executable", &["buffer", "device", "events", "executors", "failure"], EMBEDDED),
     room("runtime", "./.", &[], EMBEDDED),
 ];
 

@@ -20,12 +20,12 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
 
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
 use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
+pub use crate::failure::Failure;
 pub use isobar_codegen::Vectors;
 pub use openmp::CCompiler;
 pub use pool::Near;
@@ -88,21 +88,6 @@ pub enum Mode {
     Reproducible,
     /// A product and a sum may be rounded once, and sums may be taken in another order.
     Fast,
-}
-
-/// Why a run ended before its end.
-#[derive(Clone, Debug)]
-pub enum Failure {
-    Cancelled,
-    OutOfMemory,
-    Trap {
-        message: String,
-        statement: StmtId,
-        cell: [i64; 3],
-    },
-    /// The C compiler refused; this is what it said.
-    Code(String),
-    Machine(String),
 }
 
 /// The contract with each back end.

@@ -1,8 +1,10 @@
 //! Machine code made in this process, its tiles spread over rayon's pool: no compiler, no files.
 
 use std::ffi::c_void;
-use std::sync::atomic::Ordering;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Instant;
 
 use ::rayon::current_num_threads;
@@ -76,13 +78,13 @@ impl Executor for Rayon {
         let threads = if threads == 0 { current_num_threads() } else { threads };
         let may_fuse = setting.mode == Mode::Fast;
         let vectors = setting.vectors;
-        let makers = setting.makers();
-        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false, makers };
+        let makers = Makers { threads: setting.makers() };
+        let options = Options { max_turns: MAX_TURNS, may_fuse, vectors, keeps_text: false };
         let program = program(compilation, flow, vectors);
         let is_embedded = setting.is_embedded;
         let places = places(flow, &program, signature);
         let shapes = Shapes::default();
-        Ok(Prepared::of(Arc::new(Made { program, places, threads, options, is_embedded, shapes })))
+        Ok(Prepared::of(Arc::new(Made { program, places, threads, options, makers, is_embedded, shapes })))
     }
 }
 
@@ -109,8 +111,8 @@ pub fn listing(compilation: &Compilation, domain: Domain, rows: Rows) -> Result<
     let Domain { i, j, k } = domain;
     let shape = Shape::of(&program, [i, j, k], &given).ok_or("the domain is too large")?;
     let vectors = Vectors::Widest;
-    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true, makers: 1 };
-    Ok(Machine::new(&program, &shape, options)?.text.clone())
+    let options = Options { max_turns: MAX_TURNS, may_fuse: false, vectors, keeps_text: true };
+    Ok(Machine::new(&program, &shape, options, None)?.text.clone())
 }
 
 fn signed(it: usize) -> i64 {
@@ -160,6 +162,7 @@ struct Made {
     places: Vec<Option<Place>>,
     threads: usize,
     options: Options,
+    makers: Makers,
     is_embedded: bool,
     shapes: Shapes<Shape, Machine>,
 }
@@ -191,10 +194,34 @@ impl Made {
         match last {
             Some(last) if last.shape == shape => Ok(Arc::clone(last)),
             _ => self.shapes.get(shape, |shape| {
-                Machine::new(&self.program, shape, self.options)
+                Machine::new(&self.program, shape, self.options, Some(&self.makers))
                     .map_err(|why| Failure::Machine(format!("the code generator refuses its input: {why}")))
             }),
         }
+    }
+}
+
+/// Threads that make code, and are there for no longer than that takes.
+#[derive(Clone, Copy, Debug)]
+struct Makers {
+    threads: usize,
+}
+
+impl Team for Makers {
+    fn share(&self, total: usize, part: &(dyn Fn(Range<usize>, usize) + Sync)) {
+        let next = AtomicUsize::new(0);
+        let take_part = |thread: usize| {
+            while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&it| it < total) {
+                part(at..at + 1, thread);
+            }
+        };
+        std::thread::scope(|scope| {
+            for thread in 1..self.threads.min(total) {
+                // One that does not start leaves its part to the others.
+                let _ = Builder::new().spawn_scoped(scope, move || take_part(thread));
+            }
+            take_part(0);
+        });
     }
 }
 
