@@ -32,7 +32,7 @@ impl Known {
 
     /// Whether all levels up to the passes of OIR would be the same, and are there.
     fn answers_up_to_oir(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::Oir);
+        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::OIR);
         let up_to_oir = |it: &Config| Config { passes: it.passes.for_passes(is_of_oir), ..it.clone() };
         let passes = &config.passes;
         // A compilation that ends there has nothing behind it, and a trace is of the whole way.

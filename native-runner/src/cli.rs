@@ -545,7 +545,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
-        Command::Worker { job: _ } => return crate::worker::main(),
+        Command::Worker { job: _ } => return crate::worker::main(&environment.backends),
     };
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -9,6 +9,7 @@ use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives, Rows};
 use isobar_compiler::pass::{Printer, Timer};
+use isobar_compiler::pipeline::registry::Text;
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
 use isobar_compiler::sdfg::file::json::{Form, to_json};
@@ -18,12 +19,12 @@ use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::limits::Limits;
 use isobar_protocol::request::Request;
-use isobar_runtime::executors::rayon;
 use isobar_runtime::machine::LINE_BYTES;
 use tokio::sync::Semaphore;
 
+use crate::backends::Code;
+use crate::backends::events::milliseconds;
 use crate::error::ApiError;
-use crate::executors::events::milliseconds;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
 pub(crate) const STACK_BYTES: usize = 256 * 1024 * 1024;
@@ -73,8 +74,8 @@ fn timer() -> Timer<impl FnMut() -> f64> {
     Timer::new(move || milliseconds(begun.elapsed()))
 }
 
-/// Compiles in this process.
-pub(crate) fn here(request: &Request) -> Compiled {
+/// Compiles in this process, and makes these texts.
+pub(crate) fn here(request: &Request, texts: &[&'static Text]) -> Compiled {
     let limits = Limits::default().with_local_files();
     if let Err(limit) = crate::limits::check_sources(request, &limits) {
         let message = format!(
@@ -86,7 +87,7 @@ pub(crate) fn here(request: &Request) -> Compiled {
     on_large_stack(|| {
         let mut timer = timer();
         let compilation = Source::of(request).compile(&mut timer);
-        Compiled::new(&compilation, StepTime::of(&timer.into_times()))
+        Compiled::new(&compilation, texts.iter().copied(), StepTime::of(&timer.into_times()))
     })
     .unwrap_or_else(|panic| {
         refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
@@ -105,8 +106,9 @@ pub(crate) fn graph_file(request: &Request, is_flat: bool) -> String {
     made.unwrap_or_default()
 }
 
-/// The code that `rayon` makes for a domain: that of the request, else that of the file, else an ordinary one.
-pub(crate) fn machine_code(request: &Request) -> Result<String, String> {
+/// The text that a back end makes for a domain: that of the request, else that of the file, else an ordinary one;
+/// empty where the stencil has errors.
+pub(crate) fn code(request: &Request, code: &Code) -> Result<String, String> {
     let made = on_large_stack(|| {
         let source = Source::of(request);
         let compilation = source.compile(&mut NoHook);
@@ -114,7 +116,7 @@ pub(crate) fn machine_code(request: &Request) -> Result<String, String> {
             return Ok(String::new());
         }
         let [i, j, k] = request.domain.or(source.directives.domain).unwrap_or([128, 128, 80]);
-        rayon::listing(&compilation, Domain::new(i, j, k), rows(request))
+        (code.make)(&compilation, Domain::new(i, j, k), rows(request))
     });
     made.unwrap_or_else(|_| Err("the compiler crashed".to_owned()))
 }
@@ -146,12 +148,12 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    /// Compiles what its caller read itself, so that the limits of requests do not count.
+    /// Compiles what its caller read itself, so that the limits of requests do not count. No text is made.
     pub(crate) fn compile(&mut self, request: &Request) -> Compiled {
         on_large_stack(|| {
             let source = Source::of(request);
             let compilation = self.session.compile(&source.project, &source.config, &mut NoHook);
-            Compiled::new(&compilation, Vec::new())
+            Compiled::new(&compilation, [], Vec::new())
         })
         .unwrap_or_else(|panic| {
             refused("R07", crashed(&panic), "report this stencil: the fault is the compiler's")
@@ -166,6 +168,7 @@ impl Together {
 /// 503 where no compiler becomes free in time; 504 and 500.
 pub(crate) async fn guarded(
     request: Request,
+    texts: Vec<&'static Text>,
     limit_ms: u64,
     slots: Arc<Semaphore>,
 ) -> Result<Compiled, ApiError> {
@@ -178,7 +181,7 @@ pub(crate) async fn guarded(
             let done = on_large_stack(|| {
                 let mut timer = timer();
                 let compilation = Source::of(&request).compile(&mut timer);
-                Compiled::new(&compilation, StepTime::of(&timer.into_times()))
+                Compiled::new(&compilation, texts, StepTime::of(&timer.into_times()))
             });
             // A compilation that nobody waits for any more still counts until it ends.
             drop(permit);
@@ -260,7 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_learns_that_no_compiler_is_free() {
-        let busy = guarded(Request::default(), 10, Arc::new(Semaphore::new(0))).await;
+        let busy = guarded(Request::default(), Vec::new(), 10, Arc::new(Semaphore::new(0))).await;
         let error = busy.expect_err("there is no compiler");
         assert!(matches!(error, ApiError::CompilersBusy { limit_ms: 10 }), "{error}");
         assert_eq!(error.problem().status, 503);

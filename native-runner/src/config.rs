@@ -5,9 +5,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use isobar_protocol::request::Machine;
-use isobar_runtime::machine::Found;
+use isobar_runtime::machine;
 
-use crate::executors::CCompiler;
+use crate::backends::{Backends, CCompiler, Found};
 
 /// The part of the environment that counts. `main` is the only place that reads it.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct Environment {
     pub program: PathBuf,
     /// `ISOBAR_LOG`: what is logged, as `isobar_runner=debug`.
     pub log: Option<String>,
+    /// The back ends of this program.
+    pub backends: Backends,
 }
 
 /// What jobs work with.
@@ -42,13 +44,14 @@ pub struct Tools {
     pub machine: Machine,
     /// Where each value of it is from.
     pub machine_from: BTreeMap<String, String>,
+    pub backends: Backends,
 }
 
 impl Tools {
     /// Looks for what jobs need.
     #[must_use]
     pub fn find(environment: &Environment) -> Self {
-        let Found { machine, from } = Found::here();
+        let machine::Found { machine, from } = machine::Found::here();
         let machine = Machine::from(&machine);
         Self {
             worker: environment.program.clone(),
@@ -62,6 +65,13 @@ impl Tools {
             cores: machine.cores,
             machine,
             machine_from: from,
+            backends: environment.backends.clone(),
         }
+    }
+
+    /// What back ends ask for.
+    #[must_use]
+    pub fn found(&self) -> Found<'_> {
+        Found { cc: &self.cc }
     }
 }

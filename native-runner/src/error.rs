@@ -35,6 +35,8 @@ pub enum ApiError {
     UnsupportedMediaType { wanted: &'static str },
     #[error("no back end named `{name}` on this runner")]
     UnknownBackend { name: String, known: Vec<&'static str> },
+    #[error("no stage named `{name}` on this runner")]
+    UnknownStage { name: String, known: Vec<&'static str> },
     #[error("the back end `{name}` cannot run here: {reason}")]
     BackendUnavailable { name: String, reason: String },
     #[error("the queue is full, {waiting} jobs are waiting")]
@@ -59,7 +61,9 @@ pub enum ApiError {
 impl ApiError {
     fn kind(&self) -> &'static Kind {
         match self {
-            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) => &problems::INVALID_REQUEST,
+            ApiError::BadJson { .. } | ApiError::InvalidRequest(_) | ApiError::UnknownStage { .. } => {
+                &problems::INVALID_REQUEST
+            }
             ApiError::Unauthenticated => &problems::UNAUTHENTICATED,
             ApiError::TooManyFailures { .. } => &problems::RATE_LIMITED,
             ApiError::ForeignHost(_) | ApiError::ForeignOrigin(_) => &problems::FORBIDDEN,
@@ -102,7 +106,7 @@ impl ApiError {
                 problem.retry_after_ms = Some(1_000);
                 problem.next = vec!["close connections that are not needed".to_owned()];
             }
-            ApiError::UnknownBackend { known, .. } => {
+            ApiError::UnknownBackend { known, .. } | ApiError::UnknownStage { known, .. } => {
                 problem.next = vec![format!("choose one of {}", known.join(", "))];
             }
             ApiError::CompileTimedOut { limit_ms } => {

@@ -33,7 +33,7 @@ pub mod state;
 pub mod uploads;
 
 // Jobs: the server's side, the child's side, and what runs there.
-pub mod executors;
+pub mod backends;
 pub mod jobs;
 pub mod wire;
 pub mod worker;

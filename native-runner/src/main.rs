@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use isobar_runner::backends::Backends;
 use isobar_runner::config::Environment;
 
 /// The only place that reads the environment.
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         temporary: std::path::absolute(&temporary).unwrap_or(temporary),
         program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("isobar")),
         log: text("ISOBAR_LOG"),
+        backends: Backends::default(),
     };
     isobar_runner::cli::main(&environment)
 }

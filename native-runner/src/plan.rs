@@ -16,8 +16,8 @@ use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
+use crate::backends::{Executor, Near};
 use crate::compile::{self, Source};
-use crate::executors::{Executor, Near};
 use crate::npz::{self, Unread};
 
 /// Why a request is not run.

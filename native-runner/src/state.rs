@@ -34,7 +34,7 @@ impl AppState {
     #[must_use]
     pub fn new(auth: Auth, hosts: Hosts, limits: Limits, tools: Tools) -> Self {
         let tools = Arc::new(tools);
-        let backends = crate::executors::backends(&tools);
+        let backends = tools.backends.described(&tools.found());
         let jobs = Jobs::new(limits, Arc::clone(&tools));
         let uploads = Uploads::new(limits);
         let compiling = Arc::new(Semaphore::new(tools.cores.max(2) as usize));

@@ -7,8 +7,8 @@ use isobar_protocol::request::Mode;
 use isobar_runtime::cache;
 use isobar_runtime::copying;
 
-use crate::executors;
-use crate::executors::events::Event;
+use crate::backends;
+use crate::backends::events::Event;
 
 /// An event of a run, as readers of a job hear of it.
 #[must_use]
@@ -25,10 +25,10 @@ pub fn event(event: Event) -> EventKind {
 
 /// How exactly a request wants its run to keep to the meaning.
 #[must_use]
-pub fn mode(mode: Mode) -> executors::Mode {
+pub fn mode(mode: Mode) -> backends::Mode {
     match mode {
-        Mode::Reproducible => executors::Mode::Reproducible,
-        Mode::Fast => executors::Mode::Fast,
+        Mode::Reproducible => backends::Mode::Reproducible,
+        Mode::Fast => backends::Mode::Fast,
     }
 }
 

@@ -10,8 +10,8 @@ use isobar_protocol::tune::Tuned;
 use isobar_runtime::cache;
 use serde::{Deserialize, Serialize};
 
+use crate::backends::{Backend, CCompiler, Found};
 use crate::compile::Source;
-use crate::executors::{Backend, CCompiler};
 
 /// A schedule with what is told of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,20 +55,18 @@ impl For<'_> {
             init: None,
             out: None,
             options: Options { mode: request.options.mode, threads: Some(*threads), ..Options::default() },
+            stages: None,
             bench: None,
             tune: None,
             ..(*request).clone()
         };
         let rest = serde_json::to_string(&rest).unwrap_or_default();
         let text = request.files.get(main).map_or("", String::as_str);
-        let compiler = match (backend, cc) {
-            (Backend::Openmp, Ok(cc)) => cc.version.as_str(),
-            _ => "",
-        };
+        let tools = backend.tools(&Found { cc });
         let [i, j, k] = near(*domain);
         let domain = format!("{i} {j} {k}");
         let processor = cache::processor();
-        let parts = [text, &rest, compiler, &domain, &processor, env!("CARGO_PKG_VERSION")];
+        let parts = [text, &rest, &tools, &domain, &processor, env!("CARGO_PKG_VERSION")];
         cache::hash(&parts.map(str::as_bytes))
     }
 }
@@ -163,25 +161,25 @@ mod tests {
 
     #[test]
     fn what_decides_the_code_decides_the_key_and_the_rest_does_not() {
-        let plain = key(|_| (), Backend::Openmp, [128, 128, 80]);
+        let plain = key(|_| (), Backend::OPENMP, [128, 128, 80]);
         let same = [
-            key(|it| it.domain = Some([120, 128, 80]), Backend::Openmp, [120, 128, 80]),
-            key(|it| drop(it.scalars.insert("a".to_owned(), 1.into())), Backend::Openmp, [128, 128, 80]),
-            key(|it| it.options.threads = Some(7), Backend::Openmp, [128, 128, 80]),
+            key(|it| it.domain = Some([120, 128, 80]), Backend::OPENMP, [120, 128, 80]),
+            key(|it| drop(it.scalars.insert("a".to_owned(), 1.into())), Backend::OPENMP, [128, 128, 80]),
+            key(|it| it.options.threads = Some(7), Backend::OPENMP, [128, 128, 80]),
             key(
                 |it| it.files = [("b.py".to_owned(), TEXT.to_owned())].into(),
-                Backend::Openmp,
+                Backend::OPENMP,
                 [128, 128, 80],
             ),
         ];
         assert!(same.iter().all(|it| *it == plain), "{same:?}");
         let others = [
-            key(|_| (), Backend::Rayon, [128, 128, 80]),
-            key(|_| (), Backend::Openmp, [64, 128, 80]),
-            key(|it| it.options.mode = Mode::Fast, Backend::Openmp, [128, 128, 80]),
-            key(|it| it.precision = Some(32), Backend::Openmp, [128, 128, 80]),
-            key(|it| it.passes.skip.push("oir/prune-regions".to_owned()), Backend::Openmp, [128, 128, 80]),
-            key(|it| it.files.values_mut().for_each(|it| it.push('#')), Backend::Openmp, [128, 128, 80]),
+            key(|_| (), Backend::RAYON, [128, 128, 80]),
+            key(|_| (), Backend::OPENMP, [64, 128, 80]),
+            key(|it| it.options.mode = Mode::Fast, Backend::OPENMP, [128, 128, 80]),
+            key(|it| it.precision = Some(32), Backend::OPENMP, [128, 128, 80]),
+            key(|it| it.passes.skip.push("oir/prune-regions".to_owned()), Backend::OPENMP, [128, 128, 80]),
+            key(|it| it.files.values_mut().for_each(|it| it.push('#')), Backend::OPENMP, [128, 128, 80]),
         ];
         for (at, it) in others.iter().enumerate() {
             assert!(*it != plain && !others[..at].contains(it), "{at}");
@@ -208,11 +206,11 @@ mod tests {
         let wanted = |change: fn(&mut Request)| {
             let mut request = Request::default();
             change(&mut request);
-            is_wanted(&request, Backend::Rayon)
+            is_wanted(&request, Backend::RAYON)
         };
         assert!(wanted(|_| ()) && wanted(|it| it.options.tuned = Some(true)));
         assert!(!wanted(|it| it.options.tuned = Some(false)));
         assert!(!wanted(|it| it.passes.schedule = Some("a".to_owned())));
-        assert!(!is_wanted(&Request::default(), Backend::Debug));
+        assert!(!is_wanted(&Request::default(), Backend::DEBUG));
     }
 }

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::backends::{CCompiler, Setting, Vectors};
 use crate::config::Tools;
-use crate::executors::{CCompiler, Setting, Vectors};
 use crate::translate;
 
 /// The one frame that a job's process is sent; the bytes are the `.npz` with input fields, or none.

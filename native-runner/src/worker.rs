@@ -29,10 +29,10 @@ use rustix::process::{
 };
 use rustix::thread::set_no_new_privs;
 
+use crate::backends::events::{Event, Sink, Step, milliseconds, step};
+use crate::backends::{Backend, Backends, Executor, Failure};
 use crate::compile::{self, STACK_BYTES, Source};
 use crate::error::count;
-use crate::executors::events::{Event, Sink, Step, milliseconds, step};
-use crate::executors::{Backend, Executor, Failure};
 use crate::plan::{self, Refusal, Room};
 use crate::problems;
 use crate::translate;
@@ -46,9 +46,9 @@ const OPEN_FILES: u64 = 256;
 /// No file that a job writes is larger: C text and compiled code.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Works on one order.
+/// Works on one order, with these back ends.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(backends: &Backends) -> ExitCode {
     // The runner's end is noticed twice: by this signal, and by the end of standard input below.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let mut stdin = std::io::stdin();
@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
     let out = Mutex::new(std::io::stdout());
     let tell = |event: EventKind, field: Option<&Array>| write(&out, &event, field);
     let begun = Instant::now();
-    let ended = compile::on_large_stack(|| work(&order, npz, &tell)).unwrap_or_else(|panic| {
+    let ended = compile::on_large_stack(|| work(&order, backends, npz, &tell)).unwrap_or_else(|panic| {
         let report = crate::random::hex(8);
         // The runner writes it to its log, under this name.
         let _ = writeln!(std::io::stderr(), "report {report}: {panic}");
@@ -117,10 +117,10 @@ type Tell<'a> = &'a (dyn Fn(EventKind, Option<&Array>) + Sync);
 
 struct End(EndReason, Option<Problem>);
 
-fn work(order: &Order, npz: Vec<u8>, tell: Tell<'_>) -> End {
+fn work(order: &Order, backends: &Backends, npz: Vec<u8>, tell: Tell<'_>) -> End {
     let npz = order.has_fields.then_some(npz);
     let Order { request, .. } = order;
-    let done = compiled(order, tell).and_then(|compiled| match (&request.tune, &request.bench) {
+    let done = compiled(order, backends, tell).and_then(|compiled| match (&request.tune, &request.bench) {
         (Some(tune), _) => tune::tune(order, tune, &compiled, npz, tell),
         (None, Some(bench)) => bench::measure(order, bench, &compiled, npz, tell),
         (None, None) => run(order, &compiled, npz, tell),
@@ -135,11 +135,14 @@ fn work(order: &Order, npz: Vec<u8>, tell: Tell<'_>) -> End {
 struct Compiled {
     source: Source,
     compilation: Arc<Compilation>,
+    /// What is measured, or the one that runs.
+    backends: Vec<Backend>,
 }
 
 /// Compiles the stencil of the request, and tells what is to be said of it.
-fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
+fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compiled, End> {
     let request = &order.request;
+    let backends = backends.all_of(request).map_err(|_| unknown_backend())?;
     let source = Source::of(request);
     let sink = |event: Event| tell(translate::event(event), None);
     let mut levels = Levels { sink: &sink, open: None };
@@ -160,18 +163,14 @@ fn compiled(order: &Order, tell: Tell<'_>) -> Result<Compiled, End> {
         let problem = problems::COMPILE_FAILED.problem("there is no stencil to run");
         return Err(End(EndReason::Error, Some(problem)));
     }
-    make_ready(&Backend::all_of(request).unwrap_or_default(), &compilation, &sink);
-    Ok(Compiled { source, compilation })
+    make_ready(&backends, &compilation, &sink);
+    Ok(Compiled { source, compilation, backends })
 }
 
 /// Makes what back ends start from and the compiler makes only for who asks, each as a step.
 fn make_ready(backends: &[Backend], compilation: &Compilation, sink: Sink<'_>) {
-    for backend in backends {
-        match backend {
-            Backend::Openmp => drop(step("c", sink, || compile::artifact(compilation).is_some())),
-            Backend::Numpy => drop(step("npir", sink, || compilation.levels.npir().is_some())),
-            Backend::Debug | Backend::Rayon => {}
-        }
+    for artifact in backends.iter().filter_map(|it| it.artifact()) {
+        step(artifact.step, sink, || (artifact.make)(compilation));
     }
 }
 
@@ -184,7 +183,7 @@ fn inputs(
     tell: Tell<'_>,
 ) -> Result<(Launch, Memory), End> {
     let sink = |event: Event| tell(translate::event(event), None);
-    let Compiled { source, compilation } = compiled;
+    let Compiled { source, compilation, .. } = compiled;
     let room = room(order, executors);
     let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
     planned.map_err(|refusal| refused(refusal, compilation, tell))
@@ -219,7 +218,7 @@ fn unknown_backend() -> End {
 }
 
 fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
-    let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
+    let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
     let executors = [backend.executor()];
     let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let sink = |event: Event| tell(translate::event(event), None);
@@ -247,8 +246,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     ran.map_err(|failure| failed(failure, compilation, tell))?;
     step("fields", &sink, || send::fields(signature, &launch, tell));
     drop(launch);
-    // An interpreter is never near it.
-    if backend != Backend::Debug && bytes > 0 {
+    if backend.nears_copying() && bytes > 0 {
         tell_copy_rate(order, tell);
     }
     Ok(())

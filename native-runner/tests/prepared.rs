@@ -13,9 +13,9 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
+use isobar_runner::backends::events::Event;
+use isobar_runner::backends::{Backend, Failure, Mode, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::events::Event;
-use isobar_runner::executors::{Backend, Failure, Mode, Setting, Vectors};
 
 const COUNTER: &str = "
 # @input a linear(low=0, high=1, along=k)
@@ -58,7 +58,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         is_embedded: false,
     };
     for backend in Backend::ALL {
-        if backend.check(&tools).is_err() {
+        if backend.check(&tools.found()).is_err() {
             println!("skipped: {} cannot run here", backend.name());
             continue;
         }
@@ -74,10 +74,10 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         }
         // The C compiler and the loader, or what makes machine code, begin, end, and tell their times; a call tells
         // nothing.
-        let of_getting_ready = match backend {
-            Backend::Openmp => 6,
-            Backend::Rayon => 3,
-            Backend::Debug | Backend::Numpy => 0,
+        let of_getting_ready = match backend.name() {
+            "openmp" => 6,
+            "rayon" => 3,
+            _ => 0,
         };
         assert_eq!(told.lock().unwrap().len(), of_getting_ready, "{}", backend.name());
         assert_ne!(format!("{launch:?}"), format!("{before:?}"), "{}", backend.name());
@@ -145,7 +145,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
     }
     let mut meant: Option<String> = None;
     for backend in Backend::ALL {
-        if backend.check(&tools).is_err() {
+        if backend.check(&tools.found()).is_err() {
             println!("skipped: {} cannot run here", backend.name());
             continue;
         }
@@ -178,7 +178,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
         has_lines: false,
         is_embedded: false,
     };
-    let ready = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ());
+    let ready = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ());
     assert!(matches!(ready.err(), Some(Failure::Machine(why)) if why.contains("no C compiler")));
 }
 
@@ -186,7 +186,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
 fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
     let (compilation, tools) = (compilation(COUNTER), tools());
     let has_reader = Command::new("objdump").arg("--version").output().is_ok_and(|it| it.status.success());
-    if Backend::Openmp.check(&tools).is_err() || !has_reader {
+    if Backend::OPENMP.check(&tools.found()).is_err() || !has_reader {
         println!("skipped: there is no C compiler, or no `objdump` to read its tables");
         return;
     }
@@ -205,7 +205,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             is_embedded: false,
             vectors: Vectors::Widest,
         };
-        let prepared = Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).unwrap();
+        let prepared = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).unwrap();
         prepared.fit(&launch, &|_| ()).unwrap();
         let files = std::fs::read_dir(temporary.path()).unwrap().map(|it| it.unwrap().path());
         let library = files.into_iter().find(|it| it.extension().is_some_and(|it| it == "so")).unwrap();

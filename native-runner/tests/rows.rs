@@ -16,8 +16,8 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::report::RunReport;
+use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 use isobar_runner::npz;
 
 /// Reads beside the point, along each axis, of two types and of fields with fewer axes and with data dimensions.
@@ -81,7 +81,7 @@ fn tools() -> Tools {
 fn backends() -> Vec<Backend> {
     let tools = tools();
     let can_run = |it: &Backend| {
-        let can_run = it.check(&tools).is_ok();
+        let can_run = it.check(&tools.found()).is_ok();
         if !can_run {
             println!("skipped: {} cannot run here", it.name());
         }
@@ -127,7 +127,7 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
     let [i, j, k] = DOMAIN;
     let call = call_for(signature, &compilation.directives, Domain::new(i, j, k));
     let mut launch = compilation.bind(call).unwrap();
-    Backend::Debug.executor().prepare(compilation, setting, &|_| ()).unwrap().run(&mut launch).unwrap();
+    Backend::DEBUG.executor().prepare(compilation, setting, &|_| ()).unwrap().run(&mut launch).unwrap();
     let written = signature.params.iter().zip(launch.arguments).filter(|(it, _)| it.access.is_written());
     let array = |argument| match argument {
         Argument::Field(field) => field.array,

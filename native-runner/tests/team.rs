@@ -13,8 +13,8 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -57,7 +57,7 @@ fn each_thread_stays_on_its_processor() -> Result<(), &'static str> {
     let tools = Tools::find(&Environment { path, ..Environment::default() });
     let before = places();
     let all = before.values().next().expect("this thread is one").clone();
-    if all.len() < 2 || Backend::Openmp.check(&tools).is_err() {
+    if all.len() < 2 || Backend::OPENMP.check(&tools.found()).is_err() {
         return Err("there is one processor, or no C compiler");
     }
     let text = "
@@ -83,7 +83,7 @@ def twice(a: Field[float], b: Field[float]):
         is_embedded: false,
     };
     let mut prepared =
-        Backend::Openmp.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");
+        Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ()).expect("it compiles");
     let call = call_for(signature, &compilation.directives, Domain::new(8, 4, 16));
     let mut launch = compilation.bind(call).expect("all inputs are there");
     for _ in 0..3 {

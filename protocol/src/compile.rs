@@ -4,6 +4,7 @@ use isobar_compiler::backend::signature::{self, ParamKind};
 use isobar_compiler::diag::{self, Listing};
 use isobar_compiler::pass::{self, StepKind, Timed};
 use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::pipeline::registry::Text;
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::Value;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ pub struct Compiled {
     pub stencils: Vec<String>,
     /// The one that was compiled.
     pub stencil: Option<String>,
-    /// Every level that was reached, in the order of the journey.
+    /// Those of the wanted stages that were reached, in the order of the journey.
     pub stages: Vec<StageText>,
     pub signature: Option<Signature>,
     /// What the passes did or had to leave, and why.
@@ -42,7 +43,7 @@ pub struct Compiled {
 /// A level, as text and as nodes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageText {
-    /// `definition`, `gtir`, `oir`, `npir`, `tree`, `schedule`, `sdfg`, `loops`, `python`, `numpy`, `c`.
+    /// By its name, as `oir`.
     pub stage: String,
     pub text: String,
     /// A parent stands before its children.
@@ -235,17 +236,22 @@ impl StageText {
 }
 
 impl Compiled {
-    /// A compilation as it crosses a wire; `timings` are the caller's, who has the clock.
+    /// A compilation as it crosses a wire, with these texts, which are made now; `timings` are the caller's, who has
+    /// the clock.
     #[must_use]
-    pub fn new(compilation: &Compilation, timings: Vec<StepTime>) -> Self {
+    pub fn new<'a>(
+        compilation: &Compilation,
+        texts: impl IntoIterator<Item = &'a Text>,
+        timings: Vec<StepTime>,
+    ) -> Self {
         let places = Places::new(compilation.sources());
         Self {
             diagnostics: compilation.diagnostics.iter().map(|it| places.diagnostic(it)).collect(),
             stencils: compilation.stencils.iter().map(|(name, _)| name.clone()).collect(),
             stencil: compilation.stencil.clone(),
-            stages: compilation
-                .listings()
-                .map(|(stage, listing)| StageText::new(stage.name(), listing, &places))
+            stages: texts
+                .into_iter()
+                .filter_map(|it| Some(StageText::new(it.stage.name(), compilation.text(it)?, &places)))
                 .collect(),
             signature: compilation.signature.as_ref().map(|it| {
                 let signature = Signature::new(it);

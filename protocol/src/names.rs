@@ -1,4 +1,4 @@
-//! Names that come from outside: of files, stencils, fields, scalars, externals and passes.
+//! Names that come from outside: of files, stencils, stages, fields, scalars, externals and passes.
 //!
 //! A name is shown in messages, in headers and on terminals. One that could do anything there but be read is refused
 //! at every door: the command line, the API, the page and its links.
@@ -136,7 +136,7 @@ pub fn check(request: &Request) -> Result<(), BadName> {
 ///
 /// The first that is refused.
 pub fn check_others(request: &Request) -> Result<(), BadName> {
-    let Request { externals, dtypes, origin, scalars, fields, init, passes, bench, .. } = request;
+    let Request { externals, dtypes, origin, scalars, fields, init, passes, stages, bench, .. } = request;
     let fields = match fields {
         Some(FieldsInput::Inline(fields)) => Some(fields),
         Some(FieldsInput::Name(_)) | None => None,
@@ -144,6 +144,7 @@ pub fn check_others(request: &Request) -> Result<(), BadName> {
     let named = [
         ("a stencil", request.stencil.iter().collect()),
         ("a back end", request.backend.iter().chain(bench.iter().flat_map(|it| &it.backends)).collect()),
+        ("a stage", stages.iter().flatten().collect()),
         ("an external", externals.keys().collect()),
         ("a type", dtypes.keys().collect()),
         ("a field with an origin", origin.keys().collect()),

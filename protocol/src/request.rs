@@ -75,6 +75,10 @@ pub struct Request {
     pub options: Options,
     #[serde(skip_serializing_if = "Passes::is_default")]
     pub passes: Passes,
+    /// The stages whose texts the answer of a compilation holds; every one where this is left out. No other text is
+    /// made. A job has no such answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Vec<String>>,
     /// Measures instead of running once; no field is answered. Its back ends stand in the place of `backend`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bench: Option<Bench>,

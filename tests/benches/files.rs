@@ -332,7 +332,7 @@ fn checkout(folder: &std::path::Path) {
     let mut trial = Trial::new(read());
     let largest = stencils.iter().max_by_key(|(file, stencil)| {
         let compilation = trial.compile(file, stencil);
-        compilation.listing(Stage::Oir).map_or(0, |it| it.text.len())
+        compilation.listing(Stage::OIR).map_or(0, |it| it.text.len())
     });
     if let Some((file, stencil)) = largest {
         let (project, config) = trial.project(file, stencil);

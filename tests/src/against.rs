@@ -9,7 +9,7 @@ use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::types::Value;
-use isobar_runner::executors::{Backend, Failure, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Setting, Vectors};
 
 use crate::levels::Held;
 
@@ -68,7 +68,7 @@ pub fn native_gives_the_bits_of_debug(
     let executor = backend.executor();
     let mut is_other_trap = vec![false; launches.len()];
     let mut widths = THREADS.map(|it| (it, Vectors::Widest)).to_vec();
-    if backend == Backend::Rayon {
+    if backend == Backend::RAYON {
         // Other widths have code of their own, with any number of threads.
         widths.extend([Vectors::Half, Vectors::Common].map(|it| (THREADS[0], it)));
     }

@@ -14,7 +14,7 @@ use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, loops, oir, schedule, sdfg, target};
-use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
 use crate::agree::prepare::call;
@@ -132,7 +132,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             is_embedded: false,
         };
         let native =
-            native_gives_the_bits_of_debug(Backend::Rayon, &compilation, slice::from_ref(&launch), setting);
+            native_gives_the_bits_of_debug(Backend::RAYON, &compilation, slice::from_ref(&launch), setting);
         held.other_traps += native.with_context(in_context)?.other_traps;
         if Reference::of(oir, &launch).end().is_some() {
             // The run ends; of several statements that would end it, `numpy` may tell another one.
@@ -189,16 +189,16 @@ pub fn reads_back(compilation: &Compilation) -> Result<(), String> {
         }
     };
     let text = |stage: Stage| compilation.listing(stage).map(|it| it.text.as_str()).unwrap_or_default();
-    let typed = gtir::parse::parse(text(Stage::Gtir)).map_err(|it| it.to_string());
-    same(Stage::Gtir, typed.map(|it| gtir::print::listing(&it).text))?;
-    let ordered = oir::parse::parse(text(Stage::Oir)).map_err(|it| it.to_string());
+    let typed = gtir::parse::parse(text(Stage::GTIR)).map_err(|it| it.to_string());
+    same(Stage::GTIR, typed.map(|it| gtir::print::listing(&it).text))?;
+    let ordered = oir::parse::parse(text(Stage::OIR)).map_err(|it| it.to_string());
     let printed = |it: oir::nodes::Stencil| {
         let (extents, caches) = (oir::analysis::extents(&it), oir::analysis::caches::caches(&it));
         oir::print::listing_with_facts(&it, &extents, &caches).text
     };
-    same(Stage::Oir, ordered.map(printed))?;
-    let scheduled = schedule::parse::parse(text(Stage::Schedule)).map_err(|it| it.to_string());
-    same(Stage::Schedule, scheduled.map(|it| schedule::print::listing(&it).text))?;
+    same(Stage::OIR, ordered.map(printed))?;
+    let scheduled = schedule::parse::parse(text(Stage::SCHEDULE)).map_err(|it| it.to_string());
+    same(Stage::SCHEDULE, scheduled.map(|it| schedule::print::listing(&it).text))?;
     match &compilation.levels.sdfg {
         Some(graph) => loops_read_back(graph, target::Target::c(compilation.machine.as_ref())),
         None => Ok(()),

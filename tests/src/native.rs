@@ -10,8 +10,8 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pass::{Cache, MachineModel};
 use isobar_compiler::space::{Axis, Domain};
+use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::{Backend, CCompiler, Mode, Setting, Vectors};
 
 use crate::against::native_gives_the_bits_of_debug;
 use crate::agree::prepare::call;
@@ -152,10 +152,7 @@ impl Workplace {
     ///
     /// Why not.
     pub fn check(&self, backend: Backend) -> Result<(), String> {
-        match (backend, &self.cc) {
-            (Backend::Openmp, Err(why)) => Err(why.clone()),
-            _ => Ok(()),
-        }
+        backend.check(&Found { cc: &self.cc }).map_err(|why| why.to_string())
     }
 
     /// This machine, for which the schedules of runs are made.

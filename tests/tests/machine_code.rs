@@ -10,7 +10,7 @@ use isobar_compiler::pass::{Cache, MachineModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::executors::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::kernels::fields::Fields;
@@ -21,7 +21,7 @@ use isobar_tests::{GALLERY, compiled, compiled_text, gallery_text, launch, root}
 fn workplace(name: &str) -> Option<Workplace> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let workplace = Workplace::new(&folder).expect("a folder of the build");
-    if let Err(why) = workplace.check(Backend::Openmp) {
+    if let Err(why) = workplace.check(Backend::OPENMP) {
         eprintln!("skipped: {why}");
         return None;
     }
@@ -40,7 +40,7 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
         has_lines: false,
         is_embedded: false,
     };
-    let done = native_gives_the_bits_of_debug(Backend::Rayon, compilation, slice::from_ref(launch), setting);
+    let done = native_gives_the_bits_of_debug(Backend::RAYON, compilation, slice::from_ref(launch), setting);
     done.map(|_| ()).map_err(|it| format!("{it:#}"))
 }
 
@@ -152,7 +152,7 @@ fn generated_stencils_give_the_bits_of_debug_in_all_layouts_for_all_machines() {
     let mut runs = 0;
     // The last one has a point beside rows in a loop that asks for rows ahead.
     for seed in (20_000..20_100).chain([300_973]) {
-        let held = hold_native(seed, Backend::Rayon, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
+        let held = hold_native(seed, Backend::RAYON, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         runs += held.runs;
     }
     assert!(runs > 100, "{runs}");
@@ -168,7 +168,7 @@ fn generated_stencils_give_the_bits_of_debug_in_c() {
     let Some(workplace) = workplace("generated_in_c") else { return };
     let mut runs = 0;
     for seed in IN_C {
-        let held = hold_native(seed, Backend::Openmp, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
+        let held = hold_native(seed, Backend::OPENMP, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         runs += held.runs;
     }
     assert!(runs >= 8, "{runs}");
@@ -197,7 +197,7 @@ fn a_front_that_is_cut_by_hand_gives_the_bits_of_debug() {
     let given = domains.map(|it| launch(&compilation, it));
     given.iter().for_each(|it| assert_eq!(check(&compilation, it), Ok(())));
     let Some(workplace) = workplace("cut_by_hand") else { return };
-    let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+    let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
     assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }
 
@@ -214,7 +214,7 @@ fn c_of_many_steps_is_compiled_in_parts_and_gives_the_bits_of_debug() {
     let artifact = compilation.levels.c().expect("there is C");
     assert!(artifact.n_parts > 4, "{} parts", artifact.n_parts);
     let given = [launch(&compilation, Domain::new(9, 7, 5))];
-    let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+    let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
     assert_eq!(done.map(|_| ()).map_err(|it| format!("{it:#}")), Ok(()));
 }
 
@@ -238,7 +238,7 @@ fn c_in_blocks_gives_the_bits_of_debug() {
             let domains = [least - 1, least, least + 5, 64, 700].map(|i| Domain::new(i, 9, 4));
             let given = domains.map(|it| launch(&compilation, it));
             let done =
-                native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+                native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
             assert_eq!(
                 done.map(|_| ()).map_err(|it| format!("{it:#}")),
                 Ok(()),
@@ -282,7 +282,7 @@ fn hold_c(workplace: &Workplace, name: &str, form: &str, rows: [i64; 4]) {
         // Rows that start anywhere, and rows that all start at lines.
         let aligned = dense.iter().map(|it| Fields::aligned(it, signature).launch);
         let given: Vec<Launch> = dense.iter().cloned().chain(aligned).collect();
-        let done = native_gives_the_bits_of_debug(Backend::Openmp, &compilation, &given, workplace.setting());
+        let done = native_gives_the_bits_of_debug(Backend::OPENMP, &compilation, &given, workplace.setting());
         let done = done.map(|_| ()).map_err(|it| format!("{it:#}"));
         assert_eq!(done, Ok(()), "{name} in {precision} bits");
     }

@@ -13,12 +13,12 @@ fn gtir_and_oir_of_the_gallery_read_back() {
         for precision in [32, 64] {
             let compilation = compiled(name, precision);
 
-            let text = &compilation.listing(Stage::Gtir).unwrap().text;
+            let text = &compilation.listing(Stage::GTIR).unwrap().text;
             let typed = readable(gtir::parse::parse(text), text);
             assert_eq!(gtir::print::listing(&typed).text, *text, "{name}");
             assert_eq!(gtir::validate::validate(&typed), Vec::<String>::new(), "{name}\n{text}");
 
-            let text = &compilation.listing(Stage::Oir).unwrap().text;
+            let text = &compilation.listing(Stage::OIR).unwrap().text;
             let ordered = readable(oir::parse::parse(text), text);
             let extents = oir::analysis::extents(&ordered);
             let caches = oir::analysis::caches::caches(&ordered);

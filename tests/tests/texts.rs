@@ -24,7 +24,7 @@ fn python_texts_give_the_bits_of_debug_under_a_plain_python() {
     for (number, subject) in subjects.iter().enumerate() {
         let compilation = subject.compile();
         // Some of the facts are what is refused.
-        let Some(listing) = compilation.listing(Stage::Python).filter(|_| !compilation.has_errors()) else {
+        let Some(listing) = compilation.listing(Stage::PYTHON).filter(|_| !compilation.has_errors()) else {
             continue;
         };
         // What the text leaves to Python's library has the bits of that.
@@ -34,7 +34,7 @@ fn python_texts_give_the_bits_of_debug_under_a_plain_python() {
         let signature = compilation.signature.as_ref().unwrap();
         let launch = compilation.bind(call(subject, &compilation, signature).unwrap()).unwrap();
         written += usize::from(
-            write_case(&folder.join(format!("{number:03}")), Stage::Python, &compilation, &launch).unwrap(),
+            write_case(&folder.join(format!("{number:03}")), Stage::PYTHON, &compilation, &launch).unwrap(),
         );
     }
     let (ran, wrong) = run_all(Path::new("python3"), &folder).unwrap();

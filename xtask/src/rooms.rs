@@ -261,17 +261,17 @@ const OTHERS: &[Room] = &[
     room("web", "share", &[], &["isobar_compiler", "leptos", "web_sys"]),
     room("web", "app", &["panes", "state", "widgets"], COMPILING),
     room("web", "./.", &["*"], COMPILING),
-    // A route hands on: it knows the names of the back ends, and none of them.
+    // A route hands on: the state has the back ends, and it knows none of them.
     runner!(
         "routes",
-        ["jobs", "executors/.", "compile", "document", "state", "assets"],
+        ["jobs", "compile", "document", "state", "assets"],
         &["std::thread", "isobar_compiler::backend"]
     ),
-    runner!("jobs", ["executors"], &["axum"]),
-    // The names of the back ends, and the words of the runtime.
-    runner!("executors", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
+    runner!("jobs", ["backends"], &["axum"]),
+    // The rows of the back ends, and the words of the runtime.
+    runner!("backends", [], &["axum", "isobar_compiler::frontend", "isobar_compiler::session"]),
     runner!("auth", [], &["isobar_compiler"]),
-    runner!("config", ["executors"], &["axum"]),
+    runner!("config", ["backends"], &["axum"]),
     runner!("limits", [], &["isobar_compiler"]),
     runner!("error", [], &[]),
     runner!("problems", [], &[]),
@@ -283,10 +283,10 @@ const OTHERS: &[Room] = &[
         [
             "assets",
             "auth",
+            "backends",
             "cli",
             "compile",
             "document",
-            "executors",
             "jobs",
             "language",
             "npz",
@@ -298,19 +298,19 @@ const OTHERS: &[Room] = &[
         ],
         &[]
     ),
-    runner!("compile", ["executors"], &[]),
+    runner!("compile", ["backends"], &[]),
     runner!("document", ["cli"], &[]),
     runner!("language", [], &[]),
     runner!("npz", [], &[]),
-    runner!("plan", ["compile", "executors", "npz"], &[]),
+    runner!("plan", ["compile", "backends", "npz"], &[]),
     runner!("server", ["assets"], &[]),
-    runner!("state", ["auth", "executors", "jobs", "uploads"], &[]),
+    runner!("state", ["auth", "backends", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.
-    runner!("translate", ["executors"], &[]),
-    runner!("tuned", ["compile", "executors"], &[]),
+    runner!("translate", ["backends"], &[]),
+    runner!("tuned", ["compile", "backends"], &[]),
     runner!("uploads", [], &[]),
-    runner!("wire", ["executors", "translate"], &[]),
-    runner!("worker", ["compile", "executors", "plan", "translate", "tuned"], &[]),
+    runner!("wire", ["backends", "translate"], &[]),
+    runner!("worker", ["compile", "backends", "plan", "translate", "tuned"], &[]),
     runner!("./.", ["*"], &[]),
 ];
 
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_route_does_not_reach_an_executor_nor_a_job_http() {
-        assert!(!may("native-runner", "routes/jobs", "executors/openmp"));
+        assert!(!may("native-runner", "routes/jobs", "backends"));
         assert!(may("native-runner", "routes/jobs", "jobs/queue"));
         let jobs = room_of("native-runner", &path("jobs/queue")).expect("the room is in the table");
         let axum = ["axum".to_owned(), "Json".to_owned()];

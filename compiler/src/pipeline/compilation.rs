@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::registry::{self, Text};
 use super::variants::variants;
 use super::{Levels, Stage, Variant, route};
 use crate::backend::aliasing;
@@ -65,8 +66,8 @@ impl Compilation {
     /// The same as far as the passes of OIR, with what was found, told and measured up to there.
     #[must_use]
     pub fn up_to_oir(&self) -> Self {
-        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::Oir);
-        let oir = Stage::Oir.name();
+        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::OIR);
+        let oir = Stage::OIR.name();
         Self {
             files: self.files.clone(),
             stencils: self.stencils.clone(),
@@ -83,15 +84,21 @@ impl Compilation {
         }
     }
 
-    /// A level as text, after its passes; `None` where it was not reached.
+    /// A text, made when it is first asked for; `None` where its level was not reached.
     #[must_use]
-    pub fn listing(&self, stage: Stage) -> Option<&Listing> {
-        self.levels.listing(stage)
+    pub fn text(&self, text: &Text) -> Option<&Listing> {
+        self.levels.text(text.stage, text.make)
     }
 
-    /// Every level that was reached as text, in the order of the journey.
+    /// The text of one of [`Stage::ALL`]; a level is shown after its passes.
+    #[must_use]
+    pub fn listing(&self, stage: Stage) -> Option<&Listing> {
+        self.text(registry::texts().find(|it| it.stage == stage)?)
+    }
+
+    /// The text of every one of them that was reached, each made when its turn comes.
     pub fn listings(&self) -> impl Iterator<Item = (Stage, &Listing)> {
-        Stage::ALL.into_iter().filter_map(|stage| Some((stage, self.listing(stage)?)))
+        registry::texts().filter_map(|it| Some((it.stage, self.text(it)?)))
     }
 
     /// The schedule as a document that gives it again; `None` where it was not reached, or its steps were not kept.

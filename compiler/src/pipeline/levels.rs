@@ -3,9 +3,8 @@
 use std::sync::OnceLock;
 
 use super::Stage;
-use crate::backend::{c, debug, numpy};
+use crate::backend::c;
 use crate::diag::Listing;
-use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
@@ -33,8 +32,7 @@ pub struct Levels {
     pub is_whole: bool,
     /// From when it was first asked for.
     c: OnceLock<c::Artifact>,
-    /// The text of each, from when it was first asked for.
-    listings: [OnceLock<Listing>; Stage::ALL.len()],
+    texts: Texts,
 }
 
 impl Levels {
@@ -70,34 +68,45 @@ impl Levels {
         Some(self.c.get_or_init(|| c::generate(program, &c::COptions::default())))
     }
 
-    /// A level as text, after its passes; `None` where it was not reached.
+    /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not reached.
     ///
-    /// The text is made when it is first asked for: it takes as long as making the level does, and of most
-    /// compilations none is read.
+    /// Making a text takes as long as making the level does, and of most compilations none is read.
     #[must_use]
-    pub fn listing(&self, stage: Stage) -> Option<&Listing> {
-        let kept = &self.listings[stage as usize];
-        if let Some(known) = kept.get() {
-            return Some(known);
+    pub fn text(&self, stage: Stage, make: fn(&Self) -> Option<Listing>) -> Option<&Listing> {
+        match self.texts.find(stage) {
+            Some(known) => Some(known),
+            None => Some(self.texts.keep(stage, make(self)?)),
         }
-        let made = match stage {
-            Stage::Definition => defir::print::listing(self.definition.as_ref()?),
-            Stage::Gtir => gtir::print::listing(self.gtir.as_ref()?),
-            Stage::Oir => match &self.optimized {
-                Some(optimized) => {
-                    oir::print::listing_with_facts(optimized, &extents(optimized), &caches(optimized))
-                }
-                None => oir::print::listing_with_extents(self.oir.as_ref()?, self.extents.as_ref()?),
-            },
-            Stage::Npir => npir::print::listing(self.npir()?),
-            Stage::Tree => tree::print::listing(self.tree.as_ref()?),
-            Stage::Schedule => schedule::print::listing(self.schedule.as_ref()?),
-            Stage::Sdfg => sdfg::print::listing(self.sdfg.as_ref()?),
-            Stage::Loops => loops::print::listing(self.loops.as_ref()?),
-            Stage::Python => debug::source::listing(self.oir.as_ref()?, self.extents.as_ref()?),
-            Stage::Numpy => numpy::source::listing(self.npir()?),
-            Stage::C => return self.c().map(|it| &it.listing),
-        };
-        Some(kept.get_or_init(|| made))
+    }
+}
+
+/// Texts by their stages: a list that only grows, so that what stands in it can be lent.
+#[derive(Clone, Debug, Default)]
+struct Texts(OnceLock<Box<(Stage, Listing, Texts)>>);
+
+impl Texts {
+    fn find(&self, stage: Stage) -> Option<&Listing> {
+        let mut at = self;
+        while let Some((of, listing, next)) = at.0.get().map(AsRef::as_ref) {
+            if *of == stage {
+                return Some(listing);
+            }
+            at = next;
+        }
+        None
+    }
+
+    /// Keeps a text behind all others; one that came meanwhile for the same stage stays.
+    fn keep(&self, stage: Stage, listing: Listing) -> &Listing {
+        let mut new = Some(listing);
+        let mut at = self;
+        loop {
+            let entry = |listing| Box::new((stage, listing, Texts::default()));
+            let (of, listing, next) = &**at.0.get_or_init(|| entry(new.take().unwrap_or_default()));
+            if *of == stage {
+                return listing;
+            }
+            at = next;
+        }
     }
 }

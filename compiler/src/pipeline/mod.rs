@@ -2,6 +2,7 @@
 
 pub mod stage;
 pub mod levels;
+pub mod registry;
 pub mod compilation;
 mod interface;
 pub mod route;

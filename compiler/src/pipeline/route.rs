@@ -102,10 +102,10 @@ pub fn compile_unified(
 
 /// Every pass with the level that it changes, in the order in which they run.
 pub fn passes() -> impl Iterator<Item = (Stage, &'static str)> {
-    let oir = oir::passes::PASSES.iter().map(|it| (Stage::Oir, it.name));
-    let schedule = schedule::passes::PASSES.iter().map(|it| (Stage::Schedule, it.name));
-    let sdfg = sdfg::passes::PASSES.iter().map(|it| (Stage::Sdfg, it.name));
-    let loops = loops::passes::PASSES.iter().map(|it| (Stage::Loops, it.name));
+    let oir = oir::passes::PASSES.iter().map(|it| (Stage::OIR, it.name));
+    let schedule = schedule::passes::PASSES.iter().map(|it| (Stage::SCHEDULE, it.name));
+    let sdfg = sdfg::passes::PASSES.iter().map(|it| (Stage::SDFG, it.name));
+    let loops = loops::passes::PASSES.iter().map(|it| (Stage::LOOPS, it.name));
     oir.chain(schedule).chain(sdfg).chain(loops)
 }
 

@@ -1,68 +1,190 @@
-//! The levels and generated texts that can be shown.
+//! The levels and generated texts that can be shown, each as a row of data.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-/// A level, or a text generated from one; in the order of the journey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    Definition,
-    Gtir,
-    Oir,
-    Npir,
-    Tree,
-    Schedule,
-    Sdfg,
-    Loops,
-    /// Plain Python with all loops, generated from the OIR as lowered.
-    Python,
-    /// NumPy source, generated from NPIR.
-    Numpy,
-    /// C with OpenMP, generated from the SDFG.
-    C,
+/// A level, or a text generated from one; two with the same name are the same.
+///
+/// The list is open: whoever makes another text of a level writes a [`Row`] for it.
+#[derive(Clone, Copy)]
+pub struct Stage(&'static Row);
+
+/// What is known of a stage before anything is compiled.
+#[derive(Debug)]
+pub struct Row {
+    /// As the command line, the API and the page spell it.
+    pub name: &'static str,
+    /// As people read it.
+    pub title: &'static str,
+    /// What it knows, for those who see its name for the first time.
+    pub about: &'static str,
+    pub from: Source,
+    /// Whether it is a level that passes change.
+    pub has_passes: bool,
+}
+
+/// What a stage is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The text of the stencil.
+    Text,
+    /// A level as it was lowered: its passes decide nothing here.
+    Lowered(Stage),
+    /// A level after its passes.
+    Passed(Stage),
+}
+
+const fn level(name: &'static str, title: &'static str, about: &'static str, from: Source) -> Row {
+    Row { name, title, about, from, has_passes: false }
+}
+
+const fn with_passes(row: Row) -> Row {
+    Row { has_passes: true, ..row }
 }
 
 impl Stage {
-    pub const ALL: [Stage; 11] = [
-        Stage::Definition,
-        Stage::Gtir,
-        Stage::Oir,
-        Stage::Npir,
-        Stage::Tree,
-        Stage::Schedule,
-        Stage::Sdfg,
-        Stage::Loops,
-        Stage::Python,
-        Stage::Numpy,
-        Stage::C,
-    ];
+    pub const DEFINITION: Stage = Stage(&level(
+        "definition",
+        "Definition",
+        "what was written: names resolved, functions inlined",
+        Source::Text,
+    ));
+    pub const GTIR: Stage = Stage(&level(
+        "gtir",
+        "GTIR",
+        "what it means: typed, not yet ordered",
+        Source::Passed(Self::DEFINITION),
+    ));
+    pub const OIR: Stage =
+        Stage(&with_passes(level("oir", "OIR", "when each statement runs", Source::Passed(Self::GTIR))));
+    pub const NPIR: Stage = Stage(&level(
+        "npir",
+        "NPIR",
+        "operations on whole arrays, conditions as masks",
+        Source::Passed(Self::OIR),
+    ));
+    pub const TREE: Stage =
+        Stage(&level("tree", "Tree", "loops and scopes made explicit", Source::Passed(Self::OIR)));
+    pub const SCHEDULE: Stage = Stage(&with_passes(level(
+        "schedule",
+        "Schedule",
+        "order, merging and placement chosen",
+        Source::Passed(Self::TREE),
+    )));
+    pub const SDFG: Stage = Stage(&with_passes(level(
+        "sdfg",
+        "SDFG",
+        "states, maps, tasklets and what moves between them",
+        Source::Passed(Self::SCHEDULE),
+    )));
+    pub const LOOPS: Stage = Stage(&with_passes(level(
+        "loops",
+        "Loops",
+        "loops and statements over elements, as all code generators read them",
+        Source::Passed(Self::SDFG),
+    )));
+    pub const PYTHON: Stage = Stage(&level(
+        "python",
+        "Python",
+        "the loops in plain Python, which runs",
+        Source::Lowered(Self::OIR),
+    ));
+    pub const NUMPY: Stage = Stage(&level(
+        "numpy",
+        "NumPy",
+        "operations on whole arrays in NumPy, which runs",
+        Source::Passed(Self::NPIR),
+    ));
+    pub const C: Stage = Stage(&level("c", "C", "generated C with OpenMP", Source::Passed(Self::LOOPS)));
+
+    /// The stage of a row.
+    #[must_use]
+    pub const fn of(row: &'static Row) -> Self {
+        Self(row)
+    }
 
     /// As the command line, the API and the page spell it.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Stage::Definition => "definition",
-            Stage::Gtir => "gtir",
-            Stage::Oir => "oir",
-            Stage::Npir => "npir",
-            Stage::Tree => "tree",
-            Stage::Schedule => "schedule",
-            Stage::Sdfg => "sdfg",
-            Stage::Loops => "loops",
-            Stage::Python => "python",
-            Stage::Numpy => "numpy",
-            Stage::C => "c",
-        }
+    pub const fn name(self) -> &'static str {
+        self.0.name
     }
 
-    /// The stage of that name.
+    /// As people read it.
     #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
+    pub const fn title(self) -> &'static str {
+        self.0.title
+    }
+
+    /// What it knows, for those who see its name for the first time.
+    #[must_use]
+    pub const fn about(self) -> &'static str {
+        self.0.about
+    }
+
+    /// What it is made from.
+    #[must_use]
+    pub const fn from(self) -> Source {
+        self.0.from
+    }
+
+    /// Whether it is a level that passes change.
+    #[must_use]
+    pub const fn has_passes(self) -> bool {
+        self.0.has_passes
+    }
+
+    /// Whether this stage shows what the passes of a level did: it is that level, or is made from it after them.
+    #[must_use]
+    pub fn shows_passes_of(self, level: Stage) -> bool {
+        let mut at = self;
+        loop {
+            if at == level {
+                return true;
+            }
+            match at.from() {
+                Source::Passed(above) => at = above,
+                Source::Lowered(_) | Source::Text => return false,
+            }
+        }
+    }
+}
+
+impl PartialEq for Stage {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Stage {}
+
+impl Hash for Stage {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stage_shows_the_passes_on_its_way_and_no_others() {
+        assert!(Stage::C.shows_passes_of(Stage::OIR));
+        assert!(Stage::SDFG.shows_passes_of(Stage::SDFG));
+        assert!(!Stage::NUMPY.shows_passes_of(Stage::SCHEDULE));
+        assert!(!Stage::GTIR.shows_passes_of(Stage::OIR));
+        assert!(!Stage::PYTHON.shows_passes_of(Stage::OIR), "it is made from the OIR as lowered");
     }
 }

@@ -544,7 +544,7 @@ proptest! {
         if let Ok(edits) = rename::rename(&analysis, FileId(0), span.start, "quite_new") {
             let (old, new) = (compile(&project), compile(&applied(&project, &edits)));
             prop_assert_eq!(&old.diagnostics, &new.diagnostics);
-            let oir = |it: &crate::pipeline::Compilation| it.listing(crate::pipeline::Stage::Oir).map(|it| {
+            let oir = |it: &crate::pipeline::Compilation| it.listing(crate::pipeline::Stage::OIR).map(|it| {
                 it.text.lines().count()
             });
             prop_assert_eq!(oir(&old), oir(&new));

@@ -19,7 +19,7 @@ pub(crate) fn backends(args: &BackendsArgs, environment: &Environment) -> Result
         }
         None => {
             let tools = Tools::find(environment);
-            (crate::executors::backends(&tools), Some(tools.machine), tools.machine_from)
+            (tools.backends.described(&tools.found()), Some(tools.machine), tools.machine_from)
         }
     };
     match args.format {

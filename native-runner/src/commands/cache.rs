@@ -11,11 +11,11 @@ use isobar_runtime::cache;
 use isobar_runtime::executors::openmp;
 
 use super::{Outcome, Usage, human, print, print_json, say};
+use crate::backends::Backend;
 use crate::cli::{CacheArgs, CacheCommand, ExplainMissArgs, Format};
 use crate::compile::{self, Source};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, Usage as Wrong, shown};
-use crate::executors::Backend;
 use crate::limits;
 use crate::translate;
 use crate::tuned::{self, For};
@@ -83,7 +83,7 @@ fn explain(
     let made = compile::on_large_stack(|| {
         let source = Source::of(&request);
         let kept = request.domain.or(source.directives.domain).and_then(|[i, j, k]| {
-            let (backend, domain) = (Backend::Openmp, Domain::new(i, j, k));
+            let (backend, domain) = (Backend::OPENMP, Domain::new(i, j, k));
             let of = For { request: &request, source: &source, backend, threads, cc: &order.cc, domain };
             tuned::find(root, &of.key()).filter(|_| tuned::is_wanted(&request, backend))
         });
@@ -100,7 +100,7 @@ fn explain(
             let [of_unit, of_others] = explained;
             translate::explanation(if of_others.is_hit && !of_unit.is_hit { of_others } else { of_unit })
         });
-        (Compiled::new(&compilation, Vec::new()).diagnostics, found)
+        (Compiled::new(&compilation, [], Vec::new()).diagnostics, found)
     });
     match made {
         Ok((diagnostics, found)) => {

@@ -111,6 +111,8 @@ type Checked = (CheckedFile, Vec<isobar_protocol::diagnostic::Diagnostic>);
 
 /// All stencils of a file, unless one is named.
 fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> Result<Checked, Usage> {
+    // Nobody reads a level.
+    let request = &Request { stages: Some(Vec::new()), ..request.clone() };
     let mut checked =
         CheckedFile { file: request.main_file().unwrap_or_default().to_owned(), ..CheckedFile::default() };
     let mut first = ask(request, shared, environment)?;
@@ -140,7 +142,13 @@ fn check_file(request: &Request, shared: &Shared, environment: &Environment) -> 
 /// Compiles here, or on the runner that was named.
 pub(crate) fn ask(request: &Request, shared: &Shared, environment: &Environment) -> Result<Compiled, Usage> {
     match &shared.runner {
-        None => Ok(compile::here(request)),
+        None => {
+            let texts = environment.backends.wanted(request).map_err(|error| {
+                let next = error.problem().next.join("; or ");
+                Usage::Wrong(format!("{error}: {next}"))
+            })?;
+            Ok(compile::here(request, &texts))
+        }
         Some(url) => super::client::Client::new(url, environment)?.compile(request),
     }
 }

@@ -70,6 +70,8 @@ fn requests(path: &Path, args: &CheckArgs) -> Result<Vec<Request>, Usage> {
     shared.modules.push(path.to_owned());
     let root = if path.join("__init__.py").is_file() { path.parent().unwrap_or(path) } else { path };
     let mut request = Document::read(Some(&root.join(first)), &shared)?.request;
+    // Nobody reads a level.
+    request.stages = Some(Vec::new());
     if let Some(main) = request.main.take() {
         request.files.remove(&main);
     }

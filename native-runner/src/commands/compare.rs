@@ -12,11 +12,11 @@ use isobar_protocol::report::{CompareReport, Difference};
 use isobar_protocol::request::Request;
 
 use super::{Outcome, Usage, human, print, print_json, say};
+use crate::backends::Backend;
 use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
 use crate::compile::{self, Source};
 use crate::document::Document;
 use crate::error::count;
-use crate::executors::Backend;
 use crate::plan::{self, Refusal, Room};
 
 /// How many orders are tried where none was asked for.
@@ -81,7 +81,7 @@ fn found(request: &Request, seeds: &[u64], search: Search) -> CompareReport {
     request.init.get_or_insert_default();
     let source = Source::of(&request);
     let compilation = source.compile(&mut NoHook);
-    let compiled = Compiled::new(&compilation, Vec::new());
+    let compiled = Compiled::new(&compilation, [], Vec::new());
     let mut report = CompareReport {
         diagnostics: compiled.diagnostics,
         stencil: compiled.stencil,
@@ -129,7 +129,7 @@ fn launches(
 ) -> Vec<(bool, Result<Launch, Refusal>)> {
     let launch = |request: &Request| {
         let room = Room {
-            executors: &[Backend::Debug.executor()],
+            executors: &[Backend::DEBUG.executor()],
             threads: 1,
             allowed_bytes: MEMORY,
             has_copies: false,

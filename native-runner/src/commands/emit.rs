@@ -19,32 +19,34 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
     if args.stage == ALL {
         return emit_all(args, environment);
     }
-    let is_machine_code = args.stage == CLIF;
-    // Machine code is made of the graph, as C is.
-    let stage = if is_machine_code { Some(Stage::C) } else { Stage::from_name(&args.stage) };
-    let Some(stage) = stage else {
-        let known: Vec<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
-        let known = known.join(", ");
-        return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, {CLIF}, and {ALL}", args.stage)));
+    let backends = &environment.backends;
+    let code = backends.codes().find(|it| it.stage.name() == args.stage);
+    let text = backends.texts().map(|it| it.stage).find(|it| it.name() == args.stage);
+    let Some(stage) = code.map(|it| it.stage).or(text) else {
+        let known = backends.texts().map(|it| it.stage).chain(backends.codes().map(|it| it.stage));
+        let known = known.map(Stage::name).collect::<Vec<_>>().join(", ");
+        return Err(Usage::Wrong(format!("no stage `{}`: there are {known}, and {ALL}", args.stage)));
     };
-    let document = read(args)?;
-    let request = &document.request;
-    if is_machine_code && args.shared.runner.is_some() {
-        return Err(Usage::Wrong(format!("--stage {CLIF} works here only, without --runner")));
+    let mut document = read(args)?;
+    let request = &mut document.request;
+    request.stages = Some(text.iter().map(|it| it.name().to_owned()).collect());
+    let request = &*request;
+    if code.is_some() && args.shared.runner.is_some() {
+        return Err(Usage::Wrong(format!("--stage {stage} works here only, without --runner")));
     }
     if let Some(last) = &request.passes.stop_after {
         let level = route::level_of(last).unwrap_or(stage);
-        if level < stage {
+        if level != stage && stage.shows_passes_of(level) {
             return Err(Usage::Wrong(format!("`{last}` is a pass of {level}, which comes before {stage}")));
         }
     }
-    if args.lines && (stage != Stage::C || is_machine_code) {
+    if args.lines && stage != Stage::C {
         return Err(Usage::Wrong("--lines is for --stage c".to_owned()));
     }
     log(args, request)?;
     let file = graph_file(args, stage, request)?;
     let compiled = check::ask(request, &args.shared, environment)?;
-    let is_wanted = |pass: &str| route::level_of(pass).is_some_and(|it| it <= stage);
+    let is_wanted = |pass: &str| route::level_of(pass).is_some_and(|it| stage.shows_passes_of(it));
     let mut report = EmitReport {
         diagnostics: compiled.diagnostics,
         stencil: compiled.stencil,
@@ -58,9 +60,8 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
         // Its lines are not those of the listing, so they have no links.
         report.level = StageText { stage: stage.name().to_owned(), text, ..StageText::default() };
     }
-    if is_machine_code {
-        let text = compile::machine_code(request).map_err(Usage::Wrong)?;
-        report.level = StageText { stage: CLIF.to_owned(), text, ..StageText::default() };
+    if let Some(code) = code {
+        report.level.text = compile::code(request, code).map_err(Usage::Wrong)?;
     }
     let is_reached = !report.level.text.is_empty();
     let outcome = if is_reached { Outcome::Fine } else { Outcome::Failed };
@@ -81,7 +82,7 @@ pub(crate) fn emit(args: &EmitArgs, environment: &Environment) -> Result<Outcome
             match (report.trace.as_ref().filter(|_| args.print_changed), &report.steps) {
                 (Some(trace), _) => print(&changes(trace, Some(stage))),
                 (None, Some(steps)) => print(steps),
-                (None, None) if stage == Stage::C && !is_machine_code => {
+                (None, None) if stage == Stage::C => {
                     let files: Vec<&str> = request.files.keys().map(String::as_str).collect();
                     let statements = written(&report.level, &files);
                     print(&located(text, args.lines, &statements));
@@ -134,7 +135,7 @@ fn graph_file(args: &EmitArgs, stage: Stage, request: &Request) -> Result<Option
     match (args.form, args.flat) {
         (Form::Listing, false) => Ok(None),
         (Form::Listing, true) => Err(Usage::Wrong("--flat is for --form sdfg".to_owned())),
-        (Form::Sdfg, _) if stage != Stage::Sdfg => {
+        (Form::Sdfg, _) if stage != Stage::SDFG => {
             Err(Usage::Wrong("--form sdfg is for --stage sdfg".to_owned()))
         }
         (Form::Sdfg, _) if args.shared.runner.is_some() => {
@@ -184,9 +185,6 @@ fn changes(trace: &Trace, stage: Option<Stage>) -> String {
     }
     text
 }
-
-/// What `rayon` makes of the graph, before it is machine code; no level of the compiler's.
-const CLIF: &str = "clif";
 
 /// Instead of a stage.
 const ALL: &str = "all";

@@ -15,10 +15,10 @@ use tokio::sync::watch;
 
 use super::client::{Client, part_of_path};
 use super::{Outcome, Usage, human, say};
+use crate::backends::Backend;
 use crate::cli::{Format, Shared};
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
-use crate::executors::Backend;
 use crate::jobs::child::{self, Bounds};
 use crate::jobs::folder;
 use crate::wire::{Fields, Order};
@@ -29,7 +29,7 @@ pub(super) fn done(
     shared: &Shared,
     environment: &Environment,
 ) -> Result<(EndReason, Seen), Usage> {
-    let backends = Backend::all_of(&document.request).map_err(|error| {
+    let backends = environment.backends.all_of(&document.request).map_err(|error| {
         let next = error.problem().next.join("; or ");
         Usage::Wrong(format!("{error}: {next}"))
     })?;
@@ -128,7 +128,7 @@ fn here(
     seen: &mut Seen,
 ) -> Result<(EndReason, Option<Problem>), Usage> {
     let tools = Tools::find(environment);
-    if let Some(error) = backends.iter().find_map(|it| it.check(&tools).err()) {
+    if let Some(error) = backends.iter().find_map(|it| it.check(&tools.found()).err()) {
         return Ok((EndReason::Error, Some(error.problem())));
     }
     let limits = crate::limits::of_this_machine().with_local_files();

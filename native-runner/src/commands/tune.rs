@@ -9,11 +9,11 @@ use isobar_protocol::request::{Mode, Request};
 use isobar_protocol::tune::{Candidate, Tuning};
 
 use super::{Outcome, Usage, human, job, print, print_json, run, say};
+use crate::backends::{Backend, Backends};
 use crate::cli::{Format, TuneArgs};
 use crate::compile::Source;
 use crate::config::{Environment, Tools};
 use crate::document::{Document, shown};
-use crate::executors::Backend;
 use crate::limits;
 use crate::tuned::{self, For};
 use crate::wire::Order;
@@ -27,7 +27,7 @@ pub(crate) fn tune(args: &TuneArgs, environment: &Environment) -> Result<Outcome
     if args.threads.is_some() {
         request.options.threads = args.threads;
     }
-    check(request)?;
+    check(request, &environment.backends)?;
     if let Some(path) = &args.export {
         return export(request, path, args, environment);
     }
@@ -71,10 +71,10 @@ pub(crate) fn tune(args: &TuneArgs, environment: &Environment) -> Result<Outcome
 }
 
 /// Only who leaves the choice of a schedule can be told of another one.
-fn check(request: &Request) -> Result<(), Usage> {
-    let backend = Backend::of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
+fn check(request: &Request, backends: &Backends) -> Result<(), Usage> {
+    let backend = backends.of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
     if !backend.follows_schedules() {
-        let known = Backend::ALL.into_iter().filter(|it| it.follows_schedules()).map(Backend::name);
+        let known = backends.iter().filter(|it| it.follows_schedules()).map(Backend::name);
         let known = known.collect::<Vec<_>>().join(" or ");
         return Err(Usage::Wrong(format!("`{}` has no schedule; tune {known}", backend.name())));
     }
@@ -96,7 +96,7 @@ fn export(
         return Err(wrong("--export works here only, without --runner"));
     }
     let tools = Tools::find(environment);
-    let backend = Backend::of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
+    let backend = tools.backends.of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
     let order = Order::new(request.clone(), false, &limits::of_this_machine(), &tools);
     let source = Source::of(&order.request);
     let [i, j, k] = order

@@ -9,7 +9,7 @@ use isobar_protocol::job::{EndReason, Event, EventKind, JobState};
 use isobar_protocol::problem::Problem;
 use tokio::sync::watch;
 
-use crate::executors::events::milliseconds;
+use crate::backends::events::milliseconds;
 
 /// A job says no more than this; then progress and logs are left out, and what matters is still told.
 const MOST_EVENTS: usize = 20_000;

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use isobar_compiler::pipeline::Stage;
 use isobar_protocol::job::Capabilities;
 
 use crate::state::AppState;
@@ -13,7 +12,7 @@ pub(crate) async fn capabilities(State(state): State<AppState>) -> Json<Capabili
         product: "isobar".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         backends: state.backends.clone(),
-        stages: Stage::ALL.iter().map(ToString::to_string).collect(),
+        stages: state.tools.backends.texts().map(|it| it.stage.to_string()).collect(),
         cores: state.tools.cores,
         machine: Some(state.tools.machine.clone()),
         sandbox: crate::limits::SANDBOX.to_owned(),

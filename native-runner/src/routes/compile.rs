@@ -22,5 +22,6 @@ pub(crate) async fn compile(
 ) -> Result<Json<Compiled>, ApiError> {
     let request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
-    Ok(Json(compiler::guarded(request, state.limits.compile_ms, Arc::clone(&state.compiling)).await?))
+    let texts = state.tools.backends.wanted(&request)?;
+    Ok(Json(compiler::guarded(request, texts, state.limits.compile_ms, Arc::clone(&state.compiling)).await?))
 }

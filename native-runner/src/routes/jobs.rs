@@ -10,7 +10,6 @@ use isobar_protocol::request::{FieldsInput, Request};
 
 use super::body;
 use crate::error::ApiError;
-use crate::executors::Backend;
 use crate::limits;
 use crate::state::AppState;
 use crate::wire::{Fields, Order};
@@ -25,8 +24,8 @@ pub(crate) async fn submit(
 ) -> Result<Response, ApiError> {
     let mut request: Request = body::json(&headers, body, &state.limits).await?;
     limits::check_request(&request, &state.limits)?;
-    for backend in Backend::all_of(&request)? {
-        backend.check(&state.tools)?;
+    for backend in state.tools.backends.all_of(&request)? {
+        backend.check(&state.tools.found())?;
     }
     let fields = match request.fields.take() {
         Some(FieldsInput::Name(id)) => {

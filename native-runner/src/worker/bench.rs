@@ -14,9 +14,9 @@ use isobar_protocol::request::Bench;
 use isobar_protocol::tune::Tuned;
 use isobar_runtime::copying::Copiers;
 
-use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, unknown_backend, with_kept};
-use crate::executors::events::{Event, PROGRESS, milliseconds};
-use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
+use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, with_kept};
+use crate::backends::events::{Event, PROGRESS, milliseconds};
+use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;
 use crate::translate;
 use crate::wire::Order;
@@ -51,12 +51,12 @@ pub(super) fn measure(
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {
-    let backends = Backend::all_of(&order.request).map_err(|_| unknown_backend())?;
+    let backends = &compiled.backends;
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
     let (launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
     let mut kept = Vec::with_capacity(backends.len());
-    for &backend in &backends {
+    for &backend in backends {
         let found = with_kept(order, compiled, backend, launch.domain, tell);
         if let Some((other, _)) = &found {
             let needed = plan::needed(other, &launch, &room(order, &executors))

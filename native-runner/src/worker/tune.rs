@@ -20,9 +20,9 @@ use rustix::time::{ClockId, clock_gettime};
 use super::bench::same_bits;
 use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
+use crate::backends::events::{Event, Sink, milliseconds};
+use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::compile::{self, Source};
-use crate::executors::events::{Event, Sink, milliseconds};
-use crate::executors::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For, Kept};
@@ -51,7 +51,7 @@ pub(super) fn tune(
     npz: Option<Vec<u8>>,
     tell: Tell<'_>,
 ) -> Result<(), End> {
-    let backend = Backend::of(&order.request).map_err(|_| unknown_backend())?;
+    let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
     let refuse = |why: &str| End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)));
     if !backend.follows_schedules() {
         return Err(refuse("the back end has no schedule that could be another"));

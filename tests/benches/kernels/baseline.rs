@@ -9,7 +9,7 @@ use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
-use isobar_runner::executors::foreign::Foreign;
+use isobar_runner::backends::foreign::Foreign;
 use isobar_tests::kernels::compiled::{Compiled, by_hand};
 use isobar_tests::kernels::{EXACT, FUSED};
 

@@ -152,7 +152,7 @@ fn write(folder: &Path, job: &Job<'_>) -> Result<()> {
         "origin": origins, "clock": job.clock, "contestants": job.contestants,
     });
     fs::write(folder.join("job.json"), job_text.to_string())?;
-    let text = job.compilation.listing(Stage::Numpy).map(|it| it.text.as_str()).unwrap_or_default();
+    let text = job.compilation.listing(Stage::NUMPY).map(|it| it.text.as_str()).unwrap_or_default();
     fs::write(folder.join("text.py"), text)?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use isobar_compiler::space::Domain;
-use isobar_runner::executors::Backend;
+use isobar_runner::backends::Backend;
 use isobar_tests::corpus::{Agreed, Checkout, OnBackend, Outcome, Trial};
 use isobar_tests::native::named;
 

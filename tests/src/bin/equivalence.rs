@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
-use isobar_runner::executors::Backend;
+use isobar_runner::backends::Backend;
 use isobar_tests::levels::{Held, hold};
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::shared::hold_shared;

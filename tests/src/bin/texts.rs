@@ -18,7 +18,7 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 const DOMAIN: Domain = Domain { i: 5, j: 4, k: 6 };
 
-const STAGES: [Stage; 2] = [Stage::Python, Stage::Numpy];
+const STAGES: [Stage; 2] = [Stage::PYTHON, Stage::NUMPY];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -18,7 +18,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
-use isobar_runner::executors::Backend;
+use isobar_runner::backends::Backend;
 
 use super::Checkout;
 use super::native::{OnBackend, hold_on};

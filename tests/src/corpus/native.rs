@@ -7,7 +7,7 @@ use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::executors::{Backend, Setting};
+use isobar_runner::backends::{Backend, Setting};
 
 use super::attempt::launch;
 use crate::against::native_gives_the_bits_of_debug;

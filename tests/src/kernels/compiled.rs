@@ -15,10 +15,10 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::{Compilation, StepKind, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
+use isobar_runner::backends::events::{Event, Sink};
+use isobar_runner::backends::foreign::Foreign;
+use isobar_runner::backends::{Backend, Mode, Prepared, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
-use isobar_runner::executors::events::{Event, Sink};
-use isobar_runner::executors::foreign::Foreign;
-use isobar_runner::executors::{Backend, Mode, Prepared, Setting, Vectors};
 use serde::Serialize;
 
 use super::fields::{Agreement, Fields};
@@ -186,7 +186,7 @@ impl Compiled {
                 told.push(StageTime { stage: name.to_owned(), ms });
             }
         };
-        let prepared = ready.prepare(Backend::Openmp, &compilation, 1, &tell)?;
+        let prepared = ready.prepare(Backend::OPENMP, &compilation, 1, &tell)?;
         let fitted = prepared.fit(&launch(&compilation, ODD), &tell);
         fitted.map_err(|why| anyhow!("{} does not get ready: {why:?}", kernel.name))?;
         drop(prepared);
@@ -208,7 +208,7 @@ impl Compiled {
     ///
     /// Where one of them does not get ready.
     pub fn back_ends(&self, threads: u32) -> Result<Vec<(&'static str, Prepared)>> {
-        let all = Backend::ALL.into_iter().filter(|it| *it != Backend::Debug);
+        let all = Backend::ALL.into_iter().filter(|it| *it != Backend::DEBUG);
         let prepared =
             all.map(|it| Ok((it.name(), self.ready.prepare(it, &self.compilation, threads, &|_| ())?)));
         prepared.collect()

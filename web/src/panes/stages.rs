@@ -21,16 +21,16 @@ use passes::{Gone, PassList, Skipped};
 #[must_use]
 pub fn title(stage: Stage) -> &'static str {
     match stage {
-        Stage::Definition => "Definition",
-        Stage::Gtir => "GTIR",
-        Stage::Oir => "OIR",
-        Stage::Npir => "NPIR",
-        Stage::Tree => "Tree",
-        Stage::Schedule => "Schedule",
-        Stage::Sdfg => "SDFG",
-        Stage::Python => "Python",
-        Stage::Numpy => "NumPy",
-        Stage::Loops => "Loops",
+        Stage::DEFINITION => "Definition",
+        Stage::GTIR => "GTIR",
+        Stage::OIR => "OIR",
+        Stage::NPIR => "NPIR",
+        Stage::TREE => "Tree",
+        Stage::SCHEDULE => "Schedule",
+        Stage::SDFG => "SDFG",
+        Stage::PYTHON => "Python",
+        Stage::NUMPY => "NumPy",
+        Stage::LOOPS => "Loops",
         Stage::C => "C",
     }
 }
@@ -38,16 +38,16 @@ pub fn title(stage: Stage) -> &'static str {
 /// What a stage knows, for those who see its name for the first time.
 fn about(stage: Stage) -> &'static str {
     match stage {
-        Stage::Definition => "what was written: names resolved, functions inlined",
-        Stage::Gtir => "what it means: typed, not yet ordered",
-        Stage::Oir => "when each statement runs",
-        Stage::Npir => "operations on whole arrays, conditions as masks",
-        Stage::Tree => "loops and scopes made explicit",
-        Stage::Schedule => "order, merging and placement chosen",
-        Stage::Sdfg => "states, maps, tasklets and what moves between them",
-        Stage::Python => "the loops in plain Python, which runs",
-        Stage::Numpy => "operations on whole arrays in NumPy, which runs",
-        Stage::Loops => "loops and statements over elements, as all code generators read them",
+        Stage::DEFINITION => "what was written: names resolved, functions inlined",
+        Stage::GTIR => "what it means: typed, not yet ordered",
+        Stage::OIR => "when each statement runs",
+        Stage::NPIR => "operations on whole arrays, conditions as masks",
+        Stage::TREE => "loops and scopes made explicit",
+        Stage::SCHEDULE => "order, merging and placement chosen",
+        Stage::SDFG => "states, maps, tasklets and what moves between them",
+        Stage::PYTHON => "the loops in plain Python, which runs",
+        Stage::NUMPY => "operations on whole arrays in NumPy, which runs",
+        Stage::LOOPS => "loops and statements over elements, as all code generators read them",
         Stage::C => "generated C with OpenMP",
     }
 }

@@ -47,7 +47,7 @@ pub struct Open {
 
 impl Default for Open {
     fn default() -> Self {
-        Self { stages: vec![Stage::Oir], active: 0 }
+        Self { stages: vec![Stage::OIR], active: 0 }
     }
 }
 
@@ -68,7 +68,7 @@ impl Open {
         if self.stages.len() >= MOST_STAGES {
             return;
         }
-        let from = self.stages.get(self.active).copied().unwrap_or(Stage::Definition);
+        let from = self.stages.get(self.active).copied().unwrap_or(Stage::DEFINITION);
         let start = Stage::ALL.iter().position(|it| *it == from).unwrap_or(0);
         let next = Stage::ALL.iter().cycle().skip(start + 1).find(|it| !self.stages.contains(it));
         if let Some(&next) = next {
@@ -141,18 +141,18 @@ mod tests {
         open.choose(Stage::C);
         assert_eq!(open.stages, [Stage::C]);
         open.add();
-        assert_eq!(open.stages, [Stage::C, Stage::Definition]);
+        assert_eq!(open.stages, [Stage::C, Stage::DEFINITION]);
         open.choose(Stage::C);
         assert_eq!((open.stages.len(), open.active), (2, 0));
-        open.choose(Stage::Sdfg);
-        assert_eq!(open.stages, [Stage::Sdfg, Stage::Definition]);
+        open.choose(Stage::SDFG);
+        assert_eq!(open.stages, [Stage::SDFG, Stage::DEFINITION]);
     }
 
     #[test]
     fn three_stages_at_most_and_one_at_least_are_open() {
         let mut open = Open::default();
         (0..9).for_each(|_| open.add());
-        assert_eq!(open.stages, [Stage::Oir, Stage::Npir, Stage::Tree]);
+        assert_eq!(open.stages, [Stage::OIR, Stage::NPIR, Stage::TREE]);
         for stage in Stage::ALL {
             open.close(stage);
         }

@@ -125,7 +125,7 @@ impl Passes {
 /// Whether a level has passes. Which ones, the worker tells: their table would bring the compiler into the page.
 #[must_use]
 pub fn has_passes(stage: Stage) -> bool {
-    matches!(stage, Stage::Oir | Stage::Schedule | Stage::Sdfg | Stage::Loops)
+    matches!(stage, Stage::OIR | Stage::SCHEDULE | Stage::SDFG | Stage::LOOPS)
 }
 
 /// Everything that can be picked in the pane of a level, in order.

@@ -202,11 +202,11 @@ pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'st
 #[must_use]
 pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec<&'a Tombstone> {
     let way: &[Stage] = match stage {
-        Stage::Definition | Stage::Gtir | Stage::Python => &[],
-        Stage::Oir | Stage::Npir | Stage::Numpy | Stage::Tree => &[Stage::Oir],
-        Stage::Schedule => &[Stage::Oir, Stage::Schedule],
-        Stage::Sdfg => &[Stage::Oir, Stage::Schedule, Stage::Sdfg],
-        Stage::Loops | Stage::C => &[Stage::Oir, Stage::Schedule, Stage::Sdfg, Stage::Loops],
+        Stage::DEFINITION | Stage::GTIR | Stage::PYTHON => &[],
+        Stage::OIR | Stage::NPIR | Stage::NUMPY | Stage::TREE => &[Stage::OIR],
+        Stage::SCHEDULE => &[Stage::OIR, Stage::SCHEDULE],
+        Stage::SDFG => &[Stage::OIR, Stage::SCHEDULE, Stage::SDFG],
+        Stage::LOOPS | Stage::C => &[Stage::OIR, Stage::SCHEDULE, Stage::SDFG, Stage::LOOPS],
     };
     let is_meant = |it: &&Tombstone| {
         links.contains(&it.link) && Stage::from_name(&it.stage).is_some_and(|stage| way.contains(&stage))
@@ -281,7 +281,7 @@ mod tests {
         let tombstones = [tombstone(None)];
         let links: Links = ["s1".to_owned()].into();
         for stage in Stage::ALL {
-            let is_before = matches!(stage, Stage::Definition | Stage::Gtir | Stage::Python);
+            let is_before = matches!(stage, Stage::DEFINITION | Stage::GTIR | Stage::PYTHON);
             assert_eq!(gone(&tombstones, &links, stage).is_empty(), is_before, "{stage}");
         }
         assert!(gone(&tombstones, &["s2".to_owned()].into(), Stage::C).is_empty());

@@ -54,12 +54,6 @@ pub(super) const KNOWN: &[Known] = &[
         reason: "the arguments of each command are declared in `cli`, which also starts the command",
     },
     Known {
-        folder: "native-runner",
-        rooms: &["config", "executors"],
-        n_files: 0,
-        reason: "the settings name back ends and their compilers, and what makes a back end ready takes the settings' tools",
-    },
-    Known {
         folder: "web",
         rooms: &["state"],
         n_files: 10,

@@ -1,0 +1,163 @@
+//! The registry: one row for each stage with how its text is made, and one for each back end.
+//!
+//! Everything that lists, names or chooses stages and back ends goes by these rows; nothing matches on them. The rows
+//! here are those of the compiler itself. What runs a back end stands beside its row in whatever program runs it,
+//! which may have more back ends than these.
+
+use super::{Levels, Stage};
+use crate::backend::{debug, numpy};
+use crate::diag::Listing;
+use crate::oir::analysis::caches::caches;
+use crate::oir::analysis::extents::extents;
+use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
+
+/// How the text of a stage is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Text {
+    pub stage: Stage,
+    /// `None` where the level that it is made from was not reached. It is called when somebody asks for the text.
+    pub make: fn(&Levels) -> Option<Listing>,
+}
+
+/// A back end, as far as nothing has to run.
+#[derive(Debug)]
+pub struct Backend {
+    pub name: &'static str,
+    /// What it runs on, as the API spells it.
+    pub device: &'static str,
+    /// The level that it starts from.
+    pub from: Stage,
+    /// The texts that it adds to the journey.
+    pub texts: &'static [Text],
+}
+
+/// The levels, in the order of the journey.
+pub const LEVELS: &[Text] = &[
+    Text { stage: Stage::DEFINITION, make: |it| Some(defir::print::listing(it.definition.as_ref()?)) },
+    Text { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
+    Text { stage: Stage::OIR, make: oir_with_facts },
+    Text { stage: Stage::NPIR, make: |it| Some(npir::print::listing(it.npir()?)) },
+    Text { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.tree.as_ref()?)) },
+    Text { stage: Stage::SCHEDULE, make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)) },
+    Text { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
+    Text { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
+];
+
+/// The interpreter that defines the meaning.
+pub const DEBUG: Backend = Backend {
+    name: "debug",
+    device: "cpu",
+    from: Stage::OIR,
+    texts: &[Text {
+        stage: Stage::PYTHON,
+        make: |it| Some(debug::source::listing(it.oir.as_ref()?, it.extents.as_ref()?)),
+    }],
+};
+
+/// Operations on whole arrays.
+pub const NUMPY: Backend = Backend {
+    name: "numpy",
+    device: "cpu",
+    from: Stage::NPIR,
+    texts: &[Text { stage: Stage::NUMPY, make: |it| Some(numpy::source::listing(it.npir()?)) }],
+};
+
+/// Machine code made in process. Its text is made for the arrays of a call, by whoever makes the code.
+pub const RAYON: Backend = Backend { name: "rayon", device: "cpu", from: Stage::LOOPS, texts: &[] };
+
+/// C with OpenMP.
+pub const OPENMP: Backend = Backend {
+    name: "openmp",
+    device: "cpu",
+    from: Stage::LOOPS,
+    texts: &[Text { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) }],
+};
+
+/// The compiler's own back ends.
+pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP];
+
+/// All texts of the levels and of the compiler's own back ends.
+pub fn texts() -> impl Iterator<Item = &'static Text> {
+    LEVELS.iter().chain(BACKENDS.iter().flat_map(|it| it.texts))
+}
+
+impl Stage {
+    /// The levels, in the order of the journey, and what the compiler's own back ends add.
+    pub const ALL: [Stage; N_STAGES] = {
+        let mut all = [Stage::DEFINITION; N_STAGES];
+        let (mut n, mut at) = (0, 0);
+        while at < LEVELS.len() {
+            all[n] = LEVELS[at].stage;
+            (n, at) = (n + 1, at + 1);
+        }
+        let mut of = 0;
+        while of < BACKENDS.len() {
+            at = 0;
+            while at < BACKENDS[of].texts.len() {
+                all[n] = BACKENDS[of].texts[at].stage;
+                (n, at) = (n + 1, at + 1);
+            }
+            of += 1;
+        }
+        all
+    };
+
+    /// The one among [`ALL`](Self::ALL) of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// How many there are.
+const N_STAGES: usize = {
+    let (mut n, mut at) = (LEVELS.len(), 0);
+    while at < BACKENDS.len() {
+        (n, at) = (n + BACKENDS[at].texts.len(), at + 1);
+    }
+    n
+};
+
+/// After its passes with what they know, or as it was lowered where there was an error.
+fn oir_with_facts(levels: &Levels) -> Option<Listing> {
+    Some(match &levels.optimized {
+        Some(it) => oir::print::listing_with_facts(it, &extents(it), &caches(it)),
+        None => oir::print::listing_with_extents(levels.oir.as_ref()?, levels.extents.as_ref()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::pipeline::route;
+    use crate::pipeline::stage::Source;
+
+    #[test]
+    fn no_two_stages_and_no_two_back_ends_have_one_name() {
+        let names: BTreeSet<&str> = Stage::ALL.iter().map(|it| it.name()).collect();
+        assert_eq!(names.len(), Stage::ALL.len());
+        let names: BTreeSet<&str> = BACKENDS.iter().map(|it| it.name).collect();
+        assert_eq!(names.len(), BACKENDS.len());
+    }
+
+    #[test]
+    fn every_stage_is_made_from_one_before_it() {
+        for (at, stage) in Stage::ALL.into_iter().enumerate() {
+            match stage.from() {
+                Source::Text => assert_eq!(at, 0, "{stage}"),
+                Source::Lowered(from) | Source::Passed(from) => {
+                    assert!(Stage::ALL[..at].contains(&from), "{stage} from {from}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_levels_that_say_so_have_passes() {
+        for stage in Stage::ALL {
+            assert_eq!(stage.has_passes(), route::passes().any(|it| it.0 == stage), "{stage}");
+        }
+    }
+}
