@@ -8,6 +8,7 @@ use isobar_compiler::backend::run::{Control, Stop};
 use isobar_compiler::backend::{debug, numpy};
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pass::Timer;
+use isobar_compiler::pipeline::registry::{self, Text};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
 use isobar_compiler::service::Desk;
@@ -39,7 +40,7 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// Compiles the request's text; `clock` tells milliseconds.
+    /// Compiles the request's text, and makes the texts of the stages that it wants; `clock` tells milliseconds.
     pub fn compile(&mut self, request: &Request, clock: &dyn Fn() -> f64) -> (Compiled, Defaults) {
         if let Err(refused) = refused_name(request) {
             return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
@@ -48,7 +49,11 @@ impl Compiler {
         let compilation = self.compilation(request, &mut timer);
         let tile = request.config(&Directives::default()).tile;
         let defaults = defaults::of(&compilation, &project(request), tile);
-        (Compiled::new(&compilation, StepTime::of(&timer.into_times())), defaults)
+        let is_wanted = |it: &&Text| {
+            request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == it.stage.name()))
+        };
+        let texts = registry::texts().filter(is_wanted);
+        (Compiled::new(&compilation, texts, StepTime::of(&timer.into_times())), defaults)
     }
 
     /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
@@ -220,6 +225,19 @@ mod tests {
             let (fields, _) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
             assert!(fields.iter().any(|it| it.info.name == defaults.plots[0].field), "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn no_other_text_is_made_than_those_that_are_wanted() {
+        let mut compiler = Compiler::default();
+        let mut request = request(ENTRIES[0].text, [8, 8, 12]);
+        let mut made = |stages: &[&str]| {
+            request.stages = Some(stages.iter().map(|it| (*it).to_owned()).collect());
+            let (compiled, _) = compiler.compile(&request, &|| 0.0);
+            compiled.stages.into_iter().map(|it| it.stage).collect::<Vec<_>>()
+        };
+        assert_eq!(made(&["oir", "definition"]), ["definition", "oir"]);
+        assert_eq!(made(&["c"]), ["c"], "what was left out is made when it is asked for");
     }
 
     #[test]

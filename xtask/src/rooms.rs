@@ -168,6 +168,7 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::loops",
     "isobar_compiler::backend",
     "isobar_compiler::inputs",
+    "isobar_compiler::pipeline::registry",
     "isobar_compiler::session",
 ];
 
@@ -304,7 +305,7 @@ const OTHERS: &[Room] = &[
     runner!("npz", [], &[]),
     runner!("plan", ["compile", "backends", "npz"], &[]),
     runner!("server", ["assets"], &[]),
-    runner!("state", ["auth", "backends", "jobs", "uploads"], &[]),
+    runner!("state", ["auth", "jobs", "uploads"], &[]),
     // The words of the runtime as those of the wire.
     runner!("translate", ["backends"], &[]),
     runner!("tuned", ["compile", "backends"], &[]),

@@ -10,53 +10,18 @@ use crate::state::compilation::Freshness;
 use crate::state::difference::{self, Side, seen};
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
-use crate::state::passes::{Pick, has_passes};
+use crate::state::passes::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
 use crate::widgets::listing::{Listing, Mark, OffScreen};
 use crate::widgets::tabs::{Choice, Tabs};
 use passes::{Gone, PassList, Skipped};
 
-/// As the page names a stage.
-#[must_use]
-pub fn title(stage: Stage) -> &'static str {
-    match stage {
-        Stage::DEFINITION => "Definition",
-        Stage::GTIR => "GTIR",
-        Stage::OIR => "OIR",
-        Stage::NPIR => "NPIR",
-        Stage::TREE => "Tree",
-        Stage::SCHEDULE => "Schedule",
-        Stage::SDFG => "SDFG",
-        Stage::PYTHON => "Python",
-        Stage::NUMPY => "NumPy",
-        Stage::LOOPS => "Loops",
-        Stage::C => "C",
-    }
-}
-
-/// What a stage knows, for those who see its name for the first time.
-fn about(stage: Stage) -> &'static str {
-    match stage {
-        Stage::DEFINITION => "what was written: names resolved, functions inlined",
-        Stage::GTIR => "what it means: typed, not yet ordered",
-        Stage::OIR => "when each statement runs",
-        Stage::NPIR => "operations on whole arrays, conditions as masks",
-        Stage::TREE => "loops and scopes made explicit",
-        Stage::SCHEDULE => "order, merging and placement chosen",
-        Stage::SDFG => "states, maps, tasklets and what moves between them",
-        Stage::PYTHON => "the loops in plain Python, which runs",
-        Stage::NUMPY => "operations on whole arrays in NumPy, which runs",
-        Stage::LOOPS => "loops and statements over elements, as all code generators read them",
-        Stage::C => "generated C with OpenMP",
-    }
-}
-
 fn choice(stage: Stage) -> Choice {
     Choice {
         test_id: Some(format!("stage-tab-{stage}")),
         controls: Some(format!("stage-{stage}")),
-        ..Choice::new(stage.name(), title(stage))
+        ..Choice::new(stage.name(), stage.title())
     }
 }
 
@@ -231,7 +196,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
             class="stage"
             role="tabpanel"
             id=format!("stage-{stage}")
-            aria-label=title(stage)
+            aria-label=stage.title()
             data-testid=format!("stage-pane-{stage}")
             data-revision=move || shown.with(|it| it.revision.to_string())
             data-state=move || freshness.get().name()
@@ -244,11 +209,11 @@ fn StagePane(stage: Stage) -> impl IntoView {
                 }
         >
             <header class="stage-head">
-                <h3>{title(stage)}</h3>
-                <span class="muted stage-about">{about(stage)}</span>
+                <h3>{stage.title()}</h3>
+                <span class="muted stage-about">{stage.about()}</span>
                 <span class="stage-note">{note}</span>
                 {chip}
-                <Show when=move || has_passes(stage)>
+                <Show when=move || stage.has_passes()>
                     <button
                         type="button"
                         class="quiet"
@@ -274,18 +239,18 @@ fn StagePane(stage: Stage) -> impl IntoView {
                     <button
                         type="button"
                         class="quiet"
-                        aria-label=format!("Close {}", title(stage))
+                        aria-label=format!("Close {}", stage.title())
                         on:click=move |_| open.update(|it| it.close(stage))
                     >
                         "✕"
                     </button>
                 </Show>
             </header>
-            {has_passes(stage).then(|| view! { <PassList stage=stage /> })}
+            {stage.has_passes().then(|| view! { <PassList stage=stage /> })}
             <Gone stage=stage is_lit=Signal::derive(move || lit.with(|it| !it.is_empty())) />
             {empty}
             <Listing
-                label=Signal::derive(move || format!("Text of {}", title(stage)))
+                label=Signal::derive(move || format!("Text of {}", stage.title()))
                 text=text.into()
                 marks=marks.into()
                 lit=lit.into()

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// Whether a stage's text belongs to the newest edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Freshness {
-    /// Nothing came yet.
+    /// Nothing came yet, or nobody asked: a stage that is not open is not made.
     #[default]
     Waiting,
     Fresh,
@@ -96,6 +96,8 @@ struct Engine {
     worker: Option<Worker>,
     has_answered: bool,
     asked: Option<Asked>,
+    /// Counts the questions.
+    n_asked: u64,
     /// Whether an edit came meanwhile.
     is_due: bool,
     /// What it fell over: not tried again until something of it is changed.
@@ -105,7 +107,7 @@ struct Engine {
 /// What the worker works on.
 #[derive(Debug)]
 struct Asked {
-    revision: u64,
+    number: u64,
     request: Request,
     since_ms: f64,
 }
@@ -153,10 +155,11 @@ impl Compilation {
         self.diagnostics.with(|it| it.iter().filter(|it| it.severity == "error").count())
     }
 
-    /// All texts, as they are at this moment.
+    /// The texts that were made of the newest edit, or are shown in their place.
     #[must_use]
     pub fn texts(self) -> Vec<Arc<StageText>> {
-        self.stages.iter().map(|it| it.with(|it| it.text.clone())).collect()
+        let text = |it: &StageView| (it.freshness != Freshness::Waiting).then(|| it.text.clone());
+        self.stages.iter().filter_map(|it| it.with(text)).collect()
     }
 
     /// The statements that are lit: pointed at, else clicked, else under the caret.
@@ -169,11 +172,17 @@ impl Compilation {
         links::at_place(texts.iter().map(AsRef::as_ref), main, self.caret.get())
     }
 
-    fn accept(self, revision: u64, said: Said) {
+    /// Takes an answer, which holds those of the stages that it was `asked` for that were reached.
+    fn accept(self, revision: u64, said: Said, asked: &[String]) {
         let Said::Compiled { compiled, defaults } = said else { return };
         let has_errors = compiled.diagnostics.iter().any(|it| it.severity == "error");
         let mut texts = compiled.stages;
         for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
+            if asked.iter().all(|it| it != stage.name()) {
+                // What it shows may be from before: it is asked for when it is opened.
+                shown.update(|it| it.freshness = Freshness::Waiting);
+                continue;
+            }
             let text = texts.iter().position(|it| it.stage == stage.name()).map(|at| texts.swap_remove(at));
             shown.update(|view| match text {
                 // A stage that was reached in spite of errors further down is as good as any.
@@ -220,6 +229,31 @@ impl App {
             // When the editor has drawn the key: a newer text waits for the answer to an older one anyway.
             later.set_value(set_timeout_with_handle(move || self.compile(), Duration::ZERO).ok());
         });
+        let wanted = Memo::new(move |_| self.wanted_stages());
+        Effect::new(move |_| {
+            wanted.track();
+            self.compile_missing();
+        });
+    }
+
+    /// The stages whose texts are made: those that are open, and the one that tells where each statement is written.
+    fn wanted_stages(self) -> Vec<Stage> {
+        let is_wanted = |it: &Stage| {
+            *it == Stage::DEFINITION || self.layout.open.with(|open| open.stages.contains(it))
+        };
+        Stage::ALL.into_iter().filter(is_wanted).collect()
+    }
+
+    /// Asks for the open stages that have no text of the newest answer. While a question is under way nothing is
+    /// asked: its answer comes here again.
+    fn compile_missing(self) {
+        let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
+        let is_waiting = |it: Stage| {
+            self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting)
+        };
+        if !is_asked && untrack(|| self.wanted_stages()).into_iter().any(is_waiting) {
+            self.compile();
+        }
     }
 
     /// Compiles the text that the compiler fell over once more.
@@ -250,7 +284,9 @@ impl App {
     }
 
     fn compile(self) {
-        let request = untrack(|| self.project.request());
+        let mut request = untrack(|| self.project.request());
+        let wanted = untrack(|| self.wanted_stages());
+        request.stages = Some(wanted.into_iter().map(|it| it.name().to_owned()).collect());
         let revision = self.project.revision.get_untracked();
         if self.compilation.engine.with_value(|it| it.crashed_on.as_ref() == Some(&request)) {
             return;
@@ -258,17 +294,19 @@ impl App {
         if self.compilation.engine.with_value(|it| it.worker.is_none()) {
             self.start_worker();
         }
-        let mut is_asked = false;
+        let mut asked = None;
         self.compilation.engine.update_value(|engine| {
             engine.is_due = engine.asked.is_some();
             if let (None, Some(worker)) = (&engine.asked, &engine.worker) {
                 worker.ask(&Question { revision, ask: Ask::Compile { request: request.clone() } }, &[]);
-                engine.asked = Some(Asked { revision, request, since_ms: page::now_ms() });
-                is_asked = true;
+                engine.n_asked += 1;
+                let number = engine.n_asked;
+                engine.asked = Some(Asked { number, request, since_ms: page::now_ms() });
+                asked = Some(number);
             }
         });
-        if is_asked {
-            set_timeout(move || self.give_up(revision), PATIENCE);
+        if let Some(number) = asked {
+            set_timeout(move || self.give_up(number), PATIENCE);
         }
     }
 
@@ -277,11 +315,11 @@ impl App {
             return;
         }
         let mut is_due = false;
-        let mut elapsed = None;
+        let mut asked = None;
         self.compilation.engine.update_value(|engine| {
             engine.has_answered = true;
             engine.crashed_on = None;
-            elapsed = engine.asked.take().map(|it| page::now_ms() - it.since_ms);
+            asked = engine.asked.take();
             is_due = std::mem::take(&mut engine.is_due);
         });
         // An answer for an older edit is dropped: the newest text is asked for at once.
@@ -290,8 +328,11 @@ impl App {
             return;
         }
         self.compilation.trouble.set(None);
-        self.compilation.round_trip_ms.set(elapsed);
-        self.compilation.accept(revision, said);
+        self.compilation.round_trip_ms.set(asked.as_ref().map(|it| page::now_ms() - it.since_ms));
+        let stages = asked.and_then(|it| it.request.stages).unwrap_or_default();
+        self.compilation.accept(revision, said, &stages);
+        // Other stages may have been opened meanwhile.
+        self.compile_missing();
     }
 
     fn worker_crashed(self, message: String) {
@@ -308,11 +349,11 @@ impl App {
         }
     }
 
-    fn give_up(self, revision: u64) {
+    fn give_up(self, number: u64) {
         let is_stuck = self
             .compilation
             .engine
-            .with_value(|it| it.asked.as_ref().is_some_and(|it| it.revision == revision));
+            .with_value(|it| it.asked.as_ref().is_some_and(|it| it.number == number));
         if is_stuck {
             let mut is_due = false;
             self.compilation.engine.update_value(|it| is_due = it.end_worker());
@@ -326,6 +367,8 @@ impl App {
         self.start_worker();
         if is_due {
             self.compile();
+        } else {
+            self.compile_missing();
         }
     }
 }

@@ -201,15 +201,8 @@ pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'st
 /// Why none of these statements is at a level: what passes on the way there removed.
 #[must_use]
 pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec<&'a Tombstone> {
-    let way: &[Stage] = match stage {
-        Stage::DEFINITION | Stage::GTIR | Stage::PYTHON => &[],
-        Stage::OIR | Stage::NPIR | Stage::NUMPY | Stage::TREE => &[Stage::OIR],
-        Stage::SCHEDULE => &[Stage::OIR, Stage::SCHEDULE],
-        Stage::SDFG => &[Stage::OIR, Stage::SCHEDULE, Stage::SDFG],
-        Stage::LOOPS | Stage::C => &[Stage::OIR, Stage::SCHEDULE, Stage::SDFG, Stage::LOOPS],
-    };
     let is_meant = |it: &&Tombstone| {
-        links.contains(&it.link) && Stage::from_name(&it.stage).is_some_and(|stage| way.contains(&stage))
+        links.contains(&it.link) && Stage::from_name(&it.stage).is_some_and(|level| stage.shows_passes_of(level))
     };
     tombstones.iter().filter(is_meant).collect()
 }
@@ -281,7 +274,7 @@ mod tests {
         let tombstones = [tombstone(None)];
         let links: Links = ["s1".to_owned()].into();
         for stage in Stage::ALL {
-            let is_before = matches!(stage, Stage::DEFINITION | Stage::GTIR | Stage::PYTHON);
+            let is_before = [Stage::DEFINITION, Stage::GTIR, Stage::PYTHON].contains(&stage);
             assert_eq!(gone(&tombstones, &links, stage).is_empty(), is_before, "{stage}");
         }
         assert!(gone(&tombstones, &["s2".to_owned()].into(), Stage::C).is_empty());

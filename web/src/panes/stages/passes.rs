@@ -8,7 +8,6 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::title;
 use crate::plots::number;
 use crate::state::difference::Side;
 use crate::state::passes::{Pick, next_pick, picks};
@@ -99,7 +98,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                 role="listbox"
                 tabindex="0"
                 node_ref=list
-                aria-label=format!("Passes of {}", title(stage))
+                aria-label=format!("Passes of {}", stage.title())
                 aria-activedescendant=move || look.pick.with(|it| id_of(stage, it))
                 on:keydown=on_key
             >
