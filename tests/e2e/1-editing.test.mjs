@@ -1,7 +1,7 @@
 // From text to every level, while the user types.
 
 import assert from "node:assert/strict";
-import { STAGES, scenario } from "./harness.mjs";
+import { STAGES, betweenWorkers, keepCompilations, scenario } from "./harness.mjs";
 
 const GALLERY = ["copy_scale", "horizontal_diffusion", "vertical_advection", "ppm_transport", "column_physics"];
 
@@ -17,8 +17,7 @@ scenario("each stencil of the gallery shows all its levels", async (t) => {
     const errors = await t.page.locator('[data-testid="problem"][data-severity="error"]').allTextContents();
     assert.deepEqual(errors, [], entry);
     for (const stage of STAGES) {
-      const pane = t.get(`stage-pane-${stage}`);
-      assert.equal(await pane.getAttribute("data-state"), "fresh", `${entry}: ${stage}`);
+      const pane = await t.show(stage);
       assert.ok((await pane.textContent()).trim().length > 20, `${entry}: ${stage} is empty`);
     }
     await t.shot(entry);
@@ -41,7 +40,7 @@ scenario("a mistake is underlined, explained and repaired without losing text", 
   await t.page.locator('[data-testid="problem"]').first().waitFor({ state: "detached" });
   await t.settled();
   assert.equal(await t.text(), before);
-  for (const stage of STAGES) await t.see(`stage-pane-${stage}`, { "data-state": "fresh" });
+  for (const stage of STAGES) await t.show(stage);
 });
 
 scenario("a text that is no Python at all keeps the page alive", async (t) => {
@@ -52,18 +51,20 @@ scenario("a text that is no Python at all keeps the page alive", async (t) => {
   assert.match(await t.text(), /def while with/);
   await t.shot("nonsense");
   await t.pick("horizontal_diffusion");
-  await t.see("stage-pane-c", { "data-state": "fresh" });
+  await t.show("c");
 });
 
 scenario("the lines of the statement under the cursor are lit in every pane", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
   for (const stage of STAGES) {
+    await t.show(stage);
     const lit = t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"][data-lit]');
     await lit.first().waitFor({ state: "attached" });
     const all = await t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"]').count();
     assert.ok((await lit.count()) < all, `${stage}: everything is lit`);
   }
+  await t.show("oir");
   const first = await t.get("stage-pane-oir").locator("[data-lit]").allTextContents();
   await t.shot("laplacian");
   await t.get("editor").locator(".cm-line", { hasText: "q_out = q - alpha" }).first().click();
@@ -88,6 +89,92 @@ scenario("the panes follow the keys at once", async (t) => {
       ` greatest ${times.at(-1).toFixed(0)}, ${KEYS} keys: ${verdict}`,
   );
   assert.ok(median < BOUND_MS, `median ${median} ms`);
+});
+
+scenario("only the stages that are open are made, and each as soon as it is opened", async (t) => {
+  // As early as there is a tab to click.
+  t.page = await t.visit(t.runner.url, keepCompilations, betweenWorkers);
+  await t.get("stage-tab-gtir").click();
+  await t.see("stage-pane-gtir", { "data-state": "fresh" });
+
+  const made = () => t.page.evaluate(() => window.compilations.at(-1).compiled.stages.map((it) => it.stage));
+  await t.pick("horizontal_diffusion");
+  assert.deepEqual(await made(), ["definition", "gtir"]);
+  await t.show("c");
+  assert.deepEqual(await made(), ["definition", "c"]);
+
+  // Side by side, and after an edit.
+  await t.get("stage-add").click();
+  await t.settled();
+  await t.toEnd();
+  await t.page.keyboard.type("  # edited");
+  await t.settled();
+  assert.equal((await made()).length, 2, "the definition and C");
+  await t.show("numpy");
+  await t.see("stage-pane-c", { "data-state": "fresh" });
+  assert.deepEqual(await made(), ["definition", "numpy", "c"]);
+
+  // While an answer is under way that has no such text, although the one before it had.
+  await t.show("oir");
+  await t.show("sdfg");
+  await t.page.evaluate(() => {
+    window.onQuestion = (ask, worker, pass) => {
+      if (!ask.compile) return false;
+      window.onQuestion = undefined;
+      window.goOn = pass;
+      return true;
+    };
+  });
+  await t.page.keyboard.press("Escape");
+  await t.toEnd();
+  await t.page.keyboard.type("!");
+  await t.page.waitForFunction(() => window.goOn !== undefined);
+  await t.get("stage-tab-oir").click();
+  await t.page.evaluate(() => window.goOn());
+  await t.settled();
+  await t.see("stage-pane-oir", { "data-state": "fresh" });
+  await t.shot("opened");
+
+  // A link opens what was open.
+  const other = await t.open(await t.link());
+  await t.settled(other);
+  await t.see("stage-pane-oir", { "data-state": "fresh" }, other);
+  await t.see("stage-pane-c", { "data-state": "fresh" }, other);
+});
+
+scenario("the compiler answers a key before the next frame", async (t) => {
+  t.page = await t.open(t.runner.url, keepCompilations);
+  const KEYS = 20;
+  const [answers, steps] = [[], []];
+  for (const entry of GALLERY) {
+    await t.pick(entry);
+    await t.toEnd();
+    await t.page.keyboard.type("  # ");
+    await t.settled();
+    await t.page.evaluate(() => (window.compilations.length = 0));
+    for (let key = 0; key < KEYS; key++) {
+      await t.page.keyboard.type("a");
+      await t.settled();
+    }
+    const told = await t.page.evaluate(() =>
+      window.compilations.map(({ ms, compiled }) => ({
+        ms,
+        own: compiled.timings.reduce((sum, it) => sum + it.ms, 0),
+        stages: compiled.stages.map((it) => it.stage).join(),
+      })),
+    );
+    assert.ok(told.length >= KEYS, `${entry}: ${told.length} answers`);
+    assert.ok(told.every((it) => it.stages === "definition,oir"), entry);
+    answers.push(...told.map((it) => it.ms));
+    steps.push(...told.map((it) => it.own));
+  }
+  const p95 = (all) => all.sort((a, b) => a - b)[Math.floor(all.length * 0.95)];
+  const [answer, own] = [p95(answers), p95(steps)];
+  console.log(
+    `        from key to answer with one level open: p95 ${answer.toFixed(1)} ms, of which doors and passes` +
+      ` ${own.toFixed(1)} ms, ${answers.length} keys`,
+  );
+  assert.ok(answer < BOUND_MS, `p95 ${answer} ms`);
 });
 
 scenario("a size that is typed while the compiler works is not taken back", async (t) => {

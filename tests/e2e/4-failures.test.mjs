@@ -113,6 +113,7 @@ scenario("an external that the compiler falls over can be taken back", async (t)
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.pick("ppm_transport");
   await t.unfold();
+  await t.show("c");
   const before = await t.get("stage-pane-c").textContent();
   await t.page.evaluate(() => {
     window.onQuestion = (ask, worker) => {

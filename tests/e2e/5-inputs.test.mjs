@@ -58,6 +58,7 @@ scenario("an external that is changed compiles anew, and travels with the link",
   await t.pick("ppm_transport");
   await t.unfold();
   const c = () => t.get("stage-pane-c").textContent();
+  await t.show("c");
   assert.equal(await t.get("input-external-iord").inputValue(), "3");
   const before = await c();
   await t.give("external-iord", "2");

@@ -6,27 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { scenario, STAGES } from "./harness.mjs";
-
-/** Keeps every question to a worker that compiles, and its last answer. */
-function keepCompilations() {
-  const { Worker } = window;
-  window.compilations = [];
-  window.Worker = class extends Worker {
-    constructor(...how) {
-      super(...how);
-      this.addEventListener("message", ({ data }) => {
-        const { revision, said } = JSON.parse(data[0]);
-        if (said.compiled) window.compilations.push({ request: this.requests?.[revision], ...said.compiled });
-      });
-    }
-    postMessage(message, transfer) {
-      const { revision, ask } = JSON.parse(message[0]);
-      if (ask.compile) (this.requests ??= {})[revision] = ask.compile.request;
-      super.postMessage(message, transfer);
-    }
-  };
-}
+import { keepCompilations, scenario, STAGES } from "./harness.mjs";
 
 scenario("every level of the gallery has the same bytes in the page and on the command line", async (t) => {
   t.page = await t.open(t.runner.url, keepCompilations);
@@ -36,7 +16,17 @@ scenario("every level of the gallery has the same bytes in the page and on the c
   try {
     for (const entry of entries.filter((it) => it !== "")) {
       await t.pick(entry);
-      const { request, compiled } = await t.page.evaluate(() => window.compilations.at(-1));
+      const texts = new Map();
+      const keep = async () => {
+        const last = await t.page.evaluate(() => window.compilations.at(-1));
+        for (const { stage, text } of last.compiled.stages) texts.set(stage, text);
+        return last;
+      };
+      const { request, compiled } = await keep();
+      for (const stage of STAGES) {
+        await t.show(stage);
+        await keep();
+      }
       const [[name, text]] = Object.entries(request.files);
       const file = join(folder, name);
       await writeFile(file, text);
@@ -44,8 +34,8 @@ scenario("every level of the gallery has the same bytes in the page and on the c
       const { stdout } = await promisify(execFile)(process.env.ISOBAR_BIN, arguments_, { maxBuffer: 1 << 26 });
       const native = JSON.parse(stdout);
       assert.deepEqual(native.stages.map((it) => it.stage), STAGES, entry);
-      for (const [at, stage] of native.stages.entries()) {
-        assert.equal(compiled.stages[at].text, stage.text, `${entry}: ${stage.stage}`);
+      for (const { stage, text } of native.stages) {
+        assert.equal(texts.get(stage), text, `${entry}: ${stage}`);
         compared += 1;
       }
       const messages = (of) => of.remarks.map((it) => `${it.pass}: ${it.message}`);

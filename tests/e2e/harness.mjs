@@ -39,6 +39,30 @@ export function betweenWorkers() {
   window.crash = (worker) => worker.dispatchEvent(new ErrorEvent("error", { message: "unreachable executed" }));
 }
 
+/** For `open` and `visit`: keeps every answer of a compiler in `compilations`, with its request and how long it took. */
+export function keepCompilations() {
+  const { Worker } = window;
+  window.compilations = [];
+  window.Worker = class extends Worker {
+    constructor(...how) {
+      super(...how);
+      this.addEventListener("message", ({ data }) => {
+        const { said } = JSON.parse(data[0]);
+        // A worker has one question at a time.
+        if (said.compiled) {
+          const ms = performance.now() - this.since;
+          window.compilations.push({ request: this.request, ms, compiled: said.compiled.compiled });
+        }
+      });
+    }
+    postMessage(message, transfer) {
+      const { ask } = JSON.parse(message[0]);
+      if (ask.compile) [this.request, this.since] = [ask.compile.request, performance.now()];
+      super.postMessage(message, transfer);
+    }
+  };
+}
+
 /** What a scenario acts with. */
 export class Scene {
   /** What the page logged that it must not: exceptions, panics, refusals of its policy. */
@@ -153,15 +177,22 @@ export class Scene {
     }
   }
 
-  /** Waits until every pane shows the newest text's levels, or says why it cannot. */
+  /** Waits until every open pane shows the newest text's level, or says why it cannot. */
   async settled(page = this.page) {
-    await page.waitForFunction((stages) => {
+    await page.waitForFunction(() => {
       const revision = document.querySelector('[data-testid="app"]')?.dataset.revision;
-      return stages.every((stage) => {
-        const pane = document.querySelector(`[data-testid="stage-pane-${stage}"]`)?.dataset;
-        return pane && pane.revision === revision && ["fresh", "refused"].includes(pane.state);
-      });
-    }, STAGES);
+      const open = [...document.querySelectorAll('[data-testid^="stage-pane-"]:not([hidden])')];
+      const isSettled = ({ dataset }) =>
+        dataset.revision === revision && ["fresh", "refused"].includes(dataset.state);
+      return open.length > 0 && open.every(isSettled);
+    });
+  }
+
+  /** Brings the pane of a stage into view, and waits for its text. */
+  async show(stage, page = this.page) {
+    await this.get(`stage-tab-${stage}`, page).click();
+    await this.settled(page);
+    return await this.see(`stage-pane-${stage}`, { "data-state": "fresh" }, page);
   }
 
   /** The whole text in the editor. */
@@ -192,9 +223,9 @@ export class Scene {
 
   /** Milliseconds from the press of a key to panes that show the new texts, in order of size. */
   async keyTimes(key, count) {
-    await this.page.evaluate((stages) => {
+    await this.page.evaluate(() => {
       const app = document.querySelector('[data-testid="app"]');
-      const panes = stages.map((stage) => document.querySelector(`[data-testid="stage-pane-${stage}"]`));
+      const panes = [...document.querySelectorAll('[data-testid^="stage-pane-"]:not([hidden])')];
       const isFresh = (it) => it.dataset.state === "fresh" && it.dataset.revision === app.dataset.revision;
       const times = [];
       window.times = times;
@@ -211,7 +242,7 @@ export class Scene {
       const editor = document.querySelector('[data-testid="editor"]');
       editor.addEventListener("keydown", hear, true);
       window.deaf = () => editor.removeEventListener("keydown", hear, true);
-    }, STAGES);
+    });
     for (let pressed = 1; pressed <= count; pressed++) {
       await this.page.keyboard.press(key);
       await this.page.waitForFunction((least) => window.times.length >= least, pressed);

@@ -180,7 +180,9 @@ impl Compilation {
         for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
             if asked.iter().all(|it| it != stage.name()) {
                 // What it shows may be from before: it is asked for when it is opened.
-                shown.update(|it| it.freshness = Freshness::Waiting);
+                if shown.with_untracked(|it| it.freshness != Freshness::Waiting) {
+                    shown.update(|it| it.freshness = Freshness::Waiting);
+                }
                 continue;
             }
             let text = texts.iter().position(|it| it.stage == stage.name()).map(|at| texts.swap_remove(at));
@@ -214,10 +216,9 @@ impl App {
     /// Compiles now and after each change from now on.
     pub(super) fn start_compiling(self) {
         self.start_worker();
-        let request = Memo::new(move |_| self.project.request());
         let later = StoredValue::new(None::<TimeoutHandle>);
         Effect::new(move |before: Option<()>| {
-            request.track();
+            // Whatever changes the request counts as an edit.
             self.project.revision.track();
             if before.is_none() {
                 self.compile();
@@ -231,16 +232,16 @@ impl App {
         });
         let wanted = Memo::new(move |_| self.wanted_stages());
         Effect::new(move |_| {
-            wanted.track();
+            // Not tracked alone: a memo that nobody reads depends on nothing.
+            wanted.get();
             self.compile_missing();
         });
     }
 
     /// The stages whose texts are made: those that are open, and the one that tells where each statement is written.
     fn wanted_stages(self) -> Vec<Stage> {
-        let is_wanted = |it: &Stage| {
-            *it == Stage::DEFINITION || self.layout.open.with(|open| open.stages.contains(it))
-        };
+        let is_wanted =
+            |it: &Stage| *it == Stage::DEFINITION || self.layout.open.with(|open| open.stages.contains(it));
         Stage::ALL.into_iter().filter(is_wanted).collect()
     }
 
@@ -248,9 +249,8 @@ impl App {
     /// asked: its answer comes here again.
     fn compile_missing(self) {
         let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
-        let is_waiting = |it: Stage| {
-            self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting)
-        };
+        let is_waiting =
+            |it: Stage| self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting);
         if !is_asked && untrack(|| self.wanted_stages()).into_iter().any(is_waiting) {
             self.compile();
         }
@@ -350,10 +350,8 @@ impl App {
     }
 
     fn give_up(self, number: u64) {
-        let is_stuck = self
-            .compilation
-            .engine
-            .with_value(|it| it.asked.as_ref().is_some_and(|it| it.number == number));
+        let is_stuck =
+            self.compilation.engine.with_value(|it| it.asked.as_ref().is_some_and(|it| it.number == number));
         if is_stuck {
             let mut is_due = false;
             self.compilation.engine.update_value(|it| is_due = it.end_worker());

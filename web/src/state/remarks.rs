@@ -202,7 +202,8 @@ pub fn beside(text: &StageText, entries: &[Entry], pass: &str) -> Vec<(u32, &'st
 #[must_use]
 pub fn gone<'a>(tombstones: &'a [Tombstone], links: &Links, stage: Stage) -> Vec<&'a Tombstone> {
     let is_meant = |it: &&Tombstone| {
-        links.contains(&it.link) && Stage::from_name(&it.stage).is_some_and(|level| stage.shows_passes_of(level))
+        links.contains(&it.link)
+            && Stage::from_name(&it.stage).is_some_and(|level| stage.shows_passes_of(level))
     };
     tombstones.iter().filter(is_meant).collect()
 }
