@@ -326,6 +326,27 @@ async fn compile_answers_errors_as_diagnostics() {
 }
 
 #[tokio::test]
+async fn compile_answers_the_stages_that_are_wanted_and_refuses_unknown_ones() {
+    let app = app();
+    let wanting =
+        |stages: Value| document("/v1/compile", &json!({"files": {"main.py": COPY}, "stages": stages}));
+    for (wanted, answered) in [(json!(["c", "oir"]), json!(["oir", "c"])), (json!([]), json!([]))] {
+        let compiled: Value = serde_json::from_slice(&bytes(ask(&app, wanting(wanted)).await).await).unwrap();
+        let stages = compiled["stages"].as_array().unwrap().iter();
+        assert_eq!(Value::from_iter(stages.map(|it| it["stage"].clone())), answered);
+        assert_eq!(compiled["signature"]["name"], "copy");
+    }
+    for unknown in ["assembly", "clif", "a\u{1b}[31m"] {
+        let refused = ask(&app, wanting(json!(["oir", unknown]))).await;
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{unknown:?}");
+    }
+    let refused = ask(&app, wanting(json!(["assembly"]))).await;
+    let problem: Value = serde_json::from_slice(&bytes(refused).await).unwrap();
+    assert_eq!(problem["code"], "invalid-request");
+    assert!(problem["next"][0].as_str().unwrap().contains("oir, npir, tree"), "{problem}");
+}
+
+#[tokio::test]
 async fn a_job_tells_its_life_without_gaps_and_leaves_its_fields() {
     let app = app();
     let job = submit(&app, &run_of(COPY, "debug")).await;

@@ -129,10 +129,13 @@ fn oir_with_facts(levels: &Levels) -> Option<Listing> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::pipeline::route;
-    use crate::pipeline::stage::Source;
+    use crate::config::Config;
+    use crate::pipeline::stage::{Row, Source};
+    use crate::pipeline::{NoHook, route};
+    use crate::project::Project;
 
     #[test]
     fn no_two_stages_and_no_two_back_ends_have_one_name() {
@@ -152,6 +155,31 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_text_is_made_when_it_is_asked_for_and_once() {
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        const ROW: Row =
+            Row { name: "own", title: "Own", about: "", from: Source::Passed(Stage::C), has_passes: false };
+        let own = Text {
+            stage: Stage::of(&ROW),
+            make: |_| {
+                MADE.fetch_add(1, Ordering::Relaxed);
+                Some(Listing { text: "own\n".to_owned(), ..Listing::default() })
+            },
+        };
+        let project = Project::of_one(
+            "main.py",
+            "def s(q: Field[float]):\n    with computation(PARALLEL), interval(...):\n        q = 1.0\n",
+        );
+        let compilation = route::compile(&project, &Config::default(), &mut NoHook);
+        assert_eq!(compilation.listings().count(), Stage::ALL.len());
+        assert_eq!(MADE.load(Ordering::Relaxed), 0);
+        for _ in 0..2 {
+            assert_eq!(compilation.text(&own).unwrap().text, "own\n");
+        }
+        assert_eq!(MADE.load(Ordering::Relaxed), 1);
     }
 
     #[test]

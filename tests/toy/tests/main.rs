@@ -72,7 +72,7 @@ fn it_runs_with_the_bits_of_debug() {
 
 #[test]
 fn it_is_measured_beside_others() {
-    let arguments = ["--backends", "debug,toy", "--rounds", "1", "--domain", "6,6,6"];
+    let arguments = ["--backends", "debug,toy", "--repeats", "1", "--domain", "6,6,6"];
     let measured = json(&[&["bench", &gallery("copy_scale.py")][..], &arguments].concat());
     assert_eq!(measured["benchmark"]["agree"], true);
     assert_eq!(measured["benchmark"]["backends"][1]["backend"], "toy");
