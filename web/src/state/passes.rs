@@ -272,7 +272,7 @@ impl App {
         let Some(stage) = active.filter(|it| it.has_passes()) else {
             let known = Stage::ALL.into_iter().filter(|it| it.has_passes()).map(Stage::title);
             let known = known.collect::<Vec<_>>().join(", ");
-            self.run.say(&format!("No pass works on this stage. These have passes: {known}."));
+            self.run.say(format!("No pass works on this stage. These have passes: {known}."));
             return;
         };
         let look = self.passes.look(stage);
