@@ -5,8 +5,11 @@ use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, Value as Clif};
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::loops::nodes::Read;
-use isobar_compiler::types::math::{definition, power_definition};
-use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use isobar_compiler::types::math::POWER;
+use isobar_compiler::types::math::builtins::Meaning;
+use isobar_compiler::types::{
+    BinaryOp, BinaryPrimitive, DType, Function, Predicate, Primitive, UnaryOp, UnaryPrimitive, Value,
+};
 
 use super::host::Helper;
 use super::lanes::{Operand, chunk_type, scalar_type};
@@ -71,11 +74,10 @@ impl Translation<'_, '_> {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
-            BinaryOp::Mod if dtype.is_float() => self.helper(Helper::Mod(dtype), dtype, &[a, b]),
-            BinaryOp::Mod => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
+            BinaryOp::Mod => self.binary_primitive(BinaryPrimitive::FlooredRemainder, dtype, a, b),
             BinaryOp::Pow if dtype.is_float() => {
                 let b = self.cast(right.dtype, dtype, b);
-                let definition = power_definition(dtype).expect("powers of floats are defined");
+                let definition = POWER.definition(dtype).expect("powers of floats are defined");
                 self.formula(definition, &[a, b])
             }
             BinaryOp::Pow => self.wide(Helper::IntPower, dtype, a, (right.dtype, b)),
@@ -155,47 +157,87 @@ impl Translation<'_, '_> {
     fn call(&mut self, function: Function, arguments: &[Expr<Read>]) -> Operand {
         let dtype = arguments.first().map_or(DType::Float64, |it| it.dtype);
         let values: Vec<Operand> = arguments.iter().map(|it| self.expr(it)).collect();
-        let a = values[0].clone();
-        // A function of two arguments has them; one that was given one takes it for both.
-        let b = values.get(1).cloned().unwrap_or_else(|| a.clone());
-        if !dtype.is_float() {
-            return self.call_on_integers(function, dtype, &a, &b);
+        match function.row().meaning {
+            Meaning::Formula(formula) => {
+                // No integer is typed as an argument of one.
+                let Some(definition) = formula.definition(dtype) else { return values[0].clone() };
+                self.formula(definition, &values)
+            }
+            Meaning::Primitive(op) => {
+                let a = values[0].clone();
+                // A function of two arguments has them; one that was given one takes it for both.
+                let b = values.get(1).cloned().unwrap_or_else(|| a.clone());
+                match op {
+                    Primitive::Unary(op) => self.unary_primitive(op, dtype, &a),
+                    Primitive::Binary(op) => self.binary_primitive(op, dtype, a, b),
+                    Primitive::Predicate(question) => self.predicate(question, dtype, &a),
+                }
+            }
         }
+    }
+
+    fn unary_primitive(&mut self, op: UnaryPrimitive, dtype: DType, a: &Operand) -> Operand {
         let emit = &mut self.emit;
-        match function {
-            Function::Abs => emit.by_chunk(&a, |emit, it| emit.builder.ins().fabs(it)),
-            Function::Sqrt => emit.by_chunk(&a, |emit, it| emit.builder.ins().sqrt(it)),
-            Function::Floor => emit.by_chunk(&a, |emit, it| emit.builder.ins().floor(it)),
-            Function::Ceil => emit.by_chunk(&a, |emit, it| emit.builder.ins().ceil(it)),
-            Function::Trunc => emit.by_chunk(&a, |emit, it| emit.builder.ins().trunc(it)),
-            Function::Round => emit.by_chunk(&a, |emit, it| emit.builder.ins().nearest(it)),
-            Function::MinC => self.extremum(dtype, &b, &a, &a, &b),
-            Function::MaxC => self.extremum(dtype, &a, &b, &a, &b),
-            Function::Min | Function::Max => {
-                let one = if function == Function::Min {
-                    self.extremum(dtype, &b, &a, &a, &b)
-                } else {
-                    self.extremum(dtype, &a, &b, &a, &b)
-                };
-                let is_nan = self.emit.compared(dtype, UNORDERED, &b, &b);
-                self.emit.select(dtype, &is_nan, &b, &one)
+        match op {
+            UnaryPrimitive::Magnitude if !dtype.is_float() => {
+                emit.by_chunk(a, |emit, it| emit.builder.ins().iabs(it))
             }
-            Function::IsNan => emit.compared(dtype, UNORDERED, &a, &a),
-            Function::IsInf | Function::IsFinite => {
-                let size = emit.by_chunk(&a, |emit, it| emit.builder.ins().fabs(it));
-                let infinity = Value::Float64(f64::INFINITY).cast(dtype);
-                let infinity = Operand::Same(emit.literal(infinity));
-                let how = if function == Function::IsInf { (FloatCC::Equal, IntCC::Equal) } else { LESS };
-                emit.compared(dtype, how, &size, &infinity)
-            }
-            Function::Mod => self.helper(Helper::Mod(dtype), dtype, &[a, b]),
-            Function::ModC => self.helper(Helper::ModC(dtype), dtype, &[a, b]),
-            Function::RoundAwayFromZero => self.helper(Helper::RoundAwayFromZero(dtype), dtype, &[a]),
-            _ => {
-                let definition = definition(function, dtype).expect("all other functions are defined");
-                self.formula(definition, &[a])
+            // Rounding leaves an integer what it is.
+            _ if !dtype.is_float() => a.clone(),
+            UnaryPrimitive::Magnitude => emit.by_chunk(a, |emit, it| emit.builder.ins().fabs(it)),
+            UnaryPrimitive::SquareRoot => emit.by_chunk(a, |emit, it| emit.builder.ins().sqrt(it)),
+            UnaryPrimitive::Floor => emit.by_chunk(a, |emit, it| emit.builder.ins().floor(it)),
+            UnaryPrimitive::Ceiling => emit.by_chunk(a, |emit, it| emit.builder.ins().ceil(it)),
+            UnaryPrimitive::Truncation => emit.by_chunk(a, |emit, it| emit.builder.ins().trunc(it)),
+            UnaryPrimitive::Nearest => emit.by_chunk(a, |emit, it| emit.builder.ins().nearest(it)),
+            UnaryPrimitive::NearestAway => {
+                self.helper(Helper::RoundAwayFromZero(dtype), dtype, std::slice::from_ref(a))
             }
         }
+    }
+
+    fn binary_primitive(&mut self, op: BinaryPrimitive, dtype: DType, a: Operand, b: Operand) -> Operand {
+        match op {
+            BinaryPrimitive::Minimum if dtype.is_float() => {
+                let one = self.extremum(dtype, &b, &a, &a, &b);
+                self.or_nan(dtype, &b, &one)
+            }
+            BinaryPrimitive::Maximum if dtype.is_float() => {
+                let one = self.extremum(dtype, &a, &b, &a, &b);
+                self.or_nan(dtype, &b, &one)
+            }
+            BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => self.extremum(dtype, &b, &a, &a, &b),
+            BinaryPrimitive::Maximum | BinaryPrimitive::Greater => self.extremum(dtype, &a, &b, &a, &b),
+            BinaryPrimitive::FlooredRemainder if dtype.is_float() => {
+                self.helper(Helper::Mod(dtype), dtype, &[a, b])
+            }
+            BinaryPrimitive::FlooredRemainder => self.wide(Helper::Modulo, dtype, a, (dtype, b)),
+            BinaryPrimitive::TruncatedRemainder if dtype.is_float() => {
+                self.helper(Helper::ModC(dtype), dtype, &[a, b])
+            }
+            BinaryPrimitive::TruncatedRemainder => self.wide(Helper::ModuloOfC, dtype, a, (dtype, b)),
+        }
+    }
+
+    /// The first number where it is NaN, else the other.
+    fn or_nan(&mut self, dtype: DType, nan: &Operand, other: &Operand) -> Operand {
+        let is_nan = self.emit.compared(dtype, UNORDERED, nan, nan);
+        self.emit.select(dtype, &is_nan, nan, other)
+    }
+
+    fn predicate(&mut self, question: Predicate, dtype: DType, a: &Operand) -> Operand {
+        let emit = &mut self.emit;
+        if !dtype.is_float() {
+            return Operand::Same(emit.literal(Value::Bool(question.of_integers())));
+        }
+        let how = match question {
+            Predicate::Nan => return emit.compared(dtype, UNORDERED, a, a),
+            Predicate::Infinite => (FloatCC::Equal, IntCC::Equal),
+            Predicate::Finite => LESS,
+        };
+        let size = emit.by_chunk(a, |emit, it| emit.builder.ins().fabs(it));
+        let infinity = Operand::Same(emit.literal(Value::Float64(f64::INFINITY).cast(dtype)));
+        emit.compared(dtype, how, &size, &infinity)
     }
 
     /// `b` if `less < than`, else `a`.
@@ -209,21 +251,6 @@ impl Translation<'_, '_> {
     ) -> Operand {
         let condition = self.emit.compared(dtype, LESS, less, than);
         self.emit.select(dtype, &condition, b, a)
-    }
-
-    fn call_on_integers(&mut self, function: Function, dtype: DType, a: &Operand, b: &Operand) -> Operand {
-        let truth = |it: bool| Value::Bool(it);
-        match function {
-            Function::Abs => self.emit.by_chunk(a, |emit, it| emit.builder.ins().iabs(it)),
-            Function::Min | Function::MinC => self.extremum(dtype, b, a, a, b),
-            Function::Max | Function::MaxC => self.extremum(dtype, a, b, a, b),
-            Function::Mod => self.wide(Helper::Modulo, dtype, a.clone(), (dtype, b.clone())),
-            Function::ModC => self.wide(Helper::ModuloOfC, dtype, a.clone(), (dtype, b.clone())),
-            Function::IsNan | Function::IsInf => Operand::Same(self.emit.literal(truth(false))),
-            Function::IsFinite => Operand::Same(self.emit.literal(truth(true))),
-            // Rounding leaves an integer what it is.
-            _ => a.clone(),
-        }
     }
 
     /// The value converted as an assignment converts it.

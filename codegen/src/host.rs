@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{AbiParam, Signature, Type};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::expr::evaluate::{self, Element as _};
 use isobar_compiler::types::math;
-use isobar_compiler::types::{DType, Value};
+use isobar_compiler::types::{BinaryPrimitive, DType, Primitive, UnaryPrimitive, Value};
 
 use super::translate::Spread;
 use super::wide::end_stream;
@@ -90,24 +90,56 @@ fn float_type(dtype: DType) -> Type {
 }
 
 impl Helper {
+    /// What computes a primitive on operands of a type; none where instructions do.
+    pub(super) fn of(op: Primitive, dtype: DType) -> Option<Self> {
+        let is_float = dtype.is_float();
+        match op {
+            Primitive::Binary(BinaryPrimitive::FlooredRemainder) => {
+                Some(if is_float { Helper::Mod(dtype) } else { Helper::Modulo })
+            }
+            Primitive::Binary(BinaryPrimitive::TruncatedRemainder) => {
+                Some(if is_float { Helper::ModC(dtype) } else { Helper::ModuloOfC })
+            }
+            Primitive::Unary(UnaryPrimitive::NearestAway) if is_float => {
+                Some(Helper::RoundAwayFromZero(dtype))
+            }
+            Primitive::Binary(
+                BinaryPrimitive::Minimum
+                | BinaryPrimitive::Maximum
+                | BinaryPrimitive::Lesser
+                | BinaryPrimitive::Greater,
+            )
+            | Primitive::Unary(
+                UnaryPrimitive::Magnitude
+                | UnaryPrimitive::SquareRoot
+                | UnaryPrimitive::Floor
+                | UnaryPrimitive::Ceiling
+                | UnaryPrimitive::Truncation
+                | UnaryPrimitive::Nearest
+                | UnaryPrimitive::NearestAway,
+            )
+            | Primitive::Predicate(_) => None,
+        }
+    }
+
     fn address(self) -> *const u8 {
-        extern "C" fn mod_f64(a: f64, b: f64) -> f64 {
-            math::mod_f64(a, b)
+        extern "C" fn floored_f64(a: f64, b: f64) -> f64 {
+            math::binary_f64(BinaryPrimitive::FlooredRemainder, a, b)
         }
-        extern "C" fn mod_f32(a: f32, b: f32) -> f32 {
-            math::mod_f32(a, b)
+        extern "C" fn floored_f32(a: f32, b: f32) -> f32 {
+            math::binary_f32(BinaryPrimitive::FlooredRemainder, a, b)
         }
-        extern "C" fn mod_c_f64(a: f64, b: f64) -> f64 {
-            math::mod_c_f64(a, b)
+        extern "C" fn truncated_f64(a: f64, b: f64) -> f64 {
+            math::binary_f64(BinaryPrimitive::TruncatedRemainder, a, b)
         }
-        extern "C" fn mod_c_f32(a: f32, b: f32) -> f32 {
-            math::mod_c_f32(a, b)
+        extern "C" fn truncated_f32(a: f32, b: f32) -> f32 {
+            math::binary_f32(BinaryPrimitive::TruncatedRemainder, a, b)
         }
-        extern "C" fn round_f64(a: f64) -> f64 {
-            math::round_away_from_zero_f64(a)
+        extern "C" fn nearest_away_f64(a: f64) -> f64 {
+            math::unary_f64(UnaryPrimitive::NearestAway, a)
         }
-        extern "C" fn round_f32(a: f32) -> f32 {
-            math::round_away_from_zero_f32(a)
+        extern "C" fn nearest_away_f32(a: f32) -> f32 {
+            math::unary_f32(UnaryPrimitive::NearestAway, a)
         }
         extern "C" fn power(a: i64, b: i64) -> i64 {
             evaluate::integer_power(a, b)
@@ -116,18 +148,18 @@ impl Helper {
             a.divided_by(b)
         }
         extern "C" fn modulo(a: i64, b: i64) -> i64 {
-            a.modulo(b)
+            a.binary(BinaryPrimitive::FlooredRemainder, b)
         }
         extern "C" fn modulo_of_c(a: i64, b: i64) -> i64 {
-            a.modulo_of_c(b)
+            a.binary(BinaryPrimitive::TruncatedRemainder, b)
         }
         match self {
-            Helper::Mod(DType::Float32) => mod_f32 as *const u8,
-            Helper::Mod(_) => mod_f64 as *const u8,
-            Helper::ModC(DType::Float32) => mod_c_f32 as *const u8,
-            Helper::ModC(_) => mod_c_f64 as *const u8,
-            Helper::RoundAwayFromZero(DType::Float32) => round_f32 as *const u8,
-            Helper::RoundAwayFromZero(_) => round_f64 as *const u8,
+            Helper::Mod(DType::Float32) => floored_f32 as *const u8,
+            Helper::Mod(_) => floored_f64 as *const u8,
+            Helper::ModC(DType::Float32) => truncated_f32 as *const u8,
+            Helper::ModC(_) => truncated_f64 as *const u8,
+            Helper::RoundAwayFromZero(DType::Float32) => nearest_away_f32 as *const u8,
+            Helper::RoundAwayFromZero(_) => nearest_away_f64 as *const u8,
             Helper::IntPower => power as *const u8,
             Helper::Divide => divide as *const u8,
             Helper::Modulo => modulo as *const u8,

@@ -335,28 +335,22 @@ fn code(address: *const u8) -> Code {
 fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
     use isobar_compiler::expr::ExprKind;
-    use isobar_compiler::types::{BinaryOp, DType, Function};
+    use isobar_compiler::types::{BinaryOp, BinaryPrimitive, Primitive};
     let mut all = std::collections::BTreeSet::from([Import::Raise, Import::RaiseLanes, Import::Launch]);
     program.each_expr(&mut |expr| {
         expr.walk(&mut |it| {
-            let of = match &it.kind {
-                ExprKind::Binary(_, left, _) => left.dtype,
-                ExprKind::Call(_, arguments) => arguments.first().map_or(DType::Float64, |it| it.dtype),
-                _ => return,
+            let helper = match &it.kind {
+                ExprKind::Binary(BinaryOp::Mod, left, _) => {
+                    Helper::of(Primitive::Binary(BinaryPrimitive::FlooredRemainder), left.dtype)
+                }
+                ExprKind::Binary(BinaryOp::Pow, left, _) if !left.dtype.is_float() => Some(Helper::IntPower),
+                ExprKind::Binary(BinaryOp::Div, left, _) if !left.dtype.is_float() => Some(Helper::Divide),
+                ExprKind::Call(function, arguments) => {
+                    arguments.first().and_then(|it| Helper::of(function.primitive()?, it.dtype))
+                }
+                _ => None,
             };
-            let helpers: &[Helper] = match (&it.kind, of.is_float()) {
-                (ExprKind::Binary(BinaryOp::Mod, ..), true) => &[Helper::Mod(of)],
-                (ExprKind::Binary(BinaryOp::Mod, ..), false) => &[Helper::Modulo],
-                (ExprKind::Binary(BinaryOp::Pow, ..), false) => &[Helper::IntPower],
-                (ExprKind::Binary(BinaryOp::Div, ..), false) => &[Helper::Divide],
-                (ExprKind::Call(Function::Mod, _), true) => &[Helper::Mod(of)],
-                (ExprKind::Call(Function::Mod, _), false) => &[Helper::Modulo],
-                (ExprKind::Call(Function::ModC, _), true) => &[Helper::ModC(of)],
-                (ExprKind::Call(Function::ModC, _), false) => &[Helper::ModuloOfC],
-                (ExprKind::Call(Function::RoundAwayFromZero, _), true) => &[Helper::RoundAwayFromZero(of)],
-                _ => &[],
-            };
-            all.extend(helpers.iter().map(|&it| Import::Helper(it)));
+            all.extend(helper.map(Import::Helper));
         });
     });
     all.into_iter().collect()

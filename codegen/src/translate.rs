@@ -17,9 +17,9 @@ use isobar_compiler::expr::ExprKind;
 use isobar_compiler::loops::nodes::{Assign, Element, Function, Item, Program, Read, Target};
 use isobar_compiler::loops::visit::walk;
 use isobar_compiler::space::Symbol;
+use isobar_compiler::types::math::POWER;
 use isobar_compiler::types::math::real::Table;
 use isobar_compiler::types::math::record::Definition;
-use isobar_compiler::types::math::{definition, power_definition};
 use isobar_compiler::types::{BinaryOp, DType};
 
 use super::host::{Helper, Import, Site};
@@ -107,10 +107,10 @@ pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
             expr.walk(&mut |it| {
                 found.extend(match &it.kind {
                     ExprKind::Call(function, arguments) => {
-                        arguments.first().and_then(|it| definition(*function, it.dtype))
+                        arguments.first().and_then(|it| function.definition(it.dtype))
                     }
                     ExprKind::Binary(..) if it.squared().is_some() => None,
-                    ExprKind::Binary(BinaryOp::Pow, left, _) => power_definition(left.dtype),
+                    ExprKind::Binary(BinaryOp::Pow, left, _) => POWER.definition(left.dtype),
                     _ => None,
                 });
             });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::pass::PassOptions;
 use crate::space::Axis;
-use crate::types::{DType, Function, Value};
+use crate::types::{DType, Function, Primitive, Value};
 
 /// What is chosen beside the text. It decides the meaning of a stencil, so all of it enters the fingerprint.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,14 +89,15 @@ impl Config {
         }
     }
 
-    /// What a call of a builtin computes, `%` being [`Function::Mod`]: itself, or its like with C's arithmetic.
+    /// What a call of a builtin computes: itself, or its like with C's arithmetic.
     #[must_use]
     pub fn meaning_of(&self, builtin: Function) -> Function {
-        match builtin {
-            Function::Min if self.minmax == Arithmetic::C => Function::MinC,
-            Function::Max if self.minmax == Arithmetic::C => Function::MaxC,
-            Function::Mod if self.modulo == Arithmetic::C => Function::ModC,
-            it => it,
+        let Some(Primitive::Binary(op)) = builtin.primitive() else { return builtin };
+        let arithmetic = if op.is_remainder() { self.modulo } else { self.minmax };
+        if arithmetic == Arithmetic::C {
+            Function::of_primitive(Primitive::Binary(op.of_c()))
+        } else {
+            builtin
         }
     }
 }

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 use isobar_compiler::backend::c::math::{Callee, FLAGS, name, sections};
 use isobar_compiler::expr::evaluate::integer_power;
-use isobar_compiler::types::{DType, Function, math};
+use isobar_compiler::types::{DType, Function, Primitive, math};
 
 /// A C function and what its result must be; operands and results are bits, widened with zeros.
 struct Case {
@@ -70,39 +70,40 @@ fn is_nan(case: &Case, bits: u64) -> bool {
 /// Every function of the language on every type that it has in C.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for function in Function::ALL {
+    for function in Function::all() {
         let arity = function.arity();
         if function.is_predicate() {
             continue;
         }
         for dtype in DType::ALL.into_iter().filter(|&it| it != DType::Bool) {
-            let Some(symbol) = name(Callee::Function(function), dtype) else { continue };
+            let Some(symbol) = name(Callee::of(function), dtype) else { continue };
             if cases.iter().any(|it: &Case| it.symbol == symbol) {
                 continue;
             }
             let expected: Box<dyn Fn(u64, u64) -> u64> = match dtype {
                 DType::Float64 => Box::new(move |a, b| {
                     let (a, b) = (f64::from_bits(a), f64::from_bits(b));
-                    expected_f64(function, a, b).to_bits()
+                    function.of_f64(a, b).to_bits()
                 }),
                 DType::Float32 => Box::new(move |a, b| {
                     let (a, b) = (single(a), single(b));
-                    u64::from(expected_f32(function, a, b).to_bits())
+                    u64::from(function.of_f32(a, b).to_bits())
                 }),
                 _ => Box::new(move |a, b| {
                     let (a, b) = (signed(a, dtype), signed(b, dtype));
-                    let y = match function {
-                        Function::Abs => math::abs_int(a),
-                        Function::Min | Function::MinC => math::min_int(a, b),
-                        Function::Max | Function::MaxC => math::max_int(a, b),
-                        Function::ModC => math::mod_c_int(a, b),
-                        _ => math::mod_int(a, b),
+                    let y = match function.primitive() {
+                        Some(Primitive::Unary(op)) => math::unary_int(op, a),
+                        Some(Primitive::Binary(op)) => math::binary_int(op, a, b),
+                        it => panic!("{it:?} has no name for integers"),
                     };
                     wrapped(y, dtype)
                 }),
             };
-            let is_nan_exact =
-                function.is_transcendental() || matches!(function, Function::Mod | Function::ModC);
+            let is_nan_exact = match function.primitive() {
+                None => true,
+                Some(Primitive::Binary(op)) => op.is_remainder(),
+                Some(Primitive::Unary(_) | Primitive::Predicate(_)) => false,
+            };
             cases.push(Case { symbol, dtype, arity, is_nan_exact, expected });
         }
     }
@@ -116,30 +117,6 @@ fn cases() -> Vec<Case> {
         cases.push(Case { symbol, dtype, arity: 2, is_nan_exact: true, expected });
     }
     cases
-}
-
-fn expected_f64(function: Function, a: f64, b: f64) -> f64 {
-    match function {
-        Function::Min => math::min_f64(a, b),
-        Function::Max => math::max_f64(a, b),
-        Function::Mod => math::mod_f64(a, b),
-        Function::MinC => math::min_c_f64(a, b),
-        Function::MaxC => math::max_c_f64(a, b),
-        Function::ModC => math::mod_c_f64(a, b),
-        unary => math::call_f64(unary, a),
-    }
-}
-
-fn expected_f32(function: Function, a: f32, b: f32) -> f32 {
-    match function {
-        Function::Min => math::min_f32(a, b),
-        Function::Max => math::max_f32(a, b),
-        Function::Mod => math::mod_f32(a, b),
-        Function::MinC => math::min_c_f32(a, b),
-        Function::MaxC => math::max_c_f32(a, b),
-        Function::ModC => math::mod_c_f32(a, b),
-        unary => math::call_f32(unary, a),
-    }
 }
 
 fn single(bits: u64) -> f32 {
@@ -262,7 +239,7 @@ fn c_type(dtype: DType) -> &'static str {
 }
 
 fn source(cases: &[Case]) -> String {
-    let all = Function::ALL.into_iter().map(Callee::Function).chain([Callee::Pow]);
+    let all = Function::all().map(Callee::of).chain([Callee::Pow]);
     let mut text = sections(all.flat_map(|it| DType::ALL.map(|dtype| (it, dtype)))).concat();
     text.push_str("#include <stdio.h>\n#include <stdlib.h>\n");
     text.push_str(

@@ -5,9 +5,13 @@ use cranelift_codegen::ir::types::{I32, I64};
 use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::loops::nodes::{At, Read};
 use isobar_compiler::space::{Affine, Symbol};
+use isobar_compiler::types::math::POWER;
+use isobar_compiler::types::math::builtins::Meaning;
 use isobar_compiler::types::math::record::{self, Definition};
-use isobar_compiler::types::math::{definition, power_definition};
-use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value as Number};
+use isobar_compiler::types::{
+    BinaryOp, BinaryPrimitive, DType, Function, Predicate, Primitive, UnaryOp, UnaryPrimitive,
+    Value as Number,
+};
 
 use super::super::lanes::Operand;
 use super::lower::{Lowering, TABLES, kind_of};
@@ -135,7 +139,7 @@ impl Lowering<'_, '_, '_> {
             BinaryOp::Div | BinaryOp::Mod if !is_float => return None,
             BinaryOp::Mod => return None,
             BinaryOp::Pow => {
-                let definition = power_definition(dtype).filter(|_| is_float)?;
+                let definition = POWER.definition(dtype)?;
                 let a = self.expr(left)?;
                 let b = self.expr(right)?;
                 let b = self.cast(right.dtype, dtype, b)?;
@@ -178,49 +182,65 @@ impl Lowering<'_, '_, '_> {
         let a = values[0];
         // A function of two arguments has them; one that was given one takes it for both.
         let b = values.get(1).copied().unwrap_or(a);
-        if !dtype.is_float() {
-            return self.call_on_integers(function, kind, a, b);
+        match function.row().meaning {
+            Meaning::Formula(formula) => self.formula(formula.definition(dtype)?, &values),
+            Meaning::Primitive(_) if kind == Kind::Mask => None,
+            Meaning::Primitive(Primitive::Unary(op)) => self.unary_primitive(op, kind, a),
+            Meaning::Primitive(Primitive::Binary(op)) => self.binary_primitive(op, kind, a, b),
+            Meaning::Primitive(Primitive::Predicate(question)) => self.predicate(question, dtype, kind, a),
         }
-        Some(match function {
-            Function::Abs => self.magnitude(kind, a),
-            Function::Sqrt => self.unary(Unary::Sqrt, kind, a),
-            Function::Floor => self.unary(Unary::Floor, kind, a),
-            Function::Ceil => self.unary(Unary::Ceil, kind, a),
-            Function::Trunc => self.unary(Unary::Trunc, kind, a),
-            Function::Round => self.unary(Unary::Nearest, kind, a),
-            Function::MinC => self.binary(Binary::Min, kind, b, a),
-            Function::MaxC => self.binary(Binary::Max, kind, b, a),
-            Function::Min | Function::Max => {
-                let op = if function == Function::Min { Binary::Min } else { Binary::Max };
-                let one = self.binary(op, kind, b, a);
-                let is_nan = self.compare(Relation::Unordered, kind, b, b);
-                self.select(kind, is_nan, b, one)
-            }
-            Function::IsNan => self.compare(Relation::Unordered, kind, a, a),
-            Function::IsInf | Function::IsFinite => {
-                let size = self.magnitude(kind, a);
-                let infinity = self.constant(Number::Float64(f64::INFINITY).cast(dtype))?;
-                let relation = if function == Function::IsInf { Relation::Equal } else { Relation::Less };
-                self.compare(relation, kind, size, infinity)
-            }
-            _ => return self.formula(definition(function, dtype)?, &[a]),
+    }
+
+    fn unary_primitive(&mut self, op: UnaryPrimitive, kind: Kind, a: Id) -> Option<Id> {
+        Some(match op {
+            UnaryPrimitive::Magnitude if !kind.is_float() => self.unary(Unary::Abs, kind, a),
+            // Rounding leaves an integer what it is.
+            _ if !kind.is_float() => a,
+            UnaryPrimitive::Magnitude => self.magnitude(kind, a),
+            UnaryPrimitive::SquareRoot => self.unary(Unary::Sqrt, kind, a),
+            UnaryPrimitive::Floor => self.unary(Unary::Floor, kind, a),
+            UnaryPrimitive::Ceiling => self.unary(Unary::Ceil, kind, a),
+            UnaryPrimitive::Truncation => self.unary(Unary::Trunc, kind, a),
+            UnaryPrimitive::Nearest => self.unary(Unary::Nearest, kind, a),
+            UnaryPrimitive::NearestAway => return None,
         })
     }
 
-    pub(super) fn call_on_integers(&mut self, function: Function, kind: Kind, a: Id, b: Id) -> Option<Id> {
-        if kind == Kind::Mask {
+    fn binary_primitive(&mut self, op: BinaryPrimitive, kind: Kind, a: Id, b: Id) -> Option<Id> {
+        let or_nan = |this: &mut Self, one: Id| {
+            let is_nan = this.compare(Relation::Unordered, kind, b, b);
+            this.select(kind, is_nan, b, one)
+        };
+        let is_float = kind.is_float();
+        Some(match op {
+            BinaryPrimitive::Minimum if is_float => {
+                let one = self.binary(Binary::Min, kind, b, a);
+                or_nan(self, one)
+            }
+            BinaryPrimitive::Maximum if is_float => {
+                let one = self.binary(Binary::Max, kind, b, a);
+                or_nan(self, one)
+            }
+            BinaryPrimitive::Lesser if is_float => self.binary(Binary::Min, kind, b, a),
+            BinaryPrimitive::Greater if is_float => self.binary(Binary::Max, kind, b, a),
+            BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => self.binary(Binary::Min, kind, a, b),
+            BinaryPrimitive::Maximum | BinaryPrimitive::Greater => self.binary(Binary::Max, kind, a, b),
+            BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder => return None,
+        })
+    }
+
+    fn predicate(&mut self, question: Predicate, dtype: DType, kind: Kind, a: Id) -> Option<Id> {
+        if !kind.is_float() {
             return None;
         }
-        Some(match function {
-            Function::Abs => self.unary(Unary::Abs, kind, a),
-            Function::Min | Function::MinC => self.binary(Binary::Min, kind, a, b),
-            Function::Max | Function::MaxC => self.binary(Binary::Max, kind, a, b),
-            Function::Mod | Function::ModC | Function::IsNan | Function::IsInf | Function::IsFinite => {
-                return None;
-            }
-            // Rounding leaves an integer what it is.
-            _ => a,
-        })
+        let relation = match question {
+            Predicate::Nan => return Some(self.compare(Relation::Unordered, kind, a, a)),
+            Predicate::Infinite => Relation::Equal,
+            Predicate::Finite => Relation::Less,
+        };
+        let size = self.magnitude(kind, a);
+        let infinity = self.constant(Number::Float64(f64::INFINITY).cast(dtype))?;
+        Some(self.compare(relation, kind, size, infinity))
     }
 
     /// The value converted as an assignment converts it.

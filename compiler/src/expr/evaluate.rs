@@ -3,7 +3,11 @@
 //! The interpreter and constant folding both come here, so a folded expression
 //! has the bits that it would have had at run time.
 
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value, math};
+use crate::types::math::builtins::Meaning;
+use crate::types::math::formula::Formula;
+use crate::types::{
+    BinaryOp, BinaryPrimitive, DType, Function, Predicate, Primitive, UnaryOp, UnaryPrimitive, Value, math,
+};
 
 /// A type of the language with its operations, for code that knows the type beforehand.
 ///
@@ -21,33 +25,21 @@ pub trait Element: Copy + PartialEq + PartialOrd + std::fmt::Debug + 'static {
     /// Integers do not divide: the typing makes floats of them. As for `%`, division by zero gives 0.
     #[must_use]
     fn divided_by(self, other: Self) -> Self;
-    /// The remainder with the sign of the divisor.
-    #[must_use]
-    fn modulo(self, other: Self) -> Self;
-    /// C++'s `std::min`, which is the first where either is NaN.
-    #[must_use]
-    fn lesser_of_c(self, other: Self) -> Self;
-    /// C++'s `std::max`, which is the first where either is NaN.
-    #[must_use]
-    fn greater_of_c(self, other: Self) -> Self;
-    /// C's remainder, with the sign of the dividend.
-    #[must_use]
-    fn modulo_of_c(self, other: Self) -> Self;
     /// An integer exponent may have another type than the base.
     #[must_use]
     fn power(self, exponent: Value) -> Self;
-    /// NaN if either is.
+    /// A primitive of one operand.
     #[must_use]
-    fn lesser(self, other: Self) -> Self;
-    /// NaN if either is.
+    fn unary(self, op: UnaryPrimitive) -> Self;
+    /// A primitive of two operands.
     #[must_use]
-    fn greater(self, other: Self) -> Self;
-    /// A function of one argument with a result of the same type.
+    fn binary(self, op: BinaryPrimitive, other: Self) -> Self;
+    /// The answer about it.
     #[must_use]
-    fn called(self, function: Function) -> Self;
-    /// `isnan`, `isinf`, `isfinite`.
+    fn holds(self, question: Predicate) -> bool;
+    /// The value of a formula; no integer is typed as an argument of one, and it would be the result.
     #[must_use]
-    fn is(self, predicate: Function) -> bool;
+    fn formula(self, formula: &Formula, other: Self) -> Self;
     /// The value of this type that `value` converts to.
     #[must_use]
     fn from_value(value: Value) -> Self;
@@ -58,8 +50,7 @@ pub trait Element: Copy + PartialEq + PartialOrd + std::fmt::Debug + 'static {
 
 macro_rules! float_element {
     (
-        $float:ident, $variant:ident, $modulo:ident, $power:ident, $min:ident, $max:ident, $call:ident,
-        $min_c:ident, $max_c:ident, $modulo_c:ident
+        $float:ident, $variant:ident, $power:ident, $unary:ident, $binary:ident, $holds:ident, $precision:ident
     ) => {
         impl Element for $float {
             fn negated(self) -> Self {
@@ -77,36 +68,23 @@ macro_rules! float_element {
             fn divided_by(self, other: Self) -> Self {
                 self / other
             }
-            fn modulo(self, other: Self) -> Self {
-                math::$modulo(self, other)
-            }
             fn power(self, exponent: Value) -> Self {
                 math::$power(self, Self::from_value(exponent))
             }
-            fn lesser(self, other: Self) -> Self {
-                math::$min(self, other)
+            #[inline]
+            fn unary(self, op: UnaryPrimitive) -> Self {
+                math::$unary(op, self)
             }
-            fn greater(self, other: Self) -> Self {
-                math::$max(self, other)
+            #[inline]
+            fn binary(self, op: BinaryPrimitive, other: Self) -> Self {
+                math::$binary(op, self, other)
             }
-            fn lesser_of_c(self, other: Self) -> Self {
-                math::$min_c(self, other)
+            #[inline]
+            fn holds(self, question: Predicate) -> bool {
+                math::$holds(question, self)
             }
-            fn greater_of_c(self, other: Self) -> Self {
-                math::$max_c(self, other)
-            }
-            fn modulo_of_c(self, other: Self) -> Self {
-                math::$modulo_c(self, other)
-            }
-            fn called(self, function: Function) -> Self {
-                math::$call(function, self)
-            }
-            fn is(self, predicate: Function) -> bool {
-                match predicate {
-                    Function::IsNan => self.is_nan(),
-                    Function::IsInf => self.is_infinite(),
-                    _ => self.is_finite(),
-                }
+            fn formula(self, formula: &Formula, other: Self) -> Self {
+                (formula.$precision)(self, other)
             }
             fn from_value(value: Value) -> Self {
                 match value.cast(DType::$variant) {
@@ -120,8 +98,8 @@ macro_rules! float_element {
         }
     };
 }
-float_element!(f32, Float32, mod_f32, pow_f32, min_f32, max_f32, call_f32, min_c_f32, max_c_f32, mod_c_f32);
-float_element!(f64, Float64, mod_f64, pow_f64, min_f64, max_f64, call_f64, min_c_f64, max_c_f64, mod_c_f64);
+float_element!(f32, Float32, pow_f32, unary_f32, binary_f32, holds_f32, single);
+float_element!(f64, Float64, pow_f64, unary_f64, binary_f64, holds_f64, double);
 
 macro_rules! int_element {
     ($int:ident, $variant:ident) => {
@@ -141,33 +119,29 @@ macro_rules! int_element {
             fn divided_by(self, other: Self) -> Self {
                 if other == 0 { 0 } else { self.wrapping_div(other) }
             }
-            fn modulo(self, other: Self) -> Self {
-                Self::from_value(Value::Int64(math::mod_int(i64::from(self), i64::from(other))))
-            }
             fn power(self, exponent: Value) -> Self {
                 Self::from_value(Value::Int64(integer_power(i64::from(self), exponent.as_i64())))
             }
-            fn lesser(self, other: Self) -> Self {
-                Ord::min(self, other)
+            #[inline]
+            fn unary(self, op: UnaryPrimitive) -> Self {
+                Self::from_value(Value::Int64(math::unary_int(op, i64::from(self))))
             }
-            fn greater(self, other: Self) -> Self {
-                Ord::max(self, other)
+            #[inline]
+            fn binary(self, op: BinaryPrimitive, other: Self) -> Self {
+                match op {
+                    BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => Ord::min(self, other),
+                    BinaryPrimitive::Maximum | BinaryPrimitive::Greater => Ord::max(self, other),
+                    BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder => {
+                        let value = math::binary_int(op, i64::from(self), i64::from(other));
+                        Self::from_value(Value::Int64(value))
+                    }
+                }
             }
-            fn lesser_of_c(self, other: Self) -> Self {
-                Ord::min(self, other)
+            fn holds(self, question: Predicate) -> bool {
+                question.of_integers()
             }
-            fn greater_of_c(self, other: Self) -> Self {
-                Ord::max(self, other)
-            }
-            fn modulo_of_c(self, other: Self) -> Self {
-                Self::from_value(Value::Int64(math::mod_c_int(i64::from(self), i64::from(other))))
-            }
-            fn called(self, function: Function) -> Self {
-                // Rounding leaves an integer what it is; no other function is typed with one.
-                if function == Function::Abs { self.wrapping_abs() } else { self }
-            }
-            fn is(self, predicate: Function) -> bool {
-                predicate == Function::IsFinite
+            fn formula(self, _: &Formula, _: Self) -> Self {
+                self
             }
             fn from_value(value: Value) -> Self {
                 match value.cast(DType::$variant) {
@@ -203,32 +177,24 @@ impl Element for bool {
     fn divided_by(self, other: Self) -> Self {
         self & other
     }
-    fn modulo(self, _: Self) -> Self {
-        false
-    }
     fn power(self, exponent: Value) -> Self {
         self | (exponent.as_i64() == 0)
     }
-    fn lesser(self, other: Self) -> Self {
-        self & other
-    }
-    fn greater(self, other: Self) -> Self {
-        self | other
-    }
-    fn lesser_of_c(self, other: Self) -> Self {
-        self & other
-    }
-    fn greater_of_c(self, other: Self) -> Self {
-        self | other
-    }
-    fn modulo_of_c(self, _: Self) -> Self {
-        false
-    }
-    fn called(self, _: Function) -> Self {
+    fn unary(self, _: UnaryPrimitive) -> Self {
         self
     }
-    fn is(self, predicate: Function) -> bool {
-        predicate == Function::IsFinite
+    fn binary(self, op: BinaryPrimitive, other: Self) -> Self {
+        match op {
+            BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => self & other,
+            BinaryPrimitive::Maximum | BinaryPrimitive::Greater => self | other,
+            BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder => false,
+        }
+    }
+    fn holds(self, question: Predicate) -> bool {
+        question.of_integers()
+    }
+    fn formula(self, _: &Formula, _: Self) -> Self {
+        self
     }
     fn from_value(value: Value) -> Self {
         value.cast(DType::Bool) == Value::Bool(true)
@@ -293,7 +259,7 @@ fn binary_of<E: Element>(op: BinaryOp, left: E, right: Value) -> Value {
         BinaryOp::Sub => left.minus(right).to_value(),
         BinaryOp::Mul => left.times(right).to_value(),
         BinaryOp::Div => left.divided_by(right).to_value(),
-        BinaryOp::Mod => left.modulo(right).to_value(),
+        BinaryOp::Mod => left.binary(BinaryPrimitive::FlooredRemainder, right).to_value(),
         BinaryOp::Pow => left.power(right.to_value()).to_value(),
         BinaryOp::And => Value::Bool(bool::from_value(left.to_value()) & bool::from_value(right.to_value())),
         BinaryOp::Or => Value::Bool(bool::from_value(left.to_value()) | bool::from_value(right.to_value())),
@@ -314,15 +280,11 @@ pub fn call(function: Function, first: Value, second: Option<Value>) -> Value {
 }
 
 fn call_of<E: Element>(function: Function, first: E, second: Value) -> Value {
-    match function {
-        Function::Min => first.lesser(E::from_value(second)).to_value(),
-        Function::Max => first.greater(E::from_value(second)).to_value(),
-        Function::Mod => first.modulo(E::from_value(second)).to_value(),
-        Function::MinC => first.lesser_of_c(E::from_value(second)).to_value(),
-        Function::MaxC => first.greater_of_c(E::from_value(second)).to_value(),
-        Function::ModC => first.modulo_of_c(E::from_value(second)).to_value(),
-        it if it.is_predicate() => Value::Bool(first.is(it)),
-        it => first.called(it).to_value(),
+    match function.row().meaning {
+        Meaning::Primitive(Primitive::Unary(op)) => first.unary(op).to_value(),
+        Meaning::Primitive(Primitive::Binary(op)) => first.binary(op, E::from_value(second)).to_value(),
+        Meaning::Primitive(Primitive::Predicate(question)) => Value::Bool(first.holds(question)),
+        Meaning::Formula(formula) => first.formula(formula, E::from_value(second)).to_value(),
     }
 }
 
@@ -360,7 +322,8 @@ mod tests {
     #[test]
     fn min_and_max_propagate_nan_from_either_side() {
         let (nan, one) = (Value::Float64(f64::NAN), Value::Float64(1.0));
-        for function in [Function::Min, Function::Max] {
+        for op in [BinaryPrimitive::Minimum, BinaryPrimitive::Maximum] {
+            let function = Function::of_primitive(Primitive::Binary(op));
             assert!(call(function, nan, Some(one)).as_f64().is_nan());
             assert!(call(function, one, Some(nan)).as_f64().is_nan());
         }

@@ -39,8 +39,11 @@ const WORDS: [&str; 26] = [
     "isinstance",
 ];
 
-/// Casts and numeric functions of Python that the constant evaluator knows.
-const NUMERIC: [&str; 8] = ["abs", "min", "max", "round", "pow", "len", "iinfo", "finfo"];
+/// Numeric functions of Python that the constant evaluator knows, beside the language's.
+const NUMERIC: [&str; 4] = ["pow", "len", "iinfo", "finfo"];
+
+/// What Python's `math` rounds with: to integers, unlike NumPy and the language.
+const TO_INTEGERS: [&str; 3] = ["int_floor", "int_ceil", "int_trunc"];
 
 /// Further functions of Python's `math`, which no stencil can call.
 const MATH: [&str; 9] =
@@ -215,18 +218,24 @@ fn math(name: &str) -> Option<Constant> {
         "inf" => Some(Constant::Float(f64::INFINITY)),
         "nan" => Some(Constant::Float(f64::NAN)),
         "pow" => Some(Constant::Numeric("pow")),
-        "fabs" => Some(Constant::Numeric("abs")),
-        "floor" => Some(Constant::Numeric("int_floor")),
-        "ceil" => Some(Constant::Numeric("int_ceil")),
-        "trunc" => Some(Constant::Numeric("int_trunc")),
+        "fabs" => numpy(name),
         _ => {
-            let of_language = || Function::builtin(name).filter(|it| it.arity() == 1).map(Function::name);
-            MATH.into_iter().find(|&it| it == name).or_else(of_language).map(Constant::Numeric)
+            let of_math = TO_INTEGERS.into_iter().find(|it| it.strip_prefix("int_") == Some(name));
+            let of_math = of_math.or_else(|| MATH.into_iter().find(|&it| it == name));
+            of_math.map(Constant::Numeric).or_else(|| of_language(name))
         }
     }
 }
 
+/// A function of one number that the language has as well.
+fn of_language(name: &str) -> Option<Constant> {
+    Function::builtin(name).filter(|it| it.arity() == 1).map(|it| Constant::Numeric(it.name()))
+}
+
 fn numpy(name: &str) -> Option<Constant> {
+    if let Some(function) = Function::of_numpy(name) {
+        return Some(Constant::Numeric(function.name()));
+    }
     let fixed = |dtype| Some(Constant::Element(ElementType::Fixed(dtype)));
     match name {
         "bool_" | "bool8" | "bool" => fixed(DType::Bool),
@@ -238,25 +247,13 @@ fn numpy(name: &str) -> Option<Constant> {
         "float64" | "float_" | "double" => fixed(DType::Float64),
         "dtype" => Some(Constant::Word("dtype")),
         "power" => Some(Constant::Numeric("pow")),
-        "absolute" | "fabs" | "abs" => Some(Constant::Numeric("abs")),
-        "minimum" => Some(Constant::Numeric("min")),
-        "maximum" => Some(Constant::Numeric("max")),
         "iinfo" => Some(Constant::Numeric("iinfo")),
         "finfo" => Some(Constant::Numeric("finfo")),
-        "floor" => Some(Constant::Numeric("floor")),
-        "ceil" => Some(Constant::Numeric("ceil")),
-        "trunc" => Some(Constant::Numeric("trunc")),
-        "arcsin" => Some(Constant::Numeric("asin")),
-        "arccos" => Some(Constant::Numeric("acos")),
-        "arctan" => Some(Constant::Numeric("atan")),
-        "arcsinh" => Some(Constant::Numeric("asinh")),
-        "arccosh" => Some(Constant::Numeric("acosh")),
-        "arctanh" => Some(Constant::Numeric("atanh")),
         "arctan2" => Some(Constant::Numeric("atan2")),
         "deg2rad" => Some(Constant::Numeric("radians")),
         "rad2deg" => Some(Constant::Numeric("degrees")),
         "square" => Some(Constant::Numeric("square")),
         "exp2" => Some(Constant::Numeric("exp2")),
-        _ => math(name),
+        _ => of_language(name).or_else(|| math(name)),
     }
 }

@@ -8,8 +8,8 @@ use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign
 use super::{field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
-use crate::types::math::{call_f32, call_f64, log_to_base, pow_f32, pow_f64};
-use crate::types::{DType, Function, Value};
+use crate::types::math::{binary_f32, binary_f64, binary_int, log_to_base, pow_f32, pow_f64, unary_f64};
+use crate::types::{BinaryPrimitive, DType, Function, Primitive, UnaryPrimitive, Value};
 
 /// Where an expression stands, and which of the two languages it is written in.
 pub struct Environment<'e> {
@@ -527,7 +527,7 @@ fn integer(op: Operator, a: i64, b: i64) -> Result<Constant, String> {
             let rounds_up = a.checked_rem(b).is_some_and(|it| it != 0) && (a < 0) != (b < 0);
             a.checked_div(b).map(|it| it - i64::from(rounds_up))
         }
-        Operator::Mod => Some(crate::types::math::mod_int(a, b)),
+        Operator::Mod => Some(binary_int(BinaryPrimitive::FlooredRemainder, a, b)),
         Operator::Pow if b < 0 => return float64(op, a as f64, b as f64).map(Constant::Float),
         Operator::Pow => u32::try_from(b).ok().and_then(|it| a.checked_pow(it)),
         Operator::BitAnd => Some(a & b),
@@ -550,7 +550,7 @@ fn float64(op: Operator, a: f64, b: f64) -> Result<f64, String> {
         Operator::Div | Operator::FloorDiv | Operator::Mod if b == 0.0 => return Err(BY_ZERO.to_owned()),
         Operator::Div => a / b,
         Operator::FloorDiv => (a / b).floor(),
-        Operator::Mod => crate::types::math::mod_f64(a, b),
+        Operator::Mod => binary_f64(BinaryPrimitive::FlooredRemainder, a, b),
         Operator::Pow => {
             if a == 0.0 && b < 0.0 {
                 return Err(BY_ZERO.to_owned());
@@ -571,7 +571,7 @@ fn float32(op: Operator, a: f32, b: f32) -> Result<f32, String> {
         Operator::Mul => a * b,
         Operator::Div => a / b,
         Operator::FloorDiv => (a / b).floor(),
-        Operator::Mod => crate::types::math::mod_f32(a, b),
+        Operator::Mod => binary_f32(BinaryPrimitive::FlooredRemainder, a, b),
         Operator::Pow => pow_f32(a, b),
         other => return Err(format!("`{}` takes integers", other.symbol())),
     })
@@ -685,43 +685,63 @@ fn to_integer(value: f64) -> Result<Constant, String> {
     if (-LIMIT..LIMIT).contains(&value) { Ok(Constant::Int(value as i64)) } else { Err(TOO_LARGE.to_owned()) }
 }
 
+const MAGNITUDE: Primitive = Primitive::Unary(UnaryPrimitive::Magnitude);
+const NEAREST: Primitive = Primitive::Unary(UnaryPrimitive::Nearest);
+const FLOORED_REMAINDER: Primitive = Primitive::Binary(BinaryPrimitive::FlooredRemainder);
+
+/// The comparison of an extremum with another value that makes that one better.
+fn extremum(op: Primitive) -> Option<Comparison> {
+    match op {
+        Primitive::Binary(BinaryPrimitive::Minimum) => Some(Comparison::Lt),
+        Primitive::Binary(BinaryPrimitive::Maximum) => Some(Comparison::Gt),
+        Primitive::Unary(_) | Primitive::Binary(_) | Primitive::Predicate(_) => None,
+    }
+}
+
+/// What Python rounds to an integer with.
+fn to_integers(name: &str, op: Option<Primitive>) -> Option<fn(f64) -> f64> {
+    match name {
+        "int_floor" => Some(f64::floor),
+        "int_ceil" => Some(f64::ceil),
+        "int_trunc" => Some(f64::trunc),
+        _ => (op == Some(NEAREST)).then_some(|x| unary_f64(UnaryPrimitive::Nearest, x)),
+    }
+}
+
 /// A call of a numeric function.
 fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
+    let op = Function::builtin(name).and_then(Function::primitive);
     match (name, args) {
-        ("min" | "max", [first, rest @ ..]) if !rest.is_empty() => {
-            let op = if name == "min" { Comparison::Lt } else { Comparison::Gt };
+        (_, [first, rest @ ..])
+            if let Some(better) = op.and_then(extremum)
+                && !rest.is_empty() =>
+        {
             let mut best = first;
             for it in rest {
-                if compare(op, it, best)? {
+                if compare(better, it, best)? {
                     best = it;
                 }
             }
             Ok(best.clone())
         }
         ("pow", [base, exponent]) => binary(Operator::Pow, base, exponent),
-        ("mod", [a, b]) => binary(Operator::Mod, a, b),
+        (_, [a, b]) if op == Some(FLOORED_REMAINDER) => binary(Operator::Mod, a, b),
         ("len", [Constant::Tuple(parts)]) => {
             i64::try_from(parts.len()).map(Constant::Int).map_err(|_| TOO_LARGE.to_owned())
         }
-        ("abs", [it]) => match Number::of(it) {
+        (_, [it]) if op == Some(MAGNITUDE) => match Number::of(it) {
             Some(Number::Int(it)) => it.checked_abs().map(Constant::Int).ok_or_else(|| TOO_LARGE.to_owned()),
             Some(Number::Float(it)) => Ok(Constant::Float(it.abs())),
             Some(Number::Typed(value)) if value.as_f64() < 0.0 => unary(Sign::Minus, it),
             Some(Number::Typed(value)) => Ok(Constant::Typed(value)),
             None => Err(format!("{} is not a number", it.describe())),
         },
-        ("round" | "int_floor" | "int_ceil" | "int_trunc", [it]) => {
+        (_, [it]) if let Some(rounded) = to_integers(name, op) => {
             let value = Number::of(it).ok_or_else(|| format!("{} is not a number", it.describe()))?;
             if let Number::Int(it) = value {
                 return Ok(Constant::Int(it));
             }
-            let value = value.as_f64();
-            to_integer(match name {
-                "int_floor" => value.floor(),
-                "int_ceil" => value.ceil(),
-                "int_trunc" => value.trunc(),
-                _ => call_f64(Function::Round, value),
-            })
+            to_integer(rounded(value.as_f64()))
         }
         ("iinfo" | "finfo", [Constant::Element(element)]) => type_info(element),
         ("log", [it, base]) => {
@@ -779,9 +799,11 @@ fn numeric(name: &str, args: &[Constant]) -> Result<Constant, String> {
             let function = function.ok_or_else(|| format!("`{name}` is not known while compiling"))?;
             let number = Number::of(it).ok_or_else(|| format!("{} is not a number", it.describe()))?;
             let value = match number {
-                Number::Typed(Value::Float32(it)) => Constant::Typed(Value::Float32(call_f32(function, it))),
-                Number::Typed(it) => Constant::Typed(Value::Float64(call_f64(function, it.as_f64()))),
-                it => Constant::Float(call_f64(function, it.as_f64())),
+                Number::Typed(Value::Float32(it)) => Constant::Typed(Value::Float32(function.of_f32(it, it))),
+                Number::Typed(it) => {
+                    Constant::Typed(Value::Float64(function.of_f64(it.as_f64(), it.as_f64())))
+                }
+                it => Constant::Float(function.of_f64(it.as_f64(), it.as_f64())),
             };
             Ok(if function.is_predicate() { Constant::Bool(truth(&value) == Some(true)) } else { value })
         }

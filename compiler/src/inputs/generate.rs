@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::Generator;
 use crate::space::{Axis, Domain};
-use crate::types::{Function, math};
+use crate::types::math::{exp, trigonometric};
 
 impl Generator {
     /// The generator of one element of data dimensions, numbered in the order of an array: it has random
@@ -39,7 +39,7 @@ pub fn value_at(generator: &Generator, point: [i64; 3], domain: Domain) -> f64 {
                 .filter(|&(_, &cycles)| cycles != 0.0)
                 .map(|(axis, cycles)| cycles * position(point, domain, axis))
                 .sum();
-            between(*low, *high, 0.5 + 0.5 * math::call_f64(Function::Sin, TAU * turns))
+            between(*low, *high, 0.5 + 0.5 * trigonometric::sin(TAU * turns))
         }
         Generator::Bell { low, high, at, width } => {
             let squares: f64 = Axis::ALL
@@ -48,7 +48,7 @@ pub fn value_at(generator: &Generator, point: [i64; 3], domain: Domain) -> f64 {
                 .filter_map(|(axis, at)| at.map(|at| (position(point, domain, axis) - at) / width))
                 .map(|distance| distance * distance)
                 .sum();
-            between(*low, *high, math::call_f64(Function::Exp, -0.5 * squares))
+            between(*low, *high, exp::exp(-0.5 * squares))
         }
         Generator::Random { low, high, seed } => between(*low, *high, uniform(*seed, point)),
         Generator::Checker { low, high, cells } => {

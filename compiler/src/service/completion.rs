@@ -220,7 +220,7 @@ impl<'a> Place<'a> {
     }
 
     fn push_words(&mut self, is_wanted: impl Fn(&Word) -> bool) {
-        super::words::ALL.iter().filter(|it| is_wanted(it)).for_each(|it| self.push_word(it));
+        super::words::all().filter(|it| is_wanted(it)).for_each(|it| self.push_word(it));
     }
 
     // Inside of brackets.
@@ -525,7 +525,7 @@ impl<'a> Place<'a> {
                     it.kind == WordKind::Function
                         && builtins::module_attribute(path, it.name, &self.analysis.config).is_some()
                 };
-                let known: Vec<&Word> = super::words::ALL.iter().filter(|it| known(it)).collect();
+                let known: Vec<&Word> = super::words::all().filter(|it| known(it)).collect();
                 known.into_iter().for_each(|it| self.push_word(it));
             }
             ["gt4py" | "ndsl" | "pace" | "gtscript", ..] => {

@@ -1,5 +1,7 @@
 //! What the language says of its own words: how each is called, and what it means in a sentence or two.
 
+use std::sync::LazyLock;
+
 /// Which kind of word it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WordKind {
@@ -30,7 +32,17 @@ const fn word(kind: WordKind, name: &'static str, form: &'static str, about: &'s
 use WordKind::{Axis, Function, Language, Range, Type};
 
 /// The words that have something to tell, by kind and in the order of a completion.
-pub const ALL: [Word; 85] = [
+pub fn all() -> impl Iterator<Item = &'static Word> {
+    BEFORE_FUNCTIONS.iter().chain(FUNCTIONS.iter()).chain(&BEHIND_FUNCTIONS)
+}
+
+/// A row of the table of builtins tells what there is to tell of one.
+static FUNCTIONS: LazyLock<Vec<Word>> = LazyLock::new(|| {
+    let rows = crate::types::Function::builtins().map(crate::types::Function::row);
+    rows.map(|it| word(Function, it.name, it.form, it.about)).collect()
+});
+
+static BEFORE_FUNCTIONS: [Word; 48] = [
     word(
         Language,
         "computation",
@@ -201,53 +213,9 @@ pub const ALL: [Word; 85] = [
         "set_4d_field_size(n, type)",
         "NDSL: the field type with a further dimension of `n` values.",
     ),
-    word(Function, "abs", "abs(x)", "The distance of `x` from zero; keeps the type."),
-    word(Function, "min", "min(a, b)", "The smaller of two; NaN where one of them is."),
-    word(Function, "max", "max(a, b)", "The larger of two; NaN where one of them is."),
-    word(
-        Function,
-        "mod",
-        "mod(a, b)",
-        "What is left of `a` divided by `b`, with the sign of `b`; the same as `a % b`.",
-    ),
-    word(Function, "sqrt", "sqrt(x)", "The square root; NaN below zero. Rounded correctly."),
-    word(Function, "exp", "exp(x)", "e to the power of `x`."),
-    word(Function, "log", "log(x)", "The natural logarithm; -inf at zero, NaN below."),
-    word(Function, "log10", "log10(x)", "The logarithm to the base 10."),
-    word(Function, "sin", "sin(x)", "The sine of an angle in radians."),
-    word(Function, "cos", "cos(x)", "The cosine of an angle in radians."),
-    word(Function, "tan", "tan(x)", "The tangent of an angle in radians."),
-    word(Function, "asin", "asin(x)", "The angle in radians whose sine is `x`."),
-    word(Function, "acos", "acos(x)", "The angle in radians whose cosine is `x`."),
-    word(Function, "atan", "atan(x)", "The angle in radians whose tangent is `x`."),
-    word(Function, "sinh", "sinh(x)", "The hyperbolic sine."),
-    word(Function, "cosh", "cosh(x)", "The hyperbolic cosine."),
-    word(Function, "tanh", "tanh(x)", "The hyperbolic tangent."),
-    word(Function, "asinh", "asinh(x)", "The inverse of `sinh`."),
-    word(Function, "acosh", "acosh(x)", "The inverse of `cosh`; NaN below one."),
-    word(Function, "atanh", "atanh(x)", "The inverse of `tanh`; NaN beyond one."),
-    word(Function, "cbrt", "cbrt(x)", "The cube root, of negative numbers too."),
-    word(Function, "gamma", "gamma(x)", "The gamma function: `(x - 1)!` for whole numbers."),
-    word(Function, "erf", "erf(x)", "The error function."),
-    word(Function, "erfc", "erfc(x)", "One less the error function, exact where that is small."),
-    word(Function, "floor", "floor(x)", "The next whole number toward minus infinity; keeps the type."),
-    word(Function, "ceil", "ceil(x)", "The next whole number toward infinity; keeps the type."),
-    word(Function, "trunc", "trunc(x)", "`x` without what is behind the point; keeps the type."),
-    word(
-        Function,
-        "round",
-        "round(x)",
-        "The nearest whole number, of two the even one; the result is a float.",
-    ),
-    word(
-        Function,
-        "round_away_from_zero",
-        "round_away_from_zero(x)",
-        "The nearest whole number, of two the one further from zero.",
-    ),
-    word(Function, "isnan", "isnan(x)", "Whether `x` is not a number."),
-    word(Function, "isinf", "isinf(x)", "Whether `x` is infinite."),
-    word(Function, "isfinite", "isfinite(x)", "Whether `x` is neither infinite nor NaN."),
+];
+
+static BEHIND_FUNCTIONS: [Word; 5] = [
     word(Language, "True", "True", "The condition that holds."),
     word(Language, "False", "False", "The condition that does not hold."),
     word(
@@ -273,7 +241,7 @@ pub const ALL: [Word; 85] = [
 /// What is known of a word.
 #[must_use]
 pub fn word_named(name: &str) -> Option<&'static Word> {
-    ALL.iter().find(|it| it.name == name)
+    all().find(|it| it.name == name)
 }
 
 /// Python's words that a body may use, with what they do there.
@@ -345,7 +313,7 @@ mod tests {
 
     #[test]
     fn every_word_is_one_of_the_language() {
-        for word in ALL.iter().filter(|it| !it.name.starts_with("__")) {
+        for word in all().filter(|it| !it.name.starts_with("__")) {
             let is_python = matches!(word.name, "True" | "False" | "None");
             assert!(
                 is_python || builtins::language_name(word.name, &Config::default()).is_some(),
@@ -357,8 +325,8 @@ mod tests {
 
     #[test]
     fn words_are_told_once_and_in_sentences() {
-        for (at, word) in ALL.iter().enumerate() {
-            assert!(ALL[..at].iter().all(|it| it.name != word.name), "{}", word.name);
+        for (at, word) in all().enumerate() {
+            assert!(all().take(at).all(|it| it.name != word.name), "{}", word.name);
             assert!(word.about.ends_with('.'), "{}", word.name);
         }
     }

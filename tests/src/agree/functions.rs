@@ -66,7 +66,7 @@ mod tests {
         question.extend(2_i64.to_le_bytes());
         let mut answer = Vec::new();
         serve(question.as_slice(), &mut answer).unwrap();
-        let e = isobar_compiler::types::math::exp_f64(1.0);
+        let e = isobar_compiler::types::math::exp::exp(1.0_f64);
         let expected: Vec<u8> = [1.0_f64.to_le_bytes(), e.to_le_bytes()].concat();
         assert_eq!(answer, [expected, 2.25_f32.to_le_bytes().to_vec()].concat());
     }

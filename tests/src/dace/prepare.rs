@@ -15,7 +15,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::sdfg::file::json::{Form, to_json};
 use isobar_compiler::sdfg::nodes::{Container, Sdfg};
 use isobar_compiler::space::{Axis, AxisSet, Domain, Symbol, names};
-use isobar_compiler::types::{BinaryOp, Function, Value};
+use isobar_compiler::types::{BinaryOp, Primitive, Value};
 use serde_json::{Value as Json, json};
 
 /// A stencil that DaCe is asked for.
@@ -148,27 +148,13 @@ fn is_exact(oir: &Stencil) -> bool {
 }
 
 fn is_exact_node<A>(expr: &Expr<A>) -> bool {
-    use Function::{
-        Abs, Ceil, Floor, IsFinite, IsInf, IsNan, Max, MaxC, Min, MinC, Round, RoundAwayFromZero, Sqrt, Trunc,
-    };
     match &expr.kind {
         ExprKind::Binary(op, ..) => *op != BinaryOp::Pow,
-        ExprKind::Call(function, _) => matches!(
-            function,
-            Abs | Min
-                | Max
-                | MinC
-                | MaxC
-                | Sqrt
-                | Floor
-                | Ceil
-                | Trunc
-                | Round
-                | RoundAwayFromZero
-                | IsNan
-                | IsInf
-                | IsFinite
-        ),
+        ExprKind::Call(function, _) => match function.primitive() {
+            Some(Primitive::Unary(_) | Primitive::Predicate(_)) => true,
+            Some(Primitive::Binary(op)) => !op.is_remainder(),
+            None => false,
+        },
         _ => true,
     }
 }

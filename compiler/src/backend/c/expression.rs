@@ -6,7 +6,7 @@ use super::binding::{AND, ATOM, EQUALITY, OR, PREFIX, PRODUCT, RELATION, SUM, TE
 use super::math::{self, Callee};
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Affine, Size, Symbol};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
 /// A text and how tightly its outermost operator binds.
 pub(super) type Bound = (String, u8);
@@ -101,7 +101,10 @@ impl Wording {
                 let quotient = (format!("isobar_div_i64({}, {})", a.0, b.0), ATOM);
                 self.cast(quotient, DType::Int64, dtype)
             }
-            BinaryOp::Mod => self.named(Callee::Function(Function::Mod), dtype, &[a, b]),
+            BinaryOp::Mod => {
+                let remainder = Primitive::Binary(BinaryPrimitive::FlooredRemainder);
+                self.named(Callee::Primitive(remainder), dtype, &[a, b])
+            }
             BinaryOp::Pow if dtype.is_float() => {
                 let exponent = self.cast(b, right.dtype, dtype);
                 self.named(Callee::Pow, dtype, &[a, exponent])
@@ -133,12 +136,15 @@ impl Wording {
         let Some(first) = arguments.first() else { return ("0".to_owned(), ATOM) };
         let dtype = first.dtype;
         let texts: Vec<Bound> = arguments.iter().map(|it| self.text(it, leaf)).collect();
-        if function.is_predicate() && !dtype.is_float() {
-            return ((function == Function::IsFinite).to_string(), ATOM);
+        let callee = Callee::of(function);
+        let Callee::Primitive(Primitive::Predicate(question)) = callee else {
+            return self.named(callee, dtype, &texts);
+        };
+        if !dtype.is_float() {
+            return (question.of_integers().to_string(), ATOM);
         }
-        let call = self.named(Callee::Function(function), dtype, &texts);
         // The macros of the standard library answer with an integer of any value.
-        if function.is_predicate() { (format!("{} != 0", call.0), EQUALITY) } else { call }
+        (format!("{} != 0", self.named(callee, dtype, &texts).0), EQUALITY)
     }
 
     fn named(&mut self, callee: Callee, dtype: DType, arguments: &[Bound]) -> Bound {

@@ -4,21 +4,27 @@ use std::fmt::Write as _;
 
 use super::binding::{ATOM, BITWISE, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
-use crate::types::DType;
+use crate::types::math::POWER;
 use crate::types::math::real::Table;
 use crate::types::math::record::{Definition, Kind, Op};
+use crate::types::{DType, Function, UnaryPrimitive};
 
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 100;
+
+/// What the standard library calls them.
+const MAGNITUDE: &str = "fabs";
+const NEAREST: &str = "rint";
 
 struct C;
 
 impl Dialect for C {
     const ATOM: u8 = ATOM;
-    const RESERVED: &'static [&'static str] = &[
-        "double", "float", "int", "return", "fabs", "sqrt", "floor", "rint", "exp", "log", "log10", "pow",
-        "sin", "cos", "tan", "if", "else", "for",
-    ];
+
+    fn reserved(&self) -> Vec<&'static str> {
+        let words = ["double", "float", "int", "return", "if", "else", "for", MAGNITUDE, NEAREST, POWER.name];
+        words.into_iter().chain(Function::builtins().map(Function::name)).collect()
+    }
 
     fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term {
         let call = |name: &str| {
@@ -44,10 +50,10 @@ impl Dialect for C {
             }
             Op::Constant(value) => number(value),
             Op::Neg(_) => Term::new(format!("-{}", operands[0].within(ATOM)), PREFIX),
-            Op::Abs(_) => call("fabs"),
-            Op::Sqrt(_) => call("sqrt"),
-            Op::Floor(_) => call("floor"),
-            Op::Nearest(_) => call("rint"),
+            Op::Abs(_) => call(MAGNITUDE),
+            Op::Sqrt(_) => call(UnaryPrimitive::SquareRoot.name()),
+            Op::Floor(_) => call(UnaryPrimitive::Floor.name()),
+            Op::Nearest(_) => call(NEAREST),
             Op::Add(..) | Op::Plus(..) => infix("+", SUM),
             Op::Sub(..) => infix("-", SUM),
             Op::Mul(..) => infix("*", PRODUCT),

@@ -7,9 +7,11 @@
 use std::collections::BTreeSet;
 
 use super::formula;
+use crate::types::math::POWER;
+use crate::types::math::builtins::Meaning;
+use crate::types::math::formula::Formula;
 use crate::types::math::real::Table;
-use crate::types::math::record::Definition;
-use crate::types::{DType, Function, math};
+use crate::types::{BinaryPrimitive, DType, Function, Primitive, UnaryPrimitive};
 
 /// Flags that the bits and the speed of the headers rest on.
 ///
@@ -21,7 +23,9 @@ pub const FLAGS: [&str; 3] = ["-ffp-contract=off", "-fno-math-errno", "-fno-trap
 /// Something that generated code calls by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Callee {
-    /// A built-in function; `%` is [`Function::Mod`].
+    /// An operation; `%` is one.
+    Primitive(Primitive),
+    /// A function that is a formula.
     Function(Function),
     /// `**`
     Pow,
@@ -29,8 +33,30 @@ pub enum Callee {
     Square,
 }
 
+impl Callee {
+    /// What a call of a function is one of.
+    #[must_use]
+    pub fn of(function: Function) -> Self {
+        match function.row().meaning {
+            Meaning::Primitive(op) => Callee::Primitive(op),
+            Meaning::Formula(_) => Callee::Function(function),
+        }
+    }
+
+    fn formula(self) -> Option<&'static Formula> {
+        match self {
+            Callee::Function(function) => match function.row().meaning {
+                Meaning::Formula(formula) => Some(formula),
+                Meaning::Primitive(_) => None,
+            },
+            Callee::Pow => Some(&POWER),
+            Callee::Primitive(_) | Callee::Square => None,
+        }
+    }
+}
+
 /// The C function for `callee` on operands of one type; `None` where an integer is its own result
-/// (`floor` and the like) or the function wants its operand as a float first.
+/// (of rounding) or the function wants its operand as a float first.
 #[must_use]
 pub fn name(callee: Callee, dtype: DType) -> Option<String> {
     let suffix = match dtype {
@@ -41,32 +67,44 @@ pub fn name(callee: Callee, dtype: DType) -> Option<String> {
         DType::Float32 => "f32",
         DType::Float64 => "f64",
     };
-    let function = match callee {
-        Callee::Function(function) => function,
-        Callee::Pow => return Some(format!("isobar_pow_{suffix}")),
-        Callee::Square => return Some(format!("isobar_square_{suffix}")),
-    };
-    if !dtype.is_float() {
-        use Function::{Abs, Max, MaxC, Min, MinC, Mod, ModC};
-        return match function {
+    let ours = |of: &str| Some(format!("isobar_{of}_{suffix}"));
+    match callee {
+        Callee::Primitive(op) if dtype.is_float() => Some(name_for_floats(op, dtype, suffix)),
+        Callee::Primitive(op) => match op {
             // Without NaN, both rules are one.
-            Min | MinC => Some(format!("isobar_min_{suffix}")),
-            Max | MaxC => Some(format!("isobar_max_{suffix}")),
-            Abs | Mod | ModC => Some(format!("isobar_{function}_{suffix}")),
-            _ => None,
-        };
+            Primitive::Binary(BinaryPrimitive::Minimum | BinaryPrimitive::Lesser) => {
+                ours(BinaryPrimitive::Minimum.name())
+            }
+            Primitive::Binary(BinaryPrimitive::Maximum | BinaryPrimitive::Greater) => {
+                ours(BinaryPrimitive::Maximum.name())
+            }
+            Primitive::Binary(BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder)
+            | Primitive::Unary(UnaryPrimitive::Magnitude) => ours(op.name()),
+            Primitive::Unary(_) | Primitive::Predicate(_) => None,
+        },
+        Callee::Function(function) => ours(function.name()).filter(|_| dtype.is_float()),
+        Callee::Pow => ours(POWER.name),
+        Callee::Square => ours("square"),
     }
-    // The standard library has these, and IEEE 754 prescribes their bits.
-    let exact = match function {
-        Function::Abs => "fabs",
-        Function::Sqrt => "sqrt",
-        Function::Floor => "floor",
-        Function::Ceil => "ceil",
-        Function::Trunc => "trunc",
-        Function::IsNan | Function::IsInf | Function::IsFinite => return Some(function.name().to_owned()),
-        _ => return Some(format!("isobar_{function}_{suffix}")),
+}
+
+/// The standard library has most, and IEEE 754 prescribes their bits.
+fn name_for_floats(op: Primitive, dtype: DType, suffix: &str) -> String {
+    let exact = match op {
+        Primitive::Unary(UnaryPrimitive::Magnitude) => "fabs",
+        Primitive::Unary(
+            UnaryPrimitive::SquareRoot
+            | UnaryPrimitive::Floor
+            | UnaryPrimitive::Ceiling
+            | UnaryPrimitive::Truncation,
+        ) => op.name(),
+        // Macros, for any type.
+        Primitive::Predicate(question) => return question.name().to_owned(),
+        Primitive::Unary(UnaryPrimitive::Nearest | UnaryPrimitive::NearestAway) | Primitive::Binary(_) => {
+            return format!("isobar_{}_{suffix}", op.name());
+        }
     };
-    Some(if dtype == DType::Float32 { format!("{exact}f") } else { exact.to_owned() })
+    if dtype == DType::Float32 { format!("{exact}f") } else { exact.to_owned() }
 }
 
 /// What defines the functions used, each once, every one after what it needs.
@@ -86,7 +124,7 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
 
     let functions: Vec<_> = used
         .iter()
-        .filter_map(|&(callee, dtype)| Some((definition(callee, dtype)?, name(callee, dtype)?)))
+        .filter_map(|&(callee, dtype)| Some((callee.formula()?.definition(dtype)?, name(callee, dtype)?)))
         .collect();
     let mut tables: Vec<&Table> = Vec::new();
     for table in functions.iter().flat_map(|(definition, _)| definition.tables()) {
@@ -99,20 +137,15 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
     sections
 }
 
-/// How a transcendental function of floats is computed; none for any other.
-pub(super) fn definition(callee: Callee, dtype: DType) -> Option<&'static Definition> {
-    match callee {
-        Callee::Function(function) => math::definition(function, dtype),
-        Callee::Pow => math::power_definition(dtype),
-        Callee::Square => None,
-    }
-}
-
 /// Whether it is one of the functions of floats that pick or round.
 fn is_selecting((callee, dtype): (Callee, DType)) -> bool {
-    use Function::{Max, MaxC, Min, MinC, Mod, ModC, Round, RoundAwayFromZero};
-    let Callee::Function(function) = callee else { return false };
-    dtype.is_float() && matches!(function, Min | Max | Mod | MinC | MaxC | ModC | Round | RoundAwayFromZero)
+    let Callee::Primitive(op) = callee else { return false };
+    dtype.is_float()
+        && match op {
+            Primitive::Binary(_) => true,
+            Primitive::Unary(op) => matches!(op, UnaryPrimitive::Nearest | UnaryPrimitive::NearestAway),
+            Primitive::Predicate(_) => false,
+        }
 }
 
 #[cfg(test)]
@@ -121,9 +154,9 @@ mod tests {
 
     #[test]
     fn every_float_function_has_a_name_that_its_sections_define() {
-        for function in Function::ALL {
+        for function in Function::all() {
             for dtype in [DType::Float32, DType::Float64] {
-                let callee = Callee::Function(function);
+                let callee = Callee::of(function);
                 let name = name(callee, dtype).expect("all functions take floats");
                 let text = sections([(callee, dtype)]).concat();
                 let stem = name.trim_end_matches("f32").trim_end_matches("f64");
@@ -136,7 +169,11 @@ mod tests {
     #[test]
     fn sections_come_once_and_after_what_they_need() {
         let f64 = DType::Float64;
-        let used = [(Callee::Pow, f64), (Callee::Function(Function::Exp), f64), (Callee::Pow, DType::Int32)];
+        let used = [
+            (Callee::Pow, f64),
+            (Callee::of(Function::from_name("exp").expect("a builtin")), f64),
+            (Callee::Pow, DType::Int32),
+        ];
         let order: Vec<_> =
             sections(used).iter().filter_map(|it| it.lines().nth(1).map(str::to_owned)).collect();
         assert_eq!(order.len(), 7, "{order:?}");

@@ -28,7 +28,7 @@ pub trait Dialect {
     const ATOM: u8;
 
     /// Words that no value may be called.
-    const RESERVED: &'static [&'static str];
+    fn reserved(&self) -> Vec<&'static str>;
 
     /// An operation on operands of which each is an expression.
     fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term;
@@ -55,7 +55,7 @@ pub fn formula<D: Dialect>(definition: &Definition, dialect: &D) -> (Vec<Line>, 
             is_chosen_from[no.index()] = true;
         }
     }
-    let mut names = Namer::new(D::RESERVED);
+    let mut names = Namer::new(&dialect.reserved());
     for param in &definition.params {
         names.name(param);
     }

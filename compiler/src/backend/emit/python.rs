@@ -131,8 +131,8 @@ impl PythonNames {
     /// Names that are none of these, none of a definition, and no keywords.
     #[must_use]
     pub fn new(reserved: &[&str]) -> Self {
-        let all = reserved.iter().chain(formula::NAMES).chain(&KEYWORDS);
-        Self { taken: all.map(|&it| it.to_owned()).collect() }
+        let all = reserved.iter().chain(&KEYWORDS);
+        Self { taken: all.map(|&it| it.to_owned()).chain(formula::names()).collect() }
     }
 
     /// A name that resembles `wanted`, with underscores behind it where that is taken.

@@ -11,6 +11,7 @@ use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
 use crate::npir::nodes::{self as npir, Access, Expr, Field, Index, Local, Stencil, Stmt, StmtKind, Target};
 use crate::space::Offset;
+use crate::types::math::builtins::Meaning;
 use crate::types::{BinaryOp, DType, Value};
 
 /// The program of a stencil that is called with these scalars.
@@ -248,10 +249,10 @@ impl<'a> Compiler<'a> {
                 let Some(taken) = arguments.first().map(|it| it.reg.dtype) else {
                     return self.constant(Value::zero(dtype));
                 };
-                match lanes::call(*function, taken) {
-                    Some(run) => self.compute(run, dtype, &arguments),
-                    None => {
-                        let step = |at| Step::Call { function: *function, dtype: taken, at };
+                match function.row().meaning {
+                    Meaning::Primitive(op) => self.compute(lanes::primitive(op, taken), dtype, &arguments),
+                    Meaning::Formula(formula) => {
+                        let step = |at| Step::Formula { formula, dtype: taken, at };
                         self.result(dtype, &arguments, step)
                     }
                 }

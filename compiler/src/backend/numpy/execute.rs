@@ -17,8 +17,8 @@ pub(super) fn prologue(steps: &[Step<'_>], registers: &mut Registers) {
     for step in steps {
         match step {
             Step::Compute { run, at } => run(registers, *at, lanes::LANES),
-            Step::Call { function, dtype, at } => {
-                lanes::called(*function, *dtype, registers, *at, lanes::LANES);
+            Step::Formula { formula, dtype, at } => {
+                lanes::formula(formula, *dtype, registers, *at, lanes::LANES);
             }
             // These depend on the point.
             Step::Position { .. }
@@ -68,8 +68,8 @@ impl<'a> Worker<'a> {
         for step in steps {
             match step {
                 Step::Compute { run, at } => run(self.registers, *at, self.n),
-                Step::Call { function, dtype, at } => {
-                    lanes::called(*function, *dtype, self.registers, *at, self.n);
+                Step::Formula { formula, dtype, at } => {
+                    lanes::formula(formula, *dtype, self.registers, *at, self.n);
                 }
                 Step::Position { to, axis } => {
                     let to = self.registers.integers_mut(*to);

@@ -5,7 +5,10 @@
 //! [`expr::evaluate`](crate::expr::evaluate) and [`types::math`](crate::types::math), as those of the interpreter do.
 
 use crate::expr::evaluate::{Element, integer_power};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value, math};
+use crate::types::math::formula::{Formula, Loops};
+use crate::types::{
+    BinaryOp, BinaryPrimitive, DType, Predicate, Primitive, UnaryOp, UnaryPrimitive, Value, math,
+};
 
 /// How many points are worked on at a time: some ten registers of doubles stay in the innermost cache.
 pub(super) const LANES: usize = 256;
@@ -212,7 +215,7 @@ pub(super) fn binary(op: BinaryOp, dtype: DType) -> Compute {
         BinaryOp::Sub => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::minus)),
         BinaryOp::Mul => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::times)),
         BinaryOp::Div => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::divided_by)),
-        BinaryOp::Mod => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::modulo)),
+        BinaryOp::Mod => two_operands(BinaryPrimitive::FlooredRemainder, dtype),
         BinaryOp::Pow => power(dtype),
         BinaryOp::And => |r, at, n| zip::<bool, bool, bool>(r, at, n, |a, b| a & b),
         BinaryOp::Or => |r, at, n| zip::<bool, bool, bool>(r, at, n, |a, b| a | b),
@@ -259,43 +262,73 @@ fn power(base: DType) -> Compute {
     }
 }
 
-/// A function of arguments of this type; `None` for one that is not called often enough to have a loop of its own.
-pub(super) fn call(function: Function, dtype: DType) -> Option<Compute> {
-    Some(match function {
-        Function::Min => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::lesser)),
-        Function::Max => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::greater)),
-        Function::Mod => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::modulo)),
-        Function::MinC => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::lesser_of_c)),
-        Function::MaxC => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::greater_of_c)),
-        Function::ModC => for_dtype!(dtype, E => |r, at, n| zip::<E, E, E>(r, at, n, E::modulo_of_c)),
-        Function::IsNan => {
-            for_dtype!(dtype, E => |r, at, n| map::<E, bool>(r, at, n, |a| a.is(Function::IsNan)))
-        }
-        Function::IsInf => {
-            for_dtype!(dtype, E => |r, at, n| map::<E, bool>(r, at, n, |a| a.is(Function::IsInf)))
-        }
-        Function::IsFinite => {
-            for_dtype!(dtype, E => |r, at, n| map::<E, bool>(r, at, n, |a| a.is(Function::IsFinite)))
-        }
-        function => match (function, dtype) {
-            (Function::Abs, DType::Float64) => |r, at, n| map(r, at, n, f64::abs),
-            (Function::Abs, DType::Float32) => |r, at, n| map(r, at, n, f32::abs),
-            (Function::Sqrt, DType::Float64) => |r, at, n| map(r, at, n, f64::sqrt),
-            (Function::Sqrt, DType::Float32) => |r, at, n| map(r, at, n, f32::sqrt),
-            (Function::Exp, DType::Float64) => |r, at, n| map(r, at, n, math::exp_f64),
-            (Function::Exp, DType::Float32) => |r, at, n| map(r, at, n, math::exp_f32),
-            (Function::Log, DType::Float64) => |r, at, n| map(r, at, n, math::log_f64),
-            (Function::Log, DType::Float32) => |r, at, n| map(r, at, n, math::log_f32),
-            (Function::Log10, DType::Float64) => |r, at, n| map(r, at, n, math::log10_f64),
-            (Function::Log10, DType::Float32) => |r, at, n| map(r, at, n, math::log10_f32),
-            _ => return None,
-        },
-    })
+/// A primitive on operands of this type.
+pub(super) fn primitive(op: Primitive, dtype: DType) -> Compute {
+    match op {
+        Primitive::Unary(op) => one_operand(op, dtype),
+        Primitive::Binary(op) => two_operands(op, dtype),
+        Primitive::Predicate(question) => answer(question, dtype),
+    }
 }
 
-/// Any function of one argument of this type, with a result of the same type.
-pub(super) fn called(function: Function, dtype: DType, registers: &mut Registers, at: Operands, n: usize) {
-    for_dtype!(dtype, E => map::<E, E>(registers, at, n, |a| a.called(function)));
+/// The loop of each operation that is listed; the operation is a constant of its loop.
+macro_rules! loops {
+    ($op:expr, $of:ident, [$($case:ident)*], $dtype:expr, $element:ident => $loop:expr) => {
+        match $op {
+            $($of::$case => {
+                const OP: $of = $of::$case;
+                for_dtype!($dtype, $element => $loop)
+            })*
+        }
+    };
+}
+
+fn one_operand(op: UnaryPrimitive, dtype: DType) -> Compute {
+    loops!(
+        op,
+        UnaryPrimitive,
+        [Magnitude SquareRoot Floor Ceiling Truncation Nearest NearestAway],
+        dtype,
+        E => |r, at, n| map::<E, E>(r, at, n, |a| a.unary(OP))
+    )
+}
+
+fn two_operands(op: BinaryPrimitive, dtype: DType) -> Compute {
+    loops!(
+        op,
+        BinaryPrimitive,
+        [Minimum Maximum FlooredRemainder Lesser Greater TruncatedRemainder],
+        dtype,
+        E => |r, at, n| zip::<E, E, E>(r, at, n, |a, b| a.binary(OP, b))
+    )
+}
+
+fn answer(question: Predicate, dtype: DType) -> Compute {
+    loops!(
+        question,
+        Predicate,
+        [Nan Infinite Finite],
+        dtype,
+        E => |r, at, n| map::<E, bool>(r, at, n, |a| a.holds(OP))
+    )
+}
+
+/// A formula of operands of this type, with a result of the same type.
+pub(super) fn formula(of: &Formula, dtype: DType, registers: &mut Registers, at: Operands, n: usize) {
+    match (of.loops, dtype) {
+        (Some(Loops { double, .. }), DType::Float64) => over(registers, at, n, double),
+        (Some(Loops { single, .. }), DType::Float32) => over(registers, at, n, single),
+        _ if of.params.len() == 1 => {
+            for_dtype!(dtype, E => map::<E, E>(registers, at, n, |a| a.formula(of, a)));
+        }
+        _ => for_dtype!(dtype, E => zip::<E, E, E>(registers, at, n, |a, b| a.formula(of, b))),
+    }
+}
+
+fn over<E: Lane>(registers: &mut Registers, at: Operands, n: usize, all: fn(&mut [E], &[E])) {
+    let mut to = registers.take::<E>(at.to);
+    all(&mut to[..n], &E::bank(registers)[at.from[0]][..n]);
+    registers.put(at.to, to);
 }
 
 /// The first operand where the condition is true, else the second; the condition stands before both.

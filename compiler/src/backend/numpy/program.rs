@@ -5,7 +5,8 @@ use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::npir::nodes::Field;
 use crate::space::{Extent, Interval, LoopOrder, Offset, Region};
-use crate::types::{DType, Function, Value};
+use crate::types::math::formula::Formula;
+use crate::types::{DType, Value};
 
 /// A whole stencil.
 #[derive(Debug)]
@@ -47,9 +48,8 @@ pub(super) enum Step<'a> {
         run: Compute,
         at: Operands,
     },
-    /// A function that has no loop of its own.
-    Call {
-        function: Function,
+    Formula {
+        formula: &'static Formula,
         dtype: DType,
         at: Operands,
     },

@@ -3,6 +3,7 @@
 use super::Builder;
 use super::computation::{Call, literal};
 use super::scope::{Local, Wanted};
+use crate::config::Arithmetic;
 use crate::defir::nodes::{Access, Expr, Index, Stmt};
 use crate::diag::catalog::{compile_time, expressions as catalog, functions, names};
 use crate::diag::{Span, similar};
@@ -12,7 +13,7 @@ use crate::frontend::modules::{ClassId, EnumFault, FunctionId};
 use crate::frontend::spelling;
 use crate::frontend::syntax::{self as tree, Comparison, ExprKind, Logical, Operator, Sign};
 use crate::space::{Axis, Offset};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
 impl<'p> Builder<'_, 'p> {
     /// Builds an expression. Functions that it calls are inlined to `out`, before the statement
@@ -161,8 +162,9 @@ impl<'p> Builder<'_, 'p> {
     /// An operation, in the arithmetic that the options ask for.
     pub(super) fn binary(&self, op: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
         let kind = match op {
-            BinaryOp::Mod if self.config.meaning_of(Function::Mod) == Function::ModC => {
-                IrKind::Call(Function::ModC, vec![left, right])
+            BinaryOp::Mod if self.config.modulo == Arithmetic::C => {
+                let remainder = Primitive::Binary(BinaryPrimitive::TruncatedRemainder);
+                IrKind::Call(Function::of_primitive(remainder), vec![left, right])
             }
             _ => IrKind::Binary(op, Box::new(left), Box::new(right)),
         };

@@ -18,7 +18,7 @@ use super::{Names, PassCx, each_body};
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Axis, Symbol};
-use crate::types::{BinaryOp, Function};
+use crate::types::BinaryOp;
 
 /// As options and remarks call it.
 pub const NAME: &str = "loops/hoist-invariants";
@@ -309,7 +309,7 @@ pub(super) fn takes_long(expr: &Expr<Read>) -> bool {
 pub fn is_long(expr: &Expr<Read>) -> bool {
     match &expr.kind {
         ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, left, _) => left.dtype.is_float(),
-        ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => true,
+        ExprKind::Call(function, _) => function.divides() || function.is_transcendental(),
         _ => expr.is_transcendental(),
     }
 }

@@ -3,7 +3,7 @@
 use super::super::nodes::{Access, Expr, Stencil};
 use crate::expr::ExprKind;
 use crate::space::Axis;
-use crate::types::{BinaryOp, Function};
+use crate::types::BinaryOp;
 
 /// About as many additions; what it reads is not counted.
 #[must_use]
@@ -63,7 +63,7 @@ pub fn own_weight(expr: &Expr) -> u32 {
         ExprKind::Binary(BinaryOp::Pow, ..) if expr.squared().is_some() => 1,
         ExprKind::Binary(BinaryOp::Pow, ..) => ELEMENTARY_FUNCTION,
         ExprKind::Binary(..) | ExprKind::Ternary { .. } => 1,
-        ExprKind::Call(Function::Sqrt | Function::Mod | Function::ModC, _) => DIVISION,
+        ExprKind::Call(it, _) if it.divides() => DIVISION,
         ExprKind::Call(it, _) if it.is_transcendental() => ELEMENTARY_FUNCTION,
         ExprKind::Call(..) => 1,
     }

@@ -13,7 +13,7 @@ use crate::expr::{Expr, ExprKind};
 use crate::pass::MachineModel;
 use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
 use crate::space::{Affine, Axis, Ring, Size, Symbol};
-use crate::types::{BinaryOp, Function};
+use crate::types::{BinaryOp, Primitive, UnaryPrimitive};
 
 /// The machine and the domain that a schedule is made for.
 #[derive(Clone, Debug, PartialEq)]
@@ -340,6 +340,9 @@ pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f6
     }
 }
 
+/// What takes as long as a division; calls of remainders were not measured and count as the others.
+const SQUARE_ROOT: Primitive = Primitive::Unary(UnaryPrimitive::SquareRoot);
+
 /// Additions and multiplications of an expression, with what takes longer as so many of them.
 fn operations_in(expr: &Expr<Access>) -> f64 {
     let mut total = 0.0;
@@ -348,7 +351,7 @@ fn operations_in(expr: &Expr<Access>) -> f64 {
             ExprKind::Binary(BinaryOp::Div | BinaryOp::Mod, ..) => 8.0,
             ExprKind::Binary(BinaryOp::Pow, ..) if it.squared().is_some() => 1.0,
             ExprKind::Binary(BinaryOp::Pow, ..) => 60.0,
-            ExprKind::Call(Function::Sqrt, _) => 8.0,
+            ExprKind::Call(function, _) if function.primitive() == Some(SQUARE_ROOT) => 8.0,
             ExprKind::Call(function, _) if function.is_transcendental() => 40.0,
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Ternary { .. } | ExprKind::Call(..) => 1.0,
             ExprKind::Literal(_)

@@ -2,7 +2,10 @@
 
 use crate::expr::{Expr, ExprKind};
 use crate::space::Size;
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Primitive, UnaryOp, Value};
+
+const FLOORED_REMAINDER: Primitive = Primitive::Binary(BinaryPrimitive::FlooredRemainder);
+const TRUNCATED_REMAINDER: Primitive = Primitive::Binary(BinaryPrimitive::TruncatedRemainder);
 
 /// The expression, with parentheses around every compound operand: nobody reads it, and
 /// no reader of the format gets a precedence wrong.
@@ -30,27 +33,19 @@ pub(super) fn text<A>(expr: &Expr<A>, leaf: &dyn Fn(&A) -> String) -> String {
         ExprKind::Ternary { condition, then, otherwise } => {
             format!("{} if {} else {}", operand(then), operand(condition), operand(otherwise))
         }
-        ExprKind::Call(Function::Mod, arguments) if arguments.len() == 2 => {
-            floored_modulo(&operand(&arguments[0]), &operand(&arguments[1]))
-        }
-        // Python's `%` becomes C++'s, which is what is asked for.
-        ExprKind::Call(Function::ModC, arguments) if arguments.len() == 2 && expr.dtype.is_int() => {
-            format!("{} % {}", operand(&arguments[0]), operand(&arguments[1]))
-        }
-        ExprKind::Call(function, arguments) => {
-            let arguments: Vec<String> = arguments.iter().map(|it| text(it, leaf)).collect();
-            let name = match function {
-                Function::Gamma => "tgamma",
-                Function::Round => "rint",
-                Function::RoundAwayFromZero => "round",
+        ExprKind::Call(function, arguments) => match (function.primitive(), arguments.as_slice()) {
+            (Some(FLOORED_REMAINDER), [left, right]) => floored_modulo(&operand(left), &operand(right)),
+            // Python's `%` becomes C++'s, which is what is asked for.
+            (Some(TRUNCATED_REMAINDER), [left, right]) if expr.dtype.is_int() => {
+                format!("{} % {}", operand(left), operand(right))
+            }
+            _ => {
+                let arguments: Vec<String> = arguments.iter().map(|it| text(it, leaf)).collect();
                 // What DaCe makes of `min` and `max` is C++'s rule already.
-                Function::MinC => "min",
-                Function::MaxC => "max",
-                Function::ModC => "fmod",
-                other => other.name(),
-            };
-            format!("{name}({})", arguments.join(", "))
-        }
+                let name = function.row().in_dace.unwrap_or(function.name());
+                format!("{name}({})", arguments.join(", "))
+            }
+        },
         ExprKind::Cast(to, it) => format!("{}({})", dtype(*to), text(it, leaf)),
     }
 }

@@ -13,7 +13,7 @@ const LOG2_E: f64 = std::f64::consts::LOG2_E;
 
 /// `exp(x)`
 #[inline]
-pub(super) fn exp<T: Real>(x: T) -> T {
+pub fn exp<T: Real>(x: T) -> T {
     exp_of_sum(x, None).or_nan_of(x)
 }
 
@@ -115,7 +115,16 @@ pub(super) fn exp_single<T: Real>(x: T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{exp_f32, exp_f64};
+    use super::super::narrow;
+    use super::{exp, exp_single};
+
+    fn exp_f64(x: f64) -> f64 {
+        exp(x)
+    }
+
+    fn exp_f32(x: f32) -> f32 {
+        narrow(exp_single(f64::from(x)))
+    }
 
     #[test]
     fn the_ends_of_the_range_are_exact() {

@@ -4,28 +4,51 @@
 //! its values are values of it, and `abs` and `pow`, truncated to the type, are what wrapping in
 //! the type would have given.
 
-/// The smaller of two integers.
+use crate::types::primitive::{BinaryPrimitive, UnaryPrimitive};
+
+/// A primitive of one integer. Rounding leaves it what it is, and no root is typed with one.
 #[must_use]
-pub fn min_int(a: i64, b: i64) -> i64 {
+pub fn unary_int(op: UnaryPrimitive, a: i64) -> i64 {
+    match op {
+        UnaryPrimitive::Magnitude => abs_int(a),
+        UnaryPrimitive::SquareRoot
+        | UnaryPrimitive::Floor
+        | UnaryPrimitive::Ceiling
+        | UnaryPrimitive::Truncation
+        | UnaryPrimitive::Nearest
+        | UnaryPrimitive::NearestAway => a,
+    }
+}
+
+/// A primitive of two integers. Without NaN, there is one rule for extrema.
+#[must_use]
+pub fn binary_int(op: BinaryPrimitive, a: i64, b: i64) -> i64 {
+    match op {
+        BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => min_int(a, b),
+        BinaryPrimitive::Maximum | BinaryPrimitive::Greater => max_int(a, b),
+        BinaryPrimitive::FlooredRemainder => mod_int(a, b),
+        BinaryPrimitive::TruncatedRemainder => mod_c_int(a, b),
+    }
+}
+
+/// The smaller of two integers.
+fn min_int(a: i64, b: i64) -> i64 {
     a.min(b)
 }
 
 /// The larger of two integers.
-#[must_use]
-pub fn max_int(a: i64, b: i64) -> i64 {
+fn max_int(a: i64, b: i64) -> i64 {
     a.max(b)
 }
 
 /// The absolute value; that of the lowest integer wraps to itself.
-#[must_use]
-pub fn abs_int(a: i64) -> i64 {
+fn abs_int(a: i64) -> i64 {
     a.wrapping_abs()
 }
 
 /// The floored remainder: it has the sign of the divisor, `-5 mod 3 = 1`. Of a division by zero it
 /// is 0, as in NumPy.
-#[must_use]
-pub fn mod_int(a: i64, b: i64) -> i64 {
+fn mod_int(a: i64, b: i64) -> i64 {
     if b == 0 {
         return 0;
     }
@@ -35,8 +58,7 @@ pub fn mod_int(a: i64, b: i64) -> i64 {
 
 /// The truncated remainder, C's `%`: it has the sign of the dividend, `-5 % 3 = -2`. Of a division by
 /// zero, which C leaves undefined, it is 0.
-#[must_use]
-pub fn mod_c_int(a: i64, b: i64) -> i64 {
+fn mod_c_int(a: i64, b: i64) -> i64 {
     if b == 0 { 0 } else { a.wrapping_rem(b) }
 }
 

@@ -177,7 +177,24 @@ fn at_the_ends<T: Real>(x: T, y: T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{log_f32, log_f64, log10_f32, log10_f64};
+    use super::super::narrow;
+    use super::{log, log_single, log10, log10_single};
+
+    fn log_f64(x: f64) -> f64 {
+        log(x)
+    }
+
+    fn log_f32(x: f32) -> f32 {
+        narrow(log_single(f64::from(x)))
+    }
+
+    fn log10_f64(x: f64) -> f64 {
+        log10(x)
+    }
+
+    fn log10_f32(x: f32) -> f32 {
+        narrow(log10_single(f64::from(x)))
+    }
 
     #[test]
     fn a_power_has_its_exponent_as_logarithm() {

@@ -1,23 +1,63 @@
-//! Functions whose result is prescribed to the bit: extrema, remainders, rounding.
+//! The primitives of floats, whose result is prescribed to the bit: extrema, remainders, rounding.
+
+use crate::types::primitive::{BinaryPrimitive, Predicate, UnaryPrimitive};
 
 /// One definition for both precisions: the operations are the same.
 macro_rules! exact_functions {
     (
         $float:ty, $min:ident, $max:ident, $modulo:ident, $min_c:ident, $max_c:ident, $modulo_c:ident, $round:ident,
-        $round_away_from_zero:ident
+        $round_away_from_zero:ident, $unary:ident, $binary:ident, $holds:ident
     ) => {
-        /// The smaller of two numbers; NaN if either is. Of equals, so of zeros, the first.
+        /// A primitive of one number.
         #[must_use]
         #[inline]
-        pub fn $min(a: $float, b: $float) -> $float {
+        pub fn $unary(op: UnaryPrimitive, x: $float) -> $float {
+            match op {
+                UnaryPrimitive::Magnitude => x.abs(),
+                UnaryPrimitive::SquareRoot => x.sqrt(),
+                UnaryPrimitive::Floor => x.floor(),
+                UnaryPrimitive::Ceiling => x.ceil(),
+                UnaryPrimitive::Truncation => x.trunc(),
+                UnaryPrimitive::Nearest => $round(x),
+                UnaryPrimitive::NearestAway => $round_away_from_zero(x),
+            }
+        }
+
+        /// A primitive of two numbers.
+        #[must_use]
+        #[inline]
+        pub fn $binary(op: BinaryPrimitive, a: $float, b: $float) -> $float {
+            match op {
+                BinaryPrimitive::Minimum => $min(a, b),
+                BinaryPrimitive::Maximum => $max(a, b),
+                BinaryPrimitive::FlooredRemainder => $modulo(a, b),
+                BinaryPrimitive::Lesser => $min_c(a, b),
+                BinaryPrimitive::Greater => $max_c(a, b),
+                BinaryPrimitive::TruncatedRemainder => $modulo_c(a, b),
+            }
+        }
+
+        /// The answer about a number.
+        #[must_use]
+        #[inline]
+        pub fn $holds(question: Predicate, x: $float) -> bool {
+            match question {
+                Predicate::Nan => x.is_nan(),
+                Predicate::Infinite => x.is_infinite(),
+                Predicate::Finite => x.is_finite(),
+            }
+        }
+
+        /// The smaller of two numbers; NaN if either is. Of equals, so of zeros, the first.
+        #[inline]
+        fn $min(a: $float, b: $float) -> $float {
             let smaller = if b < a { b } else { a };
             if b.is_nan() { b } else { smaller }
         }
 
         /// The larger of two numbers; NaN if either is. Of equals, so of zeros, the first.
-        #[must_use]
         #[inline]
-        pub fn $max(a: $float, b: $float) -> $float {
+        fn $max(a: $float, b: $float) -> $float {
             let larger = if a < b { b } else { a };
             if b.is_nan() { b } else { larger }
         }
@@ -27,9 +67,8 @@ macro_rules! exact_functions {
         /// The truncated remainder is exact; where the signs differ, one addition rounds. A zero
         /// has the divisor's sign too. NaN of a zero divisor or an infinite dividend; an infinite
         /// divisor gives the dividend, or itself where the signs differ.
-        #[must_use]
         #[inline]
-        pub fn $modulo(a: $float, b: $float) -> $float {
+        fn $modulo(a: $float, b: $float) -> $float {
             let truncated = a % b;
             let floored = if (truncated < 0.0) == (b < 0.0) { truncated } else { truncated + b };
             let y = if truncated == 0.0 { (0.0 as $float).copysign(b) } else { floored };
@@ -37,40 +76,35 @@ macro_rules! exact_functions {
         }
 
         /// C++'s `std::min`: the first unless the second is smaller, so the first where either is NaN.
-        #[must_use]
         #[inline]
-        pub fn $min_c(a: $float, b: $float) -> $float {
+        fn $min_c(a: $float, b: $float) -> $float {
             if b < a { b } else { a }
         }
 
         /// C++'s `std::max`: the first unless the second is larger, so the first where either is NaN.
-        #[must_use]
         #[inline]
-        pub fn $max_c(a: $float, b: $float) -> $float {
+        fn $max_c(a: $float, b: $float) -> $float {
             if a < b { b } else { a }
         }
 
         /// The truncated remainder, with the sign of the dividend, of zeros too: C's `fmod`. Exact.
-        #[must_use]
         #[inline]
-        pub fn $modulo_c(a: $float, b: $float) -> $float {
+        fn $modulo_c(a: $float, b: $float) -> $float {
             let truncated = a % b;
             if truncated.is_nan() { <$float>::NAN } else { truncated }
         }
 
         /// To the nearest integer, ties to the even one; keeps the sign, of zeros too.
-        #[must_use]
         #[inline]
-        pub fn $round(x: $float) -> $float {
+        fn $round(x: $float) -> $float {
             x.round_ties_even()
         }
 
         /// To the nearest integer, ties away from zero; keeps the sign, of zeros too.
         ///
         /// Not `floor(|x| + 0.5)`, whose sum rounds: the largest number below one half is nearer to 0.
-        #[must_use]
         #[inline]
-        pub fn $round_away_from_zero(x: $float) -> $float {
+        fn $round_away_from_zero(x: $float) -> $float {
             let toward_zero = x.trunc();
             let away = toward_zero + (1.0 as $float).copysign(x);
             if (x - toward_zero).abs() >= 0.5 { away } else { toward_zero }
@@ -87,7 +121,10 @@ exact_functions!(
     max_c_f64,
     mod_c_f64,
     round_f64,
-    round_away_from_zero_f64
+    round_away_from_zero_f64,
+    unary_f64,
+    binary_f64,
+    holds_f64
 );
 exact_functions!(
     f32,
@@ -98,7 +135,10 @@ exact_functions!(
     max_c_f32,
     mod_c_f32,
     round_f32,
-    round_away_from_zero_f32
+    round_away_from_zero_f32,
+    unary_f32,
+    binary_f32,
+    holds_f32
 );
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use super::real::Table;
 
+/// All of them.
+pub static TABLES: [&Table; 4] = [&INVERSES, &LOGARITHMS, &LOGARITHMS_REST, &TWO_OVER_PI];
+
 /// 1/c for the middle c of each of the 128 intervals of a mantissa; the one around 1 has c = 1.
 pub(super) static INVERSES: Table = Table {
     name: "INVERSES",

@@ -15,7 +15,7 @@ const PI_HALF: (f64, f64) = (std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e
 
 /// `sin(x)`
 #[inline]
-pub(super) fn sin<T: Real>(x: T) -> T {
+pub fn sin<T: Real>(x: T) -> T {
     let reduced = reduce(x.abs());
     let y = T::choose(reduced.is_odd, cosine(reduced.r).rounded(), sine(reduced.r).rounded());
     let y = negative_by_bit(y.named("y"), reduced.quadrant & 2);

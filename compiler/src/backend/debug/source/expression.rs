@@ -6,12 +6,14 @@
 use std::collections::BTreeSet;
 
 use super::helpers::Helper;
+use crate::backend::emit::python::formula::primitive;
 use crate::backend::emit::python::{self, COMPARISON, NOT, SIGN, SUM, TERNARY, Text, beside, binding};
 use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
 use crate::oir::nodes::{Access, Expr, Field, Index, Local, Scalar, Stencil};
 use crate::space::{Axis, Offset};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::math::builtins::Meaning;
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, UnaryPrimitive, Value};
 
 /// What things are called in the text.
 pub(super) struct Names {
@@ -74,7 +76,9 @@ impl Expressions<'_> {
                 ExprKind::Binary(op, ..) => {
                     matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Pow)
                 }
-                ExprKind::Call(function, _) => *function == Function::Abs,
+                ExprKind::Call(function, _) => {
+                    function.primitive() == Some(Primitive::Unary(UnaryPrimitive::Magnitude))
+                }
                 _ => false,
             };
         if may_be_beyond { self.within(expr.dtype, text) } else { text }
@@ -114,7 +118,7 @@ impl Expressions<'_> {
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Text {
         let dtype = left.dtype;
         match op {
-            BinaryOp::Mod => return self.call_of_two("mod", dtype, left, right),
+            BinaryOp::Mod => return self.call_of_two(BinaryPrimitive::FlooredRemainder, dtype, left, right),
             BinaryOp::Pow => return self.power(left, right),
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul if dtype.is_int() => {
                 let (left, right) = (self.unwrapped(left), self.unwrapped(right));
@@ -136,16 +140,25 @@ impl Expressions<'_> {
     }
 
     /// A remainder or an extremum.
-    fn call_of_two(&mut self, name: &str, dtype: DType, left: &Expr, right: &Expr) -> Text {
+    fn call_of_two(&mut self, op: BinaryPrimitive, dtype: DType, left: &Expr, right: &Expr) -> Text {
         let [left, right] = [left, right].map(|it| self.expr(it).text);
         if dtype.is_float() {
             self.helpers.insert(Helper::Float);
-            let text = Text::atom(format_args!("{name}({left}, {right})"));
+            let text = Text::atom(format_args!("{}({left}, {right})", primitive(Primitive::Binary(op))));
             // The sum in it is not rounded yet.
-            return if dtype == DType::Float32 && name == "mod" { self.within(dtype, text) } else { text };
+            let is_sum = op == BinaryPrimitive::FlooredRemainder;
+            return if dtype == DType::Float32 && is_sum { self.within(dtype, text) } else { text };
         }
-        self.helpers.insert(Helper::Integer);
-        Text::atom(format_args!("integer_{name}({left}, {right})"))
+        // Without NaN, Python's own are ours.
+        let own = match op {
+            BinaryPrimitive::Minimum | BinaryPrimitive::Lesser => BinaryPrimitive::Minimum.name(),
+            BinaryPrimitive::Maximum | BinaryPrimitive::Greater => BinaryPrimitive::Maximum.name(),
+            BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder => {
+                self.helpers.insert(Helper::Integer);
+                return Text::atom(format_args!("integer_{}({left}, {right})", op.name()));
+            }
+        };
+        Text::atom(format_args!("{own}({left}, {right})"))
     }
 
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Text {
@@ -166,33 +179,33 @@ impl Expressions<'_> {
     }
 
     fn call(&mut self, function: Function, arguments: &[Expr]) -> Text {
-        use Function as F;
         let Some(first) = arguments.first() else { return Text::atom("0.0") };
         let (dtype, second) = (first.dtype, arguments.get(1).unwrap_or(first));
-        let (helper, name) = match function {
-            F::Mod => return self.call_of_two("mod", dtype, first, second),
-            F::ModC => return self.call_of_two("mod_c", dtype, first, second),
-            F::Abs => (None, "abs".to_owned()),
-            F::Floor | F::Ceil | F::Trunc | F::Round | F::RoundAwayFromZero if !dtype.is_float() => {
-                return self.expr(first);
+        match function.row().meaning {
+            Meaning::Primitive(Primitive::Binary(op)) => self.call_of_two(op, dtype, first, second),
+            Meaning::Primitive(Primitive::Unary(op)) => self.call_of_one(op, dtype, first),
+            Meaning::Primitive(op @ Primitive::Predicate(_)) => {
+                let operand = self.expr(first).text;
+                Text::atom(format_args!("{}({operand})", primitive(op)))
             }
-            F::Min | F::MinC if !dtype.is_float() => (None, "min".to_owned()),
-            F::Max | F::MaxC if !dtype.is_float() => (None, "max".to_owned()),
-            F::IsNan | F::IsInf | F::IsFinite => (None, function.name().to_owned()),
-            F::Min => (Some(Helper::Float), "minimum".to_owned()),
-            F::Max => (Some(Helper::Float), "maximum".to_owned()),
-            F::MinC => (Some(Helper::Float), "minimum_c".to_owned()),
-            F::MaxC => (Some(Helper::Float), "maximum_c".to_owned()),
-            F::Round => (Some(Helper::Float), "rounded".to_owned()),
-            F::Sqrt | F::Floor | F::Ceil | F::Trunc | F::RoundAwayFromZero => {
-                (Some(Helper::Float), function.name().to_owned())
+            Meaning::Formula(_) => {
+                self.helpers.insert(Helper::Function(function, dtype));
+                let all: Vec<String> = arguments.iter().map(|it| self.expr(it).text).collect();
+                Text::atom(format_args!("{function}{}({})", suffix(dtype), all.join(", ")))
             }
-            function => (Some(Helper::Function(function, dtype)), format!("{function}{}", suffix(dtype))),
-        };
-        self.helpers.extend(helper);
-        let all: Vec<String> = arguments.iter().map(|it| self.expr(it).text).collect();
-        let text = Text::atom(format_args!("{name}({})", all.join(", ")));
-        if function == F::Sqrt && dtype == DType::Float32 { self.within(dtype, text) } else { text }
+        }
+    }
+
+    fn call_of_one(&mut self, op: UnaryPrimitive, dtype: DType, operand: &Expr) -> Text {
+        if op.is_rounding() && !dtype.is_float() {
+            return self.expr(operand);
+        }
+        // Python's own knows all numbers.
+        self.helpers.extend((op != UnaryPrimitive::Magnitude).then_some(Helper::Float));
+        let operand = self.expr(operand).text;
+        let text = Text::atom(format_args!("{}({operand})", primitive(Primitive::Unary(op))));
+        let is_rounded = op != UnaryPrimitive::SquareRoot;
+        if dtype == DType::Float32 && !is_rounded { self.within(dtype, text) } else { text }
     }
 
     fn cast(&mut self, to: DType, operand: &Expr) -> Text {

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::backend::emit::python::formula::{Style, function, name, table as table_text};
+use crate::backend::emit::python::formula::{Style, function, name, primitive, table as table_text};
+use crate::types::math::POWER;
 use crate::types::math::record::{Definition, Op};
-use crate::types::{DType, Function, math};
+use crate::types::{BinaryPrimitive, DType, Function, Primitive};
 
 /// A part of the text. The order is one in which they can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +16,7 @@ pub(super) enum Helper {
     Float32,
     Integer,
     Bits,
-    /// A transcendental function of floats of a type.
+    /// A function that is a formula, of floats of a type.
     Function(Function, DType),
     /// `**` of floats of a type.
     Pow(DType),
@@ -24,8 +25,8 @@ pub(super) enum Helper {
 impl Helper {
     fn definition(self) -> Option<&'static Definition> {
         match self {
-            Helper::Function(function, dtype) => math::definition(function, dtype),
-            Helper::Pow(dtype) => math::power_definition(dtype),
+            Helper::Function(function, dtype) => function.definition(dtype),
+            Helper::Pow(dtype) => POWER.definition(dtype),
             _ => None,
         }
     }
@@ -68,16 +69,13 @@ pub(super) const IMPORTS: [&str; 4] = [
     "from math import copysign, inf, isfinite, isinf, isnan, nan",
 ];
 
-/// The names that the helpers but the definitions, and the text around them, take.
-pub(super) const NAMES: &[&str] = &[
+/// The names that the helpers but the definitions, and the text around them, take, beside those of primitives.
+const NAMES: &[&str] = &[
     "builtins",
     "math",
     "struct",
     "copysign",
     "inf",
-    "isfinite",
-    "isinf",
-    "isnan",
     "nan",
     "Field",
     "Temporary",
@@ -92,25 +90,10 @@ pub(super) const NAMES: &[&str] = &[
     "origin",
     "range",
     "reversed",
-    "abs",
     "int",
     "float",
     "bool",
     "divide",
-    "sqrt",
-    "floor",
-    "ceil",
-    "trunc",
-    "rounded",
-    "round_away_from_zero",
-    "minimum",
-    "maximum",
-    "minimum_c",
-    "maximum_c",
-    "min",
-    "max",
-    "mod_c",
-    "mod",
     "float32",
     "wrapped",
     "int8",
@@ -123,6 +106,13 @@ pub(super) const NAMES: &[&str] = &[
     "integer_pow",
     "WRAP",
 ];
+
+/// The names that the helpers but the definitions, and the text around them, take.
+pub(super) fn names() -> Vec<&'static str> {
+    // Those of Python itself are for integers.
+    let of_integers = [BinaryPrimitive::Minimum, BinaryPrimitive::Maximum].map(BinaryPrimitive::name);
+    NAMES.iter().copied().chain(of_integers).chain(Primitive::all().map(primitive)).collect()
+}
 
 /// The texts of these and of what they need, tables in front of the functions that look something up.
 pub(super) fn texts(used: &BTreeSet<Helper>) -> Vec<String> {

@@ -37,7 +37,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(stencil: &'a Stencil, extents: &'a Extents) -> Self {
-        let mut taken = PythonNames::new(helpers::NAMES);
+        let mut taken = PythonNames::new(&helpers::names());
         let mut names = Names {
             fields: SideTable::default(),
             before: SideTable::default(),

@@ -4,9 +4,11 @@ use std::fmt;
 
 use super::{AND, ATOM, BIT_AND, BIT_OR, COMPARISON, NOT, OR, PRODUCT, SIGN, SUM, TERNARY};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
-use crate::types::DType;
+use crate::types::math::builtins::Meaning;
 use crate::types::math::real::Table;
 use crate::types::math::record::{Definition, Op};
+use crate::types::math::{POWER, TABLES};
+use crate::types::{BinaryPrimitive, DType, Function, Primitive, UnaryPrimitive};
 
 /// How wide a line is, where it can be broken.
 const WIDTH: usize = 110;
@@ -14,16 +16,14 @@ const WIDTH: usize = 110;
 /// A shift binds less tightly than a sum and more than `&`, which has no number of its own here.
 const SHIFT: u8 = BIT_AND;
 
-/// Words that a value must not hide.
+/// Words that a value must not hide, beside the primitives.
 const WORDS: &[&str] = &[
-    "abs",
     "and",
     "bits",
     "divide",
     "else",
     "float",
     "float32",
-    "floor",
     "if",
     "inf",
     "int",
@@ -36,61 +36,49 @@ const WORDS: &[&str] = &[
     "or",
     "product_error",
     "return",
-    "rounded",
-    "sqrt",
     "WRAP",
 ];
 
+fn reserved() -> Vec<&'static str> {
+    WORDS.iter().copied().chain(Primitive::all().map(primitive)).collect()
+}
+
 /// The names that the text of definitions takes: of functions, of what they call, and of tables.
-pub const NAMES: &[&str] = &[
-    "bits",
-    "of_bits",
-    "exp",
-    "exp_float32",
-    "log",
-    "log_float32",
-    "log10",
-    "log10_float32",
-    "pow",
-    "pow_float32",
-    "sin",
-    "sin_float32",
-    "cos",
-    "cos_float32",
-    "tan",
-    "tan_float32",
-    "asin",
-    "asin_float32",
-    "acos",
-    "acos_float32",
-    "atan",
-    "atan_float32",
-    "sinh",
-    "sinh_float32",
-    "cosh",
-    "cosh_float32",
-    "tanh",
-    "tanh_float32",
-    "asinh",
-    "asinh_float32",
-    "acosh",
-    "acosh_float32",
-    "atanh",
-    "atanh_float32",
-    "cbrt",
-    "cbrt_float32",
-    "gamma",
-    "gamma_float32",
-    "erf",
-    "erf_float32",
-    "erfc",
-    "erfc_float32",
-    "product_error",
-    "INVERSES",
-    "LOGARITHMS",
-    "LOGARITHMS_REST",
-    "TWO_OVER_PI",
-];
+#[must_use]
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = ["bits", "of_bits", "product_error"].map(str::to_owned).into();
+    let all = Function::all().filter_map(|it| match it.row().meaning {
+        Meaning::Formula(formula) => Some(formula),
+        Meaning::Primitive(_) => None,
+    });
+    for formula in all.chain([&POWER]) {
+        names.extend([DType::Float64, DType::Float32].map(|dtype| name(formula.name, dtype)));
+    }
+    names.extend(TABLES.map(|it| it.name.to_owned()));
+    names
+}
+
+/// What texts call a primitive of numbers: a function of Python, or of the text itself.
+#[must_use]
+pub fn primitive(op: Primitive) -> &'static str {
+    match op {
+        Primitive::Unary(UnaryPrimitive::Nearest) => "rounded",
+        Primitive::Binary(BinaryPrimitive::Minimum) => "minimum",
+        Primitive::Binary(BinaryPrimitive::Maximum) => "maximum",
+        Primitive::Binary(BinaryPrimitive::Lesser) => "minimum_c",
+        Primitive::Binary(BinaryPrimitive::Greater) => "maximum_c",
+        Primitive::Unary(
+            UnaryPrimitive::Magnitude
+            | UnaryPrimitive::SquareRoot
+            | UnaryPrimitive::Floor
+            | UnaryPrimitive::Ceiling
+            | UnaryPrimitive::Truncation
+            | UnaryPrimitive::NearestAway,
+        )
+        | Primitive::Binary(BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder)
+        | Primitive::Predicate(_) => op.name(),
+    }
+}
 
 /// What a definition is written for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,17 +94,20 @@ struct Arrays;
 
 impl Dialect for Plain {
     const ATOM: u8 = ATOM;
-    const RESERVED: &'static [&'static str] = WORDS;
+
+    fn reserved(&self) -> Vec<&'static str> {
+        reserved()
+    }
 
     fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term {
         match *op {
             Op::Param(position) | Op::SingleParam(position) => Term::new(definition.params[position], ATOM),
             Op::Constant(value) => number(value, "nan", "inf"),
-            Op::Sqrt(_) => call("sqrt", operands),
-            Op::Floor(_) => call("floor", operands),
-            Op::Nearest(_) => call("rounded", operands),
+            Op::Sqrt(_) => call(primitive(Primitive::Unary(UnaryPrimitive::SquareRoot)), operands),
+            Op::Floor(_) => call(primitive(Primitive::Unary(UnaryPrimitive::Floor)), operands),
+            Op::Nearest(_) => call(primitive(Primitive::Unary(UnaryPrimitive::Nearest)), operands),
             Op::Div(..) => call("divide", operands),
-            Op::Abs(_) => call("abs", operands),
+            Op::Abs(_) => call(primitive(Primitive::Unary(UnaryPrimitive::Magnitude)), operands),
             Op::And(..) => infix("and", AND, operands),
             Op::Or(..) => infix("or", OR, operands),
             Op::Not(_) => unequal(operands)
@@ -143,7 +134,10 @@ impl Dialect for Plain {
 
 impl Dialect for Arrays {
     const ATOM: u8 = ATOM;
-    const RESERVED: &'static [&'static str] = WORDS;
+
+    fn reserved(&self) -> Vec<&'static str> {
+        reserved()
+    }
 
     fn operation(&self, op: &Op, operands: &[Term], definition: &Definition) -> Term {
         let word = |bits: u64| format!("np.uint64({})", hex(bits));

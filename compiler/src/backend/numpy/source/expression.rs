@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 
-use super::helpers::Helper;
+use super::helpers::{Helper, of_numpy};
 use super::locals::Locals;
+use crate::backend::emit::python::formula::primitive;
 use crate::backend::emit::python::{
     self, ATOM, BIT_AND, BIT_OR, COMPARISON, SIGN, SUM, Text, beside, is_native,
 };
@@ -13,7 +14,8 @@ use crate::entity::{Handle, SideTable};
 use crate::expr::{ExprKind, Vertical};
 use crate::npir::nodes::{Access, Expr, Field, Index, Local, Scalar, Stencil};
 use crate::space::{Axis, Offset};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::math::builtins::Meaning;
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
 /// What things are called in the text.
 pub(super) struct Names {
@@ -145,7 +147,13 @@ impl Expressions<'_> {
     fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> Text {
         let dtype = left.dtype;
         match op {
-            BinaryOp::Mod => return self.remainder("mod", dtype, left, right),
+            BinaryOp::Mod => {
+                return self.primitive(
+                    Primitive::Binary(BinaryPrimitive::FlooredRemainder),
+                    dtype,
+                    &[left, right],
+                );
+            }
             BinaryOp::Pow => return self.power(left, right),
             _ => {}
         }
@@ -157,19 +165,6 @@ impl Expressions<'_> {
             BinaryOp::Or => Text::infix(left, "|", right, BIT_OR),
             op => Text::infix(left, op.symbol(), right, python::binding(op)),
         }
-    }
-
-    fn remainder(&mut self, name: &str, dtype: DType, left: &Expr, right: &Expr) -> Text {
-        let [left, right] = [left, right].map(|it| self.typed(it).text);
-        if dtype.is_float() {
-            if name == "mod_c" {
-                return Text::atom(format_args!("np.fmod({left}, {right})"));
-            }
-            self.helpers.insert(Helper::Select);
-            return Text::atom(format_args!("{name}({left}, {right})"));
-        }
-        self.helpers.insert(Helper::Integer);
-        Text::atom(format_args!("integer_{name}({left}, {right})"))
     }
 
     fn power(&mut self, base: &Expr, exponent: &Expr) -> Text {
@@ -190,42 +185,51 @@ impl Expressions<'_> {
     }
 
     fn call(&mut self, function: Function, arguments: &[Expr]) -> Text {
-        use Function as F;
         let Some(first) = arguments.first() else { return Text::atom("0.0") };
         let dtype = first.dtype;
-        let name = match function {
-            F::Mod => return self.remainder("mod", dtype, first, arguments.get(1).unwrap_or(first)),
-            F::ModC => return self.remainder("mod_c", dtype, first, arguments.get(1).unwrap_or(first)),
-            F::Abs => "np.abs".to_owned(),
-            F::Sqrt => "np.sqrt".to_owned(),
-            F::Floor | F::Ceil | F::Trunc | F::Round | F::RoundAwayFromZero if !dtype.is_float() => {
-                return self.typed(first);
+        match function.row().meaning {
+            Meaning::Primitive(op) => {
+                let operands: Vec<&Expr> = arguments.iter().collect();
+                self.primitive(op, dtype, &operands)
             }
-            F::Floor => "np.floor".to_owned(),
-            F::Ceil => "np.ceil".to_owned(),
-            F::Trunc => "np.trunc".to_owned(),
-            F::Round => "np.rint".to_owned(),
-            F::Min | F::MinC if !dtype.is_float() => "np.minimum".to_owned(),
-            F::Max | F::MaxC if !dtype.is_float() => "np.maximum".to_owned(),
-            F::Min => self.helper(Helper::Select, "minimum"),
-            F::Max => self.helper(Helper::Select, "maximum"),
-            F::MinC => self.helper(Helper::Select, "minimum_c"),
-            F::MaxC => self.helper(Helper::Select, "maximum_c"),
-            F::RoundAwayFromZero => self.helper(Helper::Select, "round_away_from_zero"),
-            F::IsNan => "np.isnan".to_owned(),
-            F::IsInf => "np.isinf".to_owned(),
-            F::IsFinite => "np.isfinite".to_owned(),
-            function => {
-                self.helper(Helper::Function(function, dtype), &format!("{function}{}", suffix(dtype)))
+            Meaning::Formula(_) => {
+                self.helpers.insert(Helper::Function(function, dtype));
+                let arguments = self.all_typed(arguments);
+                Text::atom(format_args!("{function}{}({arguments})", suffix(dtype)))
             }
-        };
-        let arguments: Vec<String> = arguments.iter().map(|it| self.typed(it).text).collect();
-        Text::atom(format_args!("{name}({})", arguments.join(", ")))
+        }
     }
 
-    fn helper(&mut self, helper: Helper, name: &str) -> String {
-        self.helpers.insert(helper);
-        name.to_owned()
+    fn all_typed<'e>(&mut self, operands: impl IntoIterator<Item = &'e Expr>) -> String {
+        operands.into_iter().map(|it| self.typed(it).text).join(", ")
+    }
+
+    fn primitive(&mut self, op: Primitive, dtype: DType, operands: &[&Expr]) -> Text {
+        let is_float = dtype.is_float();
+        let name = match op {
+            Primitive::Unary(op) if op.is_rounding() && !is_float => return self.typed(operands[0]),
+            // Without NaN, NumPy's own are ours.
+            Primitive::Binary(BinaryPrimitive::Minimum | BinaryPrimitive::Lesser) if !is_float => {
+                format!("np.{}", primitive(Primitive::Binary(BinaryPrimitive::Minimum)))
+            }
+            Primitive::Binary(BinaryPrimitive::Maximum | BinaryPrimitive::Greater) if !is_float => {
+                format!("np.{}", primitive(Primitive::Binary(BinaryPrimitive::Maximum)))
+            }
+            Primitive::Binary(BinaryPrimitive::FlooredRemainder | BinaryPrimitive::TruncatedRemainder)
+                if !is_float =>
+            {
+                self.helpers.insert(Helper::Integer);
+                format!("integer_{}", op.name())
+            }
+            Primitive::Unary(_) | Primitive::Binary(_) | Primitive::Predicate(_) => match of_numpy(op) {
+                Some(name) => format!("np.{name}"),
+                None => {
+                    self.helpers.insert(Helper::Select);
+                    primitive(op).to_owned()
+                }
+            },
+        };
+        Text::atom(format_args!("{name}({})", self.all_typed(operands.iter().copied())))
     }
 
     fn cast(&mut self, to: DType, operand: &Expr) -> Text {

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::backend::emit::python::formula::{Style, function, name, table as table_text};
+use crate::backend::emit::python::formula::{Style, function, name, primitive, table as table_text};
+use crate::types::math::POWER;
 use crate::types::math::record::Definition;
-use crate::types::{DType, Function, math};
+use crate::types::{BinaryPrimitive, DType, Function, Primitive, UnaryPrimitive};
 
 /// A part of the text. The order is one in which they can stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +15,7 @@ pub(super) enum Helper {
     Select,
     Integer,
     Bits,
-    /// A transcendental function of floats of a type.
+    /// A function that is a formula, of floats of a type.
     Function(Function, DType),
     /// `**` of floats of a type.
     Pow(DType),
@@ -23,8 +24,8 @@ pub(super) enum Helper {
 impl Helper {
     fn definition(self) -> Option<&'static Definition> {
         match self {
-            Helper::Function(function, dtype) => math::definition(function, dtype),
-            Helper::Pow(dtype) => math::power_definition(dtype),
+            Helper::Function(function, dtype) => function.definition(dtype),
+            Helper::Pow(dtype) => POWER.definition(dtype),
             _ => None,
         }
     }
@@ -45,8 +46,8 @@ impl Helper {
 /// What every text has.
 pub(super) const FIELDS: &str = include_str!("helpers/fields.py");
 
-/// The names that the helpers but the definitions, and the text around them, take.
-pub(super) const NAMES: &[&str] = &[
+/// The names that the helpers but the definitions, and the text around them, take, beside those of primitives.
+const NAMES: &[&str] = &[
     "np",
     "Along",
     "Field",
@@ -60,17 +61,41 @@ pub(super) const NAMES: &[&str] = &[
     "rj",
     "domain",
     "origin",
-    "minimum",
-    "maximum",
-    "minimum_c",
-    "maximum_c",
-    "mod",
-    "round_away_from_zero",
     "integer",
     "integer_mod",
     "integer_mod_c",
     "integer_pow",
 ];
+
+/// The names that the helpers but the definitions, and the text around them, take.
+pub(super) fn names() -> Vec<&'static str> {
+    let own = Primitive::all().filter(|it| of_numpy(*it).is_none()).map(primitive);
+    NAMES.iter().copied().chain(own).collect()
+}
+
+/// What NumPy calls a primitive of floats; the text defines those that it lacks.
+pub(super) fn of_numpy(op: Primitive) -> Option<&'static str> {
+    match op {
+        Primitive::Unary(UnaryPrimitive::Nearest) => Some("rint"),
+        Primitive::Binary(BinaryPrimitive::TruncatedRemainder) => Some("fmod"),
+        Primitive::Unary(
+            UnaryPrimitive::Magnitude
+            | UnaryPrimitive::SquareRoot
+            | UnaryPrimitive::Floor
+            | UnaryPrimitive::Ceiling
+            | UnaryPrimitive::Truncation,
+        )
+        | Primitive::Predicate(_) => Some(op.name()),
+        Primitive::Unary(UnaryPrimitive::NearestAway)
+        | Primitive::Binary(
+            BinaryPrimitive::Minimum
+            | BinaryPrimitive::Maximum
+            | BinaryPrimitive::FlooredRemainder
+            | BinaryPrimitive::Lesser
+            | BinaryPrimitive::Greater,
+        ) => None,
+    }
+}
 
 /// The texts of these and of what they need, tables in front of the functions that look something up.
 pub(super) fn texts(used: &BTreeSet<Helper>) -> Vec<String> {

@@ -45,7 +45,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(stencil: &'a Stencil) -> Self {
-        let mut taken = PythonNames::new(helpers::NAMES);
+        let mut taken = PythonNames::new(&helpers::names());
         let mut names = Names {
             fields: SideTable::default(),
             kept: SideTable::default(),

@@ -9,7 +9,7 @@ use super::super::super::visit::any;
 use super::super::Names;
 use crate::diag::Origin;
 use crate::expr::{Expr, ExprKind};
-use crate::types::{BinaryOp, DType, Function, UnaryOp, Value};
+use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, UnaryPrimitive, Value};
 
 /// Asks once for what several extrema within each other would ask.
 ///
@@ -62,12 +62,38 @@ fn trees(expr: &mut Expr<Read>, origin: &Origin, before: &mut Vec<Item>, names: 
 
 /// How many extrema of floats stand within each other, without anything between; none where a literal is NaN.
 fn n_extrema(expr: &Expr<Read>) -> usize {
-    let ExprKind::Call(Function::Min | Function::Max, arguments) = &expr.kind else { return 0 };
+    let ExprKind::Call(function, arguments) = &expr.kind else { return 0 };
+    if without_nan(*function).is_none() {
+        return 0;
+    }
     let is_nan = |it: &Expr<Read>| matches!(it.kind, ExprKind::Literal(value) if value.as_f64().is_nan());
     if !expr.dtype.is_float() || arguments.iter().any(is_nan) {
         return 0;
     }
     1 + arguments.iter().map(n_extrema).sum::<usize>()
+}
+
+/// The extremum that is the same where nothing is NaN, and does not look at that; none of what is no extremum or does not
+/// look either.
+fn without_nan(function: Function) -> Option<Function> {
+    let Some(Primitive::Binary(op)) = function.primitive() else { return None };
+    match op {
+        BinaryPrimitive::Minimum | BinaryPrimitive::Maximum => {
+            Some(Function::of_primitive(Primitive::Binary(op.of_c())))
+        }
+        BinaryPrimitive::Lesser
+        | BinaryPrimitive::Greater
+        | BinaryPrimitive::FlooredRemainder
+        | BinaryPrimitive::TruncatedRemainder => None,
+    }
+}
+
+/// Whether it hands NaN on, as sums and products do.
+fn is_arithmetic(function: Function) -> bool {
+    matches!(
+        function.primitive(),
+        Some(Primitive::Unary(UnaryPrimitive::Magnitude | UnaryPrimitive::SquareRoot))
+    )
 }
 
 /// Makes extrema that do not look at NaN of those at the top of an expression, and names of what they are taken of.
@@ -80,8 +106,9 @@ fn leaves(
 ) {
     if n_extrema(expr) > 0
         && let ExprKind::Call(function, arguments) = &mut expr.kind
+        && let Some(plain) = without_nan(*function)
     {
-        *function = if *function == Function::Min { Function::MinC } else { Function::MaxC };
+        *function = plain;
         arguments.iter_mut().for_each(|it| leaves(it, found, origin, before, names));
         return;
     }
@@ -154,7 +181,7 @@ fn hands_on(expr: &Expr<Read>, input: &Expr<Read>, before: &[Item]) -> bool {
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div, one, other) => {
                 hands_on(one, input, before) || hands_on(other, input, before)
             }
-            ExprKind::Call(Function::Abs | Function::Sqrt, of) => {
+            ExprKind::Call(function, of) if is_arithmetic(*function) => {
                 of.iter().any(|it| hands_on(it, input, before))
             }
             _ => false,
