@@ -4,7 +4,7 @@ use super::bindings::Build;
 use super::constants::Constant;
 use super::evaluate::{self, Environment};
 use super::given::handed;
-use super::modules::{FunctionInfo, Names};
+use super::modules::{FunctionId, Names};
 use super::syntax::{Expr, ExprKind, Ident, Keyword};
 use crate::diag::{FileId, Similar, Span, similar};
 
@@ -119,8 +119,9 @@ pub struct Unknown<'p> {
 
 /// The unknown arguments of a stencil's decorators and of the calls that are handed it, in order of the text.
 #[must_use]
-pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionInfo<'p>) -> Vec<Unknown<'p>> {
-    let decorators = stencil.def.decorators.iter().map(|call| Build { scope: stencil.scope, call });
+pub fn unknown<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Unknown<'p>> {
+    let info = names.function(stencil);
+    let decorators = info.def.decorators.iter().map(|call| Build { scope: info.scope, call });
     let mut found = Vec::new();
     for (maker, keywords) in decorators.chain(handed(names, stencil)).flat_map(|it| made(names, it)) {
         let given = || keywords.iter().filter_map(|it| it.name.as_ref());

@@ -57,7 +57,7 @@ pub fn of(program: &Program, names: &Names<'_>, stencil: Option<&str>) -> Vec<Ex
     let stencils = names.functions(main).filter(|(_, it)| is_meant(it)).map(|(id, _)| id);
     let mut reached: BTreeSet<FunctionId> = stencils.collect();
     let mut waiting: Vec<FunctionId> = reached.iter().copied().collect();
-    let told = waiting.last().map(|&it| given::of(names, names.function(it)).externals).unwrap_or_default();
+    let told = waiting.last().map(|&it| given::of(names, it).externals).unwrap_or_default();
     while let Some(id) = waiting.pop() {
         let info = names.function(id);
         let mut given = Vec::new();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::bindings::Build;
 use super::constants::{Constant, ElementType, FieldType};
 use super::evaluate::{self, Environment};
-use super::modules::{FunctionInfo, Names};
+use super::modules::{FunctionId, Names};
 use super::syntax::{Expr, ExprKind, Keyword};
 use crate::config::{Config, External};
 use crate::types::DType;
@@ -27,10 +27,11 @@ pub struct Given {
 
 /// What the decorators of a stencil, then the calls in its file, tell; what is told first holds.
 #[must_use]
-pub fn of(names: &Names<'_>, stencil: FunctionInfo<'_>) -> Given {
+pub fn of(names: &Names<'_>, stencil: FunctionId) -> Given {
     let mut given = Given::default();
-    let environment = Environment::module(stencil.scope, stencil.def.span.start);
-    for decorator in &stencil.def.decorators {
+    let info = names.function(stencil);
+    let environment = Environment::module(info.scope, info.def.span.start);
+    for decorator in &info.def.decorators {
         if let ExprKind::Call { keywords, .. } = &decorator.kind {
             given.take(names, &environment, keywords);
         }
@@ -48,20 +49,20 @@ pub fn of(names: &Names<'_>, stencil: FunctionInfo<'_>) -> Given {
 }
 
 /// The calls of its file that are handed a stencil, in order of the text.
-pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionInfo<'_>) -> Vec<Build<'p>> {
+pub(super) fn handed<'p>(names: &Names<'p>, stencil: FunctionId) -> Vec<Build<'p>> {
     let is_handed = |Build { scope, call }: &&Build<'p>| {
         let ExprKind::Call { args, keywords, .. } = &call.kind else { return false };
         let environment = Environment::module(*scope, call.span.start);
         let is_stencil = |it: &Expr| match it.as_dotted() {
             Some(_) => match evaluate::expression(names, &environment, it) {
-                Ok(Constant::Function(id)) => std::ptr::eq(names.function(id).def, stencil.def),
+                Ok(Constant::Function(id)) => id == stencil,
                 _ => false,
             },
             None => false,
         };
         args.iter().chain(keywords.iter().map(|it| &it.value)).any(is_stencil)
     };
-    names.builds(stencil.def.span.file).iter().filter(is_handed).copied().collect()
+    names.builds(stencil.file).iter().filter(is_handed).copied().collect()
 }
 
 impl Given {

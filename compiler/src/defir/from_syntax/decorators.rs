@@ -8,16 +8,16 @@ use crate::frontend::builtins::is_language_module;
 use crate::frontend::constants::Constant;
 use crate::frontend::decorators::{STENCIL, callee, slip};
 use crate::frontend::evaluate::{self, Environment};
-use crate::frontend::modules::FunctionInfo;
+use crate::frontend::modules::{FunctionId, FunctionInfo};
 use crate::frontend::syntax::{Expr, ExprKind, Stmt, StmtKind};
 
 impl<'p> Builder<'_, 'p> {
     /// Tells misspelt decorators and arguments that nothing takes.
-    pub(super) fn check_making(&mut self, stencil: FunctionInfo<'p>) {
+    pub(super) fn check_making(&mut self, id: FunctionId, stencil: FunctionInfo<'p>) {
         for decorator in &stencil.def.decorators {
             self.check_decorator(stencil, decorator);
         }
-        for Unknown { maker, name, similar } in arguments::unknown(self.names, stencil) {
+        for Unknown { maker, name, similar } in arguments::unknown(self.names, id) {
             let known: Vec<&str> = maker.listed().collect();
             self.report(warnings::unknown_argument(
                 maker.name,

@@ -67,7 +67,7 @@ pub fn build(
 ) -> Option<Stencil> {
     let (id, function) = choose(program, names, stencil, diagnostics)?;
     let mut found = Diagnostics::default();
-    let given = given::of(names, function);
+    let given = given::of(names, id);
     let config = given.complete(names.config);
     let mut builder = Builder::new(names, &config, &given, &mut found);
     builder.stencil(id, function);
@@ -242,7 +242,7 @@ impl<'b, 'p> Builder<'b, 'p> {
         self.stencil.span = def.name.span;
         let body = self.body(id, function);
         self.frames.push(Frame::of_body(function, body, Vec::new(), None));
-        self.check_making(function);
+        self.check_making(id, function);
         self.signature(def);
         self.import_externals(&def.body);
         if !self.lacks_computation(function) {
