@@ -5,7 +5,10 @@
 use std::cell::RefCell;
 
 use ruff_python_ast as py;
-use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
+use ruff_python_parser::{
+    InterpolatedStringErrorType, LexicalErrorType, Mode, ParseErrorType, ParseOptions, Parsed,
+    parse_unchecked,
+};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::decorators;
@@ -16,7 +19,7 @@ use super::syntax::{
     Param, Sign, Stmt, StmtKind, WithItem,
 };
 use super::tokens::{TokenKind, listed};
-use crate::diag::catalog::syntax as catalog;
+use crate::diag::catalog::syntax::{self as catalog, SyntaxFault};
 use crate::diag::{Diagnostic, Diagnostics, FileId, Span};
 
 /// The statements of one file, as far as they could be understood.
@@ -69,7 +72,7 @@ fn parsed(text: &str) -> Option<Parsed<py::ModModule>> {
 fn read(text: &str) -> Reading {
     // What was added to a text may nest too deeply.
     if limits::too_deep(FileId(0), text).is_some() {
-        let fault = Fault { range: 0..0, message: String::new() };
+        let fault = Fault { range: 0..0, kind: SyntaxFault::Other, message: String::new() };
         return Reading { faults: vec![fault; usize::from(u16::MAX)], ..Reading::default() };
     }
     let Some(parsed) = parsed(text) else { return Reading::default() };
@@ -78,6 +81,7 @@ fn read(text: &str) -> Reading {
         .iter()
         .map(|it| Fault {
             range: it.location.start().to_u32()..it.location.end().to_u32(),
+            kind: kind(&it.error),
             message: it.error.to_string(),
         })
         .collect();
@@ -85,6 +89,32 @@ fn read(text: &str) -> Reading {
     let tokens = listed(text, parsed.tokens());
     let ends = tokens.iter().filter(|it| it.kind == TokenKind::Newline).map(|it| it.start..it.end).collect();
     Reading { tokens, ends, faults }
+}
+
+/// What the parser stumbles over.
+fn kind(error: &ParseErrorType) -> SyntaxFault {
+    use InterpolatedStringErrorType::{UnterminatedString, UnterminatedTripleQuotedString};
+    match error {
+        ParseErrorType::UnexpectedIndentation => SyntaxFault::IndentedLine,
+        ParseErrorType::Lexical(LexicalErrorType::IndentationError) => SyntaxFault::Indentation,
+        // These have no kinds of their own.
+        ParseErrorType::OtherError(sentence) if sentence.starts_with("Expected an indented block") => {
+            SyntaxFault::Indentation
+        }
+        ParseErrorType::OtherError(sentence) if sentence.starts_with("Missing closing") => {
+            SyntaxFault::Unclosed
+        }
+        ParseErrorType::Lexical(
+            LexicalErrorType::UnclosedStringError
+            | LexicalErrorType::FStringError(UnterminatedString | UnterminatedTripleQuotedString)
+            | LexicalErrorType::TStringError(UnterminatedString | UnterminatedTripleQuotedString),
+        )
+        | ParseErrorType::FStringError(UnterminatedString | UnterminatedTripleQuotedString)
+        | ParseErrorType::TStringError(UnterminatedString | UnterminatedTripleQuotedString) => {
+            SyntaxFault::Unclosed
+        }
+        _ => SyntaxFault::Other,
+    }
 }
 
 /// Bytes that are no UTF-8 are NULs of the text (`Project::text_of`), which Python takes nowhere.

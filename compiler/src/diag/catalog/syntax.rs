@@ -7,16 +7,30 @@ use crate::diag::{Code, Diagnostic, FileId, Span, TextEdit};
 /// What could be understood is still compiled, so that all errors show at once.
 pub const SYNTAX: Code = Code("E00");
 
+/// What a fault of the syntax is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyntaxFault {
+    /// A line is indented more than its block.
+    IndentedLine,
+    /// A block is not indented, or not as the lines above.
+    Indentation,
+    /// A string does not end.
+    Unclosed,
+    Other,
+}
+
 /// `message` is the parser's own sentence.
-pub fn syntax_error(message: &str, span: Span) -> Diagnostic {
+pub fn syntax_error(fault: SyntaxFault, message: &str, span: Span) -> Diagnostic {
     let mut letters = message.trim_end_matches('.').chars();
     let message = letters.next().map_or_else(String::new, |it| it.to_lowercase().chain(letters).collect());
-    let help = if message.contains("indent") {
-        "indent the lines of a block equally, with spaces"
-    } else if message.contains("unterminated") || message.contains("missing closing") {
-        "close what was opened"
-    } else {
-        "the text up to here is read as Python 3.12; look at this place and just before it"
+    let help = match fault {
+        SyntaxFault::IndentedLine | SyntaxFault::Indentation => {
+            "indent the lines of a block equally, with spaces"
+        }
+        SyntaxFault::Unclosed => "close what was opened",
+        SyntaxFault::Other => {
+            "the text up to here is read as Python 3.12; look at this place and just before it"
+        }
     };
     Diagnostic::error(SYNTAX, message, span, "here").help(help)
 }

@@ -22,7 +22,7 @@ pub(super) use self::text::Copy;
 
 use self::text::Change;
 use super::tokens::{Token, TokenKind};
-use crate::diag::catalog::syntax as catalog;
+use crate::diag::catalog::syntax::{self as catalog, SyntaxFault};
 use crate::diag::mend::mend;
 use crate::diag::{Diagnostic, FileId, Fix, Span, TextEdit};
 
@@ -53,6 +53,7 @@ pub(super) struct Reading {
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) range: Range<u32>,
+    pub(super) kind: SyntaxFault,
     pub(super) message: String,
 }
 
@@ -306,7 +307,7 @@ impl Work<'_, '_> {
                 self.repaired.copy.text.get(it.end as usize..fault.range.start.max(it.end) as usize)
             });
             let is_block =
-                fault.message == "Unexpected indentation" && between.is_some_and(|it| it.trim().is_empty());
+                fault.kind == SyntaxFault::IndentedLine && between.is_some_and(|it| it.trim().is_empty());
             if is_told || is_block {
                 continue;
             }
@@ -317,7 +318,7 @@ impl Work<'_, '_> {
                 let unknown = self.unknown_at(&fault.range);
                 self.repaired.told.push(match unknown {
                     Some(it) => catalog::unknown_character(it, span),
-                    None => catalog::syntax_error(&fault.message, span),
+                    None => catalog::syntax_error(fault.kind, &fault.message, span),
                 });
             }
             broken.push(line);
