@@ -16,7 +16,7 @@ use isobar_compiler::oir::nodes::Stencil;
 use isobar_compiler::pipeline::{Bound, Compilation, NoHook, route};
 use isobar_compiler::space::{Domain, LoopOrder};
 use isobar_compiler::types::Value;
-use isobar_runner::executors::Backend;
+use isobar_runner::backends::Backend;
 use isobar_runtime::executable::OwnedSetting;
 use isobar_runtime::executors::rayon::Rayon;
 use isobar_runtime::{Arguments, Buffer, Executable};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use isobar_runner::executors::Backend;
+use isobar_runner::backends::Backend;
 use isobar_tests::native::Workplace;
 use isobar_tests::shared::{HeldShared, hold_shared};
 
@@ -12,7 +12,7 @@ fn generated_stencils_with_one_array_for_several_parameters_mean_the_same_everyw
     let workplace = Workplace::new(&folder).expect("a folder of the build");
     let mut all = HeldShared::default();
     for seed in 0..120 {
-        let held = hold_shared(seed, Backend::Rayon, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
+        let held = hold_shared(seed, Backend::RAYON, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
         all.runs += held.runs;
         all.by_memory += held.by_memory;
         all.refused += held.refused;

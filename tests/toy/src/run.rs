@@ -11,10 +11,11 @@ use isobar_compiler::equivalence::run::{Options, Stop};
 use isobar_compiler::loops::nodes::{Program, Storage};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::events::Sink;
-use isobar_runner::backends::{Executor, Failure, Prepared, Progress, Setting};
+use isobar_runtime::events::Sink;
+use isobar_runtime::executors::{Caller, Code, Executor, Failure, Prepared, Progress, Setting};
 
 /// What makes a stencil ready: there is nothing to make.
+#[derive(Debug)]
 pub(crate) struct Toy;
 
 /// An element with what tells whether it was written; and as much again beyond the domain.
@@ -33,34 +34,47 @@ impl Executor for Toy {
         u64::try_from(domain.points()).ok()?.checked_mul(ELEMENT_BYTES)?.checked_mul(temporaries)
     }
 
-    fn prepare<'a>(
+    fn prepare(
         &self,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         _setting: Setting<'_>,
         _sink: Sink<'_>,
-    ) -> Result<Box<dyn Prepared + 'a>, Failure> {
+    ) -> Result<Prepared, Failure> {
         let missing = || Failure::Machine("there are no loops to run".to_owned());
         let levels = &compilation.levels;
-        let program = levels.loops.as_ref().filter(|_| levels.is_whole).ok_or_else(missing)?;
-        let order = &levels.sdfg.as_ref().ok_or_else(missing)?.order;
+        let program = levels.loops.as_ref().filter(|_| levels.is_whole).ok_or_else(missing)?.clone();
+        let order = levels.sdfg.as_ref().ok_or_else(missing)?.order.clone();
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let params = signature.params.iter().map(|it| it.name.as_str()).collect();
-        let progress = Arc::new(Progress::default());
-        progress.total.store(1, Ordering::Relaxed);
-        Ok(Box::new(Ready { program, order, params, progress }))
+        let params = signature.params.iter().map(|it| it.name.clone()).collect();
+        Ok(Prepared::of(Arc::new(Loops { program, order, params })))
     }
 }
 
-struct Ready<'a> {
-    program: &'a Program,
-    order: &'a ProgramOrder,
-    params: Vec<&'a str>,
+/// What all who call it share.
+struct Loops {
+    program: Program,
+    order: ProgramOrder,
+    params: Vec<String>,
+}
+
+impl Code for Loops {
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        let progress = Arc::new(Progress::default());
+        progress.total.store(1, Ordering::Relaxed);
+        Box::new(OfCaller { loops: self, progress })
+    }
+}
+
+struct OfCaller {
+    loops: Arc<Loops>,
     progress: Arc<Progress>,
 }
 
-impl Prepared for Ready<'_> {
+impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        let ran = loops::run(self.program, &self.params, self.order, launch, &Options::default());
+        let Loops { program, order, params } = &*self.loops;
+        let params: Vec<&str> = params.iter().map(String::as_str).collect();
+        let ran = loops::run(program, &params, order, launch, &Options::default());
         self.progress.done.store(1, Ordering::Relaxed);
         ran.map(drop).map_err(|stop| match stop {
             Stop::Trap(Trap { message, origin, cell }) => {
