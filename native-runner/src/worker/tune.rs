@@ -269,7 +269,7 @@ impl Trial<'_> {
     }
 
     /// Makes a schedule ready, and calls it once with the arrays as they were given.
-    fn called_once<'e>(&mut self, entry: &'e Entry, sink: Sink<'_>) -> Result<Prepared, Failure> {
+    fn called_once(&mut self, entry: &Entry, sink: Sink<'_>) -> Result<Prepared, Failure> {
         // Each has a folder: of two libraries with one path only the first would be loaded. Most are for nobody, and
         // so for no cache.
         let temporary = self.order.temporary.join(format!("candidate-{}", self.n_made));

@@ -73,10 +73,10 @@ struct Ready {
 }
 
 impl Ready {
-    fn prepare<'a>(
+    fn prepare(
         &self,
         backend: Backend,
-        compilation: &'a Compilation,
+        compilation: &Compilation,
         threads: u32,
         sink: Sink<'_>,
     ) -> Result<Prepared> {
