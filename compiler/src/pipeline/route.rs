@@ -13,7 +13,8 @@ use crate::inputs::{self, Keep};
 use crate::oir::analysis::program_order;
 use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
 use crate::project::Project;
-use crate::schedule::document::{Applied, Open, Pin};
+use crate::schedule::document::{Applied, Open};
+use crate::schedule::step::Pin;
 use crate::target::Target;
 use crate::{defir, gtir, loops, oir, schedule, sdfg, tree};
 

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::pass::MachineModel;
-use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Node, Order, Tree};
 use crate::schedule::passes::{
     contract_temporaries, fuse_in_tiles, meet_in_domain, merge_loops, peel_regions, sink_sequential_levels,
 };
-use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::step::{LoopRef, Pin, Ranges, Step};
 use crate::schedule::transform::Path;
-use crate::schedule::transform::merge::Ranges;
 use crate::space::{Axis, names};
 
 /// Something else to do than what the passes do: what stands before them, and what of them is left out.

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::nodes::{Node, Tree};
-use super::step::{Step, parse as parse_step};
+use super::step::{Pin, Step, parse as parse_step};
 use super::transform::Refusal;
 use crate::diag::{FileId, StmtId};
 
@@ -44,27 +44,6 @@ pub enum Open {
     Graph,
     /// Loops too.
     All,
-}
-
-/// What passes leave as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pin {
-    /// The loops around a statement do not continue those before them.
-    Apart(StmtId),
-    /// The loops around a statement are not tiled.
-    Whole(StmtId),
-    /// The regions in the loops around a statement stay tests.
-    Guarded(StmtId),
-}
-
-impl Pin {
-    /// The statement.
-    #[must_use]
-    pub fn stmt(self) -> StmtId {
-        match self {
-            Pin::Apart(stmt) | Pin::Whole(stmt) | Pin::Guarded(stmt) => stmt,
-        }
-    }
 }
 
 /// A line that cannot be read.

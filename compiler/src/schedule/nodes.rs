@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::document::Pin;
-use super::step::Step;
+use super::step::{Pin, Step};
 use crate::diag::{Origin, Span};
 use crate::entity::{Arena, Handle, Spelled};
 use crate::expr;

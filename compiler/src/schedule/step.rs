@@ -1,15 +1,12 @@
-//! One step of a schedule: a transformation and the loops it is about, as it is written in a document.
+//! One step of a schedule: a transformation and the loops it is about, as it is written in a document; and what passes
+//! leave as it is.
 
 use std::fmt;
 
-use super::nodes::{Container, Loop, Placement, Tree};
-use super::transform::merge::Ranges;
-use super::transform::{
-    Path, Refusal, contract, copy, distribute, merge, peel, placement, roll, split, swap, tile, unit,
-};
+use super::nodes::{Loop, Placement, Tree};
+use super::transform::refusal::Refusal;
+use super::visit::place::Path;
 use crate::diag::StmtId;
-use crate::entity::Handle;
-use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::space::{Affine, Axis, Symbol};
 
 /// A loop, by its variable and a statement inside: `k@s3`, and `k@s3#2` where the statement stands in several.
@@ -19,6 +16,17 @@ pub struct LoopRef {
     pub stmt: StmtId,
     /// Counted from 1, in the order of the text.
     pub copy: usize,
+}
+
+/// What becomes of loops whose ranges differ when they are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranges {
+    /// They stay apart.
+    Equal,
+    /// The merged loop has all iterations, and each body is limited to its own.
+    Limited,
+    /// The merged loop has the positions of the compute domain; those beside it stay loops of their own, before it.
+    Domain,
 }
 
 /// What is done to a tree.
@@ -46,6 +54,27 @@ pub enum Step {
     Contract { container: String, owner: LoopRef },
     /// Who carries out the loop.
     Place(Placement, LoopRef),
+}
+
+/// What passes leave as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pin {
+    /// The loops around a statement do not continue those before them.
+    Apart(StmtId),
+    /// The loops around a statement are not tiled.
+    Whole(StmtId),
+    /// The regions in the loops around a statement stay tests.
+    Guarded(StmtId),
+}
+
+impl Pin {
+    /// The statement.
+    #[must_use]
+    pub fn stmt(self) -> StmtId {
+        match self {
+            Pin::Apart(stmt) | Pin::Whole(stmt) | Pin::Guarded(stmt) => stmt,
+        }
+    }
 }
 
 impl LoopRef {
@@ -92,85 +121,6 @@ fn holds(it: &Loop, stmt: StmtId) -> bool {
         child.walk(&mut |it| is_held |= it.origin().is_some_and(|it| it.stmt == stmt));
     }
     is_held
-}
-
-impl Step {
-    /// Carries out the step, and keeps it in the tree.
-    ///
-    /// # Errors
-    ///
-    /// The reason why it would change the meaning, or what of it there is not; the tree is as it was.
-    pub fn apply(self, tree: &mut Tree) -> Result<(), Refusal> {
-        match &self {
-            Step::Merge { first, second, ranges } => {
-                let path = first.find(tree)?;
-                let behind = second.find(tree)?;
-                if next_to(&path) != behind {
-                    return Err(Refusal::new(format!("{second} does not stand right behind {first}")));
-                }
-                merge::merge(tree, &path, *ranges)?;
-            }
-            Step::Swap(outer) => swap::swap(tree, &outer.find(tree)?)?,
-            Step::Distribute { at, before } => {
-                let path = at.find(tree)?;
-                let inner = before.find(tree)?;
-                match inner.strip_prefix(path.as_slice()) {
-                    Some([cut, ..]) => distribute::distribute(tree, &path, *cut)?,
-                    _ => return Err(Refusal::new(format!("{before} does not stand in {at}"))),
-                }
-            }
-            Step::Split { at, position } => split::split(tree, &at.find(tree)?, position)?,
-            Step::Peel(at) => peel::peel_regions(tree, &at.find(tree)?)?,
-            Step::Drop(at) => unit::drop_unit_loop(tree, &at.find(tree)?)?,
-            Step::Tile { axis, size, first, last } => {
-                let (outer, nodes) = neighbours(tree, first, last)?;
-                let counts = Accesses::of(&tree.children).counts();
-                tile::tile(tree, &outer, nodes, *axis, *size, &counts)?;
-            }
-            Step::Roll { axis, first, last } => {
-                let (outer, nodes) = neighbours(tree, first, last)?;
-                roll::roll(tree, &outer, nodes, *axis)?;
-            }
-            Step::Copy { container, owner } => {
-                let (path, found) = (owner.find(tree)?, named(tree, container)?);
-                copy::copy_results(tree, &path, found)?;
-            }
-            Step::Contract { container, owner } => {
-                let (path, found) = (owner.find(tree)?, named(tree, container)?);
-                contract::contract(tree, &path, found, AccessPaths::of(tree).paths(found))?;
-            }
-            Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
-        }
-        tree.steps.push(self);
-        Ok(())
-    }
-}
-
-fn named(tree: &Tree, container: &str) -> Result<Handle<Container>, Refusal> {
-    let found = tree.containers.find(|it| it.name == *container);
-    found.ok_or_else(|| Refusal::new(format!("there is no `{container}`")))
-}
-
-/// The block that holds two loops and those between, the place of the first, and how many they are.
-fn neighbours(tree: &Tree, first: &LoopRef, last: &LoopRef) -> Result<(Path, (usize, usize)), Refusal> {
-    let (path, end) = (first.find(tree)?, last.find(tree)?);
-    let neighbours = path.split_last().zip(end.split_last());
-    let Some(((&from, outer), (&to, _))) = neighbours.filter(|(one, other)| one.1 == other.1) else {
-        return Err(Refusal::new(format!("{first} and {last} are no neighbours")));
-    };
-    if to < from {
-        return Err(Refusal::new(format!("{last} stands before {first}")));
-    }
-    Ok((outer.to_vec(), (from, to - from + 1)))
-}
-
-/// The place right behind.
-fn next_to(path: &Path) -> Path {
-    let mut next = path.clone();
-    if let Some(last) = next.last_mut() {
-        *last += 1;
-    }
-    next
 }
 
 impl fmt::Display for LoopRef {

@@ -34,13 +34,6 @@ pub(super) const KNOWN: &[Known] = &[
             scopes are not apart yet",
     },
     Known {
-        folder: "compiler",
-        rooms: &["schedule"],
-        n_files: 20,
-        reason: "a node of the tree holds the transformations that are pinned to it (`step`), and each of them \
-            changes nodes; `step` moves up",
-    },
-    Known {
         folder: "codegen",
         rooms: &["host", "translate", "wide"],
         n_files: 0,

@@ -8,9 +8,8 @@ use crate::schedule::analysis::accesses::{Accesses, Counts};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
-use crate::schedule::document::Pin;
 use crate::schedule::nodes::{ContainerKind, Loop, Node, Order, Tree};
-use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::step::{LoopRef, Pin, Step};
 use crate::schedule::transform::roll::{self, roll, rolled};
 use crate::schedule::transform::tile::{Tiling, limited, plan, tile};
 use crate::schedule::transform::{Path, Refusal};

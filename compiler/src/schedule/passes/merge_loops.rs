@@ -2,10 +2,9 @@
 
 use super::{PassCx, named};
 use crate::schedule::analysis::summary::Summary;
-use crate::schedule::document::Pin;
 use crate::schedule::nodes::{Loop, Node, Tree};
-use crate::schedule::step::Step;
-use crate::schedule::transform::merge::{Ranges, common_order, join, may_follow, summary};
+use crate::schedule::step::{Pin, Ranges, Step};
+use crate::schedule::transform::merge::{common_order, join, may_follow, summary};
 use crate::schedule::transform::{Path, Refusal};
 
 pub const NAME: &str = "schedule/merge-loops";

@@ -5,19 +5,9 @@ use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::summary::Summary;
 use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree, Where};
+use crate::schedule::step::Ranges;
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Size, Symbol};
-
-/// What becomes of loops whose ranges differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ranges {
-    /// They stay apart.
-    Equal,
-    /// The merged loop has all iterations, and each body is limited to its own.
-    Limited,
-    /// The merged loop has the positions of the compute domain; those beside it stay loops of their own, before it.
-    Domain,
-}
 
 /// Merges the loop behind the one at `first` into that one.
 ///

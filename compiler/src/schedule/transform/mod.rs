@@ -18,6 +18,8 @@ pub mod contract;
 
 pub mod placement;
 
+mod apply;
+
 pub use super::visit::place::Path;
 pub use refusal::Refusal;
 

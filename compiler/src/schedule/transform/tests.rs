@@ -2,12 +2,13 @@
 
 use expect_test::{Expect, expect};
 
-use super::merge::{Ranges, merge};
+use super::merge::merge;
 use super::{Path, Refusal, contract, copy, distribute, peel, placement, roll, split, swap, tile, unit};
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Node, Placement, Tree};
 use crate::schedule::parse::parse;
 use crate::schedule::print::listing;
+use crate::schedule::step::Ranges;
 use crate::schedule::validate::validate;
 use crate::space::{Affine, Axis, Symbol};
 
