@@ -3,34 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::arguments::Maker;
 use super::constants::Evaluated;
-use super::given::may_build;
+use super::ids::{ClassId, FunctionId, ScopeId};
+use super::makers::{Maker, may_build};
 use super::parametrized::{FirstValue, first_values};
 use super::program::is_stencil;
 use super::syntax::{Alias, ClassDef, Expr, ExprKind, FunctionDef, Keyword, Operator, Stmt, StmtKind};
 use crate::diag::{FileId, Span};
-
-/// A function of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId {
-    pub file: FileId,
-    pub(super) index: u32,
-}
-
-/// A class of the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClassId {
-    pub file: FileId,
-    pub(super) index: u32,
-}
-
-/// The names that one body binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ScopeId {
-    pub file: FileId,
-    pub(super) index: u32,
-}
 
 /// A function with the place whose names it sees.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::bindings::{ClassId, ClassInfo};
+use super::bindings::ClassInfo;
 use super::constants::{Constant, Evaluated, Opaque};
 use super::evaluate::Environment;
+use super::ids::ClassId;
 use super::modules::{EnumFault, Names};
 use super::syntax::{ClassDef, Expr, ExprKind, FunctionDef, StmtKind};
 use crate::diag::{FileId, Span};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::modules::{ClassId, FunctionId};
+use super::ids::{ClassId, FunctionId};
 use crate::diag::{FileId, Span};
 use crate::space::{Axis, AxisSet};
 use crate::types::{DType, Value};

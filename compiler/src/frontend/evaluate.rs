@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::constants::{AxisPosition, Constant, ElementType, Evaluated, Opaque};
 use super::modules::{Names, ScopeId};
-use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign};
+use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Operator, Sign, arguments};
 use super::{field_types, parse};
 use crate::diag::Span;
 use crate::space::Axis;
@@ -316,19 +316,6 @@ impl Evaluator<'_, '_> {
             _ => Err(fail("a call cannot be computed without running the file".to_owned())),
         }
     }
-}
-
-/// The arguments of a call by the names of the parameters, where they have one.
-pub(super) fn arguments<'a, const N: usize>(
-    params: [&str; N],
-    args: &'a [Expr],
-    keywords: &'a [Keyword],
-) -> [Option<&'a Expr>; N] {
-    let mut by_position = args.iter();
-    params.map(|param| {
-        let is_named = |it: &&Keyword| it.name.as_ref().is_some_and(|it| it.name == param);
-        by_position.next().or_else(|| keywords.iter().find(is_named).map(|it| &it.value))
-    })
 }
 
 /// The type that a string annotation or an entry of `dtypes` means.

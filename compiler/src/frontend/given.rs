@@ -6,14 +6,13 @@ use std::collections::BTreeMap;
 use super::bindings::Build;
 use super::constants::{Constant, ElementType, FieldType};
 use super::evaluate::{self, Environment};
+use super::makers::MEANT;
 use super::modules::{FunctionId, Names};
 use super::syntax::{Expr, ExprKind, Keyword};
 use crate::config::{Config, External};
 use crate::types::DType;
 
 /// The arguments that tell something.
-const OPTIONS: [&str; 4] = ["externals", "dtypes", "literal_int_precision", "literal_float_precision"];
-
 /// What stands in for what nobody else gave.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
@@ -69,7 +68,7 @@ impl Given {
     fn take(&mut self, names: &Names<'_>, environment: &Environment<'_>, keywords: &[Keyword]) {
         for Keyword { name, value, .. } in keywords {
             let Some(name) = name else { continue };
-            if !OPTIONS.contains(&&*name.name) {
+            if !MEANT.contains(&&*name.name) {
                 continue;
             }
             match (&*name.name, evaluate::expression(names, environment, value)) {
@@ -154,9 +153,4 @@ pub fn as_external(names: &Names<'_>, value: &Constant) -> Option<External> {
         }
         _ => return None,
     })
-}
-
-/// Whether a call may tell how a stencil is built.
-pub(super) fn may_build(keywords: &[Keyword]) -> bool {
-    keywords.iter().any(|it| it.name.as_ref().is_some_and(|it| OPTIONS.contains(&&*it.name)))
 }

@@ -8,13 +8,14 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use super::bindings::FunctionInfo;
 use super::bindings::{Binding, Bound, Build, ClassInfo, FileNames, Memo, Registration, Scope};
-pub use super::bindings::{ClassId, FunctionId, FunctionInfo, ScopeId};
 use super::builtins;
 use super::classes::is_decorated;
 use super::constants::{Constant, ElementType, Evaluated, Opaque};
 use super::evaluate::{self, Environment};
 use super::field_types;
+pub use super::ids::{ClassId, FunctionId, ScopeId};
 use super::program::{Program, SourceFile};
 use super::syntax::Expr;
 use crate::config::{Config, External};
@@ -494,8 +495,9 @@ impl<'p> Names<'p> {
             files.flat_map(|(file, _)| &self.of_file(file).bundles)
         {
             let environment = Environment::module(*scope, span.start);
-            let [given, sizes, element] = evaluate::arguments(["name", "data_dims", "dtype"], args, keywords)
-                .map(|it| it.map(|it| self.unnamed(&environment, it)));
+            let [given, sizes, element] =
+                super::syntax::arguments(["name", "data_dims", "dtype"], args, keywords)
+                    .map(|it| it.map(|it| self.unnamed(&environment, it)));
             let (Some(Ok(Constant::Str(given))), Some(sizes)) = (given, sizes) else { continue };
             if given != *name {
                 continue;

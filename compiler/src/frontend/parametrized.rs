@@ -2,8 +2,7 @@
 //!
 //! A stencil that a test defines sees the parameters of the test. As a page shows one stencil, the first row is meant.
 
-use super::evaluate;
-use super::syntax::{Expr, ExprKind, FunctionDef};
+use super::syntax::{self, Expr, ExprKind, FunctionDef};
 
 /// What a parameter is in the first row.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +20,7 @@ pub(super) fn first_values(function: &FunctionDef) -> Vec<(&str, FirstValue<'_>)
         if !is_called(function, "parametrize") {
             continue;
         }
-        let [names, rows] = evaluate::arguments(["argnames", "argvalues"], args, keywords);
+        let [names, rows] = syntax::arguments(["argnames", "argvalues"], args, keywords);
         let (Some(names), Some(row)) = (names.map(split), rows.and_then(first_row)) else { continue };
         match (&names[..], row) {
             ([name], Row { value, is_counted: false }) => found.push((*name, FirstValue::Whole(value))),

@@ -379,3 +379,16 @@ impl Comparison {
         }
     }
 }
+
+/// The arguments of a call by the names of the parameters, where they have one.
+pub(super) fn arguments<'a, const N: usize>(
+    params: [&str; N],
+    args: &'a [Expr],
+    keywords: &'a [Keyword],
+) -> [Option<&'a Expr>; N] {
+    let mut by_position = args.iter();
+    params.map(|param| {
+        let is_named = |it: &&Keyword| it.name.as_ref().is_some_and(|it| it.name == param);
+        by_position.next().or_else(|| keywords.iter().find(is_named).map(|it| &it.value))
+    })
+}
