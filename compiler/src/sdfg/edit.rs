@@ -113,20 +113,18 @@ impl State {
         }
     }
 
-    /// Drops edges to connectors of maps that lead nowhere, and from those that come from nowhere.
+    /// Drops edges that move into a map what nothing in it reads, and out of one what nothing in it writes.
     fn close_connectors(&mut self) {
-        let pair = |name: &str, from: &str, to: &str| name.strip_prefix(from).map(|it| format!("{to}{it}"));
-        let leads_on = |edge: &Edge| match (&self.nodes[edge.target].kind, &edge.target_connector) {
-            (NodeKind::MapEntry(_), Some(name)) => {
-                let other = pair(name, "IN_", "OUT_");
-                self.edges_out_of(edge.target).any(|it| it.source_connector == other)
+        let moves = |edge: &Edge, data| edge.memlet.as_ref().is_some_and(|it| it.data == data);
+        let leads_on = |edge: &Edge| match (&self.nodes[edge.target].kind, &edge.memlet) {
+            (NodeKind::MapEntry(_), Some(memlet)) => {
+                self.edges_out_of(edge.target).any(|it| moves(it, memlet.data))
             }
             _ => true,
         };
-        let comes_from = |edge: &Edge| match (&self.nodes[edge.source].kind, &edge.source_connector) {
-            (NodeKind::MapExit { .. }, Some(name)) => {
-                let other = pair(name, "OUT_", "IN_");
-                self.edges_into(edge.source).any(|it| it.target_connector == other)
+        let comes_from = |edge: &Edge| match (&self.nodes[edge.source].kind, &edge.memlet) {
+            (NodeKind::MapExit { .. }, Some(memlet)) => {
+                self.edges_into(edge.source).any(|it| moves(it, memlet.data))
             }
             _ => true,
         };

@@ -306,8 +306,11 @@ pub struct NestedSdfg {
 #[derive(Clone, Debug)]
 pub struct Edge {
     pub source: Handle<Node>,
+    /// Which value of a tasklet, or which argument of a nested graph. An access node has none, nor has the entry or exit
+    /// of a map, through which each container passes once: the memlet tells which one.
     pub source_connector: Option<String>,
     pub target: Handle<Node>,
+    /// As for the source.
     pub target_connector: Option<String>,
     pub memlet: Option<Memlet>,
 }

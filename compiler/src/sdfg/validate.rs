@@ -233,28 +233,24 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// What goes in as `IN_x` comes out as `OUT_x`, and it is the same container.
+    /// A container that goes in comes out, and the other way round.
     fn passes_through(&mut self, state: &State, node: Handle<Node>, label: &str) {
-        let mut through: BTreeMap<&str, [Option<Handle<Container>>; 2]> = BTreeMap::new();
-        let into = state.edges_into(node).map(|it| (0, "IN_", &it.target_connector, &it.memlet));
-        let out_of = state.edges_out_of(node).map(|it| (1, "OUT_", &it.source_connector, &it.memlet));
-        for (side, prefix, connector, memlet) in into.chain(out_of) {
-            match (connector, memlet) {
-                (None, None) => {}
-                (Some(connector), Some(memlet)) if connector.starts_with(prefix) => {
-                    let sides = through.entry(&connector[prefix.len()..]).or_default();
-                    if sides[side].is_some_and(|it| it != memlet.data) {
-                        self.fault(format!("`{connector}` at {node} of `{label}` moves two containers"));
-                    }
-                    sides[side] = Some(memlet.data);
-                }
-                _ => self.fault(format!("an edge at {node} of `{label}` lacks its connector or its memlet")),
+        let mut through: BTreeMap<Handle<Container>, [bool; 2]> = BTreeMap::new();
+        let into = state.edges_into(node).map(|it| (0, &it.target_connector, &it.memlet));
+        let out_of = state.edges_out_of(node).map(|it| (1, &it.source_connector, &it.memlet));
+        for (side, connector, memlet) in into.chain(out_of) {
+            if let Some(connector) = connector {
+                self.fault(format!(
+                    "an edge at {node} of `{label}` has the connector `{connector}` at a map"
+                ));
+            }
+            if let Some(memlet) = memlet {
+                through.entry(memlet.data).or_default()[side] = true;
             }
         }
-        for (name, sides) in through {
-            if sides[0] != sides[1] || sides[0].is_none() {
-                self.fault(format!("`{name}` does not pass through {node} of `{label}`"));
-            }
+        for (data, _) in through.into_iter().filter(|it| it.1 != [true; 2]) {
+            let name = self.sdfg.containers.get(data).map_or("?", |it| it.name.as_str());
+            self.fault(format!("`{name}` does not pass through {node} of `{label}`"));
         }
     }
 

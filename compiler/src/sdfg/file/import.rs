@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::json::{Form, to_json};
+use super::json::{Form, source_connector, target_connector, to_json};
 use super::notation::{named, read_code, read_condition, read_origin, read_picked};
 use crate::diag::{FileId, Origin, Span};
 use crate::entity::{Arena, Handle};
@@ -351,6 +351,21 @@ fn state(file: &Entry<'_>, sdfg: &Sdfg) -> Result<State, Unreadable> {
     for (at, file) in nodes.iter().enumerate() {
         let kind = node(file, at, &state, sdfg)?;
         state.nodes.push(Node { kind, scope: scopes[at] });
+    }
+    let State { nodes, edges } = &mut state;
+    for (edge, entry) in edges.iter_mut().zip(file.get("edges").all()?) {
+        let is_map =
+            |it: Handle<Node>| matches!(nodes[it].kind, NodeKind::MapEntry(_) | NodeKind::MapExit { .. });
+        if is_map(edge.source)
+            && edge.source_connector.take() != source_connector(edge, nodes, &sdfg.containers)
+        {
+            return entry.get("src_connector").fail("a map calls its connectors after containers");
+        }
+        if is_map(edge.target)
+            && edge.target_connector.take() != target_connector(edge, nodes, &sdfg.containers)
+        {
+            return entry.get("dst_connector").fail("a map calls its connectors after containers");
+        }
     }
     Ok(state)
 }

@@ -245,16 +245,16 @@ impl Writer<'_> {
     }
 
     fn node(&mut self, sdfg: &Sdfg, state: &State, handle: Handle<Node>) -> Value {
-        let connectors = |names: &mut dyn Iterator<Item = &String>| {
-            let mut all = JsonMap::new();
-            for name in names {
-                all.insert(name.clone(), Value::Null);
-            }
-            Value::Object(all)
+        let connectors = |names: &mut dyn Iterator<Item = String>| {
+            Value::Object(names.map(|it| (it, Value::Null)).collect::<JsonMap<_, _>>())
         };
-        let inputs = connectors(&mut state.edges_into(handle).filter_map(|it| it.target_connector.as_ref()));
-        let outputs =
-            connectors(&mut state.edges_out_of(handle).filter_map(|it| it.source_connector.as_ref()));
+        let containers = &sdfg.containers;
+        let inputs = connectors(
+            &mut state.edges_into(handle).filter_map(|it| target_connector(it, &state.nodes, containers)),
+        );
+        let outputs = connectors(
+            &mut state.edges_out_of(handle).filter_map(|it| source_connector(it, &state.nodes, containers)),
+        );
         let (kind, label, mut attributes) = match &state.nodes[handle].kind {
             NodeKind::Access(data) => {
                 let name = &sdfg.containers[*data].name;
@@ -440,6 +440,35 @@ fn map_attributes(map: &Map, label: &str) -> Value {
     attributes
 }
 
+/// What the format calls the end of an edge where it starts.
+pub(super) fn source_connector(
+    edge: &Edge,
+    nodes: &Arena<Node>,
+    containers: &Arena<Container>,
+) -> Option<String> {
+    match &nodes[edge.source].kind {
+        NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => of_map("OUT_", edge, containers),
+        NodeKind::Access(_) | NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => edge.source_connector.clone(),
+    }
+}
+
+/// What the format calls the end of an edge where it ends.
+pub(super) fn target_connector(
+    edge: &Edge,
+    nodes: &Arena<Node>,
+    containers: &Arena<Container>,
+) -> Option<String> {
+    match &nodes[edge.target].kind {
+        NodeKind::MapEntry(_) | NodeKind::MapExit { .. } => of_map("IN_", edge, containers),
+        NodeKind::Access(_) | NodeKind::Tasklet(_) | NodeKind::NestedSdfg(_) => edge.target_connector.clone(),
+    }
+}
+
+/// What goes into a map as `IN_x` comes out as `OUT_x`.
+fn of_map(way: &str, edge: &Edge, containers: &Arena<Container>) -> Option<String> {
+    edge.memlet.as_ref().map(|it| format!("{way}{}", containers[it.data].name))
+}
+
 fn edge(edge: &Edge, state: &State, containers: &Arena<Container>) -> Value {
     let mut moved = memlet(edge.memlet.as_ref(), containers);
     let (source, target) = (&state.nodes[edge.source].kind, &state.nodes[edge.target].kind);
@@ -451,8 +480,10 @@ fn edge(edge: &Edge, state: &State, containers: &Arena<Container>) -> Value {
     }
     json!({
         "type": "MultiConnectorEdge",
-        "src": edge.source.index().to_string(), "src_connector": edge.source_connector,
-        "dst": edge.target.index().to_string(), "dst_connector": edge.target_connector,
+        "src": edge.source.index().to_string(),
+        "src_connector": source_connector(edge, &state.nodes, containers),
+        "dst": edge.target.index().to_string(),
+        "dst_connector": target_connector(edge, &state.nodes, containers),
         "attributes": {"data": moved},
     })
 }

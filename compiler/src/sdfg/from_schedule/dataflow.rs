@@ -42,7 +42,7 @@ struct Scope {
 struct Written {
     memlet: Memlet,
     node: Handle<Node>,
-    connector: String,
+    connector: Option<String>,
     access: Option<Handle<Node>>,
 }
 
@@ -50,7 +50,7 @@ struct Written {
 type Source = (Handle<Node>, Option<String>);
 
 impl Scope {
-    fn write(&mut self, memlet: Memlet, node: Handle<Node>, connector: String) {
+    fn write(&mut self, memlet: Memlet, node: Handle<Node>, connector: Option<String>) {
         self.writes_of.entry(memlet.data).or_default().push(self.written.len());
         self.written.push(Written { memlet, node, connector, access: None });
     }
@@ -99,7 +99,7 @@ impl StateBuilder {
         let output_at = reader.found_indices(&assign.target);
         let Reader { moved, inputs, found, .. } = reader;
         let sources: Vec<(Source, Memlet)> =
-            moved.into_iter().map(|memlet| (self.source(scope, graph, &memlet), memlet)).collect();
+            moved.into_iter().map(|memlet| (self.source(scope, &memlet), memlet)).collect();
         let containers = graph.containers();
         let target = &containers[graph.container(assign.target.container)];
         let name = free_name(graph, &inputs, &found, &format!("{}_out", target.name));
@@ -114,7 +114,7 @@ impl StateBuilder {
             self.connect(source, (node, Some(name)), Some(memlet));
         }
         let memlet = moved_by(graph, &assign.target);
-        scope.write(memlet, node, name);
+        scope.write(memlet, node, Some(name));
     }
 
     /// `effects` are those of all iterations.
@@ -163,9 +163,8 @@ impl StateBuilder {
             let Some(volume) = inner.through_entry.get(&data) else { continue };
             let volume = volume_over(volume, &map.params);
             let memlet = Memlet { data, subset: touched.subset.to_vec(), volume };
-            let source = self.source(scope, graph, &memlet);
-            let connector = format!("IN_{}", graph.containers()[data].name);
-            self.connect(source, (entry, Some(connector)), Some(memlet));
+            let source = self.source(scope, &memlet);
+            self.connect(source, (entry, None), Some(memlet));
         }
         if let (true, Some(outer)) = (inner.through_entry.is_empty(), scope.entry) {
             self.connect((outer, None), (entry, None), None);
@@ -185,7 +184,6 @@ impl StateBuilder {
         let NodeKind::MapExit { entry } = self.state.nodes[exit].kind else { return };
         for touched in &effects.writes {
             let data = graph.container(touched.container);
-            let name = &graph.containers()[data].name;
             let mut volume: Option<Volume> = None;
             let writes = inner.writes_of(data);
             for (nth, &at) in writes.iter().enumerate() {
@@ -198,23 +196,23 @@ impl StateBuilder {
                 }
                 let source = match written.access {
                     Some(access) => (access, None),
-                    None => (written.node, Some(written.connector.clone())),
+                    None => (written.node, written.connector.clone()),
                 };
                 let memlet = written.memlet.clone();
                 volume = Some(volume.map_or_else(|| memlet.volume.clone(), |it| sum(&it, &memlet.volume)));
-                self.connect(source, (exit, Some(format!("IN_{name}"))), Some(memlet));
+                self.connect(source, (exit, None), Some(memlet));
             }
             let Some(volume) = volume else { continue };
             let memlet =
                 Memlet { data, subset: touched.subset.to_vec(), volume: volume_over(&volume, &map.params) };
-            scope.write(memlet, exit, format!("OUT_{name}"));
+            scope.write(memlet, exit, None);
         }
         // A value that only this iteration sees ends in its access node.
         for written in &mut inner.written {
-            let leaves = self
-                .state
-                .edges_out_of(written.node)
-                .any(|it| it.source_connector.as_ref() == Some(&written.connector));
+            let leaves = self.state.edges_out_of(written.node).any(|it| {
+                it.source_connector == written.connector
+                    && it.memlet.as_ref().is_some_and(|it| it.data == written.memlet.data)
+            });
             if !leaves {
                 self.access_of(Some(entry), written);
             }
@@ -256,16 +254,16 @@ impl StateBuilder {
         }
         for name in inputs {
             let memlet = whole(&name);
-            let source = self.source(scope, graph, &memlet);
+            let source = self.source(scope, &memlet);
             self.connect(source, (node, Some(name)), Some(memlet));
         }
         for connector in outputs {
-            scope.write(whole(&connector), node, connector);
+            scope.write(whole(&connector), node, Some(connector));
         }
     }
 
     /// Where the elements of `memlet` come from: the last write here that they overlap, or from outside.
-    fn source(&mut self, scope: &mut Scope, graph: &Graph<'_>, memlet: &Memlet) -> Source {
+    fn source(&mut self, scope: &mut Scope, memlet: &Memlet) -> Source {
         let overlaps = |it: &&usize| !are_disjoint(&scope.written[**it].memlet.subset, &memlet.subset);
         if let Some(&at) = scope.writes_of(memlet.data).iter().rev().find(overlaps) {
             return (self.access_of(scope.entry, &mut scope.written[at]), None);
@@ -278,7 +276,7 @@ impl StateBuilder {
                     .entry(memlet.data)
                     .and_modify(|total| *total = sum(total, volume))
                     .or_insert_with(|| volume.clone());
-                (entry, Some(format!("OUT_{}", graph.containers()[memlet.data].name)))
+                (entry, None)
             }
             None => {
                 let state = &mut self.state;
@@ -295,7 +293,7 @@ impl StateBuilder {
             return access;
         }
         let access = self.push(entry, NodeKind::Access(written.memlet.data));
-        let source = (written.node, Some(written.connector.clone()));
+        let source = (written.node, written.connector.clone());
         self.connect(source, (access, None), Some(written.memlet.clone()));
         written.access = Some(access);
         access

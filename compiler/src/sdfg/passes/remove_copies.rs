@@ -175,7 +175,6 @@ fn may_write_target(sdfg: &Sdfg, all: &Accesses<'_>, copy: &Copied) -> Result<()
 
 /// Takes the copy out, and lets all that touches `gone` touch `kept`.
 fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, copy: &Copied) {
-    let names = [gone, kept].map(|it| sdfg.containers[it].name.clone());
     let is_original_kept = kept == copy.from;
     // From an index of the one that goes to the same element of the one that stays.
     let sign = if is_original_kept { 1 } else { -1 };
@@ -192,7 +191,7 @@ fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, co
             })
             .collect();
         if is_original_kept {
-            read_original(state, gone, kept, &names[1]);
+            read_original(state, gone, kept);
         } else {
             state.remove(&|it| removed.contains(&it));
         }
@@ -200,13 +199,6 @@ fn replace(sdfg: &mut Sdfg, gone: Handle<Container>, kept: Handle<Container>, co
             let Some(memlet) = edge.memlet.as_mut().filter(|it| it.data == gone) else { continue };
             memlet.data = kept;
             move_by(memlet, &distance);
-            for connector in [&mut edge.source_connector, &mut edge.target_connector].into_iter().flatten() {
-                for way in ["IN_", "OUT_"] {
-                    if connector.strip_prefix(way) == Some(&names[0]) {
-                        *connector = format!("{way}{}", names[1]);
-                    }
-                }
-            }
         }
         for (_, node) in state.nodes.iter_mut() {
             if matches!(node.kind, NodeKind::Access(data) if data == gone) {
@@ -229,7 +221,7 @@ fn is_copy(state: &State, node: Handle<Node>, copy: &Copied) -> bool {
 }
 
 /// Cuts the ways from the copying statement to its array; who reads it inside a map around gets the original there.
-fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Container>, name: &str) {
+fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Container>) {
     let nodes = &state.nodes;
     let is_written = |edge: &Edge| {
         let is_access = matches!(nodes[edge.target].kind, NodeKind::Access(_));
@@ -245,7 +237,7 @@ fn read_original(state: &mut State, gone: Handle<Container>, kept: Handle<Contai
         if let (NodeKind::Access(data), Some(entry)) = (&source.kind, source.scope)
             && (*data == gone || *data == kept)
         {
-            (edge.source, edge.source_connector) = (entry, Some(format!("OUT_{name}")));
+            (edge.source, edge.source_connector) = (entry, None);
         }
     }
 }

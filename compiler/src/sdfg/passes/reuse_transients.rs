@@ -59,13 +59,13 @@ pub fn reuse_transients(sdfg: &mut Sdfg, cx: &mut PassCx) {
         let earlier = shared[later];
         let (from, to) = (sdfg.containers[*later].name.clone(), sdfg.containers[earlier].name.clone());
         sdfg.replace_containers(&mut |it| if it == *later { earlier } else { it });
-        rename_connectors(sdfg, &from, &to);
+        rename_arguments(sdfg, &from, &to);
         groups.entry(earlier).or_insert_with(|| vec![to]).push(from);
     }
     for (container, names) in groups {
         let joined = joined_name(&names);
         if !is_name_taken(sdfg, &joined) {
-            rename_connectors(sdfg, &names[0], &joined);
+            rename_arguments(sdfg, &names[0], &joined);
             sdfg.containers[container].name = joined;
         }
     }
@@ -200,15 +200,8 @@ fn has_connector(sdfg: &Sdfg, name: &str) -> bool {
     has
 }
 
-/// Renames what is called after a container: connectors of maps, and what nested graphs have of it.
-fn rename_connectors(sdfg: &mut Sdfg, from: &str, to: &str) {
-    let renamed = |connector: &mut Option<String>| {
-        for way in ["IN_", "OUT_"] {
-            if connector.as_ref().is_some_and(|it| it.strip_prefix(way) == Some(from)) {
-                *connector = Some(format!("{way}{to}"));
-            }
-        }
-    };
+/// Renames what is called after a container: what nested graphs have of it.
+fn rename_arguments(sdfg: &mut Sdfg, from: &str, to: &str) {
     sdfg.region.each_state_mut(&mut |state| {
         let mut nested = Vec::new();
         for (handle, node) in state.nodes.iter_mut() {
@@ -218,8 +211,6 @@ fn rename_connectors(sdfg: &mut Sdfg, from: &str, to: &str) {
             }
         }
         for edge in &mut state.edges {
-            renamed(&mut edge.source_connector);
-            renamed(&mut edge.target_connector);
             for (node, connector) in
                 [(edge.source, &mut edge.source_connector), (edge.target, &mut edge.target_connector)]
             {
@@ -238,7 +229,7 @@ fn rename_argument(nested: &mut NestedSdfg, from: &str, to: &str) {
     for (_, container) in nested.sdfg.containers.iter_mut().filter(|(_, it)| it.name == from) {
         to.clone_into(&mut container.name);
     }
-    rename_connectors(&mut nested.sdfg, from, to);
+    rename_arguments(&mut nested.sdfg, from, to);
 }
 
 /// The bytes of all arrays, as a sum of products of symbols.
