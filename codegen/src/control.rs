@@ -13,6 +13,9 @@ use super::lanes::Operand;
 use super::translate::{Spread, Translation};
 
 /// Iterations of a vector loop that are computed together, in several registers each.
+///
+/// Four doubles fill two registers of 128 bits, and four singles fill one. So a bool that compares singles
+/// and one that compares doubles are for the same lanes, and a body may mix both.
 const LANES: usize = 4;
 
 impl Translation<'_, '_> {
@@ -21,6 +24,10 @@ impl Translation<'_, '_> {
         self.choose(condition, body, |_| {});
     }
 
+    /// Branches on a byte, and goes on where both branches meet.
+    ///
+    /// Both closures run, one after the other, and make the code of their branch. So what one of them notes
+    /// in `self` (a local that it declares) is seen by the other, unless it is [`scoped`](Self::scoped).
     pub(super) fn choose(
         &mut self,
         condition: Clif,
@@ -44,6 +51,18 @@ impl Translation<'_, '_> {
 
     /// Runs `body` with an integer that starts at `start`, as long as `is_inside` of it holds; `next` tells what
     /// follows. Answers the first that is not inside.
+    ///
+    /// The test stands at the end, so that an iteration has one branch:
+    ///
+    ///  ```text
+    ///      brif is_inside(start), inside(start), after(start)
+    ///  inside(at):
+    ///      body
+    ///      brif is_inside(next(at)), inside(next(at)), after(next(at))
+    ///  after(end):
+    ///  ```
+    ///
+    /// `is_inside` is called twice, and has to make the same test of whatever integer it gets.
     pub(super) fn count(
         &mut self,
         start: Clif,
@@ -70,6 +89,8 @@ impl Translation<'_, '_> {
         end
     }
 
+    /// Makes `body` with a position for a symbol, and forgets it behind; a position of that name around
+    /// comes back.
     pub(super) fn with_position(&mut self, symbol: &Symbol, value: Clif, body: impl FnOnce(&mut Self)) {
         let before = self.positions.insert(symbol.clone(), value);
         body(self);
@@ -79,6 +100,12 @@ impl Translation<'_, '_> {
         };
     }
 
+    /// One iteration after the other: up by the loop's step, or down by one. Bounds are computed once,
+    /// before the loop.
+    ///
+    /// Rows that the loop prefetches are handed to its body in `ahead`. The first wide loop in there takes
+    /// them, since it goes along a row anyway and asks for a line at a time; vectors of 128 bits prefetch
+    /// nothing.
     pub(super) fn scalar_loop(&mut self, it: &For) {
         let (start, end) = (self.size(&it.positions.start), self.size(&it.positions.end));
         let symbol = &it.positions.variable;
@@ -110,6 +137,16 @@ impl Translation<'_, '_> {
     }
 
     /// The iterations in groups of lanes, and one by one what is left.
+    ///
+    /// With vectors of 512 or 256 bits it is a call of wide code, if that knows all of the body. Otherwise
+    /// the body is made twice:
+    ///
+    ///  ```text
+    ///  for (i = start; i <= end - 4; i += 4) { …four lanes }
+    ///  for (; i < end; i += 1)               { …one }
+    ///  ```
+    ///
+    /// The remainder has no masks: with four lanes it is three iterations at most.
     pub(super) fn vector_loop(&mut self, it: &For) {
         let ends = [&it.positions.start, &it.positions.end].map(|it| self.known_size(it));
         if let [Some(start), Some(end)] = ends
@@ -143,10 +180,16 @@ impl Translation<'_, '_> {
         });
     }
 
+    /// An `if` with all its branches.
     pub(super) fn branches(&mut self, it: &If) {
         self.branches_from(it, 0);
     }
 
+    /// The branches from one on, and what runs if none of them does.
+    ///
+    /// A condition that is the same for all lanes is a jump. One that differs is a mask: the branch runs
+    /// for the lanes where it holds, then the branches behind it run for the others. Each is skipped if no
+    /// lane takes it, so the conditions behind it are computed only where some lane comes to them.
     pub(super) fn branches_from(&mut self, it: &If, first: usize) {
         let Some(branch) = it.branches.get(first) else {
             self.items(&it.otherwise);
@@ -172,6 +215,7 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// The lanes of a condition that take part around.
     pub(super) fn narrow(&mut self, around: Option<&Operand>, condition: &Operand) -> Operand {
         match around {
             None => condition.clone(),
@@ -180,6 +224,9 @@ impl Translation<'_, '_> {
     }
 
     /// Runs `body` for the lanes of a mask, if there are any.
+    ///
+    /// Inside, stores and assignments keep the old value of the other lanes; computing may do what it likes
+    /// for them, since no expression traps.
     pub(super) fn masked(&mut self, mask: Operand, body: impl FnOnce(&mut Self)) {
         let is_any = self.emit.any(&mask);
         let around = self.mask.replace(mask);
@@ -188,12 +235,30 @@ impl Translation<'_, '_> {
     }
 
     /// What a block declares ends with it.
+    ///
+    /// Values of a branch do not dominate what stands behind it, so a local that was declared in there must
+    /// not be found later. Locals from outside are Cranelift's variables, whose changes are seen behind the
+    /// branch.
     pub(super) fn scoped(&mut self, body: impl FnOnce(&mut Self)) {
         let (locals, integers) = (self.locals.clone(), self.integers.clone());
         body(self);
         (self.locals, self.integers) = (locals, integers);
     }
 
+    /// A `while`: a test, the body, and a count of iterations against those without end.
+    ///
+    ///  ```text
+    ///  test(n): active = active and condition
+    ///           brif any(active), body, after
+    ///  body:    brif n == max_turns, endless, fine
+    ///  endless: raise for the active lanes; jump after
+    ///  fine:    …the statements, for the active lanes
+    ///           jump test(n + 1)
+    ///  after:
+    ///  ```
+    ///
+    /// In a vector loop all lanes go round together, until the last of them has come to its end. A lane
+    /// that has left never comes back, even if its condition would hold again: `active` only loses lanes.
     pub(super) fn repeat(&mut self, it: &While) {
         let builder = &mut self.emit.builder;
         let (test, body, after) = (builder.create_block(), builder.create_block(), builder.create_block());
@@ -260,6 +325,9 @@ impl Translation<'_, '_> {
     }
 
     /// Tells the host that the run must end, at the cell of each lane that takes part.
+    ///
+    /// Only the host ends the run: the code goes on, since another cell may have to end it earlier in the
+    /// order of the text.
     pub(super) fn raise(&mut self, trap: &Trap, taking_part: &Operand) {
         let site = Site { sweep: trap.sweep, outermost: trap.outermost, statement: trap.statement };
         self.shared.sites.push(site);
@@ -280,6 +348,15 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// Finds indices at run time, and runs the body if each is an element; else reports the cell and leaves
+    /// the body out.
+    ///
+    /// All indices are computed before one is tested. That is right because of what one check holds: an
+    /// index that itself picks an element stands first, and what it picks is checked by the check around
+    /// (`loops/from_sdfg`).
+    ///
+    /// In a `while`, what would end the loop may be in the body that is left out, so the loop is left as
+    /// well.
     pub(super) fn checked(&mut self, it: &Checked) {
         let mut is_outside: Option<Clif> = None;
         for index in &it.indices {
@@ -317,6 +394,14 @@ impl Translation<'_, '_> {
         self.emit.builder.switch_to_block(after);
     }
 
+    /// Calls a function at all positions, shared among the threads. The host gets the address of words on
+    /// the stack: the positions of the loops around, then start and end of each of its own. Steps are
+    /// constants, which the host has in [`Spread`].
+    ///
+    ///  ```text
+    ///  words = [k, i_start, i_end, j_start, j_end]
+    ///  call isobar_launch(host, which, words)
+    ///  ```
     pub(super) fn launch(&mut self, it: &Launch) {
         let n_words = it.outer.len() + 2 * it.positions.len();
         let size = u32::try_from(n_words.max(1) * 8).expect("few positions");

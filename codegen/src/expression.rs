@@ -16,6 +16,11 @@ use super::lanes::{Operand, chunk_type, scalar_type};
 use super::translate::Translation;
 
 impl Translation<'_, '_> {
+    /// The value of an expression, for each lane or the same for all.
+    ///
+    /// All of it is computed: both sides of `and`, `or` and a ternary. No expression traps, so that is
+    /// right, and cheaper than a branch. A square is a product of one value with itself, which the
+    /// interpreter computes as well.
     pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Operand {
         match &expr.kind {
             ExprKind::Literal(value) => Operand::Same(self.emit.literal(*value)),
@@ -40,6 +45,8 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// `-x` of floats changes the sign bit, also that of zero and of NaN; `0 - x` would not. Of integers
+    /// the least one stays as it is.
     fn unary(&mut self, op: UnaryOp, operand: &Expr<Read>) -> Operand {
         let value = self.expr(operand);
         match op {
@@ -52,6 +59,10 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// An operator on two values. Both have the type of `left`, but for an exponent.
+    ///
+    /// Where a run may fuse, `a * b + c` is one operation, and so are `a * b - c`, `c + a * b` and `c - a *
+    /// b`. If both sides are products, the left one is fused.
     fn binary(&mut self, op: BinaryOp, left: &Expr<Read>, right: &Expr<Read>) -> Operand {
         let dtype = left.dtype;
         if self.fuses() && dtype.is_float() && matches!(op, BinaryOp::Add | BinaryOp::Sub) {
@@ -73,6 +84,7 @@ impl Translation<'_, '_> {
         match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.arithmetic(op, dtype, &a, &b),
             BinaryOp::Div if dtype.is_float() => self.arithmetic(op, dtype, &a, &b),
+            // By zero the language says 0, and the processor would trap.
             BinaryOp::Div => self.wide(Helper::Divide, dtype, a, (dtype, b)),
             BinaryOp::Mod => self.binary_primitive(BinaryPrimitive::FlooredRemainder, dtype, a, b),
             BinaryOp::Pow if dtype.is_float() => {
@@ -86,6 +98,7 @@ impl Translation<'_, '_> {
             BinaryOp::Eq | BinaryOp::Ne if dtype == DType::Bool => {
                 let differ =
                     self.emit.alike_by_chunk(dtype, &a, &b, |emit, a, b| emit.builder.ins().bxor(a, b));
+                // Bools differ where their bits do, in bytes as in lanes.
                 if op == BinaryOp::Ne { differ } else { self.emit.not(&differ) }
             }
             BinaryOp::Eq => self.emit.compared(dtype, (FloatCC::Equal, IntCC::Equal), &a, &b),
@@ -122,6 +135,7 @@ impl Translation<'_, '_> {
         Operand::Each(all.map(|((&a, &b), &c)| sum(&mut self.emit, a, b, c)).collect())
     }
 
+    /// Sum, difference and product of numbers, and the quotient of floats. Integers wrap around.
     fn arithmetic(&mut self, op: BinaryOp, dtype: DType, a: &Operand, b: &Operand) -> Operand {
         self.emit.alike_by_chunk(dtype, a, b, |emit, a, b| {
             let ins = emit.builder.ins();
@@ -138,6 +152,9 @@ impl Translation<'_, '_> {
     }
 
     /// A function of the host on integers of 64 bits, its result as wide as the first operand.
+    ///
+    /// One function does for all integers: narrow ones get their sign in 64 bits, and the result loses the
+    /// upper bits.
     fn wide(&mut self, helper: Helper, dtype: DType, a: Operand, (of_b, b): (DType, Operand)) -> Operand {
         let (a, b) = (self.cast(dtype, DType::Int64, a), self.cast(of_b, DType::Int64, b));
         let value = self.helper(helper, DType::Int64, &[a, b]);
@@ -145,6 +162,8 @@ impl Translation<'_, '_> {
     }
 
     /// Calls the host for each lane; operands and result have one type.
+    ///
+    /// If the operands are the same for all lanes, it is one call.
     fn helper(&mut self, helper: Helper, dtype: DType, arguments: &[Operand]) -> Operand {
         let function = self.imported(helper);
         let arguments: Vec<(DType, Operand)> = arguments.iter().map(|it| (dtype, it.clone())).collect();
@@ -154,6 +173,7 @@ impl Translation<'_, '_> {
         })
     }
 
+    /// A builtin: the steps of its formula, or the primitive that it is.
     fn call(&mut self, function: Function, arguments: &[Expr<Read>]) -> Operand {
         let dtype = arguments.first().map_or(DType::Float64, |it| it.dtype);
         let values: Vec<Operand> = arguments.iter().map(|it| self.expr(it)).collect();
@@ -176,6 +196,8 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// A primitive of one operand. `round`, of halves away from zero, is no instruction of processors, so
+    /// the host does it.
     fn unary_primitive(&mut self, op: UnaryPrimitive, dtype: DType, a: &Operand) -> Operand {
         let emit = &mut self.emit;
         match op {
@@ -196,6 +218,12 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// A primitive of two operands.
+    ///
+    /// Minimum and maximum of floats are NaN if one operand is. A comparison with NaN does not hold, so the
+    /// choice is `a` then: right if `a` is NaN, and where `b` is, `b` is taken afterwards. Lesser and
+    /// greater leave out the second half, and give `a` for a NaN in `b`. Of equal operands, which may be
+    /// zeros of two signs, all four give `a`.
     fn binary_primitive(&mut self, op: BinaryPrimitive, dtype: DType, a: Operand, b: Operand) -> Operand {
         match op {
             BinaryPrimitive::Minimum if dtype.is_float() => {
@@ -225,6 +253,8 @@ impl Translation<'_, '_> {
         self.emit.select(dtype, &is_nan, nan, other)
     }
 
+    /// A question about a float is a comparison: NaN is what does not equal itself, and infinite or finite
+    /// is `|a|` held against infinity. Integers have one answer for all.
     fn predicate(&mut self, question: Predicate, dtype: DType, a: &Operand) -> Operand {
         let emit = &mut self.emit;
         if !dtype.is_float() {
@@ -254,6 +284,9 @@ impl Translation<'_, '_> {
     }
 
     /// The value converted as an assignment converts it.
+    ///
+    /// Registers are converted as a whole where 128 bits have an instruction or a shuffle for it, else lane
+    /// by lane. To a bool, everything but zero is true, NaN as well.
     pub(super) fn cast(&mut self, from: DType, to: DType, value: Operand) -> Operand {
         use DType::{Bool, Float32, Float64, Int32, Int64};
         let each = match (from, to, &value) {
@@ -290,6 +323,9 @@ const LESS: (FloatCC, IntCC) = (FloatCC::LessThan, IntCC::SignedLessThan);
 const UNORDERED: (FloatCC, IntCC) = (FloatCC::Unordered, IntCC::NotEqual);
 
 /// One value, converted to another type that is no bool.
+///
+/// A narrower integer keeps the low bits. A float becomes one of 64 bits first, so that `int32(1e10)` is
+/// cut in the same way on all processors.
 fn converted(
     builder: &mut cranelift_frontend::FunctionBuilder<'_>,
     from: DType,

@@ -10,8 +10,15 @@ use isobar_compiler::types::math::record::{Definition, Op, Value as Step};
 use super::lanes::{Chunks, Operand};
 use super::translate::Translation;
 
+// A definition is the record of one computation (`types::math::record`): steps without branches, each
+// naming earlier ones. So its instructions are a straight line, and all lanes take the same way. The
+// interpreter computes the same steps, which is why bits agree on all machines; nothing here may be fused,
+// reordered or left out.
 impl Translation<'_, '_> {
     /// The function's value; its arguments have its type.
+    ///
+    /// Functions of singles are computed in doubles and rounded once, at the end. A register of four
+    /// singles is two of doubles, so the steps are made once for each register of doubles.
     pub(super) fn formula(&mut self, definition: &Definition, arguments: &[Operand]) -> Operand {
         let is_single = definition.dtype == DType::Float32;
         let same: Option<Vec<Clif>> = arguments
@@ -49,6 +56,9 @@ impl Translation<'_, '_> {
     }
 
     /// The result as a double, before it is rounded to a single.
+    ///
+    /// The steps of one register, or of one value. A condition is a byte for one value, and a register of
+    /// masks in vectors; words are the bits of doubles, as integers of 64 bits.
     fn steps(&mut self, definition: &Definition, params: &[Clif], is_vector: bool) -> Clif {
         let (double, word) = if is_vector { (F64X2, I64X2) } else { (F64, I64) };
         let mut values: Vec<Clif> = Vec::with_capacity(definition.steps.len());
@@ -76,6 +86,7 @@ impl Translation<'_, '_> {
                 Op::And(a, b) => self.emit.builder.ins().band(at(a), at(b)),
                 Op::Or(a, b) | Op::BitOr(a, b) => self.emit.builder.ins().bor(at(a), at(b)),
                 Op::Not(a) if is_vector => self.emit.builder.ins().bnot(at(a)),
+                // A byte of 0 or 1: to turn all its bits would make it true both ways.
                 Op::Not(a) => self.emit.builder.ins().bxor_imm_u(at(a), 1),
                 Op::Choose(condition, yes, no) => self.chosen(at(condition), at(yes), at(no), is_vector),
                 Op::BitsOf(a) => self.emit.as_type(at(a), word),
@@ -102,11 +113,13 @@ impl Translation<'_, '_> {
         values[definition.result.index()]
     }
 
+    /// These bits as an integer, in each lane.
     fn word(&mut self, bits: u64, is_vector: bool) -> Clif {
         let value = self.emit.builder.ins().iconst(I64, bits.cast_signed());
         if is_vector { self.emit.builder.ins().splat(I64X2, value) } else { value }
     }
 
+    /// One of two doubles. Both were computed, since steps have no branches.
     fn chosen(&mut self, condition: Clif, yes: Clif, no: Clif, is_vector: bool) -> Clif {
         if is_vector {
             self.emit.blend(condition, yes, no)
@@ -116,11 +129,16 @@ impl Translation<'_, '_> {
     }
 
     /// `a * b - product` exactly: in one operation where the processor has it, else of halves.
+    ///
+    /// `product` is `a * b` as rounded. Both ways give the same bits, so it does not matter which processor
+    /// a run is on: the fused operation rounds what is exact, and the halves have so few digits that each
+    /// of their products is.
     fn product_error(&mut self, a: Clif, b: Clif, product: Clif, is_vector: bool) -> Clif {
         if self.has_fused {
             let less = self.emit.builder.ins().fneg(product);
             return self.emit.builder.ins().fma(a, b, less);
         }
+        // The factor is 2^27 + 1: it splits 53 digits into halves of 26, with the sign as the missing one.
         // T. J. Dekker, "A floating-point technique for extending the available precision", 1971.
         let factor = self.emit.builder.ins().f64const(134_217_729.0);
         let factor = if is_vector { self.emit.builder.ins().splat(F64X2, factor) } else { factor };
@@ -141,6 +159,9 @@ impl Translation<'_, '_> {
         sum
     }
 
+    /// An entry of a table, for each lane its own. Vectors of 128 bits gather nothing, so the lanes are
+    /// loaded one by one. The steps before have masked the index to the table's length, so each entry
+    /// exists.
     fn picked(&mut self, table: &'static Table, index: Clif, is_vector: bool) -> Clif {
         let base = self.table(table);
         let flags = MemFlagsData::trusted().with_readonly().with_can_move();

@@ -8,15 +8,30 @@ use isobar_compiler::types::{DType, Value};
 use smallvec::SmallVec;
 
 /// The registers that hold a value for each lane.
+///
+/// In the order of the lanes: of four lanes, doubles take two registers and singles one. How many lanes a
+/// register has tells how wide they are.
 pub(super) type Chunks = SmallVec<[Clif; 4]>;
 
 /// Bytes of a vector register.
 pub(super) const REGISTER: usize = 16;
 
 /// A value of the language. A bool is a byte of 0 or 1, or for each lane all bits or none, in lanes of 64 or 32 bits.
+///
+///  ```text
+///  of four lanes      the same          each
+///  float64            f64               f64x2, f64x2
+///  float32            f32               f32x4
+///  bool               i8, 0 or 1        i64x2, i64x2  or  i32x4, each lane 0 or -1
+///  ```
+///
+/// A bool is as wide as the numbers whose comparison it is, which costs no instruction. It is made wider or
+/// narrower where it meets numbers of another width: [`Emitter::mask_like`].
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     /// The same for all lanes.
+    ///
+    /// It costs one register, or none where it is a constant, and is spread where it meets others only.
     Same(Clif),
     Each(Chunks),
 }
@@ -57,6 +72,8 @@ fn reinterpreted() -> MemFlagsData {
 }
 
 impl Emitter<'_> {
+    /// A constant as a single value. Bits of narrow integers above their own have to be 0, as Cranelift
+    /// wants them.
     pub(super) fn literal(&mut self, value: Value) -> Clif {
         let ins = self.builder.ins();
         let int = |bits: i64, mask: i64| bits & mask;
@@ -83,6 +100,8 @@ impl Emitter<'_> {
     }
 
     /// The value for each lane; of a bool in lanes of 64 bits, where it was the same for all.
+    ///
+    /// All registers are then one splat, so it is one instruction however many lanes there are.
     pub(super) fn spread(&mut self, dtype: DType, operand: &Operand) -> Chunks {
         match operand {
             Operand::Each(chunks) => chunks.clone(),
@@ -99,8 +118,11 @@ impl Emitter<'_> {
     }
 
     /// A bool for each lane, in lanes that are as wide as those of `like`.
+    ///
+    /// A lane of ones stays one of ones if its sign is repeated, and if its upper half is left out.
     pub(super) fn mask_like(&mut self, mask: &Operand, like: Type) -> Chunks {
         let chunks = self.spread(DType::Bool, mask);
+        // Registers of 16 bytes hold two lanes of 64 bits, or four of 32.
         let is_wide = chunks.len() * 2 == self.lanes;
         let wants_wide = like.lane_bits() == 64;
         match (is_wide, wants_wide) {
@@ -117,11 +139,14 @@ impl Emitter<'_> {
     }
 
     /// The lower halves of the lanes of two registers.
+    ///
+    /// Bytes count from the lowest one, and those of the second register from 16 on.
     pub(super) fn narrowed(&mut self, low: Clif, high: Clif) -> Clif {
         const LOWER: [u8; 16] = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
         self.shuffled(low, high, LOWER, I32X4)
     }
 
+    /// Bytes of two registers in this order; 16 and above are those of the second.
     pub(super) fn shuffled(&mut self, one: Clif, other: Clif, order: [u8; 16], to: Type) -> Clif {
         let order = self.builder.func.dfg.immediates.push(order.as_slice().into());
         let (one, other) = (self.as_type(one, I8X16), self.as_type(other, I8X16));
@@ -130,6 +155,9 @@ impl Emitter<'_> {
     }
 
     /// The same bits.
+    ///
+    /// It is no instruction where both are vectors, which is how comparisons of floats become masks of
+    /// integers.
     pub(super) fn as_type(&mut self, value: Clif, to: Type) -> Clif {
         if self.builder.func.dfg.value_type(value) == to {
             return value;
@@ -138,6 +166,9 @@ impl Emitter<'_> {
     }
 
     /// `then` where the bool holds, else `otherwise`.
+    ///
+    /// Where the condition differs from lane to lane, both values are computed for all lanes, and their
+    /// bits are mixed.
     pub(super) fn select(
         &mut self,
         dtype: DType,
@@ -158,6 +189,8 @@ impl Emitter<'_> {
     }
 
     /// Of two registers, lane by lane, by a mask.
+    ///
+    /// Its lanes are all ones or all zeros, and as wide as those of the values.
     pub(super) fn blend(&mut self, mask: Clif, then: Clif, otherwise: Clif) -> Clif {
         let mask = self.as_type(mask, self.builder.func.dfg.value_type(then));
         self.builder.ins().bitselect(mask, then, otherwise)
@@ -178,6 +211,8 @@ impl Emitter<'_> {
     }
 
     /// The value of one lane.
+    ///
+    /// A bool becomes a byte of 0 or 1, as single values have it.
     pub(super) fn lane(&mut self, dtype: DType, operand: &Operand, lane: usize) -> Clif {
         match operand {
             Operand::Same(value) => *value,
@@ -194,6 +229,8 @@ impl Emitter<'_> {
     }
 
     /// A value for each lane, from one after the other.
+    ///
+    /// One value alone is the same for all lanes.
     pub(super) fn gathered(&mut self, dtype: DType, values: &[Clif]) -> Operand {
         if let [value] = values {
             return Operand::Same(*value);
@@ -216,6 +253,9 @@ impl Emitter<'_> {
     }
 
     /// What `make` makes of the values of each lane; once where all are the same.
+    ///
+    /// For what no instruction does on a register: calls of the host, and conversions. Its price is to take
+    /// registers apart and put them together again.
     pub(super) fn by_lane(
         &mut self,
         result: DType,
@@ -261,6 +301,9 @@ impl Emitter<'_> {
     }
 
     /// Whether a comparison of floats holds.
+    ///
+    /// Integers are compared with the second condition of `how`, floats with the first. The result is a
+    /// byte, or a mask as wide as the numbers.
     pub(super) fn compared(
         &mut self,
         dtype: DType,
@@ -277,6 +320,7 @@ impl Emitter<'_> {
         })
     }
 
+    /// Of a byte, the lowest bit alone changes: it stays 0 or 1.
     pub(super) fn not(&mut self, condition: &Operand) -> Operand {
         match condition {
             Operand::Same(value) => Operand::Same(self.builder.ins().bxor_imm_u(*value, 1)),
@@ -284,10 +328,12 @@ impl Emitter<'_> {
         }
     }
 
+    /// Whether both bools hold, lane by lane. Where their widths differ, the narrower one is taken.
     pub(super) fn both(&mut self, one: &Operand, other: &Operand) -> Operand {
         self.alike_by_chunk(DType::Bool, one, other, |this, a, b| this.builder.ins().band(a, b))
     }
 
+    /// Whether one of two bools holds; widths are as for [`Self::both`].
     pub(super) fn either(&mut self, one: &Operand, other: &Operand) -> Operand {
         self.alike_by_chunk(DType::Bool, one, other, |this, a, b| this.builder.ins().bor(a, b))
     }
@@ -306,6 +352,7 @@ impl Emitter<'_> {
 
     /// A register's value in the other precision; of singles, one register becomes two.
     pub(super) fn promoted(&mut self, chunks: &Chunks) -> Chunks {
+        // The instruction converts the lower two of four, so the upper two are moved down for it.
         const UPPER: [u8; 16] = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
         let both = |it: &Clif| {
             let low = self.builder.ins().fvpromote_low(*it);
@@ -317,6 +364,7 @@ impl Emitter<'_> {
 
     /// Doubles rounded to singles; two registers become one.
     pub(super) fn demoted(&mut self, chunks: &Chunks) -> Chunks {
+        // The instruction leaves two singles in the lower half, and zeros above them.
         const FIRST_HALVES: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
         let one = |pair: &[Clif]| {
             let (low, high) = (self.builder.ins().fvdemote(pair[0]), self.builder.ins().fvdemote(pair[1]));

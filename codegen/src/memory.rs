@@ -12,7 +12,9 @@ use isobar_compiler::types::{DType, Value};
 use super::lanes::{Chunks, Operand, REGISTER, chunk_type, scalar_type};
 use super::translate::{Place, Translation};
 
+// Integers.
 impl Translation<'_, '_> {
+    /// A sum of symbols: those with one value for the whole run become part of its constant.
     pub(super) fn affine(&mut self, sum: &Affine) -> Clif {
         let (mut constant, mut terms) = (sum.offset(), Vec::new());
         for (symbol, factor) in sum.terms() {
@@ -24,6 +26,8 @@ impl Translation<'_, '_> {
         self.sum(&terms, constant)
     }
 
+    /// `value * factor + … + constant`, added in the order that is given. Where only the last term changes in a loop,
+    /// the sum of those before it can be moved out of that loop.
     pub(super) fn sum(&mut self, terms: &[(Clif, i64)], constant: i64) -> Clif {
         let ins = |this: &mut Self, value: Clif, factor: i64| match factor {
             1 => value,
@@ -54,6 +58,8 @@ impl Translation<'_, '_> {
     }
 
     /// A size that is the same for the whole run.
+    ///
+    /// None where it depends on the position of a loop around.
     pub(super) fn known_size(&self, size: &Size) -> Option<i64> {
         let all = |parts: &[Size]| parts.iter().map(|it| self.known_size(it)).collect::<Option<Vec<_>>>();
         match size {
@@ -68,6 +74,8 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// A size as an integer: a sum, or the least or greatest of several, each compared with the best before
+    /// it.
     pub(super) fn size(&mut self, size: &Size) -> Clif {
         let (parts, how) = match size {
             Size::Affine(sum) => return self.affine(sum),
@@ -86,6 +94,15 @@ impl Translation<'_, '_> {
     // Elements.
 
     /// The address of an element without what is known beforehand, that, and how far its lanes are apart.
+    ///
+    /// All three are in bytes. The element of the first lane is at `address + constant`, and that of lane
+    /// `n` `n * apart` bytes behind it. The constant becomes the offset of loads and stores, so that
+    /// neighbours `a[i-1]`, `a[i]`, `a[i+1]` share one address.
+    ///
+    ///  ```text
+    ///  a[i+1, k]  with strides [1, 100] of doubles, along i, in lanes
+    ///  address = (base + k * 800) + i * 8,  constant = 8,  apart = 8
+    ///  ```
     pub(super) fn address(&mut self, element: &Element) -> (Clif, i64, i64) {
         let shape = &self.shared.shape.arrays[element.array];
         let strides = shape.strides.clone();
@@ -96,9 +113,13 @@ impl Translation<'_, '_> {
         let ring = self.shared.program.arrays[element.array].ring;
         for (dimension, (at, stride)) in element.index.iter().zip(strides).enumerate() {
             let bytes = stride * size;
+            // Of an array that keeps a few rows, the row is the position modulo their number, a power of
+            // two. It is computed from the whole position, so nothing of it can be in the constant.
             if let Some(places) = Ring::places_along(ring, dimension) {
                 let position = match at {
                     At::Known(sum) => self.affine(sum),
+                    // An index of run time counts from the start of the array, and the base is that of the
+                    // compute domain.
                     At::Found { integer, shift } => {
                         let shift = self.affine(shift);
                         self.emit.builder.ins().isub(self.integers[integer], shift)
@@ -148,6 +169,8 @@ impl Translation<'_, '_> {
             let inside = self.sum(&[term], 0);
             address = self.emit.builder.ins().iadd(address, inside);
         }
+        // An instruction has 32 bits for its offset. Some are kept free for the other registers of a vector
+        // loop, which lie behind the first.
         if i32::try_from(constant).is_err() || i32::try_from(constant + 4096 * 16).is_err() {
             address = self.emit.builder.ins().iadd_imm_s(address, constant);
             constant = 0;
@@ -155,11 +178,15 @@ impl Translation<'_, '_> {
         (address, constant, apart)
     }
 
+    /// What a load or a store of an array may count on: it does not trap, since each element exists, and it
+    /// touches no other array. It need not be aligned: rows of a caller start anywhere.
     pub(super) fn flags(&mut self, array: usize) -> MemFlagsData {
         let region = self.region(array, u32::try_from(array).expect("few arrays"));
         MemFlagsData::new().with_notrap().with_alias_region(Some(region))
     }
 
+    /// What an expression reads. Symbols are integers of 64 bits, which an expression may want in another
+    /// type.
     pub(super) fn read(&mut self, read: &Read, dtype: DType) -> Operand {
         match read {
             Read::Local(local) => self.local(*local),
@@ -184,6 +211,9 @@ impl Translation<'_, '_> {
         self.emit.gathered(DType::Int64, &values)
     }
 
+    /// An element for each lane, in one of three ways: once if all lanes have the same, in whole registers
+    /// if theirs stand side by side, else one by one. Bools are read one by one: they are bytes in memory,
+    /// and lanes of 64 bits in registers.
     pub(super) fn load(&mut self, element: &Element, dtype: DType) -> Operand {
         let of = &self.shared.program.arrays[element.array];
         if of.is_scalar_argument() {
@@ -214,6 +244,7 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// One element as a single value; a bool is 0 or 1 from here on.
     pub(super) fn load_one(&mut self, dtype: DType, flags: MemFlagsData, address: Clif, offset: i32) -> Clif {
         let value = self.emit.builder.ins().load(scalar_type(dtype), flags, address, offset);
         if dtype == DType::Bool {
@@ -223,6 +254,7 @@ impl Translation<'_, '_> {
         value
     }
 
+    /// Writes an element of each lane; the ways are those of [`Self::load`].
     pub(super) fn store(&mut self, element: &Element, value: Operand) {
         let dtype = self.shared.program.arrays[element.array].dtype;
         // Where a lane takes no part, its element keeps its value.
@@ -256,6 +288,7 @@ impl Translation<'_, '_> {
 
     // Locals.
 
+    /// The value of a local at this point. One that no block around declares has its initial value, zero.
     pub(super) fn local(&mut self, local: usize) -> Operand {
         match self.locals.get(&local).cloned() {
             Some(Place::Constant(operand)) => operand,
@@ -270,6 +303,11 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// A local of this block. A constant is its value and costs nothing. Others are Cranelift's variables,
+    /// which become registers, and get their values from whichever branch control came through.
+    ///
+    /// In a vector loop a variable is always one for each lane, even if its first value is the same for
+    /// all: it may be assigned under a mask.
     pub(super) fn declare(&mut self, it: &Declare) {
         let dtype = self.shared.program.locals[it.local].dtype;
         let value = match &it.value {
@@ -294,6 +332,8 @@ impl Translation<'_, '_> {
         self.set_local(it.local, value);
     }
 
+    /// Gives a variable its next value, in the form that it was declared with. A bool is kept in lanes of
+    /// 64 bits, whatever it was compared from, so that all assignments agree.
     pub(super) fn set_local(&mut self, local: usize, value: Operand) {
         let dtype = self.shared.program.locals[local].dtype;
         let Some(Place::Variables { variables, is_each }) = self.locals.get(&local).cloned() else {
@@ -314,6 +354,7 @@ impl Translation<'_, '_> {
         }
     }
 
+    /// Under a mask, the lanes that take no part keep what they have.
     pub(super) fn assign(&mut self, it: &Assign) {
         let value = self.expr(&it.value);
         match &it.target {

@@ -35,6 +35,7 @@ pub(super) struct Shared<'p> {
     pub(super) sites: Vec<Site>,
     /// What loops spread over the threads are called; code names them by position.
     pub(super) launches: Vec<Spread>,
+    /// Iterations of a `while` at one cell after which it counts as endless.
     pub(super) max_turns: u64,
     /// Whether a product and a sum may be rounded once.
     pub(super) may_fuse: bool,
@@ -47,6 +48,7 @@ pub(super) struct Shared<'p> {
 pub(super) struct Spread {
     /// What runs at each position, by position in the program's functions.
     pub(super) function: usize,
+    /// Positions of the loops around the launch, which the function gets before its own.
     pub(super) n_outer: usize,
     /// From one position to the next.
     pub(super) steps: Vec<i64>,
@@ -59,14 +61,29 @@ pub(super) struct Translation<'t, 'p> {
     pub(super) links: &'t mut dyn Links,
     /// Whether the processor multiplies and adds in one operation.
     pub(super) has_fused: bool,
+    /// What this function has imported already: Cranelift wants one reference for each function that uses
+    /// it.
     pub(super) imported: BTreeMap<Import, FuncRef>,
+    /// Addresses of tables, by their name. All are loaded at the entry, so that loops find them in
+    /// registers.
     pub(super) tables: BTreeMap<&'static str, Clif>,
+    /// Address of the frame, and number of the thread: the first and the third argument.
     pub(super) frame: Clif,
     pub(super) thread: Clif,
+    /// The positions of the function and of the loops around, in elements from the start of the compute
+    /// domain. In a vector loop, the position of its variable is that of the first lane.
     pub(super) positions: BTreeMap<Symbol, Clif>,
+    /// Indices that were found at run time, by position in [`Program::integers`]; each holds inside of its
+    /// check only.
     pub(super) integers: BTreeMap<usize, Clif>,
+    /// By position in [`Program::locals`]. A local that is not here has no value yet, and reads as zero.
     pub(super) locals: BTreeMap<usize, Place>,
+    /// By position in [`Program::arrays`]: the value of a scalar, or the address that indices count from. That is the
+    /// element at the start of the compute domain; of what an iteration has for itself, the first element. Of what
+    /// each thread has, it is that of this thread.
     pub(super) bases: BTreeMap<usize, Clif>,
+    /// One for each array, and one for the frame: the optimizer may move a load over a store to another
+    /// region.
     pub(super) regions: BTreeMap<usize, AliasRegion>,
     /// The variable of the vector loop around.
     pub(super) lane_symbol: Option<Symbol>,
@@ -96,6 +113,9 @@ pub(super) trait Links {
     /// The vectors of loops over lanes that are code of their own, where there are such.
     fn wide_vectors(&self) -> Option<Isa>;
     /// The function that runs all iterations of a body, which gets the address of its words.
+    ///
+    /// It is made by an assembler of our own: Cranelift defines no vectors of more than 128 bits for this
+    /// processor.
     fn wide(&mut self, of: &mut cranelift_codegen::ir::Function, body: &Body) -> FuncRef;
 }
 
@@ -122,6 +142,21 @@ pub(super) fn definitions(items: &[Item]) -> Vec<&'static Definition> {
 /// Names of memory that no array shares.
 const FRAME: u32 = u32::MAX;
 
+/// Makes the code of one function of the program: `fn(frame: *const u64, positions: *const i64, thread:
+/// i64)`.
+///
+/// The entry block loads all that does not change while the function runs: positions, bases of arrays,
+/// tables. What follows then stands in blocks that the entry dominates, so that each of these values can be
+/// used everywhere.
+///
+///  ```text
+///  block0(frame, at, thread):
+///      i = load at[0]                       ; the positions, as the launch has them
+///      a = load frame[1 + a]                ; the base of each array that the body touches
+///      b = load frame[1 + b] + thread * n   ; of what each thread has for itself
+///      …the statements
+///      return
+///  ```
 pub(super) fn translate<'t, 'p>(
     builder: FunctionBuilder<'t>,
     shared: &'t mut Shared<'p>,
@@ -166,6 +201,9 @@ pub(super) fn translate<'t, 'p>(
 }
 
 /// The arrays that items touch.
+///
+/// Indices of run time are expressions of a check, so the arrays that they read are among them. The order
+/// is that of the program, and so is the order of the loads at the entry: same program, same bytes.
 fn touched(items: &[Item]) -> std::collections::BTreeSet<usize> {
     let mut arrays = std::collections::BTreeSet::new();
     walk(items, &mut |item| {
@@ -185,6 +223,9 @@ fn touched(items: &[Item]) -> std::collections::BTreeSet<usize> {
 
 impl Translation<'_, '_> {
     /// A word that does not change while the function runs.
+    ///
+    /// It is read-only and may be moved: the host writes frame and positions before it enters the code, and
+    /// never after.
     pub(super) fn load_word(&mut self, address: Clif, position: usize) -> Clif {
         let region = self.region(usize::MAX, FRAME);
         let flags = MemFlagsData::trusted().with_readonly().with_can_move().with_alias_region(Some(region));
@@ -192,6 +233,8 @@ impl Translation<'_, '_> {
         self.emit.builder.ins().load(I64, flags, address, offset)
     }
 
+    /// The region of an array's memory, made at its first use. Right because no two arrays of a frame
+    /// overlap, where one of them is written: `Machine::run` asks its caller for that.
     pub(super) fn region(&mut self, array: usize, user_id: u32) -> AliasRegion {
         let regions = &mut self.emit.builder.func.dfg.alias_regions;
         *self
@@ -201,6 +244,9 @@ impl Translation<'_, '_> {
     }
 
     /// Loads at the start where the arrays are, and the scalars.
+    ///
+    /// A word is an address, or the bits of a scalar. Arrays that each thread has for itself lie at equal
+    /// distances, and the frame has the address of the first thread's.
     pub(super) fn find_bases(&mut self, body: &[Item]) {
         for array in touched(body) {
             let word = self.load_word(self.frame, 1 + array);
@@ -223,10 +269,12 @@ impl Translation<'_, '_> {
         self.shared.may_fuse && self.has_fused
     }
 
+    /// A function of single numbers, as this function calls it.
     pub(super) fn imported(&mut self, helper: Helper) -> FuncRef {
         self.host(Import::Helper(helper))
     }
 
+    /// Something of the host, as this function calls it; imported once.
     pub(super) fn host(&mut self, import: Import) -> FuncRef {
         if let Some(&known) = self.imported.get(&import) {
             return known;
@@ -237,10 +285,14 @@ impl Translation<'_, '_> {
     }
 
     /// Where a table is, loaded where the function starts.
+    ///
+    /// [`Self::find_tables`] has seen all formulas of the body, so it is there.
     pub(super) fn table(&mut self, table: &'static Table) -> Clif {
         self.tables[table.name]
     }
 
+    /// Loads the addresses of the tables that the body's formulas look up. They are loaded here even if
+    /// only a branch needs them: a value that is made in a branch is not there behind it.
     pub(super) fn find_tables(&mut self, body: &[Item]) {
         for definition in definitions(body) {
             for table in definition.tables() {
@@ -257,6 +309,11 @@ impl Translation<'_, '_> {
         items.iter().for_each(|item| self.item(item));
     }
 
+    /// A statement, in the block at hand; the builder stands behind it afterwards, maybe in another block.
+    ///
+    /// A loop whose lanes have masks becomes a vector loop. All other loops run one iteration after the
+    /// other, also where the schedule has given them to lanes: a pass has then found that they are no rows
+    /// of lanes (`loops/passes/mask_lanes`).
     pub(super) fn item(&mut self, item: &Item) {
         let origin = match item {
             Item::Assign(it) => Some(&it.origin),
@@ -284,6 +341,9 @@ impl Translation<'_, '_> {
 }
 
 /// A scalar's value from the word that holds it.
+///
+/// The inverse of [`word`](super::host::word): a float is its bits, an integer its low bits, a bool is any
+/// word but 0.
 fn scalar_of_word(emit: &mut Emitter<'_>, dtype: DType, word: Clif) -> Clif {
     let narrow = |emit: &mut Emitter<'_>, to: Type| match to {
         I64 => word,
