@@ -18,9 +18,8 @@ use super::translate::Translation;
 impl Translation<'_, '_> {
     /// The value of an expression, for each lane or the same for all.
     ///
-    /// All of it is computed: both sides of `and`, `or` and a ternary. No expression traps, so that is
-    /// right, and cheaper than a branch. A square is a product of one value with itself, which the
-    /// interpreter computes as well.
+    /// All of it is computed: both sides of `and`, `or` and a ternary. No expression traps, so that is right, and
+    /// cheaper than a branch. A float's `x ** 2` is defined as `x * x`, and `x` is computed once.
     pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Operand {
         match &expr.kind {
             ExprKind::Literal(value) => Operand::Same(self.emit.literal(*value)),

@@ -159,9 +159,8 @@ impl Translation<'_, '_> {
         sum
     }
 
-    /// An entry of a table, for each lane its own. Vectors of 128 bits gather nothing, so the lanes are
-    /// loaded one by one. The steps before have masked the index to the table's length, so each entry
-    /// exists.
+    /// An entry of a table, for each lane its own. Vectors of 128 bits gather nothing, so the lanes are loaded one by
+    /// one. A definition computes indices that are in the table, so no load traps.
     fn picked(&mut self, table: &'static Table, index: Clif, is_vector: bool) -> Clif {
         let base = self.table(table);
         let flags = MemFlagsData::trusted().with_readonly().with_can_move();

@@ -13,6 +13,8 @@ use super::translate::Spread;
 use super::wide::end_stream;
 
 /// Something of the host that generated code calls.
+///
+/// Their addresses are constants of the code: it is made for this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Import {
     Helper(Helper),
@@ -56,6 +58,8 @@ impl Import {
         }
     }
 
+    /// Arguments and result, as both sides have them; a change here changes the function below that is
+    /// called.
     pub(super) fn signature(self, mut signature: Signature) -> Signature {
         let (arguments, result): (Vec<Type>, Option<Type>) = match self {
             Import::Raise => (vec![I64; 6], None),
@@ -85,6 +89,7 @@ impl Import {
     }
 }
 
+/// The type of a float in registers.
 fn float_type(dtype: DType) -> Type {
     if dtype == DType::Float32 { F32 } else { F64 }
 }
@@ -122,6 +127,8 @@ impl Helper {
         }
     }
 
+    /// Each is a function of C's calling convention around what the interpreter calls, so that the results
+    /// are the same bits.
     fn address(self) -> *const u8 {
         extern "C" fn floored_f64(a: f64, b: f64) -> f64 {
             math::binary_f64(BinaryPrimitive::FlooredRemainder, a, b)
@@ -169,18 +176,26 @@ impl Helper {
 }
 
 /// A statement that may have to end the run.
+///
+/// What does not depend on the cell; code passes the position of a site, and the cell beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Site {
     /// Which loop over the levels it stands in, in the text.
     pub(super) sweep: u32,
+    /// The statement with control flow around, which is finished at all points before the next one starts.
     pub(super) outermost: StmtId,
     pub(super) statement: StmtId,
 }
 
 /// A cell at which a run must end, in the order in which the text comes to it.
+///
+/// Fields are compared in the order in which they stand, and what is less comes first: the sweep, the level
+/// in the order of the sweep, the statement, and then the cell. So threads may report in any order, and the
+/// least one is the report of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Raised {
     pub(super) sweep: u32,
+    /// The level, with its sign changed where a sweep goes down; 0 where levels have no order.
     pub(super) turn: i64,
     pub(super) outermost: StmtId,
     /// As `[k, j, i]`, from the start of the compute domain.
@@ -190,6 +205,8 @@ pub struct Raised {
 }
 
 /// A function of generated code: frame, positions, the number of the thread.
+///
+/// Positions are those of the loops around a launch, then the launch's own. A step has none.
 pub(super) type Code = unsafe extern "C" fn(*const u64, *const i64, i64);
 
 /// The number of the thread that calls among those of the run, each of which has memory of its own. It alone launches.
@@ -208,13 +225,16 @@ pub(super) struct Host<'a> {
     pub(super) launches: &'a [Spread],
     /// By position in the program's functions.
     pub(super) functions: &'a [Code],
+    /// The words that all threads get: the address of this host, then one word for each array.
     pub(super) frame: *const u64,
     /// None where the run has one thread.
     pub(super) helpers: Option<&'a dyn Team>,
+    /// The first in the order of the text, of all that has been reported so far.
     pub(super) raised: Mutex<Option<Raised>>,
 }
 
 impl<'a> Host<'a> {
+    /// A run that has not started, without a frame.
     pub(super) fn new(
         sites: &'a [Site],
         launches: &'a [Spread],
@@ -252,6 +272,8 @@ impl<'a> Host<'a> {
     }
 }
 
+/// Notes that a run must end at a cell. The code goes on: it is the step's end that looks at it, since a
+/// cell that comes earlier in the text may still be computed by another thread.
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn raise(host: *const Host<'_>, site: i64, turn: i64, i: i64, j: i64, k: i64) {
     // SAFETY: code passes on the first word of its frame, which is the host of the run, alive until code returns.
@@ -300,6 +322,17 @@ impl Shared<'_> {
     }
 }
 
+/// Runs a function at all positions of a launch, on all threads.
+///
+/// Positions are numbered with the last dimension fastest, and the team gets ranges of these numbers. Each
+/// of its threads works its ranges off one position after the other, so neighbours along that dimension
+/// stay with one thread.
+///
+///  ```text
+///  which = 3:  Spread { function: 7, n_outer: 1, steps: [8, 8] }
+///  words      [k, i_start, i_end, j_start, j_end]
+///  function 7 at [k, i_start, j_start], [k, i_start, j_start + 8], …
+///  ```
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
     // SAFETY: as for `raise`.
@@ -309,6 +342,7 @@ extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
     // SAFETY: code passes as many words as it pushed the steps of, on its own stack.
     let words = unsafe { std::slice::from_raw_parts(words, n_words) };
     let (outer, bounds) = words.split_at(spread.n_outer);
+    // Rounded up: the last position may be less than a step before the end. An empty range has none.
     let count = |(bound, step): (&[i64], &i64)| {
         let length = (bound[1] - bound[0]).max(0);
         usize::try_from((length + step - 1) / step).unwrap_or(0)

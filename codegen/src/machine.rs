@@ -30,6 +30,7 @@ pub struct Machine {
     /// By position in the program's functions.
     functions: Vec<Code>,
     sites: Vec<Site>,
+    /// What loops that the threads share are called, by the number that code passes.
     launches: Vec<Spread>,
     /// By position in the program's steps: the function of each, and the least sweep of those behind it.
     steps: Vec<(usize, Option<u32>)>,
@@ -107,6 +108,9 @@ pub fn vector_bits(vectors: Vectors) -> u32 {
 /// # Errors
 ///
 /// Why not.
+///
+/// The sentence names the processor and the bits, for whoever lists back ends: `x86_64-…, vectors of 512
+/// bits (AVX-512)`.
 pub fn check() -> Result<String, String> {
     let isa = processor()?;
     let vectors = match vectors_of(&isa, Vectors::Widest) {
@@ -213,6 +217,7 @@ impl Machine {
             defined.map_err(|it| it.to_string())?;
             ids.push(id);
         }
+        // Its constants are aligned within it, at multiples of 32 at most.
         for (id, code) in wide {
             module.define_function_bytes(id, 64, &code, &[]).map_err(|it| it.to_string())?;
         }
@@ -249,6 +254,9 @@ impl Machine {
 }
 
 /// Does the work on each of them; the team shares it.
+///
+/// Each slot is locked once, by the thread whose range it is in; the locks are there since a team lends its
+/// closure to several threads.
 fn each<T: Send>(
     team: Option<&dyn Team>,
     all: &mut [T],
@@ -277,6 +285,7 @@ struct Joined {
     wide_vectors: Option<wide::Isa>,
 }
 
+/// How one function is joined with the rest while it is translated.
 struct Linking<'m> {
     module: &'m mut JITModule,
     joined: &'m Joined,
@@ -325,6 +334,7 @@ impl Links for Linking<'_> {
     }
 }
 
+/// Finished code as a function that can be called.
 #[expect(unsafe_code, reason = "this is where generated code comes in")]
 fn code(address: *const u8) -> Code {
     // SAFETY: the function was defined with this signature, and its module stays until nobody can call it.
@@ -332,6 +342,10 @@ fn code(address: *const u8) -> Code {
 }
 
 /// What functions of a program may call.
+///
+/// All are declared before the first function is made, so that translating one needs no more than a
+/// reference to them. Which operations are functions of the host is told by [`Helper::of`]; operators that
+/// are none of its primitives stand here.
 fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
     use isobar_compiler::expr::ExprKind;

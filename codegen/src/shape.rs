@@ -63,6 +63,9 @@ impl Shape {
     }
 
     /// That of an array which a run allocates.
+    ///
+    /// The first dimension is the fastest. Its length is rounded up to whole cache lines where each thread
+    /// has rows of its own, and the bytes of the whole array always are.
     fn own(&self, program: &Program, array: &Array) -> Option<ArrayShape> {
         debug_assert!(array.strides == Strides::Packed);
         let mut value_of = |symbol: &Symbol| self.value(program, symbol);
@@ -84,6 +87,7 @@ impl Shape {
         Some(ArrayShape { strides, levels: [0; 2], bytes, start })
     }
 
+    /// What a symbol of a size stands for in this call.
     fn value(&self, program: &Program, symbol: &Symbol) -> Option<i64> {
         match program.symbols.get(symbol)? {
             Meaning::Size(axis) => Some(self.domain[axis.index()]),
@@ -105,6 +109,7 @@ impl Shape {
         u64::try_from(bytes.fold(0, i64::saturating_add)).unwrap_or(0)
     }
 
+    /// The levels that a caller's array has beside those of the compute domain.
     pub(super) fn levels(&self, array: usize, side: Side) -> i64 {
         let [below, above] = self.arrays[array].levels;
         match side {
