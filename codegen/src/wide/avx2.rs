@@ -25,8 +25,13 @@ const EVEN: Option<u8> = Some(0x88);
 /// Words of one vector and of another one.
 const BLEND_WORDS: Code = Code::new(1, 3, false, 0x0e);
 
+// Lanes are numbered from the lowest bits on. `UPPER` and `SHUFFLE` work on halves of 128 bits, since most
+// instructions of AVX2 do not let values cross from one half to the other.
 impl Emit<'_> {
     /// Puts each word of the caller that has no register into a slot, once for each lane.
+    ///
+    /// That is done once, before the loop: no instruction here takes an operand in memory for all lanes at
+    /// once, so each use would cost one more.
     pub(super) fn spread_words(&mut self) {
         for (id, value) in self.body.values.iter().enumerate() {
             let Op::Word(at) = value.op else { continue };
@@ -45,6 +50,12 @@ impl Emit<'_> {
     // Lanes that are missing.
 
     /// Makes the mask of so many lanes, and puts it where it is found again.
+    ///
+    ///  ```text
+    ///  count = 3:   lanes 0 1 2 3  <  3 3 3 3   gives   -1 -1 -1 0
+    ///  ```
+    ///
+    /// It stays in `ALL`, and in a slot, since `ALL` is lent out where one more register is needed.
     pub(super) fn note_lanes(&mut self, count: Gpr) {
         let slot = self.n_slots;
         self.n_slots += 1;
@@ -70,6 +81,8 @@ impl Emit<'_> {
     }
 
     /// The lanes of a mask that have an iteration, as bits.
+    ///
+    /// The instruction gathers the signs of lanes, which are their masks.
     pub(super) fn lanes_of(&mut self, mask: u8, to: Gpr) {
         let mask = if self.is_rest { self.present(mask) } else { mask };
         let code = Code::new(u8::from(self.body.lane_bytes() == 8), 1, false, 0x50);
@@ -83,6 +96,10 @@ impl Emit<'_> {
     }
 
     /// A mask for values of a kind.
+    ///
+    /// In a body with doubles there are four lanes, and a mask for singles is one of 128 bits: the lower
+    /// words of the four. It ends in `SPARE`, so only one of them is there at a time. If the mask is in
+    /// `SPARE` already, `ALL` is lent for its upper half, and read again.
     fn mask_for(&mut self, kind: Kind, mask: u8) -> u8 {
         if kind.bytes() != 4 || self.body.lane_bytes() == 4 {
             return mask;
@@ -98,6 +115,7 @@ impl Emit<'_> {
 
     // Memory.
 
+    /// Loads a register. At the end of a row, elements that are missing are not read, and are zero.
     pub(super) fn fill_avx2(&mut self, kind: Kind, source: Source, register: u8) {
         let is_long = self.length(kind) == 32;
         match source {
@@ -119,6 +137,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Stores elements or bools, after all that still has to be read of that array is in registers.
     pub(super) fn store(&mut self, step: Step) {
         match step {
             Step::Store { place, value, mask, is_streamed } => {
@@ -140,6 +159,11 @@ impl Emit<'_> {
         }
     }
 
+    /// Three ways: whole if all lanes take part, blended with what is there if a mask leaves some out, and
+    /// through a masked store at the end of a row.
+    ///
+    /// A masked store does for all three. It is avoided since reads cannot be served from it before it has
+    /// reached the cache, and the next loop often reads what this one wrote.
     fn store_elements(
         &mut self,
         place: Place,
@@ -175,6 +199,8 @@ impl Emit<'_> {
         }
     }
 
+    /// A byte of 0 or 1 for each lane: lanes are packed to words and then to bytes with their signs, so
+    /// that -1 stays -1, of which the lowest bit is kept.
     fn store_bools(&mut self, place: Place, mask: u8) {
         let (upper, pack) = (Rm::Register(SPARE), |opcode| Code::new(1, 1, false, opcode));
         self.asm.vex(UPPER, true, mask, 0, upper, Some(1));
@@ -198,6 +224,9 @@ impl Emit<'_> {
     }
 
     /// Does something for the byte of each lane that is there.
+    ///
+    /// Bytes have no masked access. So they are done one by one, and after each it is asked whether there
+    /// is another one. The last lane is never there: where all are, the row does not end here.
     fn each_byte(&mut self, place: Place, mut each: impl FnMut(&mut Self, Rm, u8)) {
         let end = self.asm.label();
         self.asm.load(RCX, word(0));
@@ -212,6 +241,8 @@ impl Emit<'_> {
         self.asm.bind(end);
     }
 
+    /// The mask of bytes that are not 0: each becomes a lane without sign, so that all of them are greater
+    /// than zero.
     fn load_bools(&mut self, place: Place, to: u8) {
         let is_double = self.body.lane_bytes() == 8;
         let zero = |this: &mut Self| this.bitwise(Binary::Xor, SPARE, SPARE, Rm::Register(SPARE));
@@ -233,6 +264,9 @@ impl Emit<'_> {
     // Operations.
 
     /// Makes a value by other instructions than where vectors have 512 bits.
+    ///
+    /// In all of them, operands are in registers before the result gets one. Where an operand is used for
+    /// the last time, it may be the same register: an instruction reads all before it writes.
     pub(super) fn make_avx2(&mut self, id: Id) {
         let value = self.body.values[id];
         let kind = value.kind;
@@ -276,6 +310,9 @@ impl Emit<'_> {
     }
 
     /// Entries of a table, one by one: the instruction for all of them takes longer on many of these processors.
+    ///
+    /// Each index goes through `rcx`. The lower half's entries become the lower half of `to`, the others
+    /// are put above them.
     fn gather(&mut self, place: Place, indices: u8, to: u8) {
         let base = self.pointer(place.pointer);
         let entry = Rm::Memory(Memory { base, index: Some((RCX.0, 8)), offset: place.offset });
@@ -291,6 +328,9 @@ impl Emit<'_> {
     }
 
     /// What `then` has in the lanes of a mask, and a register elsewhere.
+    ///
+    /// It looks at the sign of each lane of the mask, which has to be as wide as the values: see
+    /// [`Self::mask_for`].
     fn blend(&mut self, kind: Kind, (to, otherwise): (u8, u8), then: Rm, mask: u8) {
         let is_single = kind.bytes() == 4 || self.body.lane_bytes() == 4;
         let code = Code::new(1, 3, false, if is_single { 0x4a } else { 0x4b });
@@ -298,6 +338,8 @@ impl Emit<'_> {
         self.asm.vex(code, is_long, to, otherwise, then, Some(mask << 4));
     }
 
+    /// From integers of 64 bits there is no instruction. Narrow ones are the lower words of the lanes;
+    /// doubles are put together by [`Self::double_of_integer`].
     fn convert(&mut self, id: Id, (from, to_kind): (Kind, Kind), a: Id) {
         if from == Kind::I64 {
             let register = self.vector(a);
@@ -319,6 +361,10 @@ impl Emit<'_> {
     }
 
     /// The upper 16 bits and the lower 48 become the digits of large doubles, whose sum is rounded once.
+    ///
+    /// `below` is 2^52: with its exponent above them, the 48 lower bits `x` are the double `2^52 + x`.
+    /// `above` is 3 * 2^67: added to its bits as an integer, the upper bits `y`, with their sign, are `3 *
+    /// 2^67 + y * 2^48`. Less both constants, which is exact, and plus the lower bits, which rounds once.
     fn double_of_integer(&mut self, to: u8, from: u8) {
         let spare = Rm::Register(SPARE);
         let above = f64::from_bits(0x4438_0000_0000_0000);
@@ -333,6 +379,12 @@ impl Emit<'_> {
         self.asm.vex(binary_code(Binary::Add, Kind::F64), true, to, to, spare, None);
     }
 
+    /// Integers have `==` and `>` only: `a < b` is `b > a`, `a <= b` is not `a > b`, `a != b` is not `a ==
+    /// b`. That may be turned into its opposite since integers are always in order; for floats each
+    /// relation has a number of its own.
+    ///
+    /// Lanes of 32 bits in a body with doubles give a mask of 128 bits, whose lanes are then widened with
+    /// their signs.
     fn compare(&mut self, id: Id, relation: Relation, kind: Kind, [a, b]: [Id; 2]) {
         let is_long = self.length(kind) == 32;
         let (code, immediate, operands, is_inverse) = if kind.is_float() {

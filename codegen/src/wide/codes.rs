@@ -1,17 +1,27 @@
 //! Which instruction does what, by the kind of its lanes.
 
+//  Read `Code::new(prefix, map, is_wide, opcode)` against the manual's line of an instruction. Its `VEX.66.0F38.W0 39`
+//  is prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles
+//  and those of 32 bits are not.
 use super::encode::Code;
 use super::nodes::{Binary, Kind, Relation, Unary};
 
+/// Reads a register from memory at any address, or from another register: `vmovups`, `vmovupd`. Integers
+/// are moved as floats of their size: bits are bits.
 pub(super) fn load_code(kind: Kind) -> Code {
     let is_wide = kind.bytes() == 8;
     Code::new(u8::from(is_wide), 1, is_wide, 0x10)
 }
 
+/// The same to memory.
 pub(super) fn store_code(kind: Kind) -> Code {
     Code { opcode: 0x11, ..load_code(kind) }
 }
 
+/// The operation of two registers; which bits are set in masks is the same for all kinds of lanes.
+///
+/// Products, minima and maxima of integers of 64 bits have an instruction for 512 bits only: see
+/// `Isa::has`.
 pub(super) fn binary_code(op: Binary, kind: Kind) -> Code {
     let is_wide = kind.bytes() == 8;
     let float = |opcode| Code::new(u8::from(is_wide), 1, is_wide, opcode);
@@ -35,6 +45,7 @@ pub(super) fn binary_code(op: Binary, kind: Kind) -> Code {
     }
 }
 
+/// The operation of one register, and the byte behind it, where it has one.
 pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
     let is_wide = kind.bytes() == 8;
     // Rounding tells how, and not that it was inexact.
@@ -49,6 +60,8 @@ pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
     }
 }
 
+/// The conversion, rounded to nearest; from a float to an integer it cuts toward zero. Vectors of 256 bits
+/// have those between floats, and those of integers of 32 bits.
 pub(super) fn convert_code(from: Kind, to: Kind) -> Code {
     match (from, to) {
         (Kind::F32, Kind::F64) => Code::new(0, 1, false, 0x5a),
@@ -66,6 +79,9 @@ pub(super) fn convert_code(from: Kind, to: Kind) -> Code {
 }
 
 /// The number that the processor has for a relation; turned, where the operands changed places.
+///
+/// Those of floats raise no flag for a quiet NaN, and do not hold for one, but for `NotEqual`. So `a < b`
+/// with its operands swapped is `b > a`, and not the opposite of `b <= a`, which would hold for NaN.
 pub(super) fn predicate(relation: Relation, is_float: bool, is_turned: bool) -> u8 {
     match (relation, is_float, is_turned) {
         (Relation::Equal, ..) => 0,

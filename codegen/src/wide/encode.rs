@@ -51,6 +51,9 @@ impl Memory {
 }
 
 /// How an instruction is told from others.
+///
+/// The tables of the manual write it as `EVEX.512.66.0F38.W1 65`: the prefix, the map, whether it is wide,
+/// the opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     /// 0 for none, 1 for 66, 2 for F3, 3 for F2.
@@ -91,6 +94,8 @@ pub(super) struct Label(usize);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Later(usize);
 
+/// Bytes of code so far. Jumps and constants have four bytes of 0 where their distance belongs, until all
+/// is written.
 #[derive(Default)]
 pub(super) struct Assembler {
     bytes: Vec<u8>,
@@ -103,11 +108,13 @@ pub(super) struct Assembler {
 }
 
 impl Assembler {
+    /// A label that stands nowhere yet; each has to be bound before the code is finished.
     pub(super) fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() - 1)
     }
 
+    /// Puts it here, before the next instruction.
     pub(super) fn bind(&mut self, label: Label) {
         self.labels[label.0] = Some(self.bytes.len());
     }
@@ -119,6 +126,7 @@ impl Assembler {
             self.patch(at, target, 0);
         }
         let mut constants = std::mem::take(&mut self.constants);
+        // The largest first, so that each is aligned if the first one is. Equal constants stand there once.
         constants.sort_by_key(|&(_, _, _, times)| std::cmp::Reverse(times));
         let alignment = 8 * constants.first().map_or(1, |&(_, _, _, times)| times);
         while !self.bytes.len().is_multiple_of(alignment) {
@@ -135,6 +143,8 @@ impl Assembler {
         self.bytes
     }
 
+    /// Writes a distance. The processor counts it from the end of the instruction, which is four bytes
+    /// behind the distance, and `behind` more if there is an immediate.
     fn patch(&mut self, at: usize, target: usize, behind: usize) {
         let distance = target as i64 - (at + 4 + behind) as i64;
         let distance = i32::try_from(distance).expect("a loop's code is short");
@@ -144,6 +154,9 @@ impl Assembler {
     // Instructions on vectors and masks.
 
     /// An instruction with an EVEX prefix.
+    ///
+    /// `register` is the one that is written, as a rule, `other` the first operand, `rm` the last one.
+    /// Registers have five bits, of which the prefix has the upper ones, inverted; a mask has three.
     pub(super) fn evex(&mut self, code: Code, how: How, register: u8, other: u8, rm: Rm) {
         let (base, index) = match rm {
             Rm::Register(it) => (it & 15, (it >> 4) << 3),
@@ -172,6 +185,9 @@ impl Assembler {
     }
 
     /// An instruction with a VEX prefix; `is_long` for 256 bits.
+    ///
+    /// Always the long form of three bytes, also where two would do: code is short anyway, and there is one
+    /// way to test.
     pub(super) fn vex(
         &mut self,
         code: Code,
@@ -212,6 +228,8 @@ impl Assembler {
         self.bytes.extend(immediate);
     }
 
+    /// The bytes ModRM, SIB where needed, and the offset: none, one byte or four. With EVEX, one byte
+    /// counts in units of what the instruction reads, so it reaches farther.
     fn memory(&mut self, register: u8, Memory { base, index, offset }: Memory, unit: usize) {
         let unit = i32::try_from(unit.max(1)).unwrap_or(1);
         let short = if offset % unit == 0 { i8::try_from(offset / unit).ok() } else { None };
@@ -238,6 +256,8 @@ impl Assembler {
 
     // Instructions on general registers, of 64 bits.
 
+    /// An instruction with REX.W. Where an opcode has a digit in the manual (`81 /5`), that is the
+    /// register.
     fn legacy(&mut self, opcode: &[u8], register: u8, rm: Rm) {
         let (base, index) = match rm {
             Rm::Register(it) => (it, 0),
@@ -249,6 +269,7 @@ impl Assembler {
         self.operands(register, rm, 1, None);
     }
 
+    /// `push`, with a prefix that says nothing for the lower eight registers.
     pub(super) fn push(&mut self, Gpr(it): Gpr) {
         self.bytes.extend([0x40 | it >> 3, 0x50 | it & 7]);
     }
@@ -269,6 +290,7 @@ impl Assembler {
         self.legacy(&[0x89], from.0, Rm::Memory(to));
     }
 
+    /// `lea`: the address itself, nothing is read.
     pub(super) fn address(&mut self, to: Gpr, of: Memory) {
         self.legacy(&[0x8d], to.0, Rm::Memory(of));
     }
@@ -298,6 +320,7 @@ impl Assembler {
         self.legacy(&[0x85], it.0, Rm::Register(it.0));
     }
 
+    /// Less another register; the flags tell how the result compares with 0.
     pub(super) fn subtract(&mut self, to: Gpr, value: Gpr) {
         self.legacy(&[0x2b], to.0, Rm::Register(value.0));
     }
@@ -306,6 +329,7 @@ impl Assembler {
         self.legacy(&[0x03], to.0, Rm::Memory(value));
     }
 
+    /// For a jump that asks how `one` compares with `other`.
     pub(super) fn compare(&mut self, one: Gpr, other: Gpr) {
         self.legacy(&[0x3b], one.0, Rm::Register(other.0));
     }
@@ -347,10 +371,13 @@ impl Assembler {
         self.bytes.extend([0x40 | it >> 3, 0xff, 0xd0 | it & 7]);
     }
 
+    /// `prefetcht0`. It never traps, also for an address where there is no memory.
     pub(super) fn fetch(&mut self, what: Memory) {
         self.legacy(&[0x0f, 0x18], 1, Rm::Memory(what));
     }
 
+    /// `vzeroupper`, before code that may use the older instructions of 128 bits: these are slow as long as
+    /// the upper halves of registers hold something.
     pub(super) fn zero_upper(&mut self) {
         self.bytes.extend([0xc5, 0xf8, 0x77]);
     }

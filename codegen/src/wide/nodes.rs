@@ -1,5 +1,17 @@
 //! The body of a vector loop as operations on vectors, one lane for each iteration.
 
+//  The text of a body, for `out = 2.0 * in` along a row:
+//
+//  ```text
+//  loop of 8 lanes {
+//      v0: f64 = 0x4000000000000000
+//  block0:
+//      v1: f64 = load p0+0
+//      v2: f64 = mul v0, v1
+//      store v2 to p1+0
+//      done
+//  }
+//  ```
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -22,6 +34,9 @@ impl Isa {
     }
 
     /// Whether an operation that makes a value of this kind is a few instructions.
+    ///
+    /// Where it is not, the whole loop is made of vectors of 128 bits instead, which the compiler for all
+    /// else knows.
     fn has(self, op: Op, kind: Kind) -> bool {
         match (op, kind) {
             _ if self == Isa::Avx512 => true,
@@ -51,6 +66,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    /// Of one lane. A mask is a bit, or as wide as the body's lanes: that is the processor's.
     pub(super) fn bytes(self) -> usize {
         match self {
             Kind::F64 | Kind::I64 => 8,
@@ -69,6 +85,7 @@ impl Kind {
 pub(super) struct Place {
     /// By position in [`Body::pointers`].
     pub(super) pointer: usize,
+    /// In bytes.
     pub(super) offset: i32,
 }
 
@@ -110,6 +127,8 @@ pub(super) enum Relation {
 }
 
 /// What makes a value.
+///
+/// It is a key as well: in one block, an operation on the same values is made once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Op {
     /// Elements side by side.
@@ -146,6 +165,7 @@ pub(super) enum Op {
 }
 
 impl Op {
+    /// The values that it is made of, in order; one that is used twice comes twice.
     pub(super) fn operands(&self, mut each: impl FnMut(Id)) {
         let mut copy = *self;
         copy.operands_mut(|it| each(*it));
@@ -180,6 +200,7 @@ impl Op {
     }
 }
 
+/// A value of each lane. It is made by one step of one block, or is fixed and made by none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub(super) op: Op,
@@ -229,6 +250,7 @@ pub(super) enum Step {
 }
 
 impl Step {
+    /// The values that it uses.
     pub(super) fn operands(&self, body: &Body, mut each: impl FnMut(Id)) {
         match *self {
             Step::Make(id) => body.values[id].op.operands(each),
@@ -253,6 +275,7 @@ pub(super) enum End {
     Done,
 }
 
+/// Steps that run one after the other, for one vector or several, and then a jump.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) steps: Vec<Step>,
@@ -279,6 +302,7 @@ pub(in super::super) struct Body {
     /// In the order in which their code stands; the first one is entered.
     pub(super) blocks: Vec<Block>,
     pub(super) pointers: Vec<Pointer>,
+    /// Slots of values that go from block to block, one vector each.
     pub(super) n_slots: usize,
     /// Whether iterations may be done twice.
     pub(super) may_repeat: bool,
@@ -302,6 +326,20 @@ impl Body {
     }
 
     /// Gives what is used in other blocks than its own a slot, and leaves out what nothing uses.
+    ///
+    /// Registers belong to one block: values in them are not known in the next one. So a value is kept in
+    /// its slot right behind the step that makes it, and each block that uses it reads the slot as a value
+    /// of its own. Constants and words need no slot, since they have a place in memory already.
+    ///
+    ///  ```text
+    ///  block0:                      block0:
+    ///      v1 = load p0+0               v1 = load p0+0
+    ///      go to block1                 slot0 = v1
+    ///  block1:                          go to block1
+    ///      store v1 to p1+0         block1:
+    ///                                   v2 = slot0
+    ///                                   store v2 to p1+0
+    ///  ```
     pub(super) fn finish(&mut self) {
         let mut home: BTreeMap<Id, usize> = BTreeMap::new();
         for (at, block) in self.blocks.iter().enumerate() {
@@ -371,6 +409,8 @@ impl Body {
         self.drop_unused();
     }
 
+    /// Leaves out values that no later step uses, from the last step to the first, so that what only they
+    /// used goes too.
     fn drop_unused(&mut self) {
         let mut is_used = vec![false; self.values.len()];
         // Blocks of loops come round, but what they hand on lies in slots.
