@@ -54,13 +54,13 @@ impl Translation<'_, '_> {
     ///
     /// The test stands at the end, so that an iteration has one branch:
     ///
-    ///  ```text
-    ///      brif is_inside(start), inside(start), after(start)
-    ///  inside(at):
-    ///      body
-    ///      brif is_inside(next(at)), inside(next(at)), after(next(at))
-    ///  after(end):
-    ///  ```
+    /// ```text
+    ///     brif is_inside(start), inside(start), after(start)
+    /// inside(at):
+    ///     body
+    ///     brif is_inside(next(at)), inside(next(at)), after(next(at))
+    /// after(end):
+    /// ```
     ///
     /// `is_inside` is called twice, and has to make the same test of whatever integer it gets.
     pub(super) fn count(
@@ -141,10 +141,10 @@ impl Translation<'_, '_> {
     /// With vectors of 512 or 256 bits it is a call of wide code, if that knows all of the body. Otherwise
     /// the body is made twice:
     ///
-    ///  ```text
-    ///  for (i = start; i <= end - 4; i += 4) { …four lanes }
-    ///  for (; i < end; i += 1)               { …one }
-    ///  ```
+    /// ```text
+    /// for (i = start; i <= end - 4; i += 4) { …four lanes }
+    /// for (; i < end; i += 1)               { …one }
+    /// ```
     ///
     /// The remainder has no masks: with four lanes it is three iterations at most.
     pub(super) fn vector_loop(&mut self, it: &For) {
@@ -247,15 +247,15 @@ impl Translation<'_, '_> {
 
     /// A `while`: a test, the body, and a count of iterations against those without end.
     ///
-    ///  ```text
-    ///  test(n): active = active and condition
-    ///           brif any(active), body, after
-    ///  body:    brif n == max_turns, endless, fine
-    ///  endless: raise for the active lanes; jump after
-    ///  fine:    …the statements, for the active lanes
-    ///           jump test(n + 1)
-    ///  after:
-    ///  ```
+    /// ```text
+    /// test(n): active = active and condition
+    ///          brif any(active), body, after
+    /// body:    brif n == max_turns, endless, fine
+    /// endless: raise for the active lanes; jump after
+    /// fine:    …the statements, for the active lanes
+    ///          jump test(n + 1)
+    /// after:
+    /// ```
     ///
     /// In a vector loop all lanes go round together, until the last of them has come to its end. A lane
     /// that has left never comes back, even if its condition would hold again: `active` only loses lanes.
@@ -398,10 +398,10 @@ impl Translation<'_, '_> {
     /// the stack: the positions of the loops around, then start and end of each of its own. Steps are
     /// constants, which the host has in [`Spread`].
     ///
-    ///  ```text
-    ///  words = [k, i_start, i_end, j_start, j_end]
-    ///  call isobar_launch(host, which, words)
-    ///  ```
+    /// ```text
+    /// words = [k, i_start, i_end, j_start, j_end]
+    /// call isobar_launch(host, which, words)
+    /// ```
     pub(super) fn launch(&mut self, it: &Launch) {
         let n_words = it.outer.len() + 2 * it.positions.len();
         let size = u32::try_from(n_words.max(1) * 8).expect("few positions");

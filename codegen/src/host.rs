@@ -328,11 +328,11 @@ impl Shared<'_> {
 /// of its threads works its ranges off one position after the other, so neighbours along that dimension
 /// stay with one thread.
 ///
-///  ```text
-///  which = 3:  Spread { function: 7, n_outer: 1, steps: [8, 8] }
-///  words      [k, i_start, i_end, j_start, j_end]
-///  function 7 at [k, i_start, j_start], [k, i_start, j_start + 8], …
-///  ```
+/// ```text
+/// which = 3:  Spread { function: 7, n_outer: 1, steps: [8, 8] }
+/// words      [k, i_start, i_end, j_start, j_end]
+/// function 7 at [k, i_start, j_start], [k, i_start, j_start + 8], …
+/// ```
 #[expect(unsafe_code, reason = "generated code hands the host back to itself")]
 extern "C" fn launch(host: *const Host<'_>, which: i64, words: *const i64) {
     // SAFETY: as for `raise`.

@@ -18,12 +18,12 @@ pub(super) const REGISTER: usize = 16;
 
 /// A value of the language. A bool is a byte of 0 or 1, or for each lane all bits or none, in lanes of 64 or 32 bits.
 ///
-///  ```text
-///  of four lanes      the same          each
-///  float64            f64               f64x2, f64x2
-///  float32            f32               f32x4
-///  bool               i8, 0 or 1        i64x2, i64x2  or  i32x4, each lane 0 or -1
-///  ```
+/// ```text
+/// of four lanes      the same          each
+/// float64            f64               f64x2, f64x2
+/// float32            f32               f32x4
+/// bool               i8, 0 or 1        i64x2, i64x2  or  i32x4, each lane 0 or -1
+/// ```
 ///
 /// A bool is as wide as the numbers whose comparison it is, which costs no instruction. It is made wider or
 /// narrower where it meets numbers of another width: [`Emitter::mask_like`].

@@ -99,10 +99,10 @@ impl Translation<'_, '_> {
     /// `n` `n * apart` bytes behind it. The constant becomes the offset of loads and stores, so that
     /// neighbours `a[i-1]`, `a[i]`, `a[i+1]` share one address.
     ///
-    ///  ```text
-    ///  a[i+1, k]  with strides [1, 100] of doubles, along i, in lanes
-    ///  address = (base + k * 800) + i * 8,  constant = 8,  apart = 8
-    ///  ```
+    /// ```text
+    /// a[i+1, k]  with strides [1, 100] of doubles, along i, in lanes
+    /// address = (base + k * 800) + i * 8,  constant = 8,  apart = 8
+    /// ```
     pub(super) fn address(&mut self, element: &Element) -> (Clif, i64, i64) {
         let shape = &self.shared.shape.arrays[element.array];
         let strides = shape.strides.clone();

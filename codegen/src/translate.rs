@@ -149,14 +149,14 @@ const FRAME: u32 = u32::MAX;
 /// tables. What follows then stands in blocks that the entry dominates, so that each of these values can be
 /// used everywhere.
 ///
-///  ```text
-///  block0(frame, at, thread):
-///      i = load at[0]                       ; the positions, as the launch has them
-///      a = load frame[1 + a]                ; the base of each array that the body touches
-///      b = load frame[1 + b] + thread * n   ; of what each thread has for itself
-///      …the statements
-///      return
-///  ```
+/// ```text
+/// block0(frame, at, thread):
+///     i = load at[0]                       ; the positions, as the launch has them
+///     a = load frame[1 + a]                ; the base of each array that the body touches
+///     b = load frame[1 + b] + thread * n   ; of what each thread has for itself
+///     …the statements
+///     return
+/// ```
 pub(super) fn translate<'t, 'p>(
     builder: FunctionBuilder<'t>,
     shared: &'t mut Shared<'p>,

@@ -51,9 +51,9 @@ impl Emit<'_> {
 
     /// Makes the mask of so many lanes, and puts it where it is found again.
     ///
-    ///  ```text
-    ///  count = 3:   lanes 0 1 2 3  <  3 3 3 3   gives   -1 -1 -1 0
-    ///  ```
+    /// ```text
+    /// count = 3:   lanes 0 1 2 3  <  3 3 3 3   gives   -1 -1 -1 0
+    /// ```
     ///
     /// It stays in `ALL`, and in a slot, since `ALL` is lent out where one more register is needed.
     pub(super) fn note_lanes(&mut self, count: Gpr) {

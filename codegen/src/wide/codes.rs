@@ -1,8 +1,8 @@
 //! Which instruction does what, by the kind of its lanes.
 
-//  Read `Code::new(prefix, map, is_wide, opcode)` against the manual's line of an instruction. Its `VEX.66.0F38.W0 39`
-//  is prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles
-//  and those of 32 bits are not.
+// Read `Code::new(prefix, map, is_wide, opcode)` against the manual's line of an instruction. Its `VEX.66.0F38.W0 39`
+// is prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles
+// and those of 32 bits are not.
 use super::encode::Code;
 use super::nodes::{Binary, Kind, Relation, Unary};
 

@@ -1,17 +1,17 @@
 //! The body of a vector loop as operations on vectors, one lane for each iteration.
 
-//  The text of a body, for `out = 2.0 * in` along a row:
+// The text of a body, for `out = 2.0 * in` along a row:
 //
-//  ```text
-//  loop of 8 lanes {
-//      v0: f64 = 0x4000000000000000
-//  block0:
-//      v1: f64 = load p0+0
-//      v2: f64 = mul v0, v1
-//      store v2 to p1+0
-//      done
-//  }
-//  ```
+// ```text
+// loop of 8 lanes {
+//    v0: f64 = 0x4000000000000000
+// block0:
+//    v1: f64 = load p0+0
+//    v2: f64 = mul v0, v1
+//    store v2 to p1+0
+//    done
+// }
+// ```
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -331,15 +331,15 @@ impl Body {
     /// its slot right behind the step that makes it, and each block that uses it reads the slot as a value
     /// of its own. Constants and words need no slot, since they have a place in memory already.
     ///
-    ///  ```text
-    ///  block0:                      block0:
-    ///      v1 = load p0+0               v1 = load p0+0
-    ///      go to block1                 slot0 = v1
-    ///  block1:                          go to block1
-    ///      store v1 to p1+0         block1:
-    ///                                   v2 = slot0
-    ///                                   store v2 to p1+0
-    ///  ```
+    /// ```text
+    /// block0:                      block0:
+    ///     v1 = load p0+0               v1 = load p0+0
+    ///     go to block1                 slot0 = v1
+    /// block1:                          go to block1
+    ///     store v1 to p1+0         block1:
+    ///                                  v2 = slot0
+    ///                                  store v2 to p1+0
+    /// ```
     pub(super) fn finish(&mut self) {
         let mut home: BTreeMap<Id, usize> = BTreeMap::new();
         for (at, block) in self.blocks.iter().enumerate() {
