@@ -265,8 +265,8 @@ impl Emit<'_> {
 
     /// Makes a value by other instructions than where vectors have 512 bits.
     ///
-    /// In all of them, operands are in registers before the result gets one. Where an operand is used for
-    /// the last time, it may be the same register: an instruction reads all before it writes.
+    /// What an operand leaves with its last use may be the register of the result, since one instruction reads all
+    /// before it writes. `gather` is several, so there the result gets its register before the index leaves its own.
     pub(super) fn make_avx2(&mut self, id: Id) {
         let value = self.body.values[id];
         let kind = value.kind;

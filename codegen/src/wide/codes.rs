@@ -1,8 +1,9 @@
 //! Which instruction does what, by the kind of its lanes.
+//!
+//! Read `Code::new(prefix, map, is_wide, opcode)` against the manual's line of an instruction. Its `EVEX.66.0F38.W0 39`
+//! is prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles
+//! and those of 32 bits are not.
 
-// Read `Code::new(prefix, map, is_wide, opcode)` against the manual's line of an instruction. Its `VEX.66.0F38.W0 39`
-// is prefix 1 (66), map 2 (0F38), not wide (W0), opcode 0x39. Doubles and integers of 64 bits are mostly wide, singles
-// and those of 32 bits are not.
 use super::encode::Code;
 use super::nodes::{Binary, Kind, Relation, Unary};
 
@@ -60,8 +61,8 @@ pub(super) fn unary_code(op: Unary, kind: Kind) -> (Code, Option<u8>) {
     }
 }
 
-/// The conversion, rounded to nearest; from a float to an integer it cuts toward zero. Vectors of 256 bits
-/// have those between floats, and those of integers of 32 bits.
+/// The conversion, rounded to nearest; from a float to an integer it cuts toward zero. Vectors of 256 bits have those
+/// between floats, and those from integers of 32 bits.
 pub(super) fn convert_code(from: Kind, to: Kind) -> Code {
     match (from, to) {
         (Kind::F32, Kind::F64) => Code::new(0, 1, false, 0x5a),
@@ -80,8 +81,8 @@ pub(super) fn convert_code(from: Kind, to: Kind) -> Code {
 
 /// The number that the processor has for a relation; turned, where the operands changed places.
 ///
-/// Those of floats raise no flag for a quiet NaN, and do not hold for one, but for `NotEqual`. So `a < b`
-/// with its operands swapped is `b > a`, and not the opposite of `b <= a`, which would hold for NaN.
+/// Those of floats raise no flag for a quiet NaN. With one they do not hold, but for `NotEqual` and `Unordered`. So
+/// `a < b` with its operands swapped is `b > a`, and not the opposite of `b <= a`, which would hold for NaN.
 pub(super) fn predicate(relation: Relation, is_float: bool, is_turned: bool) -> u8 {
     match (relation, is_float, is_turned) {
         (Relation::Equal, ..) => 0,

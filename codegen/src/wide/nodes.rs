@@ -1,17 +1,18 @@
 //! The body of a vector loop as operations on vectors, one lane for each iteration.
+//!
+//! The text of a body, for `out = 2.0 * in` along a row:
+//!
+//! ```text
+//! loop of 8 lanes {
+//!     v0: f64 = 0x4000000000000000
+//! block0:
+//!     v1: f64 = load p0+0
+//!     v2: f64 = mul v0, v1
+//!     store v2 to p1+0
+//!     done
+//! }
+//! ```
 
-// The text of a body, for `out = 2.0 * in` along a row:
-//
-// ```text
-// loop of 8 lanes {
-//    v0: f64 = 0x4000000000000000
-// block0:
-//    v1: f64 = load p0+0
-//    v2: f64 = mul v0, v1
-//    store v2 to p1+0
-//    done
-// }
-// ```
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -302,7 +303,7 @@ pub(in super::super) struct Body {
     /// In the order in which their code stands; the first one is entered.
     pub(super) blocks: Vec<Block>,
     pub(super) pointers: Vec<Pointer>,
-    /// Slots of values that go from block to block, one vector each.
+    /// Slots of the frame: for values that go from block to block, locals that change under a `while`, and counts.
     pub(super) n_slots: usize,
     /// Whether iterations may be done twice.
     pub(super) may_repeat: bool,
