@@ -19,6 +19,14 @@ use super::encode::{
 use super::nodes::{Binary, Body, End, Id, Isa, Kind, Op, Place, Step};
 
 /// Where the caller's words are.
+// Registers beside these: `rcx` and `r11` hold something for a moment, `rsp` and `rbp` are the frame's.
+//
+// ```text
+// rbp - 40   rbx, r12 … r15, as the caller had them
+// rbp - 72   words, iteration, last position and lanes, while the host is called
+// rbp - 88   STREAMS, FOUND
+// rsp        slots of 64 bytes, at a multiple of 64
+// ```
 const WORDS: Gpr = RDI;
 /// The iteration of the first lane, counted from the start of the loop.
 pub(super) const AT: Gpr = RAX;
@@ -31,6 +39,7 @@ const SAVED: [Gpr; 5] = [RBX, R12, R13, R14, R15];
 pub(super) const ALL: u8 = 7;
 pub(super) const SPARE_MASK: u8 = 6;
 pub(super) const N_MASKS: usize = 6;
+/// One vector of 512 bits, so that each slot is aligned for whatever it holds.
 const SLOT_BYTES: i32 = 64;
 /// Vectors that are done in a turn of several blocks.
 const TIMES_OF_BLOCKS: i32 = 2;
@@ -62,6 +71,7 @@ impl Source {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Where {
+    /// In the bank of its kind: vectors, or masks where these are registers of their own.
     pub(super) register: Option<u8>,
     pub(super) memory: Option<Source>,
     /// Of the block at hand, those to come, the next one last.
@@ -141,6 +151,17 @@ pub(in super::super) fn emit(body: &Body) -> Vec<u8> {
 }
 
 impl Emit<'_> {
+    /// All of the function. For `n` iterations:
+    ///
+    /// ```text
+    ///     at = 0, last = n - lanes
+    ///     while at + (times - 1) * lanes <= last { times vectors; at += times * lanes }
+    ///     while at <= last { one vector; at += lanes }
+    ///     if at < n { one vector that ends with the row, or one whose mask leaves lanes out }
+    /// ```
+    ///
+    /// Where rows may go past the caches, the loops are there twice, and one of them runs: what is aligned
+    /// is found out once, before them.
     fn function(&mut self) {
         let lanes = i32::try_from(self.body.lanes).expect("few lanes");
         let [plain, past_caches, others, end] = std::array::from_fn(|_| self.asm.label());
@@ -279,6 +300,7 @@ impl Emit<'_> {
         self.asm.increment(STREAMS);
     }
 
+    /// Gives the pointers that are used most a register each. The others are loaded into `r11` at each use.
     fn load_pointers(&mut self) {
         self.pointers = vec![None; self.body.pointers.len()];
         let mut counts = vec![0_usize; self.body.pointers.len()];
@@ -303,6 +325,7 @@ impl Emit<'_> {
         self.reload_pointers();
     }
 
+    /// Loads them from the caller's words: at the start, and after the host was called.
     fn reload_pointers(&mut self) {
         for (at, register) in self.pointers.clone().into_iter().enumerate() {
             if let Some(register) = register {
@@ -345,6 +368,7 @@ impl Emit<'_> {
         self.load_fixed();
     }
 
+    /// Loads them, and marks their registers as taken.
     fn load_fixed(&mut self) {
         for (id, register) in self.fixed.clone() {
             self.fill(id, register);
@@ -353,6 +377,8 @@ impl Emit<'_> {
         }
     }
 
+    /// The code of all blocks, for as many vectors as a turn has. A block is done for each of them before
+    /// the next block begins, so that what one waits for is hidden by the others.
     fn blocks(&mut self, done: Label) {
         self.labels = self.body.blocks.iter().map(|_| self.asm.label()).collect();
         self.done = done;
@@ -378,6 +404,12 @@ impl Emit<'_> {
     }
 
     /// What a block does for one vector.
+    ///
+    /// Uses are collected from the last step to the first, so that the next one is at the end of each list,
+    /// and popping it is all that a use costs. When a list is empty, the value leaves its register.
+    ///
+    /// Several vectors of a turn ask together whether any lane goes on: bits of their masks are added up in
+    /// memory, which is 0 only if all of them are.
     fn block(&mut self, at: usize) {
         let block = &self.body.blocks[at];
         let is_fixed = |it: Id| self.body.values[it].op.is_fixed();
@@ -462,6 +494,8 @@ impl Emit<'_> {
         }
     }
 
+    /// The code of a step. What counts `while` iterations does so for the first vector only: all vectors of
+    /// a turn go round together.
     fn step(&mut self, step: Step) {
         match step {
             Step::Make(id) => self.make(id),
@@ -578,6 +612,8 @@ impl Emit<'_> {
         self.load_fixed();
     }
 
+    /// Makes a value. A load makes no code: it notes where the value lies, and the instruction that uses it
+    /// reads it from there. [`Emit::settle`] loads it before memory changes.
     fn make(&mut self, id: Id) {
         let value = self.body.values[id];
         match value.op {
@@ -609,6 +645,7 @@ impl Emit<'_> {
         }
     }
 
+    /// A value in a register of masks, by AVX-512. Comparisons clear the lanes that have no iteration.
     fn make_mask(&mut self, id: Id, op: Op) {
         match op {
             Op::Binary(op, a, b) => {
@@ -664,6 +701,8 @@ impl Emit<'_> {
         }
     }
 
+    /// A value in a register of vectors. Operands come first, then they leave their registers if that was
+    /// the last use, and then the result gets one: maybe the same.
     fn make_vector(&mut self, id: Id, op: Op, kind: Kind) {
         let length = self.length(kind);
         match op {
@@ -749,6 +788,7 @@ impl Emit<'_> {
         }
     }
 
+    /// An instruction of one operand, which may lie in memory.
     fn unary(&mut self, code: Code, immediate: Option<u8>, length: usize, to: u8, last: Last) {
         let how = self.how(length, last, immediate);
         self.instruction(code, how, to, 0, last.rm);
@@ -762,12 +802,17 @@ impl Emit<'_> {
         }
     }
 
+    /// What it says beside its operands. Lanes beyond the row are not read from memory, and become zero.
     fn how(&self, length: usize, last: Last, immediate: Option<u8>) -> How {
         let mask = if last.is_guarded { ALL } else { 0 };
         How { length, mask, zeroes: last.is_guarded, is_same: last.is_same, unit: last.unit, immediate }
     }
 
     /// The product and a sum in one operation: what is written is one of the operands.
+    ///
+    /// The forms `231` add to the operand that is written, and the forms `213` multiply it. So a register
+    /// whose value is used for the last time is taken over, whichever operand it is; if there is none, one
+    /// is copied.
     fn fused(&mut self, id: Id, kind: Kind, [a, b, c]: [Id; 3], subtracts: bool) {
         let (first, second) = (self.vector(a), self.vector(b));
         let last = self.last(c, kind, true);
@@ -821,10 +866,12 @@ fn mask_of(step: Step) -> Option<Id> {
     }
 }
 
+/// A word of the caller.
 pub(super) fn word(at: usize) -> Memory {
     Memory::at(WORDS, i32::try_from(at * 8).expect("few words"))
 }
 
+/// A slot of the frame.
 pub(super) fn slot_at(slot: usize) -> Memory {
     Memory::at(RSP, i32::try_from(slot).expect("few slots") * SLOT_BYTES)
 }

@@ -17,12 +17,18 @@ use super::super::lanes::Operand;
 use super::lower::{Lowering, TABLES, kind_of};
 use super::nodes::{Binary, Id, Kind, Op, Place, Pointer, Relation, Unary};
 
+// Each function answers none where vectors have no instruction for what is asked: integer division,
+// remainders, rounding away from zero, integers of 8 and 16 bits, and positions as values of lanes.
 impl Lowering<'_, '_, '_> {
+    /// Whether a sum differs from iteration to iteration.
     pub(super) fn depends(&self, sum: &Affine) -> bool {
         sum.factor(&self.symbol) != 0
     }
 
     /// Whether an expression is the same in all iterations, and reads no memory that may not exist.
+    ///
+    /// Its value is computed before the loop, also if no iteration would come to it. So it may read
+    /// scalars, and no elements.
     pub(super) fn is_same(&self, expr: &Expr<Read>) -> bool {
         let mut is_same = true;
         expr.accesses(&mut |read| {
@@ -38,6 +44,8 @@ impl Lowering<'_, '_, '_> {
         is_same
     }
 
+    /// An expression that is the same in all iterations: a constant, or a word that the function around
+    /// computes. An equal expression shares the word.
     pub(super) fn same(&mut self, expr: &Expr<Read>) -> Option<Id> {
         let kind = kind_of(expr.dtype)?;
         if let ExprKind::Literal(value) = &expr.kind {
@@ -64,6 +72,8 @@ impl Lowering<'_, '_, '_> {
         Some(self.make(Op::Word(at), kind))
     }
 
+    /// The value of an expression for each lane. What is the same for all is found at each level, so of
+    /// `a[i] * (x + y)` the sum is one word.
     pub(super) fn expr(&mut self, expr: &Expr<Read>) -> Option<Id> {
         if self.is_same(expr) {
             return self.same(expr);
@@ -106,18 +116,22 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
+    /// A float with its sign bit changed, also of zeros and NaN.
     pub(super) fn negative(&mut self, kind: Kind, value: Id) -> Id {
         let sign = if kind == Kind::F64 { 1 << 63 } else { 1 << 31 };
         let sign = self.make(Op::Constant(sign), kind);
         self.binary(Binary::Xor, kind, value, sign)
     }
 
+    /// A float without its sign bit.
     pub(super) fn magnitude(&mut self, kind: Kind, value: Id) -> Id {
         let rest = if kind == Kind::F64 { u64::MAX >> 1 } else { u64::from(u32::MAX >> 1) };
         let rest = self.make(Op::Constant(rest), kind);
         self.binary(Binary::And, kind, value, rest)
     }
 
+    /// An operator, fused as `expression::binary` fuses: both must choose the same products, since which
+    /// code runs is the processor's choice and not the stencil's.
     pub(super) fn operation(&mut self, op: BinaryOp, left: &Expr<Read>, right: &Expr<Read>) -> Option<Id> {
         let dtype = left.dtype;
         let kind = kind_of(dtype)?;
@@ -206,6 +220,8 @@ impl Lowering<'_, '_, '_> {
         })
     }
 
+    /// Operands of floats stand the other way round, so that of equals, or beside NaN, the instruction
+    /// gives `a`, its second one. Where that is not what is asked, a NaN in `b` is chosen afterwards.
     fn binary_primitive(&mut self, op: BinaryPrimitive, kind: Kind, a: Id, b: Id) -> Option<Id> {
         let or_nan = |this: &mut Self, one: Id| {
             let is_nan = this.compare(Relation::Unordered, kind, b, b);
@@ -229,6 +245,7 @@ impl Lowering<'_, '_, '_> {
         })
     }
 
+    /// A question about a float. Of integers the answer is known, and the other code has it.
     fn predicate(&mut self, question: Predicate, dtype: DType, kind: Kind, a: Id) -> Option<Id> {
         if !kind.is_float() {
             return None;
@@ -269,6 +286,9 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Toward zero; no number is 0, and what does not fit is the nearest that does.
+    ///
+    /// The processor gives the least integer for all that does not fit. So two cases are mended: what is
+    /// too large, and NaN. Lanes of 32 bits are left out, since the conversion goes through 64.
     pub(super) fn whole(&mut self, from: DType, value: Id) -> Option<Id> {
         if self.body.lane_bytes() < 8 {
             return None;
@@ -286,6 +306,10 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// The value of an elementary function, whose arguments have its type.
+    ///
+    /// Steps are those of `formula::steps`, with the same bits. All processors with these vectors multiply
+    /// and add in one operation, so the error of a product is one step. Words and doubles share registers,
+    /// so to take the bits of a number is no step at all.
     pub(super) fn formula(&mut self, definition: &'static Definition, arguments: &[Id]) -> Option<Id> {
         use record::Op as Formula;
         self.cut();

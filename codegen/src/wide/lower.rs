@@ -59,9 +59,13 @@ pub(super) enum Local {
     Slot(usize),
 }
 
+/// A body that is being made. Functions answer none where it holds something that vectors do not do; then
+/// the whole loop is made without them, and what was made so far is dropped.
 pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) around: &'w mut Translation<'t, 'p>,
     pub(super) body: Body,
+    /// What the function around passes: the number of iterations, then addresses and values in the order of
+    /// their first use.
     pub(super) words: Vec<Clif>,
     /// What is made in the block at hand, or fixed.
     pub(super) known: BTreeMap<(Op, Kind), Id>,
@@ -70,6 +74,8 @@ pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) same: Vec<(Expr<Read>, usize)>,
     pub(super) pointers: BTreeMap<(usize, Vec<At>), usize>,
     pub(super) locals: BTreeMap<usize, Local>,
+    /// Locals that the body declares, and arrays that it writes. An expression with none of them, and
+    /// without the loop's variable, is the same for all lanes.
     pub(super) own_locals: BTreeSet<usize>,
     pub(super) written: BTreeSet<usize>,
     pub(super) mask: Option<Id>,
@@ -88,6 +94,7 @@ pub(super) fn kind_of(dtype: DType) -> Option<Kind> {
     }
 }
 
+/// The bits of a constant, as one lane has them; a bool is a whole mask.
 fn bits_of(value: Number) -> u64 {
     match value {
         Number::Bool(it) => {
@@ -106,6 +113,9 @@ fn bits_of(value: Number) -> u64 {
 
 impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     /// The body of a loop; none where something of it is not known here.
+    ///
+    /// A body has as many lanes as its widest values leave: 8 or 4 doubles, 16 or 8 singles. Formulas are
+    /// computed in doubles, so a body that calls one has few lanes, also for singles.
     pub(super) fn new(around: &'w mut Translation<'t, 'p>, it: &For, isa: Isa) -> Option<Self> {
         let mut own_locals = BTreeSet::new();
         let mut written = BTreeSet::new();
@@ -173,6 +183,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
+    /// The body and its words; none where its processor lacks an operation.
     pub(super) fn finish(mut self) -> Option<(Body, Vec<Clif>)> {
         self.body.finish();
         self.body.is_known().then_some((self.body, self.words))
@@ -180,6 +191,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     // Values.
 
+    /// The value of an operation. One that is known in this block is taken again, so equal parts of
+    /// expressions are computed once. That is right for loads as well: [`Self::store`] forgets those of the
+    /// array that it writes.
     pub(super) fn make(&mut self, op: Op, kind: Kind) -> Id {
         let known = if op.is_fixed() { &mut self.fixed } else { &mut self.known };
         if let Some(&id) = known.get(&(op, kind)) {
@@ -194,11 +208,14 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         id
     }
 
+    /// Adds a step to the block at hand.
     pub(super) fn push(&mut self, step: Step) {
         self.body.blocks.last_mut().expect("there is a block").steps.push(step);
     }
 
     /// Ends the block at hand and starts another one, whose number is the answer.
+    ///
+    /// Nothing is known in it but what is fixed: control may come to it from elsewhere.
     pub(super) fn next_block(&mut self, end: End) -> usize {
         self.body.blocks.last_mut().expect("there is a block").end = end;
         self.body.blocks.push(Block { steps: Vec::new(), end: End::Done });
@@ -225,6 +242,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some(self.make(Op::Constant(bits_of(value)), kind))
     }
 
+    /// Has the function around pass one more word.
     pub(super) fn word(&mut self, value: Clif) -> usize {
         self.words.push(value);
         self.words.len() - 1
@@ -246,11 +264,14 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.make(Op::Constant(u64::MAX), Kind::Mask)
     }
 
+    /// `always` without the lanes of `a`, so that lanes which have no iteration stay out.
     pub(super) fn not(&mut self, a: Id) -> Id {
         let always = self.always();
         self.binary(Binary::AndNot, Kind::Mask, a, always)
     }
 
+    /// A choice. `p < q ? p : q` is one instruction, with the same result for NaN and zeros: the processor
+    /// takes the second operand wherever the first is not less.
     pub(super) fn select(&mut self, kind: Kind, mask: Id, then: Id, otherwise: Id) -> Id {
         if then == otherwise {
             return then;
@@ -272,6 +293,10 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     // Places.
 
     /// Where an element is, and how many bytes lanes are apart.
+    ///
+    /// Elements that differ by constants share a pointer, which is the address without them in the first
+    /// iteration. None where lanes are neither the same element nor neighbours, or go round in an array
+    /// that keeps a few rows.
     pub(super) fn place(&mut self, element: &Element) -> Option<(Place, usize)> {
         let program = self.around.shared.program;
         let of = &program.arrays[element.array];
@@ -316,6 +341,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         Some((Place { pointer, offset }, apart))
     }
 
+    /// An element of each lane, or one for all.
     pub(super) fn load(&mut self, element: &Element, dtype: DType) -> Option<Id> {
         let kind = kind_of(dtype)?;
         let (place, apart) = self.place(element)?;
@@ -327,6 +353,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
+    /// Writes an element of each lane that takes part. What is stored for all lanes is known from here on,
+    /// so that a later statement of this block does not load it again. Lanes that share an element are left
+    /// to other code.
     pub(super) fn store(&mut self, element: &Element, value: Id) -> Option<()> {
         let dtype = self.around.shared.program.arrays[element.array].dtype;
         let kind = kind_of(dtype)?;
@@ -382,6 +411,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
+    /// Assigns a local. Without a slot, that is another value under its name and no code.
     pub(super) fn set_local(&mut self, local: usize, value: Id) {
         match self.locals.get(&local) {
             Some(&Local::Slot(slot)) => {
@@ -460,6 +490,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         }
     }
 
+    /// Branches from one on, each for the lanes in which no condition before it holds.
     pub(super) fn branches(&mut self, it: &If, first: usize) -> Option<()> {
         let Some(branch) = it.branches.get(first) else {
             return self.items(&it.otherwise);
@@ -493,6 +524,10 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// Does what `inside` does, for the lanes of a mask; if there are none, and that is worth asking, not at all.
+    ///
+    /// A short branch is computed for all lanes, and its results are masked. A long one, one that calls a
+    /// formula and one with a `while` get a block that is skipped. A condition that is the same for all
+    /// lanes must be asked: what it guards may not exist.
     pub(super) fn guarded(
         &mut self,
         mask: Id,
@@ -532,6 +567,16 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.locals.retain(|local, _| before.contains_key(local));
     }
 
+    /// A `while`, whose lanes go round together:
+    ///
+    /// ```text
+    ///          slot_active = lanes around; slot_turns = 0; go to test
+    /// test:    slot_active = slot_active and condition; if any, body, else after
+    /// body:    count slot_turns up to max_turns, then beyond
+    ///          …the statements, for the active lanes; go to test
+    /// beyond:  raise for the active lanes; go to after
+    /// after:
+    /// ```
     pub(super) fn repeat(&mut self, it: &While) -> Option<()> {
         self.settle(&it.body)?;
         let (active_slot, turns) = (self.new_slot(), self.new_slot());
@@ -568,6 +613,9 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
     }
 
     /// The words of a report: the function, the host, the statement, and where the first iteration is.
+    ///
+    /// The host adds the iteration of each lane to I of the first cell. So the loop has to go along I, and nothing else of
+    /// the report may depend on its variable.
     pub(super) fn trap(&mut self, trap: &Trap) -> Option<usize> {
         let factors =
             [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));

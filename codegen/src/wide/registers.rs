@@ -5,6 +5,9 @@ use super::emit::{ALL, AT, Emit, Last, N_MASKS, Source, slot_at, word};
 use super::encode::{Code, Gpr, How, Memory, R11, Rm};
 use super::nodes::{Id, Isa, Kind, Place};
 
+// A value is in a register, or in memory, or in both; a source in memory is never wrong, since `settle`
+// takes it away before the memory changes. Registers of the instruction at hand are `held`: none of them is
+// given away before the instruction is written.
 impl Emit<'_> {
     /// Bytes of a value's vector.
     pub(super) fn length(&self, kind: Kind) -> usize {
@@ -14,6 +17,7 @@ impl Emit<'_> {
         }
     }
 
+    /// A pointer in a register; `r11` holds it up to the next pointer only.
     pub(super) fn pointer(&mut self, pointer: usize) -> Gpr {
         self.pointers[pointer].unwrap_or_else(|| {
             self.asm.load(R11, word(self.body.pointers[pointer].word));
@@ -22,6 +26,9 @@ impl Emit<'_> {
     }
 
     /// Elements side by side, each of so many bytes.
+    ///
+    /// The iteration is the index of the address, so no pointer moves; vectors of a turn behind the first
+    /// have it in the offset.
     pub(super) fn elements(&mut self, place: Place, bytes: usize) -> Memory {
         let base = self.pointer(place.pointer);
         let scale = u8::try_from(bytes).expect("elements are small");
@@ -30,6 +37,10 @@ impl Emit<'_> {
     }
 
     /// The operand that may lie in memory.
+    ///
+    /// It does if this is its last use: then no register is spent on it. So it does from a slot or a constant where no
+    /// register is free. `may_guard` tells whether the instruction can leave out lanes that do not exist, as it must when
+    /// it reads elements at the end of a row.
     pub(super) fn last(&mut self, id: Id, kind: Kind, may_guard: bool) -> Last {
         let length = self.length(kind);
         let register = |it: u8| Last { rm: Rm::Register(it), is_same: false, is_guarded: false, unit: 1 };
@@ -59,6 +70,8 @@ impl Emit<'_> {
         Last { rm, is_same, is_guarded, unit }
     }
 
+    /// A source as an operand. Constants lie behind the code: once with AVX-512, which spreads them, and
+    /// once for each lane with AVX2.
     pub(super) fn memory(&mut self, source: Source, kind: Kind) -> Rm {
         match source {
             Source::Elements(place) => Rm::Memory(self.elements(place, kind.bytes())),
@@ -105,6 +118,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Notes that a register has a value now.
     pub(super) fn take_vector(&mut self, id: Id, register: u8) {
         self.vectors[usize::from(register)] = Some(id);
         self.values[id].register = Some(register);
@@ -118,6 +132,8 @@ impl Emit<'_> {
         register
     }
 
+    /// A register that is free, or is freed: the one whose value is used last of all. That value is written
+    /// to a slot, unless it lies in memory or nothing uses it any more.
     pub(super) fn free_vector(&mut self) -> u8 {
         if let Some(free) = self.vectors[..self.n_vectors].iter().position(Option::is_none) {
             return u8::try_from(free).expect("few registers");
@@ -142,6 +158,7 @@ impl Emit<'_> {
         register
     }
 
+    /// Writes a value to a slot, in its own length.
     pub(super) fn keep(&mut self, slot: usize, id: Id) {
         let kind = self.body.values[id].kind;
         if kind == Kind::Mask && self.body.isa == Isa::Avx512 {
@@ -182,6 +199,9 @@ impl Emit<'_> {
     }
 
     /// Loads what would be read too late where memory changes.
+    ///
+    /// Of values that lie where it changes, those that are still used go into registers, and none is read
+    /// from there again.
     pub(super) fn settle(&mut self, changes: impl Fn(Source) -> bool) {
         for at in 0..self.seen.len() {
             let id = self.seen[at];
@@ -203,6 +223,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Loads what is still to be read of the array that a store writes. Other arrays do not overlap it.
     pub(super) fn read_before_write(&mut self, place: Place) {
         let array = self.body.pointers[place.pointer].array;
         let pointers = &self.body.pointers;
@@ -212,6 +233,10 @@ impl Emit<'_> {
         });
     }
 
+    /// The mask in a register, for the instruction at hand; with AVX2 that is one of vectors.
+    ///
+    /// A mask that always holds is that of all lanes which have an iteration, and one from the caller is
+    /// cut to these.
     pub(super) fn mask(&mut self, id: Id) -> u8 {
         if self.body.isa == Isa::Avx2 {
             return self.vector(id);
@@ -226,6 +251,7 @@ impl Emit<'_> {
         }
         let register = self.new_mask(id);
         match source {
+            // What is not true for all is true for none: a register differs from itself nowhere.
             Source::Constant(_) => {
                 let code = Code::new(0, 1, false, 0x47);
                 self.asm.vex(code, true, register, register, Rm::Register(register), None);
@@ -243,6 +269,7 @@ impl Emit<'_> {
         register
     }
 
+    /// A register of masks for a value; if none is free, chosen as [`Self::free_vector`] does.
     pub(super) fn new_mask(&mut self, id: Id) -> u8 {
         // 0 means all lanes where an instruction names a mask.
         let free = (1..N_MASKS).find(|&it| self.masks[it].is_none());
@@ -269,6 +296,7 @@ impl Emit<'_> {
         register
     }
 
+    /// Copies a register.
     pub(super) fn move_vector(&mut self, to: u8, from: u8, kind: Kind) {
         let length = self.length(kind);
         match self.body.isa {
@@ -280,6 +308,7 @@ impl Emit<'_> {
         }
     }
 
+    /// Bits of a general register become a mask.
     pub(super) fn move_mask_from(&mut self, to: u8, from: Gpr) {
         self.asm.vex(Code::new(0, 1, false, 0x92), false, to, 0, Rm::Register(from.0), None);
     }
