@@ -80,6 +80,8 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         };
         graph.places.insert(handle, place);
     }
+    // Of a state, each node at the top is work of its own; so is each loop and branch beside it. What they
+    // hand on decides below which of them share a step.
     let mut pieces = Vec::new();
     for block in sdfg.region.in_sequence() {
         match &block.kind {
@@ -99,6 +101,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         lowering.finish_step(step);
     }
     let mut program = lowering.program;
+    // The graph may say of a field that it is read, and have no statement left that does.
     program.forget_reads();
     program
 }
@@ -143,6 +146,11 @@ struct Piece {
 }
 
 /// The pieces as steps: those that hand on a local are one, since a local ends with its function.
+///
+/// ```text
+/// piece 0: x = a[i]      piece 1: c[i] = 1.0      piece 2: b[i] = x      piece 3: d[i] = 2.0
+/// step 1:  pieces 0, 1, 2, since `x` lives from 0 to 2       step 2: piece 3
+/// ```
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut last_uses: BTreeMap<usize, usize> = BTreeMap::new();
     for (at, piece) in pieces.iter().enumerate() {
@@ -222,11 +230,13 @@ struct Scope {
 }
 
 impl Lowering<'_> {
+    /// What one block does, with the sweeps that its traps have noted meanwhile.
     fn piece(&mut self, items: Vec<Item>) -> Piece {
         Piece { items, ending: std::mem::take(&mut self.ending) }
     }
 
     /// Makes a function of what one step does, behind those that it launches.
+    /// A step without statements is none.
     fn finish_step(&mut self, Piece { mut items, ending }: Piece) {
         if items.is_empty() {
             return;
@@ -240,6 +250,9 @@ impl Lowering<'_> {
     }
 
     /// Gives the functions that items launch their names and places.
+    ///
+    /// Until then, [`Launch::function`] is a position in `launched`: a step's number is not known while it
+    /// is made.
     fn name_launched(&mut self, items: &mut [Item], step: usize) {
         for item in items {
             if let Item::Launch(launch) = item {
@@ -253,6 +266,9 @@ impl Lowering<'_> {
     }
 
     /// What a nested graph has for itself.
+    ///
+    /// Inside of a map that is spread over threads, it is each thread's own: iterations at other threads
+    /// have another one.
     fn owned(&mut self, container: &Container) -> Place {
         if container.storage == Storage::Register {
             return self.local(container);
@@ -262,6 +278,7 @@ impl Lowering<'_> {
         Place::Array { array: self.program.arrays.len() - 1, is_private }
     }
 
+    /// A register, under a name that nothing else has: two graphs may call theirs the same.
     fn local(&mut self, container: &Container) -> Place {
         let name = self.program.namer.name(&container.name);
         self.program.locals.push(Local { name, dtype: container.dtype, is_read: false });
@@ -275,6 +292,8 @@ impl Lowering<'_> {
     }
 
     /// Gives the variable of a loop its name.
+    ///
+    /// Loops that follow each other may share a variable, and its name.
     fn variable(&mut self, symbol: &Symbol) {
         if self.program.symbols.contains_key(symbol) {
             return;
@@ -285,10 +304,12 @@ impl Lowering<'_> {
         self.program.symbols.insert(symbol.clone(), Meaning::Position(name));
     }
 
+    /// Blocks, one after the other.
     fn region(&mut self, graph: &Graph<'_>, region: &ControlFlowRegion) -> Vec<Item> {
         region.in_sequence().flat_map(|block| self.block(graph, &block.kind)).collect()
     }
 
+    /// A state, a loop or a branch as statements.
     fn block(&mut self, graph: &Graph<'_>, block: &BlockKind) -> Vec<Item> {
         match block {
             BlockKind::State(state) => self.scope(graph, state, None),
@@ -318,6 +339,7 @@ impl Lowering<'_> {
         made
     }
 
+    /// Branches, in the order in which their conditions are asked.
     fn conditional(&mut self, graph: &Graph<'_>, it: &ConditionalBlock) -> Vec<Item> {
         let branches = it.branches.iter().map(|branch| {
             let condition = self.condition(graph, &branch.condition);
@@ -330,6 +352,10 @@ impl Lowering<'_> {
     }
 
     /// The report of a statement that must end the run here.
+    ///
+    /// Its order is that of the text, and the order of the loops may be another one: a schedule can swap
+    /// loops and merge sweeps. So [`ProgramOrder`] is asked for the sweep, and the loops around for the
+    /// cell only. A statement that it does not know is taken to run as it stands.
     fn trap(&mut self, origin: &Origin) -> Trap {
         let innermost = |axis: Axis| self.scopes.iter().rev().find(|it| it.axis == axis);
         let at = |it: &Scope| Affine::symbol(&it.variable);
@@ -358,6 +384,8 @@ impl Lowering<'_> {
         })
     }
 
+    /// A loop over one variable, and what stands in it while that variable is known. An inner loop inside
+    /// of a `while` is no `while` itself: a check in there leaves out one iteration of the loop.
     fn for_loop(
         &mut self,
         graph: &Graph<'_>,
@@ -387,6 +415,7 @@ impl Lowering<'_> {
         })
     }
 
+    /// A range in the symbols of the whole program.
     fn positions(&mut self, graph: &Graph<'_>, symbol: &Symbol, range: &Range, step: i64) -> Positions {
         self.variable(symbol);
         let (start, end) = (graph.size(&range.start), graph.size(&range.end));
@@ -399,6 +428,8 @@ impl Lowering<'_> {
         order.into_iter().flat_map(|node| self.node(graph, state, node)).collect()
     }
 
+    /// A node as statements. Access nodes are the order of others, and the exit of a map is its end;
+    /// neither does anything.
     fn node(&mut self, graph: &Graph<'_>, state: &State, node: Handle<Node>) -> Vec<Item> {
         match &state.nodes[node].kind {
             NodeKind::Access(_) | NodeKind::MapExit { .. } => Vec::new(),
@@ -408,6 +439,9 @@ impl Lowering<'_> {
         }
     }
 
+    /// A map as loops, or as a function that the threads share. It stays loops where it takes a local in or
+    /// hands one out, since a function does not see the locals of another one, and inside of a map that is
+    /// spread already.
     fn map(&mut self, graph: &Graph<'_>, state: &State, entry: Handle<Node>, map: &Map) -> Vec<Item> {
         let touches_register = |it: &crate::sdfg::nodes::Edge| {
             it.memlet.as_ref().is_some_and(|it| matches!(graph.places[&it.data], Place::Local(_)))
@@ -424,6 +458,7 @@ impl Lowering<'_> {
         self.nest(graph, &map.params, map.schedule, &mut |this| this.scope(graph, state, Some(entry)))
     }
 
+    /// Loops over the parameters of a map, the first one outermost. Lanes are for the innermost alone.
     fn nest(
         &mut self,
         graph: &Graph<'_>,
@@ -463,6 +498,8 @@ impl Lowering<'_> {
         Item::Launch(Launch { positions, function: self.launched.len() - 1, outer })
     }
 
+    /// A nested graph has no function of its own: its arguments are the containers that the edges of its
+    /// node move, its symbols what the node maps them to.
     fn nested(
         &mut self,
         outer: &Graph<'_>,
@@ -515,6 +552,15 @@ impl Lowering<'_> {
         };
         let origin = tasklet.origin.clone();
         let mut items = vec![Item::Assign(Assign { target, value, origin })];
+        // `found[1]` reads an element that `found[0]` picks: then the check of the first has to stand around the second.
+        //
+        // ```text
+        // find n in [0, K) = int64(a[i, j, k])
+        // check …:
+        //   find m in [0, K) = int64(b[i, j, {n}])
+        //   check …:
+        //     c[i, j, k] = d[i, j, {m}]
+        // ```
         // From the last to the first, so that those before stand around.
         let mut at = tasklet.found.len();
         while at > 0 {
@@ -552,6 +598,8 @@ impl Lowering<'_> {
         code
     }
 
+    /// A condition over containers, which it names without connectors. Its indices are known: what is found
+    /// at run time is found by a statement before.
     fn condition(&mut self, graph: &Graph<'_>, condition: &Condition) -> Expr<Read> {
         let mut condition = condition.map_accesses(&mut |operand| match operand {
             Operand::Element { container, index } => {
@@ -563,6 +611,7 @@ impl Lowering<'_> {
         condition
     }
 
+    /// Notes that a local is read.
     fn read(&mut self, read: Read) -> Read {
         if let Read::Local(local) = read {
             self.program.locals[local].is_read = true;
@@ -572,6 +621,8 @@ impl Lowering<'_> {
 }
 
 /// Makes the type of what symbols tell explicit where it is not int64.
+///
+/// A sum is an int64 in all code generators, and an expression may want another type of it.
 fn cast_sums(expr: &mut Expr<Read>) {
     match &expr.kind {
         ExprKind::Access(Read::Sum(_)) if expr.dtype != DType::Int64 => {
@@ -602,6 +653,7 @@ impl Graph<'_> {
         whole
     }
 
+    /// The same for a size.
     fn size(&self, size: &Size) -> Size {
         let all = |parts: &[Size]| parts.iter().map(|it| self.size(it)).collect();
         match size {

@@ -66,12 +66,15 @@ struct Rules<'p> {
 }
 
 impl Rules<'_> {
+    /// Notes a violation and goes on, so that one report has all of them. The sentence is made only where
+    /// it is needed.
     fn demand(&mut self, holds: bool, what: impl FnOnce() -> String) {
         if !holds {
             self.found.push(what());
         }
     }
 
+    /// The rules of symbols and steps, and then those of each function.
     fn program(&mut self) {
         let program = self.program;
         let unknown: Vec<Symbol> =
@@ -99,6 +102,8 @@ impl Rules<'_> {
         }
     }
 
+    /// Each function is a step or is launched by one place, which stands behind it. A launch from before
+    /// counts twice, and so is never right.
     fn function(&mut self, at: usize, function: &Function) {
         let program = self.program;
         self.positions = function.positions.clone();
@@ -129,6 +134,7 @@ impl Rules<'_> {
         self.locals = outer;
     }
 
+    /// One statement. What it names must be known here, and the blocks inside know what it adds.
     fn item(&mut self, item: &Item) {
         match item {
             Item::Assign(it) => self.assign(it),
@@ -181,6 +187,7 @@ impl Rules<'_> {
         }
     }
 
+    /// The value is looked at before the target, as it is computed.
     fn assign(&mut self, it: &Assign) {
         self.expr(&it.value);
         let (name, dtype) = match &it.target {
@@ -204,6 +211,7 @@ impl Rules<'_> {
         self.demand(dtype == it.value.dtype, || format!("`{name}` is {dtype} and gets {}", it.value.dtype));
     }
 
+    /// Indices of one check may not name each other: they are known in its body, and not before.
     fn checked(&mut self, it: &Checked) {
         self.demand(!it.indices.is_empty(), || "a check checks nothing".to_owned());
         for index in &it.indices {
@@ -220,6 +228,7 @@ impl Rules<'_> {
         self.integers = outer;
     }
 
+    /// What is kept is declared for all parts, since each of them is a loop of its own over the strip.
     fn strips(&mut self, it: &Strips) {
         self.demand(it.positions.step == 1 && it.width > 0, || {
             format!("strips of {} go along a row by {}", it.width, it.positions.step)
@@ -251,6 +260,8 @@ impl Rules<'_> {
         self.block(items);
     }
 
+    /// Positions are passed in order and without names: those of the loops around, then the launch's own.
+    /// Both sides must agree.
     fn launch(&mut self, it: &Launch) {
         let Some(function) = self.program.functions.get(it.function) else {
             self.found.push("a function is launched that does not exist".to_owned());
@@ -283,15 +294,18 @@ impl Rules<'_> {
         self.positions.truncate(n_outer);
     }
 
+    /// A report names positions of loops around only.
     fn trap(&mut self, it: &Trap) {
         it.cell.iter().chain([&it.turn]).for_each(|it| self.affine(it));
     }
 
+    /// A condition is a bool; nothing is true by being another number than 0.
     fn condition(&mut self, it: &Expr<Read>) {
         self.expr(it);
         self.demand(it.dtype == DType::Bool, || format!("a condition is {}", it.dtype));
     }
 
+    /// Types by the rules of all levels, and then what the leaves name.
     fn expr(&mut self, expr: &Expr<Read>) {
         let program = self.program;
         let leaf = |read: &Read, _: Option<&expr::Index<Read>>| match read {
@@ -320,6 +334,8 @@ impl Rules<'_> {
         });
     }
 
+    /// A local is used behind its declaration. A program from before `loops/declare-locals` has no
+    /// declaration of it, and may use it everywhere.
     fn local(&mut self, local: usize) {
         let program = self.program;
         let Some(it) = program.locals.get(local) else { return };
@@ -327,6 +343,7 @@ impl Rules<'_> {
         self.demand(is_open, || format!("`{}` is used where it is not declared", it.name));
     }
 
+    /// An element whose indices are all known here.
     fn element(&mut self, it: &Element) {
         self.rank(it);
         for at in &it.index {
@@ -355,6 +372,7 @@ impl Rules<'_> {
         self.demand(array.storage != Storage::Register, || format!("`{name}` is a local and in no memory"));
     }
 
+    /// A bound, or the size of a dimension.
     fn size(&mut self, size: &Size) {
         match size {
             Size::Affine(sum) => self.affine(sum),

@@ -31,6 +31,7 @@ impl Item {
         }
     }
 
+    /// The same, for a pass to change; a body may grow or shrink, and the item stays what it is.
     pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
             Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
@@ -180,6 +181,8 @@ impl Program {
     }
 
     /// What the step at a position is about.
+    ///
+    /// That is for whoever reads generated code, as the comment of the step. Names are the stencil's, not those of code.
     #[must_use]
     pub fn about(&self, step: usize) -> About {
         let (mut shared, mut own, mut spans) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -246,6 +249,8 @@ pub fn kept(program: &Program) -> BTreeSet<usize> {
 }
 
 /// The locals that statements declare; a loop in strips does so with those that it keeps.
+///
+/// It is empty before `loops/declare-locals`, when locals belong to their function as a whole.
 #[must_use]
 pub fn declared(program: &Program) -> BTreeSet<usize> {
     let mut declared = BTreeSet::new();
@@ -267,6 +272,9 @@ pub fn declared(program: &Program) -> BTreeSet<usize> {
 }
 
 /// The symbols that a program names.
+///
+/// In shapes and shifts of arrays, in the positions of functions, and in statements; the validator holds
+/// them against [`Program::symbols`].
 #[must_use]
 pub fn symbols(program: &Program) -> BTreeSet<Symbol> {
     let mut found = BTreeSet::new();
@@ -324,6 +332,8 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
 }
 
 /// Calls `each` for the symbols in an element's index.
+///
+/// Of an index of run time, those of its shift.
 fn each_symbol_of(element: &Element, each: &mut dyn FnMut(&Symbol)) {
     let sums = element.index.iter().map(|it| match it {
         At::Known(sum) | At::Found { shift: sum, .. } => sum,

@@ -4,6 +4,12 @@ use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target}
 
 /// Whether points of a loop may be computed twice: there are assignments alone, locals are those of the point, and
 /// nothing is read that some point writes.
+///
+/// ```text
+/// b[i] = a[i] + 1.0          may be done twice: it reads what no point writes
+/// a[i] = a[i] + 1.0          may not: the second time would add another 1.0
+/// b[i] = a[i]; c[i] = b[i]   may not be told here, though it could
+/// ```
 #[must_use]
 pub fn may_repeat(program: &Program, it: &For) -> bool {
     let (body, variable) = (&it.body, &it.positions.variable);
@@ -27,6 +33,7 @@ pub fn may_repeat(program: &Program, it: &For) -> bool {
         let ring = program.arrays[one.array].ring;
         let is_same = |other: &Element| other.array == one.array;
         // At whatever points of the row.
+        // A vector that does some points again does others for the first time, so any two points have to differ.
         let is_apart = |other: &Element| one.is_apart_from_all(other, ring, variable);
         is_known(one)
             && read.iter().filter(|it| is_same(it)).all(is_apart)

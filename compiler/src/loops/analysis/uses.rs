@@ -7,6 +7,9 @@ use crate::expr::Expr;
 use crate::space::{Affine, Size, Symbol};
 
 /// What a piece of code needs from around it.
+///
+/// A generated function starts with what it takes from its frame, and takes nothing that it does not use:
+/// compilers warn about that, and readers wonder.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     /// Arrays and arguments, by position in [`Program::arrays`].
@@ -30,6 +33,7 @@ impl Uses {
         uses
     }
 
+    /// What an item itself needs, without the blocks inside.
     fn add(&mut self, program: &Program, item: &Item) {
         item.each_expr(&mut |expr| self.expr(program, expr));
         item.each_size(&mut |size| self.size(program, size));
@@ -58,6 +62,8 @@ impl Uses {
         });
     }
 
+    /// An index that is always 0 is multiplied with no stride, and packed elements are side by side along
+    /// the first dimension; neither needs one.
     fn element(&mut self, program: &Program, element: &Element) {
         self.arrays.insert(element.array);
         let is_packed = program.arrays[element.array].strides == Strides::Packed;
@@ -81,6 +87,7 @@ impl Uses {
         }
     }
 
+    /// Each symbol by its meaning.
     fn affine(&mut self, program: &Program, sum: &Affine) {
         for (symbol, _) in sum.terms() {
             match program.symbols.get(symbol) {

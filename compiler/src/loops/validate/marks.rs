@@ -15,6 +15,7 @@ impl Rules<'_> {
         self.demand(!(it.is_parallel && it.is_descending), || {
             format!("the loop over `{variable}` is parallel and goes down")
         });
+        // Order and lanes exclude each other: lanes run together.
         let is_marked =
             it.is_simd || it.gpu.is_some() || lanes.is_masked || lanes.may_overlap || lanes.is_split;
         self.demand(it.is_parallel || !is_marked, || {
@@ -26,6 +27,7 @@ impl Rules<'_> {
         self.demand(lanes.block.is_none_or(|block| block > 0 && it.is_simd && it.axis == Axis::I), || {
             format!("the loop over `{variable}` is no row and runs in blocks")
         });
+        // A loop with lanes is the innermost one.
         let is_row = !any(&it.body, &mut |it| matches!(it, Item::For(_) | Item::Strips(_) | Item::Launch(_)));
         self.demand(is_row || !lanes.is_masked && lanes.block.is_none(), || {
             format!("the loop over `{variable}` has lanes and a loop inside")
@@ -38,6 +40,8 @@ impl Rules<'_> {
         }
     }
 
+    /// A loop stores whole rows, each of which lies along it, through a buffer. Two rows of one array would
+    /// have two buffers of the same name.
     fn stores(&mut self, it: &For, Stores { rows, buffer }: &Stores, is_row: bool) {
         let variable = &it.positions.variable;
         self.demand(is_row && it.is_parallel && it.axis == Axis::I && !rows.is_empty(), || {

@@ -6,6 +6,8 @@ use super::super::nodes::{Array, ArrayKind, Meaning, Program, Storage};
 use super::name_of;
 
 /// Adds what is wrong with names, arrays and arguments.
+///
+/// Names of all kinds are one space: C has arrays, locals and functions side by side.
 pub(super) fn names(program: &Program, found: &mut Vec<String>) {
     let positions = program.symbols.values().filter_map(|it| match it {
         Meaning::Position(name) => Some(name.as_str()),
@@ -40,6 +42,8 @@ pub(super) fn names(program: &Program, found: &mut Vec<String>) {
     }
 }
 
+/// The rules of one array. What a pass changes about its layout needs that the run allocates it: the
+/// caller's stays as it is.
 fn array(it: &Array, found: &mut Vec<String>) {
     let name = name_of(it);
     let mut demand = |holds: bool, what: &str| {
