@@ -35,6 +35,7 @@ pub fn parse(text: &str) -> Result<Program, Unreadable> {
     names.program(functions, steps).map_err(|message| Unreadable { line: 1, message })
 }
 
+/// What was read so far.
 #[derive(Default)]
 struct Reader {
     names: Names,
@@ -63,6 +64,8 @@ impl Reader {
         Ok(())
     }
 
+    /// `function step_1_at(k, j) of step 1:`, and its body below. It is known to the lines behind it only,
+    /// which is right since functions stand before those that launch them.
     fn function(&mut self, rest: &str, line: &Line<'_>) -> Outcome<()> {
         let parsed = || {
             let (name, rest) = rest.split_once('(')?;
@@ -77,6 +80,7 @@ impl Reader {
         Ok(())
     }
 
+    /// A function by its name, as launches and steps tell it.
     fn function_named(&self, name: &str) -> Option<usize> {
         self.functions.iter().position(|it| it.name == name)
     }
@@ -96,6 +100,8 @@ impl Reader {
         Some(Step { function: self.function_named(name)?, is_spread, ending })
     }
 
+    /// Statements of one depth. One statement may be several lines: an `if` with its `elif`, or indices
+    /// with their `check`.
     fn block(&mut self, lines: &[Line<'_>]) -> Outcome<Vec<Item>> {
         let mut block = Vec::new();
         let mut rest = lines;
@@ -134,6 +140,7 @@ impl Reader {
         }
     }
 
+    /// `b[i, j, k] = value`, or a local before the sign.
     fn assign(&mut self, line: &Line<'_>) -> Outcome<Item> {
         let (target, value) = line
             .text
@@ -148,6 +155,8 @@ impl Reader {
         Ok(Item::Assign(Assign { target, value: self.expr(value, line.span)?, origin }))
     }
 
+    /// `let x: float64`, or `const x: float64 = value`. The type is written with each declaration, so that
+    /// a line can be read alone.
     fn declare(&mut self, word: &str, text: &str, line: &Line<'_>) -> Outcome<Item> {
         let (name, value) = match text.split_once(" = ") {
             Some((name, value)) => (name, Some(value)),
@@ -188,6 +197,14 @@ impl Reader {
         Ok(Item::Checked(Checked { indices, trap, is_in_while, origin, body }))
     }
 
+    /// A loop: `for i in [0, I) parallel simd:`. What it prefetches and how it stores rows stands in its
+    /// first lines:
+    ///
+    /// ```text
+    /// for k in [0, K) parallel:
+    ///   prefetch a[i, j, k + 6]
+    ///   …
+    /// ```
     fn for_loop(&mut self, header: &str, line: &Line<'_>) -> Outcome<Item> {
         let parsed = || {
             let (positions, marks) = positions(header)?;
@@ -227,6 +244,7 @@ impl Reader {
         Ok(Stores { rows: self.elements(rows, span)?, buffer })
     }
 
+    /// Elements of arrays in a list, `a[i, j], b[i, j]`.
     fn elements(&mut self, text: &str, span: Span) -> Outcome<Vec<Element>> {
         // An index holds no bracket of its own.
         let ends = text.match_indices("], ").map(|(at, _)| at + 1).chain([text.len()]);
@@ -261,6 +279,8 @@ impl Reader {
         Ok(Item::Strips(Strips { positions, width, kept, parts }))
     }
 
+    /// A part of a loop in strips: `lanes:` with statements below, or a `while` whose parts all are
+    /// `lanes:`.
     fn part(&mut self, line: &Line<'_>) -> Outcome<Part> {
         let Some(condition) = line.text.strip_prefix("while ").and_then(|it| it.strip_suffix(':')) else {
             return self.lanes(line).map(Part::Lanes);
@@ -272,6 +292,7 @@ impl Reader {
         Ok(Part::While(Box::new(WhileOfStrip { condition, origin, trap, counter, parts })))
     }
 
+    /// The statements below `lanes:`.
     fn lanes(&mut self, line: &Line<'_>) -> Outcome<Vec<Item>> {
         match line.text {
             "lanes:" => self.block(&line.children),
@@ -288,6 +309,7 @@ impl Reader {
         parsed.ok_or((line.span, format!("`turns n` was expected in it, and {STOP}")))
     }
 
+    /// `launch step_1_at(k):`, with a line `over i in [0, I)` for each of its own positions below.
     fn launch(&mut self, header: &str, line: &Line<'_>) -> Outcome<Item> {
         let parsed = header.split_once('(').and_then(|(name, outer)| {
             Some((self.function_named(name)?, variables(outer.strip_suffix(')')?)))
@@ -304,6 +326,7 @@ impl Reader {
         Ok(Item::Launch(Launch { positions, function, outer }))
     }
 
+    /// An `if`, and the `elif` and `else` that follow at the same depth.
     fn branches(&mut self, condition: &str, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Outcome<Item> {
         let mut branches = vec![self.branch(condition, line)?];
         let mut otherwise = Vec::new();
@@ -327,12 +350,14 @@ impl Reader {
         Ok(Branch { condition, origin, body: self.block(&line.children)? })
     }
 
+    /// The next statement, at this line.
     fn origin(&mut self, line: &Line<'_>) -> Origin {
         let stmt = StmtId(self.n_stmts);
         self.n_stmts += 1;
         Origin::new(stmt, &[line.span])
     }
 
+    /// An expression without integers of run time, which are indices and nothing else.
     fn expr(&self, text: &str, span: Span) -> Outcome<Expr<Read>> {
         let mut integer = None;
         let expr = self.word(text, span)?.map_accesses(&mut |it| match it {
@@ -348,6 +373,7 @@ impl Reader {
         }
     }
 
+    /// An expression in the notation of all levels, whose names are those of this text.
     fn word(&self, text: &str, span: Span) -> Outcome<Expr<Word>> {
         let mut leaf = |name: &str, index: Vec<Subscript<Word>>| self.names.word(name, index);
         expr::parse::parse(text, span, &mut leaf).map_err(|message| (span, message))
@@ -357,6 +383,8 @@ impl Reader {
 /// What a trap looks like.
 const STOP: &str = "`stop at [i, j, k] in sweep 0 turn k of 1` was expected";
 
+/// A trap behind its statement: the cell, the sweep of the text, the level in its order, and the outermost
+/// statement.
 fn stop(text: &str, statement: StmtId) -> Option<Trap> {
     let (cell, rest) = text.strip_prefix("stop at [")?.split_once("] in sweep ")?;
     let (sweep, rest) = rest.split_once(" turn ")?;

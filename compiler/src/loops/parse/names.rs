@@ -50,6 +50,7 @@ impl Names {
         self.declared(word, rest).ok_or_else(|| expected.to_owned())
     }
 
+    /// The same; none where the line is not what its first word promises.
     fn declared(&mut self, word: &str, rest: &str) -> Option<()> {
         match word {
             "program" => {
@@ -101,21 +102,28 @@ impl Names {
         }
     }
 
+    /// An integer of run time, by its position.
     pub(super) fn integer(&self, name: &str) -> Option<usize> {
         self.integers.iter().position(|it| it == plain(name))
     }
 
+    /// An array that code can name; one that became a local has no name and is in no text.
     fn array(&self, name: &str) -> Option<usize> {
         self.arrays.iter().position(|it| it.name.as_deref() == Some(name))
     }
 
     /// The variable of a loop.
+    ///
+    /// It is named like its symbol, if no line before has told another name.
     pub(super) fn position(&mut self, symbol: &Symbol) {
         let name = symbol.name().to_owned();
         self.symbols.entry(symbol.clone()).or_insert(Meaning::Position(name));
     }
 
     /// What a name means, with what stands in brackets behind it.
+    ///
+    /// Arrays come before locals, and locals before integers; no two of them have one name, as
+    /// [`Self::namer`] makes sure of.
     pub(super) fn word(&self, name: &str, index: Vec<Subscript<Word>>) -> Result<(Word, DType), String> {
         if name == SUM {
             let sum = index.first().filter(|_| index.len() == 1).and_then(Subscript::as_known);
@@ -207,6 +215,9 @@ fn plain(name: &str) -> &str {
 }
 
 /// An index into one dimension.
+///
+/// What is added to an integer of run time is kept with its sign changed: `{n} + 1` is `n` less the shift
+/// -1.
 fn at(it: Subscript<Word>) -> Result<At, String> {
     match it.found.map(|it| it.kind) {
         None => Ok(At::Known(it.known)),
@@ -218,6 +229,12 @@ fn at(it: Subscript<Word>) -> Result<At, String> {
 }
 
 /// An array behind its first word.
+///
+/// ```text
+/// field    a: float64[I + 2, J, K] shift [1, 0, 0] along IJK given read
+/// scalar   s: float64
+/// temporary t: float64[I, K] shift [0, 0] along IK packed heap keeping 4 in dimension 1 per thread
+/// ```
 fn array(word: &str, text: &str) -> Option<Array> {
     let (name, text) = text.split_once(": ")?;
     let name = plain(name).to_owned();

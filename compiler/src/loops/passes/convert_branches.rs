@@ -50,6 +50,8 @@ pub fn convert_branches(program: &mut Program, cx: &mut PassCx) {
     program.forget_reads();
 }
 
+/// The loops in lanes among items, at any depth. The order of the changes matters: stores become locals before branches
+/// are looked at, so that what an arm reads of them is a local then.
 fn in_lanes(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
     if items.iter().any(|it| matches!(it, Item::For(it) if it.is_simd)) && cx.may_change() {
         points_beside(items, names);
@@ -170,6 +172,15 @@ fn is_plain(items: &[Item]) -> bool {
 }
 
 /// Keeps what is stored in a local, where a later statement reads it.
+///
+/// ```text
+/// t[i] = a[i] * 2.0           t_1 = a[i] * 2.0
+/// b[i] = t[i] + t[i-1]        t[i] = t_1
+///                             b[i] = t_1 + t[i-1]
+/// ```
+///
+/// Only reads of the very same element change. `t[i-1]` is what another point stored, and stays a read of
+/// memory.
 fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
     let mut at = 0;
     while at < body.len() {
@@ -196,6 +207,9 @@ fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
 }
 
 /// The element that a statement stores, and the end of those behind it that read what was stored, if any does.
+///
+/// Elements that are found at run time are left alone, as are numbers that are no floats; so is a local
+/// that is assigned again, since it does not keep the value that was stored.
 fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     let Item::Assign(Assign { target: Target::Element(element), value, .. }) = &body[at] else { return None };
     let is_known = element.index.iter().all(|it| matches!(it, At::Known(_)));
@@ -228,6 +242,7 @@ fn stored_and_read(body: &[Item], at: usize) -> Option<(Element, usize)> {
     is_read.then(|| (element.clone(), end))
 }
 
+/// Whether an item itself assigns a local.
 fn assigns(item: &Item, local: usize) -> bool {
     matches!(item, Item::Assign(Assign { target: Target::Local(it), .. }) if *it == local)
 }
@@ -242,6 +257,9 @@ fn drop_overwritten(body: &mut Vec<Item>, lanes: Option<&Symbol>, names: &Names<
     }
 }
 
+/// Whether the next store to the same element comes before any read of what this one stores. In lanes, a
+/// point beside may read it in between, so a read must be of another element whichever two points are
+/// meant.
 fn is_overwritten(body: &[Item], at: usize, lanes: Option<&Symbol>, names: &Names<'_>) -> bool {
     let Item::Assign(Assign { target: Target::Element(element), .. }) = &body[at] else { return false };
     let stores = |item: &Item| matches!(item, Item::Assign(Assign { target: Target::Element(it), .. }) if it == element);
@@ -269,6 +287,8 @@ fn read_before_storing(body: &mut Vec<Item>, names: &Names<'_>) {
         let Item::Assign(Assign { target: Target::Element(stored), value, .. }) = &body[at] else { continue };
         let ExprKind::Access(Read::Local(local)) = value.kind else { continue };
         let ring = names.arrays[stored.array].ring;
+        // The last statement that reads the array, as far as the store may go: not past a statement that
+        // touches its element, changes the local, or is no assignment.
         let mut last = at;
         for (place, item) in body.iter().enumerate().skip(at + 1) {
             let Item::Assign(it) = item else { break };
@@ -317,6 +337,9 @@ fn replace_reads(item: &mut Item, element: &Element, local: usize) {
 }
 
 /// Why a branch is no choice.
+///
+/// All three are about what lanes would do in addition: compute arms for nothing, store what no point
+/// stores, read what need not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     TooManyArms,

@@ -34,6 +34,8 @@ pub fn hoist_invariants(program: &mut Program, cx: &mut PassCx) {
     each_body(program, &mut |items, names| hoist(items, names, cx));
 }
 
+/// Hoists out of all loops of a body. A local that became another name for a hoisted value is not assigned
+/// any more, if nothing reads it.
 fn hoist(items: &mut Vec<Item>, names: &mut Names<'_>, cx: &mut PassCx) {
     let mut copies = BTreeSet::new();
     block(items, names, &mut copies, cx);
@@ -70,6 +72,9 @@ fn block(items: &mut Vec<Item>, names: &mut Names<'_>, copies: &mut BTreeSet<usi
 }
 
 /// Whether statements run in every iteration.
+///
+/// What perhaps runs may hold reads of elements that do not exist in other iterations, so they are not read
+/// before the loop. Scalars and locals always exist.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runs {
     Always,
@@ -140,6 +145,7 @@ struct Loop<'l, 'a> {
 }
 
 impl<'l, 'a> Loop<'l, 'a> {
+    /// A loop before which nothing stands yet, with all that its body may change.
     fn of(it: &For, names: &'l mut Names<'a>, cx: &'l mut PassCx) -> Self {
         let mut written = Written::by(&it.body);
         written.positions.insert(it.positions.variable.clone());
@@ -155,6 +161,9 @@ impl<'l, 'a> Loop<'l, 'a> {
         }
     }
 
+    /// Goes through a body in the order in which it runs. What is known at a statement is what those before it have left.
+    /// A loop or a `while` forgets first what its own body writes, since that is from an earlier iteration of it; a branch
+    /// or a check forgets it afterwards.
     fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
         for item in items {
             match item {
@@ -192,6 +201,8 @@ impl<'l, 'a> Loop<'l, 'a> {
         }
     }
 
+    /// Hoists out of the value, and notes what the target is now. If that is a value from before the loop,
+    /// later reads of the target are reads of that value, and may be hoisted in turn.
     fn assign(&mut self, it: &mut Assign, known: &mut Known, runs: Runs) {
         let wanted = match &it.target {
             Target::Element(element) => self.names.arrays[element.array].name.clone(),
@@ -242,6 +253,8 @@ impl<'l, 'a> Loop<'l, 'a> {
         self.parts(expr, origin, runs, wanted);
     }
 
+    /// The largest parts first: what cannot be hoisted as a whole may have operands that can. What takes a
+    /// few additions is not worth a register.
     fn parts(&mut self, expr: &mut Expr<Read>, origin: &Origin, runs: Runs, wanted: Option<&str>) {
         if !takes_long(expr) {
             return;
@@ -273,6 +286,10 @@ impl<'l, 'a> Loop<'l, 'a> {
     }
 
     /// Whether an expression has the same value in all iterations, and may be evaluated before the first of them.
+    ///
+    /// It names no position of this loop or of one inside, no index of run time, no local and no array that the body writes,
+    /// and the body launches no function, which may write whatever there is. Levels may be none at all, so no element is
+    /// read before a loop over them.
     fn is_same(&self, expr: &Expr<Read>, runs: Runs) -> bool {
         let written = &self.written;
         let mut is_same = true;

@@ -42,6 +42,8 @@ pub fn mask_lanes(program: &mut Program, cx: &mut PassCx) {
     }
 }
 
+/// Marks loops from outside in; what is marked is not searched for more. A row with a `while` is tried also
+/// if the schedule gave it to no lanes, since masks let its points wait for each other.
 fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
     for item in items {
         if let Item::For(it) = item {
@@ -74,6 +76,8 @@ fn mark(program: &Program, items: &mut [Item], cx: &mut PassCx) {
     }
 }
 
+/// How the lanes of a loop run. Each function that takes long gets a loop of its own where there is something else that
+/// takes long, a division at least: a function alone has nothing to be apart from.
 fn lanes(program: &Program, it: &For, target: &Target) -> Lanes {
     let (mut has_functions, mut n_long) = (false, 0);
     walk(&it.body, &mut |item| {
@@ -93,6 +97,8 @@ fn lanes(program: &Program, it: &For, target: &Target) -> Lanes {
 }
 
 /// Why iterations of a loop are no lanes.
+///
+/// The reasons are for the author of a stencil, so they speak of points and conditions, not of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     Order,
@@ -117,6 +123,9 @@ impl Blocked {
 }
 
 /// Whether iterations of a loop can be lanes.
+///
+/// The first obstacle is the answer. A local must be the point's own, declared in the body: lanes run at
+/// the same time, so one that all points share would have several values at once.
 fn may_be_masked(program: &Program, it: &For, target: &Target) -> Result<(), Blocked> {
     if it.is_descending || it.positions.step != 1 {
         return Err(Blocked::Order);

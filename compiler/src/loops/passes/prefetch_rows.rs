@@ -57,6 +57,7 @@ fn descending(program: &Program) -> Vec<Symbol> {
     found
 }
 
+/// A program whose loops are marked, and what decides how far ahead.
 struct Marking<'p, 'c> {
     program: &'p Program,
     distances: Prefetch,
@@ -65,6 +66,7 @@ struct Marking<'p, 'c> {
 }
 
 impl Marking<'_, '_> {
+    /// The outermost loop that runs row by row is marked, and nothing inside of it.
     fn items(&mut self, items: &mut [Item]) {
         for item in items {
             if let Item::For(it) = item
@@ -94,6 +96,9 @@ impl Marking<'_, '_> {
 }
 
 /// How many iterations ahead rows are prefetched.
+///
+/// A row must arrive before it is needed, which takes a certain time; an iteration that does much takes
+/// longer, so fewer of them pass meanwhile.
 fn distance(body: &[Item], Prefetch { least, most, operations }: Prefetch) -> i64 {
     let mut n = 0;
     walk(body, &mut |item| {
@@ -137,6 +142,10 @@ fn rows_of_later_iterations(
 }
 
 /// How far `one` is ahead of `other`, where nothing else lies between them than a distance along one dimension.
+///
+/// ```text
+/// a[i, j + 1, k] is 1 ahead of a[i, j, k] along j; a[i, j + 1, k + 1] is not ahead of it, nor behind
+/// ```
 fn ahead_of(one: &Element, other: &Element) -> Option<(Symbol, i64)> {
     if one.array != other.array || one.index.len() != other.index.len() {
         return None;
@@ -213,6 +222,7 @@ impl Rows<'_> {
         ((&end - &start).as_constant() == Some(1)).then_some(start)
     }
 
+    /// Adds what a loop along a row reads.
     fn row(&mut self, it: &For) {
         let along = &it.positions.variable;
         walk(&it.body, &mut |item| {
@@ -226,6 +236,8 @@ impl Rows<'_> {
         });
     }
 
+    /// Adds the row of an element, if it moves with the loop around. Of rows that differ along that loop
+    /// only, one stays: the one to which the loop comes first.
     fn add(&mut self, element: &Element, along: &Symbol) {
         let container = &self.program.arrays[element.array];
         // What is written is in a cache already, or will be; and a plane stays there from level to level.

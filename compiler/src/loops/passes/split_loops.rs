@@ -80,6 +80,9 @@ fn loops(items: &mut [Item], (width, is_cut): (u32, bool), names: &mut Names<'_>
 }
 
 /// A loop in strips.
+///
+/// Each part of the body becomes a loop over the strip; a `while` becomes one whose own parts are such
+/// loops.
 fn strips(it: &For, width: u32, is_cut: bool) -> Strips {
     let of_while = |it: &While| WhileOfStrip {
         condition: it.condition.clone(),
@@ -238,6 +241,12 @@ fn each_local(item: &Item, each: &mut dyn FnMut(usize)) {
 }
 
 /// Gives a statement of its own to each function that takes long, and to what it is of where that takes long too.
+///
+/// ```text
+/// b[i] = 1.0 + exp(a[i] / s)        const exp_argument = a[i] / s
+///                                   const exp_value = exp(exp_argument)
+///                                   b[i] = 1.0 + exp_value
+/// ```
 fn named(items: &mut Vec<Item>, names: &mut Names<'_>) {
     Named { names }.statements(items);
 }
@@ -247,6 +256,8 @@ struct Named<'n, 'a> {
 }
 
 impl Named<'_, '_> {
+    /// Goes through statements that stand alone or in a `while`; those in branches stay, since a part of a
+    /// loop in strips holds a branch as a whole.
     fn statements(&mut self, items: &mut Vec<Item>) {
         for mut item in std::mem::take(items) {
             match &mut item {
@@ -293,6 +304,7 @@ impl Named<'_, '_> {
         }
     }
 
+    /// Gives an expression a local, whose name is what stands there now.
     fn declare(&mut self, expr: &mut Expr<Read>, wanted: &str, origin: &Origin, before: &mut Vec<Item>) {
         let local = self.names.new_local(wanted, expr.dtype);
         let kind = std::mem::replace(&mut expr.kind, ExprKind::Access(Read::Local(local)));
@@ -301,6 +313,7 @@ impl Named<'_, '_> {
     }
 }
 
+/// What a function is called in the names of locals.
 fn name_of(call: &Expr<Read>) -> &'static str {
     match &call.kind {
         ExprKind::Call(function, _) => function.name(),
