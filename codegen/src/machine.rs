@@ -105,12 +105,12 @@ pub fn vector_bits(vectors: Vectors) -> u32 {
 
 /// Whether machine code can be made here, and with which vectors.
 ///
+/// The sentence names the processor and the bits, for whoever lists back ends:
+/// `x86_64-…, vectors of 512 bits (AVX-512)`.
+///
 /// # Errors
 ///
 /// Why not.
-///
-/// The sentence names the processor and the bits, for whoever lists back ends: `x86_64-…, vectors of 512
-/// bits (AVX-512)`.
 pub fn check() -> Result<String, String> {
     let isa = processor()?;
     let vectors = match vectors_of(&isa, Vectors::Widest) {
@@ -344,7 +344,7 @@ fn code(address: *const u8) -> Code {
 /// What functions of a program may call.
 ///
 /// All are declared before the first function is made, so that translating one needs no more than a
-/// reference to them. Which operations are functions of the host is told by [`Helper::of`]; operators that
+/// reference to them. Which operations are functions of the host is told by `Helper::of`; operators that
 /// are none of its primitives stand here.
 fn imports(program: &Program) -> Vec<Import> {
     use super::host::Helper;
