@@ -18,7 +18,6 @@ use super::encode::{
 };
 use super::nodes::{Binary, Body, End, Id, Isa, Kind, Op, Place, Step};
 
-/// Where the caller's words are.
 // Registers beside these: `rcx` and `r11` hold something for a moment, `rsp` and `rbp` are the frame's.
 //
 // ```text
@@ -27,6 +26,8 @@ use super::nodes::{Binary, Body, End, Id, Isa, Kind, Op, Place, Step};
 // rbp - 88   STREAMS, FOUND
 // rsp        slots of 64 bytes, at a multiple of 64
 // ```
+
+/// Where the caller's words are.
 const WORDS: Gpr = RDI;
 /// The iteration of the first lane, counted from the start of the loop.
 pub(super) const AT: Gpr = RAX;

@@ -74,8 +74,8 @@ pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) same: Vec<(Expr<Read>, usize)>,
     pub(super) pointers: BTreeMap<(usize, Vec<At>), usize>,
     pub(super) locals: BTreeMap<usize, Local>,
-    /// Locals that the body declares, and arrays that it writes. An expression with none of them, and
-    /// without the loop's variable, is the same for all lanes.
+    /// Locals that the body declares, and arrays that it writes. An expression that reads none of them, no memory beside
+    /// scalars and not the loop's variable is the same for all lanes.
     pub(super) own_locals: BTreeSet<usize>,
     pub(super) written: BTreeSet<usize>,
     pub(super) mask: Option<Id>,
@@ -264,7 +264,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
         self.make(Op::Constant(u64::MAX), Kind::Mask)
     }
 
-    /// `always` without the lanes of `a`, so that lanes which have no iteration stay out.
+    /// The lanes of `always` that `a` does not have.
     pub(super) fn not(&mut self, a: Id) -> Id {
         let always = self.always();
         self.binary(Binary::AndNot, Kind::Mask, a, always)

@@ -235,7 +235,7 @@ impl Emit<'_> {
 
     /// The mask in a register, for the instruction at hand; with AVX2 that is one of vectors.
     ///
-    /// A mask that always holds is that of all lanes which have an iteration, and one from the caller is
+    /// With AVX-512, a mask that always holds is that of all lanes which have an iteration, and one from the caller is
     /// cut to these.
     pub(super) fn mask(&mut self, id: Id) -> u8 {
         if self.body.isa == Isa::Avx2 {
