@@ -98,7 +98,7 @@ impl Emit<'_> {
     /// A mask for values of a kind.
     ///
     /// In a body with doubles there are four lanes, and a mask for singles is one of 128 bits: the lower
-    /// words of the four. It ends in `SPARE`, so only one of them is there at a time. If the mask is in
+    /// halves of the four. It ends in `SPARE`, so only one of them is there at a time. If the mask is in
     /// `SPARE` already, `ALL` is lent for its upper half, and read again.
     fn mask_for(&mut self, kind: Kind, mask: u8) -> u8 {
         if kind.bytes() != 4 || self.body.lane_bytes() == 4 {
@@ -338,8 +338,8 @@ impl Emit<'_> {
         self.asm.vex(code, is_long, to, otherwise, then, Some(mask << 4));
     }
 
-    /// From integers of 64 bits there is no instruction. Narrow ones are the lower words of the lanes;
-    /// doubles are put together by [`Self::double_of_integer`].
+    /// From integers of 64 bits there is no instruction. Narrow ones are the lower halves of the lanes; doubles are put
+    /// together by [`Self::double_of_integer`].
     fn convert(&mut self, id: Id, (from, to_kind): (Kind, Kind), a: Id) {
         if from == Kind::I64 {
             let register = self.vector(a);
@@ -362,9 +362,9 @@ impl Emit<'_> {
 
     /// The upper 16 bits and the lower 48 become the digits of large doubles, whose sum is rounded once.
     ///
-    /// `below` is 2^52: with its exponent above them, the 48 lower bits `x` are the double `2^52 + x`.
-    /// `above` is 3 * 2^67: added to its bits as an integer, the upper bits `y`, with their sign, are `3 *
-    /// 2^67 + y * 2^48`. Less both constants, which is exact, and plus the lower bits, which rounds once.
+    /// `below` is 2^52: with its exponent above them, the 48 lower bits `x` are the double 2^52 + x. `above` is 3 * 2^67:
+    /// the upper bits `y`, with their sign, are added to its bits as an integer, which makes 3 * 2^67 + y * 2^48. Both
+    /// constants are taken off, which is exact, and the lower bits are added, which rounds once.
     fn double_of_integer(&mut self, to: u8, from: u8) {
         let spare = Rm::Register(SPARE);
         let above = f64::from_bits(0x4438_0000_0000_0000);
@@ -379,12 +379,11 @@ impl Emit<'_> {
         self.asm.vex(binary_code(Binary::Add, Kind::F64), true, to, to, spare, None);
     }
 
-    /// Integers have `==` and `>` only: `a < b` is `b > a`, `a <= b` is not `a > b`, `a != b` is not `a ==
-    /// b`. That may be turned into its opposite since integers are always in order; for floats each
-    /// relation has a number of its own.
+    /// Integers have equal and greater only. So less is greater with the operands swapped, less or equal is not greater,
+    /// and unequal is not equal. The opposite is right since integers are always in order; for floats each relation has
+    /// a number of its own.
     ///
-    /// Lanes of 32 bits in a body with doubles give a mask of 128 bits, whose lanes are then widened with
-    /// their signs.
+    /// Lanes of 32 bits in a body with doubles give a mask of 128 bits, whose lanes are then widened with their signs.
     fn compare(&mut self, id: Id, relation: Relation, kind: Kind, [a, b]: [Id; 2]) {
         let is_long = self.length(kind) == 32;
         let (code, immediate, operands, is_inverse) = if kind.is_float() {

@@ -74,8 +74,8 @@ pub(super) struct Lowering<'w, 't, 'p> {
     pub(super) same: Vec<(Expr<Read>, usize)>,
     pub(super) pointers: BTreeMap<(usize, Vec<At>), usize>,
     pub(super) locals: BTreeMap<usize, Local>,
-    /// Locals that the body declares, and arrays that it writes. An expression that reads none of them, no memory beside
-    /// scalars and not the loop's variable is the same for all lanes.
+    /// Locals that the body declares, and arrays that it writes. An expression that reads none of them, no memory
+    /// beside scalars and not the loop's variable is the same for all lanes.
     pub(super) own_locals: BTreeSet<usize>,
     pub(super) written: BTreeSet<usize>,
     pub(super) mask: Option<Id>,
@@ -614,8 +614,8 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
 
     /// The words of a report: the function, the host, the statement, and where the first iteration is.
     ///
-    /// The host adds the iteration of each lane to I of the first cell. So the loop has to go along I, and nothing else of
-    /// the report may depend on its variable.
+    /// The host adds the iteration of each lane to I of the first cell. So the loop has to go along I, and nothing else
+    /// of the report may depend on its variable.
     pub(super) fn trap(&mut self, trap: &Trap) -> Option<usize> {
         let factors =
             [&trap.turn, &trap.cell[0], &trap.cell[1], &trap.cell[2]].map(|it| it.factor(&self.symbol));

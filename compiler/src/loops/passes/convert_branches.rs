@@ -174,13 +174,12 @@ fn is_plain(items: &[Item]) -> bool {
 /// Keeps what is stored in a local, where a later statement reads it.
 ///
 /// ```text
-/// t[i] = a[i] * 2.0           t_1 = a[i] * 2.0
-/// b[i] = t[i] + t[i-1]        t[i] = t_1
-///                             b[i] = t_1 + t[i-1]
+/// t[i, k] = a[i, k] * 2.0                t_1 = a[i, k] * 2.0
+/// b[i, k] = t[i, k] + t[i, k - 1]        t[i, k] = t_1
+///                                        b[i, k] = t_1 + t[i, k - 1]
 /// ```
 ///
-/// Only reads of the very same element change. `t[i-1]` is what another point stored, and stays a read of
-/// memory.
+/// Only reads of the very same element change. `t[i, k - 1]` is what another point stored, and stays a read of memory.
 fn keep_values(body: &mut Vec<Item>, names: &mut Names<'_>) {
     let mut at = 0;
     while at < body.len() {

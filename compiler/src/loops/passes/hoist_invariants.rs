@@ -161,9 +161,9 @@ impl<'l, 'a> Loop<'l, 'a> {
         }
     }
 
-    /// Goes through a body in the order in which it runs. What is known at a statement is what those before it have left.
-    /// A loop or a `while` forgets first what its own body writes, since that is from an earlier iteration of it; a branch
-    /// or a check forgets it afterwards.
+    /// Goes through a body in the order in which it runs. What is known at a statement is what those before it have
+    /// left. A loop or a `while` forgets first what its own body writes, since that is from an earlier iteration of it;
+    /// a branch or a check forgets it afterwards.
     fn items(&mut self, items: &mut [Item], known: &mut Known, runs: Runs) {
         for item in items {
             match item {
@@ -287,9 +287,9 @@ impl<'l, 'a> Loop<'l, 'a> {
 
     /// Whether an expression has the same value in all iterations, and may be evaluated before the first of them.
     ///
-    /// It names no position of this loop or of one inside, no index of run time, no local and no array that the body writes,
-    /// and the body launches no function, which may write whatever there is. Levels may be none at all, so no element is
-    /// read before a loop over them.
+    /// It names no position of this loop or of one inside, no index of run time, no local and no array that the body
+    /// writes, and the body launches no function, which may write whatever there is. Levels may be none at all, so no
+    /// element is read before a loop over them.
     fn is_same(&self, expr: &Expr<Read>, runs: Runs) -> bool {
         let written = &self.written;
         let mut is_same = true;
