@@ -261,7 +261,7 @@ mod tests {
                     (bytes, start..=start + random(4))
                 })
                 .collect();
-            let start = random(400) - 200;
+            let start = random(160) - 80;
             let target = start..=start + random(15);
             let expected = by_trying(&distances, &target);
             let given =
