@@ -82,7 +82,7 @@ pub(super) struct Translation<'t, 'p> {
     /// element at the start of the compute domain; of what an iteration has for itself, the first element. Of what
     /// each thread has, it is that of this thread.
     pub(super) bases: BTreeMap<usize, Clif>,
-    /// One for each array, and one for the frame: the optimizer may move a load over a store to another
+    /// One for each array, and one for the frame: the optimiser may move a load over a store to another
     /// region.
     pub(super) regions: BTreeMap<usize, AliasRegion>,
     /// The variable of the vector loop around.
