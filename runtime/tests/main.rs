@@ -3,4 +3,5 @@
 mod dependencies;
 mod elsewhere;
 mod embed;
+mod places;
 mod sharing;
