@@ -223,6 +223,8 @@ impl Lowering<'_> {
                 let (body, origin) = (self.items(&it.body)?, it.origin.clone());
                 steps.push(Step::Checked(Checked { indices, body, origin }));
             }
+            // Loops run one after the other, all threads of one before those of the next.
+            Item::Barrier => {}
             Item::For(it) => {
                 let order = match (it.is_parallel, it.is_descending) {
                     (true, _) => Order::Parallel,

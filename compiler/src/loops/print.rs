@@ -21,7 +21,8 @@
 //!
 //! A shape has one size for each dimension, in points; the axes come first, then dimensions of data. A shift is what is
 //! added to a position to get an index. `given` and `packed` tell where strides come from. `for q` at the end of an
-//! array is what the stencil calls it, where code has another name.
+//! array is what the stencil calls it, where code has another name. `as shared of grid` and `over b of block` tell where on
+//! a GPU an array lives, and which loop around has one for each iteration.
 //!
 //! # Statements
 //!
@@ -36,6 +37,7 @@
 //!     a[i, j, {n}] = 0.0               runs where all that is found exists; else the run ends
 //!   while x > 0.0:
 //!     turns t stop at [i, j, k] in sweep 0 turn k of 4
+//!   barrier                            threads of a GPU's block wait for each other
 //!   launch step_1_at(k):               calls a function for positions in parallel
 //!     over j in [0, J) step 32
 //! step step_1 on all threads may stop in sweep 0
@@ -60,7 +62,8 @@ use itertools::Itertools;
 
 use super::nodes::{
     Array, ArrayKind, At, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If, Item, Lanes, Launch,
-    Meaning, Part, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap, While,
+    Meaning, Part, Place, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap,
+    While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
@@ -139,7 +142,7 @@ impl Printer<'_> {
             self.writer.line(format_args!("blocks from {} points", program.least_points));
         }
         for array in program.arrays.iter().filter(|it| it.name.is_some()) {
-            self.writer.line(declaration(array));
+            self.writer.line(declaration(program, array));
         }
         let used = symbols(program);
         for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
@@ -206,6 +209,10 @@ impl Printer<'_> {
                 let While { condition, trap, counter, body, .. } = it;
                 self.turns(condition, trap, *counter);
                 self.block(body);
+            }
+            Item::Barrier => {
+                self.open("barrier", []);
+                self.writer.line("barrier");
             }
         }
         self.writer.close();
@@ -364,7 +371,7 @@ fn name_of(array: &Array) -> &str {
 }
 
 /// `field q: float64[I + 1, J] shift [1, 0] along IJ given read`, and what passes decided about it.
-fn declaration(array: &Array) -> String {
+fn declaration(program: &Program, array: &Array) -> String {
     let Array { dtype, axes, shape, shift, strides, storage, ring, .. } = array;
     let name = spelled(name_of(array));
     let kind = match array.kind {
@@ -399,6 +406,20 @@ fn declaration(array: &Array) -> String {
     }
     if let Some(Ring { dimension, places }) = ring {
         text.push_str(&format!(" keeping {places} in dimension {dimension}"));
+    }
+    match array.place {
+        None => {}
+        Some(Place::Register) => text.push_str(" as register"),
+        Some(Place::Shared) => text.push_str(" as shared"),
+        Some(Place::Scratch) => text.push_str(" as scratch"),
+        Some(Place::Over(output)) => {
+            text.push_str(&format!(" over {}", spelled(name_of(&program.arrays[output]))));
+        }
+    }
+    match array.owner {
+        None => {}
+        Some(GpuAxis::Grid) => text.push_str(" of grid"),
+        Some(GpuAxis::Block) => text.push_str(" of block"),
     }
     if array.is_per_thread {
         text.push_str(" per thread");
