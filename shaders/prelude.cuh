@@ -37,7 +37,7 @@ typedef int32_t isobar_index;
 /* An array of the block. */
 #define ISOBAR_SHARED(T, name, n) __shared__ T name[n]
 /* The same at a byte of the memory that the launch sizes: the other kind ends at 48 KiB. */
-#define ISOBAR_SHARED_AT(T, name, first, n)            \
+#define ISOBAR_SHARED_AT(T, name, first)                  \
     extern __shared__ __align__(16) uint8_t isobar_shared[]; \
     T *const name = (T *)(void *)(isobar_shared + (first))
 /* Every thread of the block comes here before one goes on. */
