@@ -217,7 +217,10 @@ impl Target {
             prefetch: Capability::new(None, "other threads run while one waits for memory"),
             has_narrow_lanes: Capability::new(true, "a thread has whole registers"),
             line_bytes: 128,
-            grid: Capability::new(Some(Grid { blocks: [65_535; 3], threads }), "a launch has blocks of threads"),
+            grid: Capability::new(
+                Some(Grid { blocks: [65_535; 3], threads }),
+                "a launch has blocks of threads",
+            ),
         }
     }
 }

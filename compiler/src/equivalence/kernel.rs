@@ -5,7 +5,6 @@
 //! a fault where one of them writes ([`races`](super::races)). Arrays of a block and of a thread are undefined when it
 //! begins.
 
-
 use super::loops::Lowering;
 use super::machine;
 use super::program::{
@@ -186,4 +185,3 @@ impl Blocks<'_> {
         Ok(vec![Step::Loop(self.lowering.finish(begun, positions, axis, order, body?))])
     }
 }
-

@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 
 use super::machine;
 use super::program::{
-    Assign, At, Bound, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program, Stage,
-    Step, Sum, Symbols, While, used,
+    Assign, At, Bound, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
+    Stage, Step, Sum, Symbols, While, used,
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::{Argument, Launch};
@@ -138,7 +138,16 @@ impl Lowering<'_> {
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
             let ring = it.ring;
             let is_shared = false;
-            self.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring, is_shared });
+            self.program.containers.push(Container {
+                name,
+                dtype,
+                kind,
+                axes,
+                shape,
+                shift,
+                ring,
+                is_shared,
+            });
         }
         let mut widths: BTreeMap<usize, u32> = BTreeMap::new();
         for function in &source.functions {

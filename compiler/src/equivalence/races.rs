@@ -117,9 +117,10 @@ impl Races {
                 return Some(Race { container, is_of_blocks, is_read: false });
             }
             it.write = Some(now);
-            let by_others = it.read.filter(|_| it.read_by_others).is_some_and(|read| {
-                read.block == now.block && read.interval == now.interval
-            });
+            let by_others = it
+                .read
+                .filter(|_| it.read_by_others)
+                .is_some_and(|read| read.block == now.block && read.interval == now.interval);
             let of_read = it.read.and_then(|read| read.against(now)).or(by_others.then_some(false));
             let is_of_blocks = if it.read_by_blocks { Some(true) } else { of_read };
             is_of_blocks.map(|is_of_blocks| Race { container, is_of_blocks, is_read: true })

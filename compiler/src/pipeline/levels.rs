@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::Stage;
-use crate::backend::{c, kernel};
+use crate::backend::c;
 use crate::backend::kernel::Kernels;
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};

@@ -409,9 +409,14 @@ pub(super) fn loops_for_gpu(
     optimized: &oir::nodes::Stencil,
     lowered: &oir::nodes::Stencil,
 ) -> Option<loops::Program> {
-    let config = Config { passes: PassOptions { device: Device::Gpu, ..PassOptions::default() }, ..Config::default() };
-    let mut at =
-        Trip { hook: &mut NoHook, found: Diagnostics::default(), compilation: Compilation::default(), trace: None };
+    let config =
+        Config { passes: PassOptions { device: Device::Gpu, ..PassOptions::default() }, ..Config::default() };
+    let mut at = Trip {
+        hook: &mut NoHook,
+        found: Diagnostics::default(),
+        compilation: Compilation::default(),
+        trace: None,
+    };
     at.compilation.levels.oir = Some(lowered.clone());
     at.compilation.levels.optimized = Some(optimized.clone());
     at.levels_behind_oir(&Project::default(), &config);

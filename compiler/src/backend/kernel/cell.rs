@@ -52,7 +52,8 @@ impl Place {
         let (i, rest) = (number % columns - halo, number / columns);
         let (j, level) = (rest % rows - halo, rest / rows);
         let k = if self.is_descending() { domain.k + halo - 1 - level } else { level - halo };
-        let has = |axis: Axis, at: i64| if self.trap.cell[axis.index()] == Affine::default() { 0 } else { at };
+        let has =
+            |axis: Axis, at: i64| if self.trap.cell[axis.index()] == Affine::default() { 0 } else { at };
         [has(Axis::I, i), has(Axis::J, j), has(Axis::K, k)]
     }
 }

@@ -49,7 +49,9 @@ impl Rules<'_> {
                     Some(kernel) => {
                         launched[*at] += 1;
                         let same = kernel.outer == *around;
-                        self.demand(same, || format!("`{}` gets other positions than there are", kernel.name));
+                        self.demand(same, || {
+                            format!("`{}` gets other positions than there are", kernel.name)
+                        });
                     }
                     None => self.found.push("a kernel is launched that does not exist".to_owned()),
                 },
