@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use super::Stage;
+use crate::backend::c;
 use crate::backend::kernel::Kernels;
-use crate::backend::{c, kernel};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::pass::Device;

@@ -15,8 +15,8 @@ use super::nodes::{Arm, Host, Kernel, Kernels, Piece, Place, Stage, Threads};
 use crate::entity::Namer;
 use crate::expr::Expr;
 use crate::loops::nodes::{
-    About, Array, Assign, At, Checked, Declare, Element, For, GpuAxis, If, Index, Item,
-    Place as Declared, Positions, Program, Read, Target, While,
+    About, Array, Assign, At, Checked, Declare, Element, For, GpuAxis, If, Index, Item, Place as Declared,
+    Positions, Program, Read, Target, While,
 };
 use crate::loops::visit::any;
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -30,7 +30,7 @@ pub fn lower(program: &Program, max_threads: u32) -> Kernels {
     let mut lowering = Lowering {
         program,
         max_threads,
-        namer: names.namer.clone(),
+        namer: program.namer.clone(),
         kernels: Vec::new(),
         before: Vec::new(),
         step: 0,
@@ -134,8 +134,7 @@ impl Lowering<'_> {
                 }
                 Item::For(it) if has_mark(&it.body, GpuAxis::Grid) => {
                     self.flush(&mut alone, outer, &mut host);
-                    let inner: Vec<Symbol> =
-                        outer.iter().chain([&it.positions.variable]).cloned().collect();
+                    let inner: Vec<Symbol> = outer.iter().chain([&it.positions.variable]).cloned().collect();
                     self.around.push((it.axis, it.positions.variable.clone()));
                     let n_before = self.before.len();
                     let body = self.host(&it.body, &inner);
