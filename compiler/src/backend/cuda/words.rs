@@ -44,7 +44,7 @@ impl Names {
         let program = &kernels.program;
         let is_reserved = |name: &str| RESERVED.split_ascii_whitespace().any(|it| it == name);
         let mut namer = program.namer.clone();
-        let mut plain = |namer: &mut Namer, name: &str| {
+        let plain = |namer: &mut Namer, name: &str| {
             if is_reserved(name) { namer.name(name) } else { name.to_owned() }
         };
         let arrays: Vec<String> = program
@@ -277,9 +277,5 @@ impl<'p> Words<'p> {
         let name = self.param(&param);
         self.takes(param);
         name
-    }
-
-    pub(super) fn wants_thread(&self) {
-        self.used.borrow_mut().thread = true;
     }
 }

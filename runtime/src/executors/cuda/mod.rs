@@ -7,3 +7,4 @@
 pub mod figures;
 pub mod nvrtc;
 pub mod places;
+pub mod plan;
