@@ -14,14 +14,13 @@ use super::places::{NAMED, Places, WHEEL};
 
 /// What decides the bits: no fused operations but those that a text names, and all others as IEEE 754 has them. The
 /// last one has the log tell registers, spills and shared bytes.
-pub const OPTIONS: [&str; 6] = [
-    "--std=c++17",
-    "--fmad=false",
-    "--prec-div=true",
-    "--prec-sqrt=true",
-    "--ftz=false",
-    "--ptxas-options=-v",
-];
+pub const OPTIONS: [&str; 6] =
+    ["--std=c++17", SEPARATE, "--prec-div=true", "--prec-sqrt=true", "--ftz=false", "--ptxas-options=-v"];
+
+const SEPARATE: &str = "--fmad=false";
+
+/// For runs that may differ from the interpreter in the last bits: products and sums become one operation.
+pub const FUSED: &str = "--fmad=true";
 
 /// For arrays with 2^31 elements or more.
 pub const WIDE: &str = "--define-macro=ISOBAR_WIDE";
@@ -134,7 +133,9 @@ impl Nvrtc {
         // Both strings live longer than the program.
         let program = Program(create_program(&text, Some(SOURCE)).map_err(failed)?);
         let mut options = vec![format!("--gpu-architecture={arch}")];
-        options.extend(OPTIONS.iter().chain(more).map(|&it| it.to_owned()));
+        let is_fused = more.contains(&FUSED);
+        let common = OPTIONS.iter().filter(|&&it| !(is_fused && it == SEPARATE));
+        options.extend(common.chain(more).map(|&it| it.to_owned()));
         // SAFETY: the program was made above and is destroyed at the end of this scope.
         let compiled = unsafe { compile_program(program.0, &options) };
         // SAFETY: as above.

@@ -324,7 +324,10 @@ impl Planning<'_> {
             Param::Size(axis) => {
                 Ok(Passed::Index([self.domain.i, self.domain.j, self.domain.k][axis.index()]))
             }
-            Param::Stride { array, dimension } => Ok(Passed::Index(self.layouts[*array].strides[*dimension])),
+            Param::Stride { array, dimension } => {
+                let stride = self.layouts[*array].strides.get(*dimension);
+                Ok(Passed::Index(stride.copied().unwrap_or(0)))
+            }
             Param::Levels { array, side } => Ok(Passed::Index(self.levels(*array, *side))),
             Param::Position(symbol) => {
                 let known = self.positions.get(symbol).copied();
