@@ -15,5 +15,6 @@ pub mod kernel;
 pub mod run;
 pub mod signature;
 
+pub mod cuda;
 pub mod debug;
 pub mod numpy;
