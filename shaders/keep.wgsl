@@ -22,3 +22,8 @@ fn i32_of_bits(bits: u32) -> i32 {
 fn keep_f32(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ zero());
 }
+
+// A zero that no compiler knows.
+fn zero_f32() -> f32 {
+  return bitcast<f32>(zero());
+}

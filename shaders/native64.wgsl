@@ -8,6 +8,11 @@ fn f64_of_bits(bits: u64) -> f64 {
   return bitcast<f64>(bits ^ u64(zero()));
 }
 
+// A zero that no compiler knows.
+fn zero_f64() -> f64 {
+  return bitcast<f64>(u64(zero()));
+}
+
 // The integer with these bits, as a value of run time.
 fn i64_of_bits(bits: u64) -> i64 {
   return bitcast<i64>(bits ^ u64(zero()));

@@ -16,3 +16,4 @@ pub mod signature;
 
 pub mod debug;
 pub mod numpy;
+pub mod wgsl;
