@@ -321,7 +321,7 @@ impl Translation<'_, '_> {
             Item::Checked(it) => Some(&it.origin),
             Item::While(it) => Some(&it.origin),
             Item::If(it) => it.branches.first().map(|it| &it.origin),
-            Item::For(_) | Item::Strips(_) | Item::Launch(_) => None,
+            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Barrier => None,
         };
         // Which statement an instruction is of; 0 is none.
         let location = origin.map_or_else(SourceLoc::default, |it| SourceLoc::new(it.stmt.0));
@@ -336,6 +336,8 @@ impl Translation<'_, '_> {
             Item::Launch(it) => self.launch(it),
             Item::If(it) => self.branches(it),
             Item::While(it) => self.repeat(it),
+            // What it keeps apart runs one after the other here.
+            Item::Barrier => {}
         }
     }
 }

@@ -486,7 +486,7 @@ impl<'w, 't, 'p> Lowering<'w, 't, 'p> {
             }
             Item::If(it) => self.branches(it, 0),
             Item::While(it) => self.repeat(it),
-            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Checked(_) => None,
+            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Checked(_) | Item::Barrier => None,
         }
     }
 

@@ -11,6 +11,7 @@ pub mod c;
 pub mod emit;
 pub mod launch;
 pub mod layout;
+pub mod kernel;
 pub mod run;
 pub mod signature;
 

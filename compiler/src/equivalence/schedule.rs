@@ -60,7 +60,16 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
             _ => lowering.symbols.measures(&it.shape, &it.shift)?,
         };
         let ring = it.ring;
-        lowering.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
+        lowering.program.containers.push(Container {
+            name,
+            dtype,
+            kind,
+            axes,
+            shape,
+            shift,
+            ring,
+            is_shared: false,
+        });
     }
     for (place, node) in tree.children.iter().enumerate() {
         let step = lowering.step(node)?;
@@ -78,7 +87,8 @@ struct Lowering<'t> {
 
 impl Lowering<'_> {
     fn steps(&mut self, nodes: &[Node]) -> Result<Vec<Step>, Stop> {
-        nodes.iter().map(|node| self.step(node)).collect()
+        // Stages run one after the other, all threads of one before those of the next.
+        nodes.iter().filter(|it| !matches!(it, Node::Barrier)).map(|node| self.step(node)).collect()
     }
 
     fn step(&mut self, node: &Node) -> Result<Step, Stop> {
@@ -105,6 +115,7 @@ impl Lowering<'_> {
                 end: self.symbols.bound(&it.end)?,
                 body: self.steps(&it.children)?,
             }),
+            Node::Barrier => return Err(Stop::Fault("a barrier is no step".to_owned())),
             Node::Assign(it) => Step::Assign(Assign {
                 target: self.element(&it.target)?,
                 value: self.code(&it.value)?,

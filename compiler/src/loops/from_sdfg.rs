@@ -43,7 +43,7 @@ use crate::types::DType;
 #[must_use]
 pub fn lower(sdfg: &Sdfg) -> Program {
     let mut namer = Namer::new(RESERVED);
-    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| array(it, &mut namer, false)).collect();
+    let arrays: Vec<Array> = sdfg.containers.iter().map(|(_, it)| array(it, &mut namer)).collect();
     let sizes = Axis::ALL.iter().map(|&axis| (Symbol::new(axis.name()), Meaning::Size(axis)));
     let levels = levels(sdfg).into_iter();
     let levels = levels.map(|(symbol, (array, side))| (symbol, Meaning::Levels { array, side }));
@@ -67,6 +67,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
         outermost: None,
         is_in_while: false,
         is_spread: false,
+        gpu: None,
         order: &sdfg.order,
         ending: BTreeSet::new(),
     };
@@ -107,7 +108,7 @@ pub fn lower(sdfg: &Sdfg) -> Program {
 }
 
 /// A container as an array, with its name.
-fn array(it: &Container, namer: &mut Namer, is_per_thread: bool) -> Array {
+fn array(it: &Container, namer: &mut Namer) -> Array {
     let array = Array {
         name: None,
         stencil_name: names::of_stencil(&it.name).to_owned(),
@@ -131,7 +132,15 @@ fn array(it: &Container, namer: &mut Namer, is_per_thread: bool) -> Array {
             Storage::Register => super::nodes::Storage::Register,
         },
         ring: it.ring,
-        is_per_thread,
+        place: match it.place {
+            Some(nodes::Place::Register) => Some(super::nodes::Place::Register),
+            Some(nodes::Place::Shared) => Some(super::nodes::Place::Shared),
+            Some(nodes::Place::Scratch) => Some(super::nodes::Place::Scratch),
+            // Known when all arrays are.
+            Some(nodes::Place::Over(_)) | None => None,
+        },
+        owner: None,
+        is_per_thread: false,
         row_start: 0,
         is_streamed: false,
     };
@@ -217,6 +226,8 @@ struct Lowering<'n> {
     is_in_while: bool,
     /// Whether a loop around is spread over the cores already.
     is_spread: bool,
+    /// Which of the loops around that a GPU spreads is the innermost.
+    gpu: Option<GpuAxis>,
     order: &'n ProgramOrder,
     /// The sweeps of the text that may end the run in this step.
     ending: BTreeSet<u32>,
@@ -273,7 +284,9 @@ impl Lowering<'_> {
         if container.storage == Storage::Register {
             return self.local(container);
         }
-        self.program.arrays.push(array(container, &mut self.program.namer, self.is_spread));
+        let array = array(container, &mut self.program.namer);
+        let is_per_thread = self.is_spread;
+        self.program.arrays.push(Array { owner: self.gpu, is_per_thread, ..array });
         let is_private = container.storage == Storage::Private;
         Place::Array { array: self.program.arrays.len() - 1, is_private }
     }
@@ -306,7 +319,14 @@ impl Lowering<'_> {
 
     /// Blocks, one after the other.
     fn region(&mut self, graph: &Graph<'_>, region: &ControlFlowRegion) -> Vec<Item> {
-        region.in_sequence().flat_map(|block| self.block(graph, &block.kind)).collect()
+        let mut items = Vec::new();
+        for at in region.order() {
+            if region.is_behind_barrier(at) {
+                items.push(Item::Barrier);
+            }
+            items.extend(self.block(graph, &region.blocks[at].kind));
+        }
+        items
     }
 
     /// A state, a loop or a branch as statements.
@@ -468,16 +488,19 @@ impl Lowering<'_> {
     ) -> Vec<Item> {
         let [first, rest @ ..] = params else { return body(self) };
         let MapParam { symbol, axis, range, step } = first;
-        let item = self.for_loop(graph, (symbol, *axis, range, *step), None, |this| {
-            this.nest(graph, rest, schedule, body)
-        });
-        let Item::For(it) = item else { return vec![item] };
-        let is_simd = schedule == Schedule::Simd && rest.is_empty();
         let gpu = match schedule {
             Schedule::Grid => Some(GpuAxis::Grid),
             Schedule::Block => Some(GpuAxis::Block),
             Schedule::Sequential | Schedule::Threads | Schedule::Simd => None,
         };
+        let outer = self.gpu;
+        self.gpu = gpu.or(outer);
+        let item = self.for_loop(graph, (symbol, *axis, range, *step), None, |this| {
+            this.nest(graph, rest, schedule, body)
+        });
+        self.gpu = outer;
+        let Item::For(it) = item else { return vec![item] };
+        let is_simd = schedule == Schedule::Simd && rest.is_empty();
         vec![Item::For(For { is_simd, gpu, ..it })]
     }
 
@@ -521,6 +544,16 @@ impl Lowering<'_> {
                 outer.places[&memlet.data]
             };
             inner.places.insert(handle, place);
+        }
+        for (handle, container) in nested.sdfg.containers.iter() {
+            // What waits in an output is written there in this graph, or in one inside, so it has that output.
+            if let (Some(nodes::Place::Over(output)), Place::Array { array, .. }) =
+                (&container.place, inner.places[&handle])
+                && let Some(output) = nested.sdfg.containers.find(|it| it.name == *output)
+                && let Place::Array { array: output, .. } = inner.places[&output]
+            {
+                self.program.arrays[array].place = Some(super::nodes::Place::Over(output));
+            }
         }
         for (symbol, value) in &nested.symbol_mapping {
             let outside = outer.affine(value);

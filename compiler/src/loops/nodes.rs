@@ -94,6 +94,10 @@ pub struct Array {
     pub storage: Storage,
     /// Where fewer elements do than the shape says.
     pub ring: Option<Ring>,
+    /// Which memory of a GPU it lives in, where the schedule tells that.
+    pub place: Option<Place>,
+    /// Of what a loop has for itself in each iteration: which of the loops around that a GPU spreads is the innermost.
+    pub owner: Option<GpuAxis>,
     /// Whether each thread has one.
     pub is_per_thread: bool,
     /// Elements before the first row, and before each other one, that nothing uses: see `passes/place_rows`.
@@ -133,6 +137,20 @@ pub enum Storage {
     Private,
     /// It is a local.
     Register,
+}
+
+/// Where on a GPU an array lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In registers of one thread.
+    Register,
+    /// In the shared memory of a block; that of a thread as one element for each thread.
+    Shared,
+    /// In the memory of the device, one for each thread or block.
+    Scratch,
+    /// In an output, by position in [`Program::arrays`]: where this one has the axes of that one its index is the same
+    /// position, and along all others the position of the loops around. It is written for good after the last use.
+    Over(usize),
 }
 
 /// A value that lives in a block.
@@ -185,6 +203,8 @@ pub enum Item {
     Launch(Launch),
     If(If),
     While(While),
+    /// The threads of a GPU's block wait here for each other.
+    Barrier,
 }
 
 /// `target = value;`

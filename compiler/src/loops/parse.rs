@@ -115,6 +115,9 @@ impl Reader {
     /// The statement at `line`; an `if` and a check take the lines that belong to them from `rest`.
     fn item(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Outcome<Item> {
         let (word, behind) = line.text.split_once(' ').unwrap_or((line.text, ""));
+        if line.text == "barrier" {
+            return Ok(Item::Barrier);
+        }
         let opened = || {
             let opened = line.text.strip_suffix(':').and_then(|it| it.split_once(' '));
             opened.map(|(_, it)| it).ok_or((line.span, "a `:` was expected at the end".to_owned()))

@@ -21,7 +21,8 @@
 //!
 //! A shape has one size for each dimension, in points; the axes come first, then dimensions of data. A shift is what is
 //! added to a position to get an index. `given` and `packed` tell where strides come from. `for q` at the end of an
-//! array is what the stencil calls it, where code has another name.
+//! array is what the stencil calls it, where code has another name. `as shared of grid` and `over b of block` tell where on
+//! a GPU an array lives, and which loop around has one for each iteration.
 //!
 //! # Statements
 //!
@@ -36,6 +37,7 @@
 //!     a[i, j, {n}] = 0.0               runs where all that is found exists; else the run ends
 //!   while x > 0.0:
 //!     turns t stop at [i, j, k] in sweep 0 turn k of 4
+//!   barrier                            threads of a GPU's block wait for each other
 //!   launch step_1_at(k):               calls a function for positions in parallel
 //!     over j in [0, J) step 32
 //! step step_1 on all threads may stop in sweep 0
@@ -60,7 +62,8 @@ use itertools::Itertools;
 
 use super::nodes::{
     Array, ArrayKind, At, Buffer, Checked, Declare, Element, For, Function, GpuAxis, If, Item, Lanes, Launch,
-    Meaning, Part, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap, While,
+    Meaning, Part, Place, Positions, Program, Read, Step, Storage, Stores, Strides, Strips, Target, Trap,
+    While,
 };
 use super::visit::{declared, symbols};
 use crate::diag::{Listing, ListingWriter, Origin};
@@ -72,7 +75,7 @@ use crate::space::{Affine, Ring};
 /// The whole program: what it names, its functions, its steps; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(program: &Program) -> Listing {
-    let mut printer = Printer { program, writer: ListingWriter::new(), n_nodes: 0 };
+    let mut printer = Printer::of(program);
     printer.writer.open("program", "program", []);
     printer.names();
     for function in &program.functions {
@@ -88,20 +91,47 @@ pub fn listing(program: &Program) -> Listing {
 /// What stands before an integer that is made of symbols; no variable has that name.
 pub(super) const SUM: &str = "int";
 
-struct Printer<'a> {
+/// Writes a program, and what other levels make of its statements.
+pub(crate) struct Printer<'a> {
     program: &'a Program,
     writer: ListingWriter,
     n_nodes: usize,
 }
 
+impl<'a> Printer<'a> {
+    /// With nothing written yet.
+    pub(crate) fn of(program: &'a Program) -> Self {
+        Self { program, writer: ListingWriter::new(), n_nodes: 0 }
+    }
+
+    /// The text.
+    pub(crate) fn finish(self) -> Listing {
+        self.writer.finish()
+    }
+}
+
 impl Printer<'_> {
-    fn open<'o>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'o Origin>) {
+    pub(crate) fn close(&mut self) {
+        self.writer.close();
+    }
+
+    pub(crate) fn line(&mut self, text: &str) {
+        self.writer.line(text);
+    }
+
+    pub(crate) fn indented(&mut self, write: impl FnOnce(&mut Self)) {
+        self.writer.indent();
+        write(self);
+        self.writer.dedent();
+    }
+
+    pub(crate) fn open<'o>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'o Origin>) {
         self.n_nodes += 1;
         self.writer.open(format!("n{}", self.n_nodes), kind, origins);
     }
 
     /// Everything that statements name and no statement declares.
-    fn names(&mut self) {
+    pub(crate) fn names(&mut self) {
         let program = self.program;
         let arguments = program.arguments.iter().map(|&it| name_of(&program.arrays[it])).join(", ");
         self.writer.line(format_args!("program {}({arguments})", program.name));
@@ -112,7 +142,7 @@ impl Printer<'_> {
             self.writer.line(format_args!("blocks from {} points", program.least_points));
         }
         for array in program.arrays.iter().filter(|it| it.name.is_some()) {
-            self.writer.line(declaration(array));
+            self.writer.line(declaration(program, array));
         }
         let used = symbols(program);
         for (symbol, meaning) in program.symbols.iter().filter(|(it, _)| used.contains(it)) {
@@ -155,7 +185,7 @@ impl Printer<'_> {
         self.writer.close();
     }
 
-    fn block(&mut self, items: &[Item]) {
+    pub(crate) fn block(&mut self, items: &[Item]) {
         self.writer.indent();
         items.iter().for_each(|it| self.item(it));
         self.writer.dedent();
@@ -179,6 +209,10 @@ impl Printer<'_> {
                 let While { condition, trap, counter, body, .. } = it;
                 self.turns(condition, trap, *counter);
                 self.block(body);
+            }
+            Item::Barrier => {
+                self.open("barrier", []);
+                self.writer.line("barrier");
             }
         }
         self.writer.close();
@@ -292,7 +326,7 @@ impl Printer<'_> {
         }
     }
 
-    fn expression(&self, expr: &Expr<Read>) -> String {
+    pub(crate) fn expression(&self, expr: &Expr<Read>) -> String {
         text_in_loops(expr, &|it, f| self.read(it, f)).to_string()
     }
 
@@ -337,7 +371,7 @@ fn name_of(array: &Array) -> &str {
 }
 
 /// `field q: float64[I + 1, J] shift [1, 0] along IJ given read`, and what passes decided about it.
-fn declaration(array: &Array) -> String {
+fn declaration(program: &Program, array: &Array) -> String {
     let Array { dtype, axes, shape, shift, strides, storage, ring, .. } = array;
     let name = spelled(name_of(array));
     let kind = match array.kind {
@@ -373,6 +407,20 @@ fn declaration(array: &Array) -> String {
     if let Some(Ring { dimension, places }) = ring {
         text.push_str(&format!(" keeping {places} in dimension {dimension}"));
     }
+    match array.place {
+        None => {}
+        Some(Place::Register) => text.push_str(" as register"),
+        Some(Place::Shared) => text.push_str(" as shared"),
+        Some(Place::Scratch) => text.push_str(" as scratch"),
+        Some(Place::Over(output)) => {
+            text.push_str(&format!(" over {}", spelled(name_of(&program.arrays[output]))));
+        }
+    }
+    match array.owner {
+        None => {}
+        Some(GpuAxis::Grid) => text.push_str(" of grid"),
+        Some(GpuAxis::Block) => text.push_str(" of block"),
+    }
     if array.is_per_thread {
         text.push_str(" per thread");
     }
@@ -389,7 +437,7 @@ fn declaration(array: &Array) -> String {
 }
 
 /// `i in [0, I) step 32`
-fn positions(it: &Positions) -> String {
+pub(crate) fn positions(it: &Positions) -> String {
     let Positions { variable, start, end, step } = it;
     let step = if *step == 1 { String::new() } else { format!(" step {step}") };
     format!("{variable} in [{start}, {end}){step}")

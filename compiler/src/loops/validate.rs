@@ -23,8 +23,8 @@ mod marks;
 use std::collections::BTreeSet;
 
 use super::nodes::{
-    Array, Assign, At, Checked, Element, Function, Item, Launch, Positions, Program, Read, Storage, Strips,
-    Target, Trap,
+    Array, Assign, At, Checked, Element, Function, GpuAxis, Item, Launch, Positions, Program, Read, Storage,
+    Strips, Target, Trap,
 };
 use super::visit::{declared, kept, symbols};
 use crate::expr::{self, Expr};
@@ -44,6 +44,7 @@ pub fn validate(program: &Program) -> Vec<String> {
         positions: Vec::new(),
         locals: BTreeSet::new(),
         integers: BTreeSet::new(),
+        n_spread: (0, 0),
     };
     rules.program();
     rules.found
@@ -63,6 +64,8 @@ struct Rules<'p> {
     locals: BTreeSet<usize>,
     /// The integers that are found around.
     integers: BTreeSet<usize>,
+    /// How many loops around a GPU spreads over its grid, and how many over the threads of a block.
+    n_spread: (usize, usize),
 }
 
 impl Rules<'_> {
@@ -161,6 +164,12 @@ impl Rules<'_> {
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {
                 self.marks(it);
+                let outer = self.n_spread;
+                match it.gpu {
+                    Some(GpuAxis::Grid) => self.n_spread.0 += 1,
+                    Some(GpuAxis::Block) => self.n_spread.1 += 1,
+                    None => {}
+                }
                 self.within(&[&it.positions], |this| {
                     let rows = it.stores.iter().flat_map(|it| &it.rows);
                     for element in it.prefetched.iter().chain(rows) {
@@ -168,6 +177,7 @@ impl Rules<'_> {
                     }
                     this.block(&it.body);
                 });
+                self.n_spread = outer;
             }
             Item::Strips(it) => self.strips(it),
             Item::Launch(it) => self.launch(it),
@@ -183,6 +193,11 @@ impl Rules<'_> {
                 self.condition(&it.condition);
                 self.trap(&it.trap);
                 self.block(&it.body);
+            }
+            Item::Barrier => {
+                self.demand(self.n_spread.0 > 0 && self.n_spread.1 == 0, || {
+                    "a barrier stands outside of a grid, or in a loop of a block".to_owned()
+                });
             }
         }
     }

@@ -19,7 +19,7 @@ impl Item {
     #[must_use]
     pub fn blocks(&self) -> Vec<&[Item]> {
         match self {
-            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
             Item::For(it) => vec![&it.body],
             Item::Strips(it) => it.parts.iter().flat_map(Part::blocks).collect(),
             Item::Checked(it) => vec![&it.body],
@@ -34,7 +34,7 @@ impl Item {
     /// The same, for a pass to change; a body may grow or shrink, and the item stays what it is.
     pub(crate) fn blocks_mut(&mut self) -> Vec<&mut Vec<Item>> {
         match self {
-            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) => Vec::new(),
+            Item::Assign(_) | Item::Declare(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
             Item::For(it) => vec![&mut it.body],
             Item::Strips(it) => it.parts.iter_mut().flat_map(Part::blocks_mut).collect(),
             Item::Checked(it) => vec![&mut it.body],
@@ -59,7 +59,7 @@ impl Item {
                 Part::Lanes(_) => {}
                 Part::While(it) => each(&it.condition),
             }),
-            Item::For(_) | Item::Launch(_) => {}
+            Item::For(_) | Item::Launch(_) | Item::Barrier => {}
         }
     }
 
@@ -84,7 +84,8 @@ impl Item {
             | Item::Strips(_)
             | Item::Launch(_)
             | Item::If(_)
-            | Item::While(_) => {}
+            | Item::While(_)
+            | Item::Barrier => {}
         }
     }
 
@@ -99,7 +100,7 @@ impl Item {
             Item::Strips(it) => of_positions(&it.positions),
             Item::Launch(it) => it.positions.iter().for_each(of_positions),
             Item::Checked(it) => it.indices.iter().for_each(|it| each(&it.size)),
-            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) => {}
+            Item::Assign(_) | Item::Declare(_) | Item::If(_) | Item::While(_) | Item::Barrier => {}
         }
     }
 }
@@ -140,7 +141,7 @@ pub fn each_origin(items: &[Item], each: &mut dyn FnMut(&Origin)) {
             Part::Lanes(_) => {}
             Part::While(it) => each(&it.origin),
         }),
-        Item::For(_) | Item::Launch(_) => {}
+        Item::For(_) | Item::Launch(_) | Item::Barrier => {}
     });
 }
 
@@ -175,7 +176,12 @@ impl Program {
         let is_trap = |it: &Item| match it {
             Item::While(_) | Item::Checked(_) => true,
             Item::Strips(it) => it.parts.iter().any(|it| matches!(it, Part::While(_))),
-            Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) => false,
+            Item::Assign(_)
+            | Item::Declare(_)
+            | Item::For(_)
+            | Item::Launch(_)
+            | Item::If(_)
+            | Item::Barrier => false,
         };
         self.functions.iter().any(|it| any(&it.body, &mut |it| is_trap(it)))
     }
@@ -265,7 +271,8 @@ pub fn declared(program: &Program) -> BTreeSet<usize> {
             | Item::For(_)
             | Item::Launch(_)
             | Item::If(_)
-            | Item::While(_) => {}
+            | Item::While(_)
+            | Item::Barrier => {}
         });
     }
     declared
@@ -319,7 +326,8 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
             Part::Lanes(_) => {}
             Part::While(it) => of_trap(&it.trap),
         }),
-        Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) => {}
+        Item::Assign(_) | Item::Declare(_) | Item::For(_) | Item::Launch(_) | Item::If(_) | Item::Barrier => {
+        }
     }
     match item {
         Item::For(it) => each(&it.positions.variable),
@@ -327,7 +335,12 @@ pub fn each_symbol(item: &Item, each: &mut dyn FnMut(&Symbol)) {
         Item::Launch(it) => {
             it.outer.iter().chain(it.positions.iter().map(|it| &it.variable)).for_each(each);
         }
-        Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {}
+        Item::Assign(_)
+        | Item::Declare(_)
+        | Item::Checked(_)
+        | Item::If(_)
+        | Item::While(_)
+        | Item::Barrier => {}
     }
 }
 

@@ -5,7 +5,7 @@
 //! which may have more back ends than these.
 
 use super::{Levels, Stage};
-use crate::backend::{debug, numpy};
+use crate::backend::{debug, kernel, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::extents;
@@ -41,6 +41,7 @@ pub const LEVELS: &[Text] = &[
     Text { stage: Stage::SCHEDULE, make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)) },
     Text { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
     Text { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
+    Text { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
 ];
 
 /// The interpreter that defines the meaning.

@@ -83,6 +83,12 @@ impl Stage {
         "loops and statements over elements, as all code generators read them",
         Source::Passed(Self::SDFG),
     )));
+    pub const KERNELS: Stage = Stage(&level(
+        "kernels",
+        "Kernels",
+        "what the blocks and threads of a GPU do, and what the host launches",
+        Source::Passed(Self::LOOPS),
+    ));
     pub const PYTHON: Stage = Stage(&level(
         "python",
         "Python",

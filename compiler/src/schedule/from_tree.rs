@@ -38,6 +38,7 @@ fn container(it: &tree::Container) -> Container {
         shift: it.shift.clone(),
         storage,
         ring: None,
+        place: None,
         span: it.span,
     }
 }

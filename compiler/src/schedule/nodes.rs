@@ -38,6 +38,8 @@ pub struct Container {
     pub storage: Storage,
     /// Where fewer places do than the shape says.
     pub ring: Option<Ring>,
+    /// Which memory of a GPU an iteration's own array lives in, where a pass has decided that.
+    pub place: Option<Place>,
     pub span: Span,
 }
 
@@ -68,6 +70,19 @@ pub enum Storage {
     Register,
 }
 
+/// Where on a GPU the array lives that iterations have for themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// In registers of one thread.
+    Register,
+    /// In the shared memory of a block.
+    Shared,
+    /// In the memory of the device.
+    Scratch,
+    /// In an output, which is written for good after the last use.
+    Over(Handle<Container>),
+}
+
 /// A node of the tree.
 #[derive(Clone, Debug)]
 pub enum Node {
@@ -77,6 +92,8 @@ pub enum Node {
     Region(RegionScope),
     Where(Where),
     Assign(Assign),
+    /// The threads of a GPU's block wait here for each other.
+    Barrier,
 }
 
 /// A loop over one axis, `start <= variable < end`.

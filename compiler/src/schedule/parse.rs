@@ -1,8 +1,8 @@
 //! Schedule trees read back from their text, so that a test can start from one.
 
 use super::nodes::{
-    Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, RegionScope, Storage,
-    Subscript, Tree, Where, While,
+    Access, Assign, Container, ContainerKind, Expr, If, Loop, Node, Order, Place, Placement, RegionScope,
+    Storage, Subscript, Tree, Where, While,
 };
 use crate::diag::outline::{Line, Read, Unreadable, outline};
 use crate::diag::{Origin, Span, StmtId};
@@ -39,7 +39,7 @@ impl Reader {
                     self.tree.span = line.span;
                 }
                 "field" | "temporary" | "scalar" | "local" => {
-                    let container = container(word, declared, line.span);
+                    let container = container(&self.tree, word, declared, line.span);
                     let container =
                         container.ok_or_else(|| (line.span, "a declaration was expected".to_owned()))?;
                     self.tree.containers.push(container);
@@ -67,6 +67,12 @@ impl Reader {
 
     /// The node at `line`; an `if` takes its other branches from `rest`.
     fn node(&mut self, line: &Line<'_>, rest: &mut &[Line<'_>]) -> Read<Node> {
+        if line.text == "barrier" {
+            return match line.children.first() {
+                Some(inner) => Err((inner.span, "a barrier holds nothing".to_owned())),
+                None => Ok(Node::Barrier),
+            };
+        }
         if let Some((target, value)) = line.text.split_once(" = ") {
             let origin = self.origin(line);
             let target = self.target(target, line.span)?;
@@ -187,7 +193,7 @@ fn elif(text: &str) -> Option<&str> {
 }
 
 /// A declaration behind its first word.
-fn container(word: &str, text: &str, span: Span) -> Option<Container> {
+fn container(tree: &Tree, word: &str, text: &str, span: Span) -> Option<Container> {
     let (name, rest) = text.split_once(": ")?;
     let name = name.to_owned();
     if word == "scalar" || word == "local" {
@@ -205,12 +211,14 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
             shift: vec![],
             storage,
             ring: None,
+            place: None,
             span,
         });
     }
     let (dtype, rest) = rest.split_once('[')?;
     let (shape, rest) = rest.split_once("] shift [")?;
     let (shift, last) = rest.split_once("] ")?;
+    let (last, place) = placed(tree, word, last);
     let (last, ring) = match last.split_once(" keeping ") {
         Some((last, kept)) => (last, Some(kept.split_once(" along ")?)),
         None => (last, None),
@@ -228,6 +236,9 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
         ("temporary", private) => {
             let (axes, variable) = private.strip_prefix("along ")?.split_once(" in ")?;
             along = Some(space::axes(axes)?);
+            if variable.contains(' ') {
+                return None;
+            }
             (ContainerKind::Temporary, Storage::Private(Symbol::new(variable)))
         }
         _ => return None,
@@ -250,7 +261,24 @@ fn container(word: &str, text: &str, span: Span) -> Option<Container> {
         }
         None => None,
     };
-    Some(Container { name, dtype, kind, axes, shape, shift, storage, ring, span })
+    Some(Container { name, dtype, kind, axes, shape, shift, storage, ring, place, span })
+}
+
+/// What stands behind a shift without where the array lives, and that.
+fn placed<'t>(tree: &Tree, word: &str, last: &'t str) -> (&'t str, Option<Place>) {
+    // `register` alone is a value of each iteration.
+    if word != "temporary" || !last.starts_with("along ") {
+        return (last, None);
+    }
+    if let Some((before, name)) = last.rsplit_once(" over ") {
+        return match tree.containers.find(|it| it.name == name) {
+            Some(output) => (before, Some(Place::Over(output))),
+            None => (last, None),
+        };
+    }
+    let places = [(" register", Place::Register), (" shared", Place::Shared), (" scratch", Place::Scratch)];
+    let found = places.into_iter().find_map(|(text, place)| Some((last.strip_suffix(text)?, Some(place))));
+    found.unwrap_or((last, None))
 }
 
 /// The axis along which a dimension lies: the one whose size it has, give or take a number.
@@ -311,6 +339,43 @@ for k in [0, K) descending:
         let tree = parse(TREE).expect("it is a tree");
         assert_eq!(listing(&tree).text, TREE);
         assert_eq!(validate(&tree), Vec::<String>::new());
+    }
+
+    /// A block of threads for each tile.
+    const GRID: &str = "\
+schedule grid
+field a: float64[I + 2, J, K] shift [1, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[34, 8] shift [-i_tile + 1, -j_tile] along IJ in i_tile shared
+temporary x: float64[K] shift [0] along K in i keeping 2 along K register
+temporary y: float64[K] shift [0] along K in i over b
+temporary z: float64[K] shift [0] along K in i scratch
+
+grid j_tile in [0, J) step 8 parallel:
+  grid i_tile in [0, I) step 32 parallel:
+    for k in [0, K) ascending:
+      block j in [j_tile, min(J, j_tile + 8)) parallel:
+        block i in [i_tile - 1, min(I + 1, i_tile + 33)) parallel:
+          t[i - i_tile + 1, j - j_tile] = a[i + 1, j, k]
+      barrier
+      block j in [j_tile, min(J, j_tile + 8)) parallel:
+        block i in [i_tile, min(I, i_tile + 32)) parallel:
+          b[i, j, k] = t[i - i_tile, j - j_tile] + t[i - i_tile + 2, j - j_tile]
+      barrier
+";
+
+    #[test]
+    fn a_tree_for_a_gpu_reads_back_as_it_was_written() {
+        let tree = parse(GRID).expect("it is a tree");
+        assert_eq!(listing(&tree).text, GRID);
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        for (at, instead, expected) in [
+            ("over b", "over u", "line 6: a declaration was expected"),
+            ("      barrier\n", "      barrier\n        barrier\n", "line 16: a barrier holds nothing"),
+        ] {
+            let wrong = parse(&GRID.replacen(at, instead, 1)).expect_err(instead);
+            assert_eq!(wrong.to_string(), expected);
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@
 
 use std::fmt::{self, Display};
 
-use super::nodes::{Access, Container, ContainerKind, Expr, If, Loop, Node, Order, Placement, Storage, Tree};
+use super::nodes::{
+    Access, Container, ContainerKind, Expr, If, Loop, Node, Order, Place, Placement, Storage, Tree,
+};
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::print;
 
@@ -15,7 +17,7 @@ pub fn listing(tree: &Tree) -> Listing {
     printer.writer.open("tree", "schedule", []);
     printer.writer.line(format_args!("schedule {}", tree.name));
     for (_, container) in tree.containers.iter() {
-        printer.writer.line(declaration(container));
+        printer.writer.line(declaration(tree, container));
     }
     for child in &tree.children {
         printer.writer.line("");
@@ -25,8 +27,8 @@ pub fn listing(tree: &Tree) -> Listing {
     printer.writer.finish()
 }
 
-fn declaration(container: &Container) -> String {
-    let Container { name, dtype, kind, shape, shift, storage, ring, .. } = container;
+fn declaration(tree: &Tree, container: &Container) -> String {
+    let Container { name, dtype, kind, shape, shift, storage, ring, place, .. } = container;
     let shape = || shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let shift = || format!("[{}]", shift.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
     match kind {
@@ -41,7 +43,8 @@ fn declaration(container: &Container) -> String {
             };
             let kept = ring.and_then(|it| Some((it.places, container.axes.iter().nth(it.dimension)?)));
             let kept = kept.map_or(String::new(), |(places, axis)| format!(" keeping {places} along {axis}"));
-            format!("temporary {name}: {dtype}[{}] shift {} {storage}{kept}", shape(), shift())
+            let place = place.map_or(String::new(), |it| format!(" {}", place_text(tree, it)));
+            format!("temporary {name}: {dtype}[{}] shift {} {storage}{kept}{place}", shape(), shift())
         }
         ContainerKind::Field { is_read, is_written } => {
             let access = match (is_read, is_written) {
@@ -51,6 +54,17 @@ fn declaration(container: &Container) -> String {
             };
             format!("field {name}: {dtype}[{}] shift {} {access}", shape(), shift())
         }
+    }
+}
+
+/// Where an array lives, as a declaration and a step tell it.
+#[must_use]
+pub fn place_text(tree: &Tree, place: Place) -> String {
+    match place {
+        Place::Register => "register".to_owned(),
+        Place::Shared => "shared".to_owned(),
+        Place::Scratch => "scratch".to_owned(),
+        Place::Over(output) => format!("over {}", tree.containers[output].name),
     }
 }
 
@@ -123,6 +137,10 @@ impl Printer<'_> {
                 self.open("assign", [&it.origin]);
                 let (target, value) = (access(self.tree, &it.target), expression(self.tree, &it.value));
                 self.writer.line(format_args!("{target} = {value}"));
+            }
+            Node::Barrier => {
+                self.open("barrier", []);
+                self.writer.line("barrier");
             }
         }
         self.writer.close();

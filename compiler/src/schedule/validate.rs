@@ -29,6 +29,9 @@ pub fn validate(tree: &Tree) -> Vec<String> {
         {
             rules.found.push(format!("`{}` has a ring along no dimension of its own", it.name));
         }
+        if it.place.is_some() && !matches!(it.storage, Storage::Private(_)) {
+            rules.found.push(format!("`{}` has a place and is not private", it.name));
+        }
         if it.storage == Storage::Register && !it.shape.is_empty() {
             rules.found.push(format!("`{}` is in a register and has a shape", it.name));
         }
@@ -91,12 +94,12 @@ impl Rules<'_> {
                     }
                 }
             }
-            Node::If(_) | Node::While(_) | Node::Assign(_) => {}
+            Node::If(_) | Node::While(_) | Node::Assign(_) | Node::Barrier => {}
         }
         let condition = match node {
             Node::If(it) => Some(&it.condition),
             Node::While(it) => Some(&it.condition),
-            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => None,
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) | Node::Barrier => None,
         };
         if condition.is_some_and(|it| it.dtype != DType::Bool) {
             self.found.push("a condition is not bool".to_owned());

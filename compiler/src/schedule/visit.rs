@@ -38,7 +38,7 @@ impl Node {
             Node::While(it) => it.body.iter().collect(),
             Node::Region(it) => it.children.iter().collect(),
             Node::Where(it) => it.children.iter().collect(),
-            Node::Assign(_) => Vec::new(),
+            Node::Assign(_) | Node::Barrier => Vec::new(),
         }
     }
 
@@ -50,14 +50,14 @@ impl Node {
             Node::While(it) => vec![&mut it.body],
             Node::Region(it) => vec![&mut it.children],
             Node::Where(it) => vec![&mut it.children],
-            Node::Assign(_) => Vec::new(),
+            Node::Assign(_) | Node::Barrier => Vec::new(),
         }
     }
 
     /// The expression that this node itself evaluates.
     pub fn expression(&self) -> Option<&Expr> {
         match self {
-            Node::Loop(_) | Node::Region(_) | Node::Where(_) => None,
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => None,
             Node::If(it) => Some(&it.condition),
             Node::While(it) => Some(&it.condition),
             Node::Assign(it) => Some(&it.value),
@@ -68,7 +68,12 @@ impl Node {
     pub fn target(&self) -> Option<&Access> {
         match self {
             Node::Assign(it) => Some(&it.target),
-            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => None,
+            Node::Loop(_)
+            | Node::If(_)
+            | Node::While(_)
+            | Node::Region(_)
+            | Node::Where(_)
+            | Node::Barrier => None,
         }
     }
 
@@ -82,14 +87,14 @@ impl Node {
             }
             Node::If(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
             Node::While(it) => it.condition.accesses(&mut |access| access.walk_as(Role::Condition, each)),
-            Node::Loop(_) | Node::Region(_) | Node::Where(_) => {}
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => {}
         }
     }
 
     /// The statement that this node is; loops carry out those inside them.
     pub fn origin(&self) -> Option<&Origin> {
         match self {
-            Node::Loop(_) | Node::Where(_) => None,
+            Node::Loop(_) | Node::Where(_) | Node::Barrier => None,
             Node::If(it) => Some(&it.origin),
             Node::While(it) => Some(&it.origin),
             Node::Region(it) => Some(&it.origin),
@@ -119,7 +124,7 @@ impl Node {
                 change(start);
                 change(end);
             }
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {}
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => {}
         }
         self.blocks_mut().into_iter().flatten().for_each(|it| it.each_size_mut(change));
     }
@@ -133,7 +138,7 @@ impl Node {
                 accesses_mut(&mut it.value, change);
                 it.target.walk_mut(change);
             }
-            Node::Loop(_) | Node::Region(_) | Node::Where(_) => {}
+            Node::Loop(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => {}
         }
         self.blocks_mut().into_iter().flatten().for_each(|it| it.each_access_mut(change));
     }

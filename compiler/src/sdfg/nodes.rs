@@ -45,6 +45,8 @@ pub struct Container {
     pub storage: Storage,
     /// Where fewer places do than the shape says.
     pub ring: Option<Ring>,
+    /// Which memory of a GPU it lives in, where that is decided; a file does not tell it.
+    pub place: Option<Place>,
     pub span: Span,
 }
 
@@ -83,6 +85,19 @@ pub enum Storage {
     Register,
 }
 
+/// Where on a GPU the array of a graph lives that a map of a grid or of blocks holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// In registers of one thread.
+    Register,
+    /// In the shared memory of a block.
+    Shared,
+    /// In the memory of the device.
+    Scratch,
+    /// In the output of this name, which is written for good after the last use.
+    Over(String),
+}
+
 /// Blocks that run one after the other along the edges, from the first one on.
 #[derive(Clone, Debug, Default)]
 pub struct ControlFlowRegion {
@@ -96,6 +111,8 @@ pub struct ControlFlowRegion {
 pub struct InterstateEdge {
     pub source: usize,
     pub target: usize,
+    /// Whether the threads of a GPU's block wait for each other on it.
+    pub is_barrier: bool,
 }
 
 /// One step of the control flow.
@@ -418,7 +435,15 @@ impl ControlFlowRegion {
     /// The blocks one after the other.
     #[must_use]
     pub fn sequence(blocks: Vec<Block>) -> Self {
-        let edges = (1..blocks.len()).map(|at| InterstateEdge { source: at - 1, target: at }).collect();
+        Self::with_barriers(blocks.into_iter().map(|it| (it, false)).collect())
+    }
+
+    /// The blocks one after the other, each with whether a barrier stands before it; there is none before the first.
+    #[must_use]
+    pub fn with_barriers(blocks: Vec<(Block, bool)>) -> Self {
+        let (blocks, barriers): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+        let edge = |at: usize| InterstateEdge { source: at - 1, target: at, is_barrier: barriers[at] };
+        let edges = (1..blocks.len()).map(edge).collect();
         Self { blocks, edges }
     }
 }

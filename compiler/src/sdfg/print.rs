@@ -6,8 +6,8 @@ use itertools::Itertools;
 
 use super::nodes::{
     At, BlockKind, Condition, Connector, Container, ContainerKind, ControlFlowRegion, Found, Input,
-    LoopOrder, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Range, Schedule, Sdfg, State,
-    Tasklet,
+    LoopOrder, Map, MapParam, Memlet, NestedSdfg, Node, NodeKind, Operand, Place, Range, Schedule, Sdfg,
+    State, Tasklet,
 };
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::entity::{Arena, Handle};
@@ -55,12 +55,22 @@ impl Printer {
             let shape: Vec<String> = it.shape.iter().map(ToString::to_string).collect();
             let shape = if shape.is_empty() { String::new() } else { format!("[{}]", shape.join(", ")) };
             let ring = it.ring.map_or(String::new(), |ring| format!(", {ring}"));
-            self.writer.line(format_args!("{kind} {}: {}{shape}{ring}", it.name, it.dtype));
+            let place = match &it.place {
+                None => String::new(),
+                Some(Place::Register) => ", register".to_owned(),
+                Some(Place::Shared) => ", shared".to_owned(),
+                Some(Place::Scratch) => ", scratch".to_owned(),
+                Some(Place::Over(output)) => format!(", over {output}"),
+            };
+            self.writer.line(format_args!("{kind} {}: {}{shape}{ring}{place}", it.name, it.dtype));
         }
     }
 
     fn region(&mut self, sdfg: &Sdfg, region: &ControlFlowRegion) {
-        for block in &region.blocks {
+        for (at, block) in region.blocks.iter().enumerate() {
+            if region.is_behind_barrier(at) {
+                self.writer.line("barrier");
+            }
             let label = &block.label;
             match &block.kind {
                 BlockKind::State(state) => {

@@ -660,7 +660,8 @@ for k in [0, K) parallel:
             found.contains("not one chain") && found.contains("the label `state_0` is used twice"),
             "{found}"
         );
-        let found = faults(|sdfg| sdfg.region.edges.push(InterstateEdge { source: 0, target: 0 }));
+        let found =
+            faults(|sdfg| sdfg.region.edges.push(InterstateEdge { source: 0, target: 0, is_barrier: false }));
         assert!(found.contains("not one chain"), "{found}");
     }
 

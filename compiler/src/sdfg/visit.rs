@@ -171,11 +171,17 @@ impl ControlFlowRegion {
         self.order().map(|at| &self.blocks[at])
     }
 
-    /// Takes the blocks out, in that order.
-    pub fn take_sequence(&mut self) -> impl Iterator<Item = Block> + use<> {
-        let order: Vec<usize> = self.order().collect();
+    /// Takes the blocks out, in that order, each with whether a barrier stands before it.
+    pub fn take_sequence(&mut self) -> impl Iterator<Item = (Block, bool)> + use<> {
+        let order: Vec<(usize, bool)> = self.order().map(|at| (at, self.is_behind_barrier(at))).collect();
         let mut blocks: Vec<Option<Block>> = std::mem::take(&mut self.blocks).into_iter().map(Some).collect();
-        order.into_iter().filter_map(move |at| blocks[at].take())
+        order.into_iter().filter_map(move |(at, is_behind)| Some((blocks[at].take()?, is_behind)))
+    }
+
+    /// Whether a barrier stands before the block at a position.
+    #[must_use]
+    pub fn is_behind_barrier(&self, at: usize) -> bool {
+        self.edges.iter().any(|it| it.target == at && it.is_barrier)
     }
 }
 

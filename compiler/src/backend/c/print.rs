@@ -406,6 +406,8 @@ impl File<'_> {
                 }
             }
             Item::Checked(it) => self.checked(it),
+            // What it keeps apart runs one after the other here.
+            Item::Barrier => {}
             Item::Strips(it) => self.strips(it),
             Item::For(it) => match &it.stores {
                 Some(stores) => self.streamed(it, stores),
@@ -554,9 +556,12 @@ impl File<'_> {
                 let (variable, start, end, _) = self.bounds(&it.positions);
                 format!("{variable} from {start} to {end}")
             }
-            Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {
-                "once".to_owned()
-            }
+            Item::Assign(_)
+            | Item::Declare(_)
+            | Item::Checked(_)
+            | Item::If(_)
+            | Item::While(_)
+            | Item::Barrier => "once".to_owned(),
         };
         function.body.last().map(describe).unwrap_or_default()
     }

@@ -125,7 +125,8 @@ impl File<'_> {
                 | Item::For(_)
                 | Item::Strips(_)
                 | Item::Launch(_)
-                | Item::While(_) => self.item(item),
+                | Item::While(_)
+                | Item::Barrier => self.item(item),
             }
         }
     }

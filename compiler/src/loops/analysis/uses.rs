@@ -50,7 +50,7 @@ impl Uses {
                 Part::Lanes(_) => {}
                 Part::While(it) => it.trap.cell.iter().for_each(|it| self.affine(program, it)),
             }),
-            Item::Declare(_) | Item::For(_) | Item::If(_) => {}
+            Item::Declare(_) | Item::For(_) | Item::If(_) | Item::Barrier => {}
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::nodes::{
-    Array, ArrayKind, At, Element, Function, Local, Meaning, Program, Read, Side, Step, Storage, Strides,
+    Array, ArrayKind, At, Element, Function, GpuAxis, Local, Meaning, Place, Program, Read, Side, Step,
+    Storage, Strides,
 };
 use super::super::print::SUM;
 use super::super::reserved::RESERVED;
@@ -67,7 +68,10 @@ impl Names {
                 let points = rest.strip_prefix("from ")?.strip_suffix(" points")?;
                 self.least_points = points.parse().ok()?;
             }
-            "field" | "scalar" | "temporary" => self.arrays.push(array(word, rest)?),
+            "field" | "scalar" | "temporary" => {
+                let array = array(&self.arrays, word, rest)?;
+                self.arrays.push(array);
+            }
             "symbol" => {
                 let (symbol, meaning) = rest.split_once(" = ")?;
                 let (word, rest) = meaning.split_once(' ')?;
@@ -235,7 +239,7 @@ fn at(it: Subscript<Word>) -> Result<At, String> {
 /// scalar   s: float64
 /// temporary t: float64[I, K] shift [0, 0] along IK packed heap keeping 4 in dimension 1 per thread
 /// ```
-fn array(word: &str, text: &str) -> Option<Array> {
+fn array(before: &[Array], word: &str, text: &str) -> Option<Array> {
     let (name, text) = text.split_once(": ")?;
     let name = plain(name).to_owned();
     let (typed, marks) = match text.split_once("] along ") {
@@ -295,6 +299,8 @@ fn array(word: &str, text: &str) -> Option<Array> {
         strides,
         storage,
         ring: None,
+        place: None,
+        owner: None,
         is_per_thread: false,
         row_start: 0,
         is_streamed: false,
@@ -305,6 +311,26 @@ fn array(word: &str, text: &str) -> Option<Array> {
                 let places = words.next()?.parse().ok()?;
                 let ("in", "dimension") = (words.next()?, words.next()?) else { return None };
                 array.ring = Some(Ring { dimension: words.next()?.parse().ok()?, places });
+            }
+            "as" => {
+                array.place = Some(match words.next()? {
+                    "register" => Place::Register,
+                    "shared" => Place::Shared,
+                    "scratch" => Place::Scratch,
+                    _ => return None,
+                });
+            }
+            "over" => {
+                let output = plain(words.next()?);
+                let output = before.iter().position(|it| it.name.as_deref() == Some(output))?;
+                array.place = Some(Place::Over(output));
+            }
+            "of" => {
+                array.owner = Some(match words.next()? {
+                    "grid" => GpuAxis::Grid,
+                    "block" => GpuAxis::Block,
+                    _ => return None,
+                });
             }
             "per" => array.is_per_thread = words.next()? == "thread",
             "rows" => {

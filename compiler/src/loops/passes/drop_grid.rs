@@ -17,7 +17,8 @@ pub const NAME: &str = "loops/drop-grid";
 /// Takes the marks of a GPU from loops.
 ///
 /// - **Precondition**: none.
-/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, and a remark tells of each nest that had one.
+/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, no barrier stands in one, and a remark tells of
+///   each nest that had one.
 /// - **Legality**: always; iterations that may run at the same time may run one after the other.
 /// - **Why**: the target's [`grid`](crate::target::Target::grid); nobody should think that a schedule for a GPU runs on
 ///   one.
@@ -28,7 +29,10 @@ pub fn drop_grid(program: &mut Program, cx: &mut PassCx) {
     program.functions.iter_mut().for_each(|it| drop_marks(&mut it.body, false, cx));
 }
 
-fn drop_marks(items: &mut [Item], is_inside: bool, cx: &mut PassCx) {
+fn drop_marks(items: &mut Vec<Item>, is_inside: bool, cx: &mut PassCx) {
+    if is_inside {
+        items.retain(|it| !matches!(it, Item::Barrier));
+    }
     for item in items {
         let mut is_inside = is_inside;
         if let Item::For(it) = item

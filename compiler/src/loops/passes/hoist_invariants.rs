@@ -125,7 +125,7 @@ impl Written {
                 written.has_levels |= it.axis == Axis::K;
             }
             Item::Launch(_) => written.launches = true,
-            Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => {}
+            Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) | Item::Barrier => {}
         });
         written
     }
@@ -196,7 +196,8 @@ impl<'l, 'a> Loop<'l, 'a> {
                 }
                 // Strips are made behind this pass; what they write is unknown here.
                 Item::Launch(_) | Item::Strips(_) => *known = Known::default(),
-                Item::Declare(_) => {}
+                // What other threads write stands in the loops before it, with all their iterations.
+                Item::Declare(_) | Item::Barrier => {}
             }
         }
     }

@@ -167,7 +167,7 @@ fn may_be_masked(program: &Program, it: &For, target: &Target) -> Result<(), Blo
                 });
             }),
             Item::While(_) => {}
-            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Checked(_) => {
+            Item::For(_) | Item::Strips(_) | Item::Launch(_) | Item::Checked(_) | Item::Barrier => {
                 block(true, Blocked::Inside)
             }
         }

@@ -210,7 +210,12 @@ impl Rows<'_> {
                 None => false,
             },
             Item::Strips(_) | Item::Launch(_) => false,
-            Item::Assign(_) | Item::Declare(_) | Item::Checked(_) | Item::If(_) | Item::While(_) => true,
+            Item::Assign(_)
+            | Item::Declare(_)
+            | Item::Checked(_)
+            | Item::If(_)
+            | Item::While(_)
+            | Item::Barrier => true,
         })
     }
 

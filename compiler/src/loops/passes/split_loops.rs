@@ -127,7 +127,8 @@ fn value_of(item: &Item) -> Option<&Expr<Read>> {
         | Item::Strips(_)
         | Item::Launch(_)
         | Item::If(_)
-        | Item::While(_) => None,
+        | Item::While(_)
+        | Item::Barrier => None,
     }
 }
 
@@ -275,7 +276,8 @@ impl Named<'_, '_> {
                 | Item::Checked(_)
                 | Item::For(_)
                 | Item::Strips(_)
-                | Item::Launch(_) => {}
+                | Item::Launch(_)
+                | Item::Barrier => {}
             }
             items.push(item);
         }

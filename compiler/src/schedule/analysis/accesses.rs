@@ -133,6 +133,7 @@ impl AccessPaths {
                         }
                     }
                 }
+                Node::Barrier => {}
             }
             path.pop();
         }

@@ -200,7 +200,7 @@ fn add_boxes(
             }
             Node::While(it) => add_boxes(tree, &it.body, ranges, Certainty::Perhaps, found),
             Node::Region(it) => add_boxes(tree, &it.children, ranges, Certainty::Perhaps, found),
-            Node::Assign(_) => {}
+            Node::Assign(_) | Node::Barrier => {}
         }
     }
 }
@@ -295,7 +295,7 @@ fn bytes_of_node(tree: &Tree, node: &Node, ranges: &mut Ranges, machine: &Machin
             (&it.variable, &it.children, turns, start + (turns / 2) * it.step)
         }
         Node::Where(it) => return bytes_of_block(tree, &it.children, ranges, machine),
-        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
+        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => {
             return boxes(tree, std::slice::from_ref(node), ranges)
                 .iter()
                 .map(|it| it.traffic(tree, ranges))
@@ -334,7 +334,7 @@ pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f6
         }
         // How often nobody knows; a few times is what models do.
         Node::While(it) => 8.0 * (own + it.body.iter().map(|it| operations_of(it, ranges)).sum::<f64>()),
-        Node::If(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => {
+        Node::If(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) | Node::Barrier => {
             own + node.children().into_iter().map(|it| operations_of(it, ranges)).sum::<f64>()
         }
     }

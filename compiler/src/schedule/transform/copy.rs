@@ -110,5 +110,12 @@ fn copy_of(tree: &Tree, field: Handle<Container>) -> Container {
     let mut names = (1_u32..).map(|number| format!("{}_{number}", name_of(it)));
     let is_free = |name: &String| tree.containers.iter().all(|(_, it)| it.name != *name);
     let name = names.find(is_free).unwrap_or_default();
-    Container { name, kind: ContainerKind::Temporary, storage: Storage::Heap, ring: None, ..it.clone() }
+    Container {
+        name,
+        kind: ContainerKind::Temporary,
+        storage: Storage::Heap,
+        ring: None,
+        place: None,
+        ..it.clone()
+    }
 }

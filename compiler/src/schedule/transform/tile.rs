@@ -124,7 +124,7 @@ pub(super) fn place_of<'t>(nodes: &'t mut Vec<Node>, path: &Path) -> Option<(&'t
         block = match block.get_mut(at)? {
             Node::Loop(it) => &mut it.children,
             Node::Where(it) => &mut it.children,
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => return None,
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => return None,
         };
     }
     Some((block, last))
@@ -383,6 +383,9 @@ fn collect<'t>(
                 }
             }
             Node::Where(it) => collect(&it.children, path, sweeps, position, found, wrong),
+            Node::Barrier => {
+                *wrong = Some(Refusal::new("a barrier stands inside"));
+            }
             Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {
                 let reason = format!("a statement stands outside of any loop over `{position}`");
                 *wrong = Some(Refusal::new(reason).about(node));

@@ -75,7 +75,7 @@ fn asks_for(node: &Node, variable: &Symbol, axis: Axis) -> bool {
         Node::Where(it) => it.variable == *variable,
         // It may end the run, and then tells its cell.
         Node::While(_) => true,
-        Node::Assign(_) | Node::If(_) | Node::Loop(_) => false,
+        Node::Assign(_) | Node::If(_) | Node::Loop(_) | Node::Barrier => false,
     };
     let finds = |it: &Access| it.index.iter().any(|it| it.found.is_some());
     let mut in_access = false;

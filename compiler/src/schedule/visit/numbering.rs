@@ -128,7 +128,7 @@ mod tests {
                 Node::While(it) => check(numbering, node.block(&it.body), seen),
                 Node::Region(it) => check(numbering, node.block(&it.children), seen),
                 Node::Where(it) => check(numbering, node.block(&it.children), seen),
-                Node::Assign(_) => {}
+                Node::Assign(_) | Node::Barrier => {}
             }
         }
     }

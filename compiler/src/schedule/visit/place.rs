@@ -23,7 +23,9 @@ impl Tree {
             block = match block.get_mut(at)? {
                 Node::Loop(it) => &mut it.children,
                 Node::Where(it) => &mut it.children,
-                Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => return None,
+                Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => {
+                    return None;
+                }
             };
         }
         Some(block)
@@ -41,7 +43,12 @@ impl Tree {
     pub fn loop_at(&self, path: &[usize]) -> Option<&Loop> {
         match self.node(path)? {
             Node::Loop(it) => Some(it),
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => None,
+            Node::If(_)
+            | Node::While(_)
+            | Node::Region(_)
+            | Node::Where(_)
+            | Node::Assign(_)
+            | Node::Barrier => None,
         }
     }
 
@@ -50,7 +57,12 @@ impl Tree {
         let (&last, outer) = path.split_last()?;
         match self.block_mut(outer)?.get_mut(last)? {
             Node::Loop(it) => Some(it),
-            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_) => None,
+            Node::If(_)
+            | Node::While(_)
+            | Node::Region(_)
+            | Node::Where(_)
+            | Node::Assign(_)
+            | Node::Barrier => None,
         }
     }
 
@@ -78,6 +90,6 @@ fn inside(node: &Node) -> Option<&[Node]> {
     match node {
         Node::Loop(it) => Some(&it.children),
         Node::Where(it) => Some(&it.children),
-        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => None,
+        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => None,
     }
 }

@@ -228,8 +228,9 @@ fn container(name: &str, descriptor: &Entry<'_>) -> Result<Container, Unreadable
     };
     let span = nowhere();
     let name = name.to_owned();
-    // A file knows no rings: its arrays have all places.
-    Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, ring: None, span })
+    // A file knows no rings: its arrays have all places. Nor does it know where on a GPU they live.
+    let (ring, place) = (None, None);
+    Ok(Container { name, dtype, kind, is_transient, axes, shape, shift, strides, storage, ring, place, span })
 }
 
 fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable> {
@@ -251,7 +252,8 @@ fn region(file: &Entry<'_>, sdfg: &Sdfg) -> Result<ControlFlowRegion, Unreadable
     for edge in file.get("edges").all()? {
         let ends = [edge.get("src").number()?, edge.get("dst").number()?];
         if ends.iter().all(|it| (first..last).contains(it)) {
-            edges.push(InterstateEdge { source: ends[0] - first, target: ends[1] - first });
+            let is_barrier = edge.value["attributes"]["data"]["attributes"]["_meta_isobar"] == "barrier";
+            edges.push(InterstateEdge { source: ends[0] - first, target: ends[1] - first, is_barrier });
         }
     }
     Ok(ControlFlowRegion { blocks, edges })

@@ -145,20 +145,20 @@ impl Writer<'_> {
         for block in &region.blocks {
             nodes.push(self.block(sdfg, block));
         }
-        let mut edges: Vec<(usize, usize)> =
-            region.edges.iter().map(|it| (it.source + n_before, it.target + n_before)).collect();
+        let edges = region.edges.iter();
+        let mut edges: Vec<(usize, usize, bool)> =
+            edges.map(|it| (it.source + n_before, it.target + n_before, it.is_barrier)).collect();
         if n_before > 0 && !region.blocks.is_empty() {
-            edges.insert(0, (0, 1));
+            edges.insert(0, (0, 1, false));
         }
         if !region.blocks.is_empty() && !is_state(region.blocks.last()) {
-            edges.push((nodes.len() - 1, nodes.len()));
+            edges.push((nodes.len() - 1, nodes.len(), false));
             nodes.push(empty_state(&format!("{prefix}leave")));
         }
         for (at, node) in nodes.iter_mut().enumerate() {
             node["id"] = json!(at);
         }
-        let edges: Vec<Value> =
-            edges.into_iter().map(|(source, target)| interstate_edge(source, target)).collect();
+        let edges: Vec<Value> = edges.into_iter().map(interstate_edge).collect();
         json!({
             "type": kind, "label": label, "id": null, "collapsed": false, "cfg_list_id": number,
             "start_block": 0, "attributes": attributes, "nodes": nodes, "edges": edges,
@@ -535,10 +535,12 @@ pub(super) fn empty_state(label: &str) -> Value {
     })
 }
 
-fn interstate_edge(source: usize, target: usize) -> Value {
+fn interstate_edge((source, target, is_barrier): (usize, usize, bool)) -> Value {
+    // The format has no barriers: it is for our readers.
+    let attributes = if is_barrier { json!({"_meta_isobar": "barrier"}) } else { json!({}) };
     json!({
         "type": "Edge", "src": source.to_string(), "dst": target.to_string(),
-        "attributes": {"data": {"type": "InterstateEdge", "label": "", "attributes": {}}},
+        "attributes": {"data": {"type": "InterstateEdge", "label": "", "attributes": attributes}},
     })
 }
 

@@ -38,9 +38,14 @@ struct Graph<'g> {
 
 impl Graph<'_> {
     fn region(&mut self, mut region: ControlFlowRegion) -> ControlFlowRegion {
-        let mut blocks = Vec::new();
-        region.take_sequence().for_each(|block| self.block(block, &mut blocks));
-        ControlFlowRegion::sequence(blocks)
+        let mut all = Vec::new();
+        for (block, is_behind_barrier) in region.take_sequence() {
+            let mut blocks = Vec::new();
+            self.block(block, &mut blocks);
+            let blocks = blocks.into_iter().enumerate();
+            all.extend(blocks.map(|(at, block)| (block, at == 0 && is_behind_barrier)));
+        }
+        ControlFlowRegion::with_barriers(all)
     }
 
     fn block(&mut self, mut block: Block, blocks: &mut Vec<Block>) {
@@ -99,6 +104,7 @@ impl Graph<'_> {
             strides: Strides::Packed,
             storage: Storage::Register,
             ring: None,
+            place: None,
             span: self.span,
         })
     }

@@ -48,6 +48,7 @@ impl Builder {
             shift: axes.iter().map(|axis| Affine::constant(if axis == Axis::K { 0 } else { halo })).collect(),
             storage,
             ring: None,
+            place: None,
             span: Span::default(),
         })
     }

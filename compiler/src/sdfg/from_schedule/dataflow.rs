@@ -87,7 +87,8 @@ impl StateBuilder {
             schedule::Node::If(_)
             | schedule::Node::While(_)
             | schedule::Node::Region(_)
-            | schedule::Node::Where(_) => {
+            | schedule::Node::Where(_)
+            | schedule::Node::Barrier => {
                 unreachable!("control flow is a block, not a node")
             }
         }

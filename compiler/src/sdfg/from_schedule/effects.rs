@@ -103,6 +103,7 @@ impl Effects {
             Node::Where(it) => {
                 effects.then(&Self::of_all(cx, node.block(&it.children)), Certainty::Perhaps);
             }
+            Node::Barrier => {}
         }
         effects
     }
@@ -352,7 +353,7 @@ impl Written<'_> {
                 }
             });
             match node {
-                Node::Assign(_) => {}
+                Node::Assign(_) | Node::Barrier => {}
                 Node::If(it) => {
                     let in_then = self.branch(&it.then);
                     let in_otherwise: FxHashSet<_> = self.branch(&it.otherwise).into_iter().collect();

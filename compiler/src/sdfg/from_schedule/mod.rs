@@ -14,7 +14,7 @@ use self::dataflow::StateBuilder;
 use self::effects::{Effects, Inside, Memo, Order, handed_on};
 use super::nodes::{
     Block, BlockKind, Branch, Condition, ConditionalBlock, Container, ContainerKind, ControlFlowRegion,
-    LoopOrder, LoopRegion, NestedSdfg, Operand, Sdfg, Storage, Strides, WhileLoop,
+    LoopOrder, LoopRegion, NestedSdfg, Operand, Place, Sdfg, State, Storage, Strides, WhileLoop,
 };
 use crate::diag::Span;
 use crate::entity::{Arena, Handle};
@@ -86,7 +86,12 @@ impl<'t> Context<'t> {
     fn effects(&self, node: Numbered<'t>) -> Rc<Effects> {
         match node.it {
             Node::Assign(_) => Effects::of(self, node),
-            Node::Loop(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => {
+            Node::Loop(_)
+            | Node::If(_)
+            | Node::While(_)
+            | Node::Region(_)
+            | Node::Where(_)
+            | Node::Barrier => {
                 let merged = || Rc::new(Effects::of(self, node).merged(self.tree));
                 self.merged.get_or(node.handle, merged)
             }
@@ -167,9 +172,23 @@ impl<'t> Context<'t> {
                     self.add_own(self.numbering.block_behind(then, &it.otherwise), own);
                 }
                 Node::While(it) => self.add_own(node.block(&it.body), own),
-                Node::Assign(_) => {}
+                Node::Assign(_) | Node::Barrier => {}
             }
         }
+    }
+}
+
+/// The blocks of a region in the making, each with whether a barrier stands before it.
+#[derive(Default)]
+struct Blocks {
+    all: Vec<(Block, bool)>,
+    /// Whether a barrier stands before the next one.
+    is_behind_barrier: bool,
+}
+
+impl Blocks {
+    fn push(&mut self, block: Block) {
+        self.all.push((block, std::mem::take(&mut self.is_behind_barrier)));
     }
 }
 
@@ -255,11 +274,21 @@ impl<'c> Graph<'c> {
             },
             // An array of the whole run is seen from the start of the domain, and has all places.
             ring: from.ring.filter(|_| self.given_variables > 0),
+            place: from.place.filter(|_| self.given_variables > 0).map(|it| self.place(it)),
             span: from.span,
         };
         self.names.insert(from.name.clone());
         let declared = self.containers.push(container);
         self.declared.insert(handle, declared);
+    }
+
+    fn place(&self, place: schedule::Place) -> Place {
+        match place {
+            schedule::Place::Register => Place::Register,
+            schedule::Place::Shared => Place::Shared,
+            schedule::Place::Scratch => Place::Scratch,
+            schedule::Place::Over(output) => Place::Over(self.context.tree.containers[output].name.clone()),
+        }
     }
 
     /// Gives a scope of data flow with these nodes registers of its own, where another scope has taken them; answers
@@ -310,12 +339,17 @@ impl<'c> Graph<'c> {
 
     /// The blocks that carry out nodes one after the other.
     fn region(&mut self, nodes: NumberedBlock<'c>) -> ControlFlowRegion {
-        let mut blocks = Vec::new();
+        let mut blocks = Blocks::default();
         self.add_blocks(nodes, &mut blocks);
-        ControlFlowRegion::sequence(blocks)
+        if blocks.is_behind_barrier {
+            // A barrier is an edge, and needs something to lead to.
+            let label = self.label("state");
+            blocks.push(Block { label, kind: BlockKind::State(State::default()) });
+        }
+        ControlFlowRegion::with_barriers(blocks.all)
     }
 
-    fn add_blocks(&mut self, nodes: NumberedBlock<'c>, blocks: &mut Vec<Block>) {
+    fn add_blocks(&mut self, nodes: NumberedBlock<'c>, blocks: &mut Blocks) {
         let mut open: Option<(StateBuilder, Order)> = None;
         for node in self.context.numbering.nodes(nodes) {
             if is_dataflow(&node) {
@@ -341,13 +375,13 @@ impl<'c> Graph<'c> {
         self.close(open, blocks);
     }
 
-    fn close(&mut self, open: Option<(StateBuilder, Order)>, blocks: &mut Vec<Block>) {
+    fn close(&mut self, open: Option<(StateBuilder, Order)>, blocks: &mut Blocks) {
         if let Some((state, _)) = open {
             blocks.push(Block { label: self.label("state"), kind: BlockKind::State(state.finish()) });
         }
     }
 
-    fn add_control_flow(&mut self, node: Numbered<'c>, blocks: &mut Vec<Block>) {
+    fn add_control_flow(&mut self, node: Numbered<'c>, blocks: &mut Blocks) {
         let (kind, label) = match node.it {
             Node::Loop(it) => {
                 self.variables.push((it.axis, it.variable.clone()));
@@ -391,6 +425,14 @@ impl<'c> Graph<'c> {
                 let body = self.region(node.block(&it.children));
                 let branches = vec![Branch { condition, body, origin }];
                 (BlockKind::Conditional(ConditionalBlock { branches, otherwise: None }), label)
+            }
+            Node::Barrier => {
+                if blocks.all.is_empty() {
+                    let label = self.label("state");
+                    blocks.push(Block { label, kind: BlockKind::State(State::default()) });
+                }
+                blocks.is_behind_barrier = true;
+                return;
             }
             Node::Assign(_) => unreachable!("a statement is data flow"),
         };
@@ -553,7 +595,7 @@ fn is_dataflow(node: &Node) -> bool {
     match node {
         Node::Assign(_) => true,
         Node::Loop(it) => is_parallel(it),
-        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) => false,
+        Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => false,
     }
 }
 

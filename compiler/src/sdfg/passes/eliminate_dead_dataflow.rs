@@ -101,15 +101,21 @@ fn origin(state: &State, node: Handle<Node>) -> Option<&Origin> {
     state.nodes[node].kind.tasklet().map(|it| &it.origin)
 }
 
-/// Takes states without nodes out of the chain.
+/// Takes states without nodes out of the chain, but for those that a barrier stands before or behind.
 pub(super) fn drop_empty_states(region: &mut ControlFlowRegion) {
     let is_empty = |it: &Block| matches!(&it.kind, BlockKind::State(state) if state.nodes.is_empty());
+    let blocks: Vec<(Block, bool)> = region.take_sequence().collect();
+    let behind: Vec<bool> = blocks.iter().map(|(_, is_behind)| *is_behind).collect();
     let mut kept = Vec::new();
-    for mut block in region.take_sequence().filter(|it| !is_empty(it)) {
+    for (at, (mut block, is_behind_barrier)) in blocks.into_iter().enumerate() {
+        let is_before_barrier = behind.get(at + 1).is_some_and(|it| *it);
+        if is_empty(&block) && !is_behind_barrier && !is_before_barrier {
+            continue;
+        }
         block.kind.regions_mut().for_each(drop_empty_states);
-        kept.push(block);
+        kept.push((block, is_behind_barrier));
     }
-    *region = ControlFlowRegion::sequence(kept);
+    *region = ControlFlowRegion::with_barriers(kept);
 }
 
 #[cfg(test)]

@@ -27,15 +27,15 @@ pub fn fuse_states(sdfg: &mut Sdfg, cx: &mut PassCx) {
 }
 
 fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> String, cx: &mut PassCx) {
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<(Block, bool)> = Vec::new();
     // What is known of the last block, where that is a state.
     let mut known: Option<Known> = None;
-    for mut block in region.take_sequence() {
+    for (mut block, is_behind_barrier) in region.take_sequence() {
         match &mut block.kind {
             BlockKind::State(second) => {
                 let of_second = Known::of(second);
-                if let (Some(Block { kind: BlockKind::State(first), label }), Some(of_first)) =
-                    (blocks.last_mut(), &mut known)
+                if let (false, Some((Block { kind: BlockKind::State(first), label }, _)), Some(of_first)) =
+                    (is_behind_barrier, blocks.last_mut(), &mut known)
                 {
                     match shared((first, of_first), (second, &of_second), names) {
                         Ok(shared) if cx.may_change() => {
@@ -56,9 +56,9 @@ fn fuse_in(region: &mut ControlFlowRegion, names: &dyn Fn(Handle<Container>) -> 
                 known = None;
             }
         }
-        blocks.push(block);
+        blocks.push((block, is_behind_barrier));
     }
-    *region = ControlFlowRegion::sequence(blocks);
+    *region = ControlFlowRegion::with_barriers(blocks);
 }
 
 /// What is asked of a state over and over while others are added to it.
