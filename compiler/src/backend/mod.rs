@@ -18,3 +18,4 @@ pub mod signature;
 pub mod cuda;
 pub mod debug;
 pub mod numpy;
+pub mod wgsl;

@@ -143,21 +143,27 @@ fn launches_one_after_the_other_need_no_barrier() {
 schedule fluxes
 field a: float64[I + 4, J + 4, K] shift [2, 2, 0] read
 field b: float64[I, J, K] shift [0, 0, 0] write
-temporary t: float64[I + 1, J + 1] shift [1, 0] along IJ heap
+temporary t: float64[I + 1, J + 1, K] shift [1, 0, 0] heap
 for k in [0, K) ascending:
   grid j in [0, J + 1) parallel:
     grid i_tile in [-1, I) step 2 parallel:
       block i in [i_tile, min(I, i_tile + 2)) parallel:
-        t[i + 1, j] = a[i + 3, j + 2, k] - a[i + 2, j + 3, k]
+        t[i + 1, j, k] = a[i + 3, j + 2, k] - a[i + 2, j + 3, k]
   grid j in [0, J) parallel:
     grid i_tile in [0, I) step 2 parallel:
       block i in [i_tile, min(I, i_tile + 2)) parallel:
-        b[i, j, k] = t[i, j] + t[i + 1, j + 1]
+        b[i, j, k] = t[i, j, k] + t[i + 1, j + 1, k]
 ";
     let kernels = kernels(tree);
     assert_eq!(validate::validate(&kernels, MAX_THREADS), Vec::<String>::new());
     let text = print::listing(&kernels).text;
     let host = text.rsplit_once("host:").map_or("", |it| it.1);
-    expect![[r#""#]].assert_eq(host);
+    expect![[r#"
+
+          for k in [0, K) ascending:
+            launch kernel_1
+            launch kernel_2
+    "#]]
+    .assert_eq(host);
     assert_eq!(divergence(FLUXES, &kernels), None);
 }
