@@ -32,6 +32,13 @@ typedef int64_t isobar_index;
 typedef int32_t isobar_index;
 #endif
 
+/* The stride along i of a field of the call: 1 in a module for calls of which all fields have that. */
+#if defined(ISOBAR_UNIT)
+#define ISOBAR_ALONG_I(stride) 1
+#else
+#define ISOBAR_ALONG_I(stride) (stride)
+#endif
+
 #ifndef ISOBAR_SHARED
 #define ISOBAR_INLINE static __device__ __forceinline__
 /* An array of the block. */

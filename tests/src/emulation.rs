@@ -18,10 +18,18 @@ use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::diag::StmtId;
+use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::Compilation;
-use isobar_runtime::executors::cuda::plan::{Passed, Place, Plan, bits, ended, places};
+use isobar_compiler::space::Domain;
+use isobar_runtime::executors::cuda::plan::{Passed, Place, Plan, Variant, bits, ended, places};
 
 use crate::against::same_fields;
+use crate::agree::prepare::call;
+use crate::agree::subject::Subject;
+use crate::generate::Features;
+use crate::generate::random::Random;
+use crate::levels::{DOMAINS, Held};
+use crate::native::{Layout, WIDE};
 use crate::root;
 
 /// Without these the bits are others, or the compiler takes what it does not know to be overwritten for zero.
@@ -49,24 +57,38 @@ pub struct Text<'a> {
     places: Vec<Option<Place>>,
     /// In place of the artifact's, where a test changes it.
     pub text: String,
-    /// Whether indices have 64 bits.
-    pub is_wide: bool,
+    /// What it is compiled for; the width of indices has a test of its own.
+    pub variant: Variant,
 }
 
 impl<'a> Text<'a> {
-    /// That of a compilation without errors.
+    /// That of a compilation without errors, for calls like these.
     ///
     /// # Errors
     ///
-    /// Where there are no kernels.
-    pub fn of(compilation: &'a Compilation, is_wide: bool) -> Result<Self> {
+    /// Where there are no kernels, or a call cannot be planned.
+    pub fn of(compilation: &'a Compilation, launches: &[Launch], is_wide: bool) -> Result<Self> {
         let kernels = compilation.levels.kernels().context("there are no kernels")?;
         let artifact = compilation.levels.cuda().context("there is no CUDA")?;
         let interface = compilation.signature.as_ref().context("there is no signature")?;
         let places = places(kernels, interface);
         let text = artifact.listing.text.clone();
-        Ok(Self { compilation, kernels, artifact, places, text, is_wide })
+        let mut is_unit = true;
+        for launch in launches.iter().filter(|it| it.domain.points() > 0) {
+            is_unit &= planned(kernels, artifact, &places, launch)?.variant.is_unit;
+        }
+        let variant = Variant { is_wide, is_unit };
+        Ok(Self { compilation, kernels, artifact, places, text, variant })
     }
+}
+
+fn planned(
+    kernels: &Kernels,
+    artifact: &Artifact,
+    places: &[Option<Place>],
+    launch: &Launch,
+) -> Result<Plan> {
+    Plan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))
 }
 
 /// Texts as a program, which goes on running until it is dropped.
@@ -104,8 +126,11 @@ impl<'a> Program<'a> {
             // that nobody else has.
             let names = || text.artifact.kernels.iter().map(|it| &it.name);
             names().try_for_each(|it| writeln!(source, "#define {it} emulated_{at}_{it}"))?;
-            if text.is_wide {
+            if text.variant.is_wide {
                 source += "#define ISOBAR_WIDE\n";
+            }
+            if text.variant.is_unit {
+                source += "#define ISOBAR_UNIT\n";
             }
             writeln!(source, "namespace text_{at} {{\n#line 1 \"stencil_{at}.cu\"\n{}}}", text.text)?;
             for name in names() {
@@ -117,7 +142,7 @@ impl<'a> Program<'a> {
                 writeln!(table, "  {call},")?;
             }
             names().try_for_each(|it| writeln!(source, "#undef {it}"))?;
-            source += "#undef ISOBAR_WIDE\n";
+            source += "#undef ISOBAR_WIDE\n#undef ISOBAR_UNIT\n#undef ISOBAR_ALONG_I\n";
             n += text.artifact.kernels.len();
         }
         writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {n};")?;
@@ -150,8 +175,9 @@ impl<'a> Program<'a> {
         if launch.domain.points() == 0 {
             return Ok(None);
         }
-        let Text { kernels, artifact, places, .. } = &self.texts[text];
-        let plan = Plan::of(kernels, artifact, places, launch).map_err(|it| anyhow::anyhow!("{it:?}"))?;
+        let Text { kernels, artifact, places, variant, .. } = &self.texts[text];
+        let plan = planned(kernels, artifact, places, launch)?;
+        ensure!(plan.variant.is_unit || !variant.is_unit, "the text is for fields that lie otherwise");
         // By position in the program's arrays.
         let mut buffer_of = vec![None; places.len()];
         let mut buffers: Vec<Vec<u8>> = Vec::new();
@@ -296,4 +322,99 @@ impl Drop for Running {
         self.questions = None;
         let _ = self.process.wait();
     }
+}
+
+/// A stencil of a seed, and how it is called.
+struct Generated {
+    seed: u64,
+    subject: Subject,
+    compilation: Compilation,
+    launches: Vec<Launch>,
+}
+
+impl Generated {
+    /// Scheduled for a GPU by a compilation for it, or beside one for a CPU; on a small domain and on one with rows.
+    fn of(seed: u64) -> Result<Self> {
+        let mut subject =
+            Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+        // Not the numbers that the text is made of.
+        let mut random = Random::new(!seed);
+        let layout = *random.pick(&Layout::ALL);
+        if random.chance(50) {
+            subject.config.passes.device = Device::Gpu;
+        }
+        let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
+        let compilation = subject.compile();
+        ensure!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+        let signature = compilation.signature.as_ref().context("there is no signature")?;
+        let mut launches = Vec::new();
+        for domain in domains {
+            let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
+            let on_domain = Subject { domain, ..subject.clone() };
+            // A domain that is too small for the stencil is refused, and so is tested elsewhere.
+            let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
+            launches.push(layout.of(&launch));
+        }
+        Ok(Self { seed, subject, compilation, launches })
+    }
+
+    fn text(&self) -> Result<Text<'_>> {
+        Text::of(&self.compilation, &self.launches, self.seed.is_multiple_of(4))
+    }
+
+    fn hold(&self, program: &mut Program<'_>, text: usize) -> Result<Held> {
+        let mut held = Held::default();
+        for launch in &self.launches {
+            held.runs += 1;
+            let is_other = program.gives_the_bits_of_debug(text, launch, &[self.seed, self.seed + 1])?;
+            held.other_traps += u64::from(is_other);
+        }
+        Ok(held)
+    }
+
+    fn in_context(&self) -> String {
+        let text = self.subject.project.main_id().map_or("", |it| self.subject.project.text(it));
+        let (name, passes) = (&self.subject.name, &self.subject.config.passes);
+        let kernels = self.compilation.levels.kernels();
+        let kernels =
+            kernels.map_or(String::new(), |it| isobar_compiler::backend::kernel::print::listing(it).text);
+        format!("{name} {passes:?}\n{text}\n{kernels}")
+    }
+}
+
+/// Holds the kernels of generated stencils against `debug`, all of them as one program in a folder.
+#[must_use]
+pub fn hold_emulated(seeds: &[u64], folder: &Path) -> Vec<(u64, Result<Held>)> {
+    let mut answers = Vec::new();
+    let mut all = Vec::new();
+    for &seed in seeds {
+        match Generated::of(seed) {
+            Ok(it) => all.push(it),
+            Err(why) => answers.push((seed, Err(why))),
+        }
+    }
+    let texts: Result<Vec<Text<'_>>> = all.iter().map(Generated::text).collect();
+    match texts.and_then(|texts| Program::new(texts, folder)) {
+        Ok(mut program) => {
+            for (at, it) in all.iter().enumerate() {
+                let held = it.hold(&mut program, at).with_context(|| it.in_context());
+                let is_over = held.is_err();
+                answers.push((it.seed, held));
+                if is_over {
+                    // It may have ended: the others begin anew.
+                    let rest: Vec<u64> = all[at + 1..].iter().map(|it| it.seed).collect();
+                    if !rest.is_empty() {
+                        answers.extend(hold_emulated(&rest, folder));
+                    }
+                    break;
+                }
+            }
+        }
+        Err(why) if all.len() == 1 => {
+            answers.push((all[0].seed, Err(why).with_context(|| all[0].in_context())))
+        }
+        // One of them is to blame.
+        Err(_) => all.iter().for_each(|it| answers.extend(hold_emulated(&[it.seed], folder))),
+    }
+    answers
 }

@@ -22,7 +22,7 @@ use crate::levels::{DOMAINS, Held};
 
 /// Domains with rows that vectors fill: some whole ones and a rest, one less than a whole one, a single row; and one
 /// of more rows than a tile has.
-const WIDE: [Domain; 6] = [
+pub(crate) const WIDE: [Domain; 6] = [
     Domain { i: 37, j: 3, k: 4 },
     Domain { i: 16, j: 5, k: 3 },
     Domain { i: 15, j: 2, k: 5 },

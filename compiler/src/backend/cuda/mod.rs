@@ -11,7 +11,7 @@ mod words;
 use crate::backend::kernel::Kernels;
 use crate::backend::kernel::nodes::Memory;
 use crate::diag::Listing;
-use crate::loops::nodes::{Side, Storage};
+use crate::loops::nodes::{Array, Side, Storage, Strides};
 use crate::space::{Axis, Symbol};
 
 /// A text, and how its kernels are launched.
@@ -92,6 +92,12 @@ fn elements(kernels: &Kernels, array: usize) -> Option<u64> {
 /// The length of an array along each dimension, where that is the same for every call.
 fn lengths(kernels: &Kernels, array: usize) -> Vec<Option<i64>> {
     kernels.program.arrays[array].places().map(|it| it.evaluated(&mut |_| None)).collect()
+}
+
+/// Whether a dimension is that along i of an array of the caller: there its stride is 1 in a module for such calls.
+#[must_use]
+pub fn is_along_i(array: &Array, dimension: usize) -> bool {
+    array.strides == Strides::Given && dimension == 0 && array.axes.has(Axis::I)
 }
 
 /// Whether an array is one that a run allocates for all threads.

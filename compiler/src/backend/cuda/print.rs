@@ -158,6 +158,12 @@ impl Printer<'_> {
         self.writer.dedent();
         self.writer.line("{");
         self.writer.indent();
+        for param in &used.params {
+            if let Some(given) = self.words.given_along_i(param) {
+                let text = format!("const isobar_index {} = ISOBAR_ALONG_I({given});", self.words.param(param));
+                self.writer.line(text);
+            }
+        }
         let is_static = is_static(kernels, kernel, used);
         for &array in &used.shared {
             self.shared(array, is_static);
@@ -184,7 +190,7 @@ impl Printer<'_> {
     }
 
     fn declared(&self, param: &Param, written: &[usize]) -> String {
-        let name = self.words.param(param);
+        let name = self.words.given_along_i(param).map_or_else(|| self.words.param(param), str::to_owned);
         let program = &self.words.kernels.program;
         match param {
             Param::Pointer(array) => {

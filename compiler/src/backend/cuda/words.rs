@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Param, lengths, memory};
+use super::{Param, is_along_i, lengths, memory};
 use crate::backend::emit::c_family::binding::{ATOM, PREFIX, TERNARY};
 use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
 use crate::backend::kernel::Kernels;
@@ -36,6 +36,8 @@ pub(super) struct Names {
     pub(super) scratch: [String; 2],
     /// Where in the block's memory an array starts.
     at: Vec<String>,
+    /// The stride of an array along i, as the call has it.
+    along_i: Vec<String>,
     pub(super) slots: String,
 }
 
@@ -70,8 +72,9 @@ impl Names {
         let thread = namer.name("thread");
         let scratch = ["thread_of_all", "n_of_all"].map(|it| namer.name(it));
         let at = arrays.iter().map(|it| namer.name(&format!("{it}_at"))).collect();
+        let along_i = arrays.iter().map(|it| namer.name(&format!("{it}_along_i"))).collect();
         let slots = namer.name("slots");
-        Self { arrays, locals, integers, positions, threads, thread, scratch, at, slots }
+        Self { arrays, locals, integers, positions, threads, thread, scratch, at, along_i, slots }
     }
 
     pub(super) fn thread_along(&self, axis: Axis) -> &str {
@@ -186,6 +189,16 @@ impl<'p> Words<'p> {
             Param::Position(symbol) => names.positions.get(symbol).cloned().unwrap_or_default(),
             Param::SharedAt(array) => names.at[*array].clone(),
             Param::Slots => names.slots.clone(),
+        }
+    }
+
+    /// What a stride is called in the list of parameters that is 1 in a module for such calls.
+    pub(super) fn given_along_i(&self, param: &Param) -> Option<&str> {
+        match *param {
+            Param::Stride { array, dimension } if is_along_i(&self.kernels.program.arrays[array], dimension) => {
+                Some(&self.names.along_i[array])
+            }
+            _ => None,
         }
     }
 

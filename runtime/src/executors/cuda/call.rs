@@ -11,14 +11,12 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
 
-use super::Made;
 use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
 use super::gpu::OnGpu;
-use super::module::Module;
+use super::{Made, OfVariant};
 use super::plan::{Passed, Place, Plan, bits, ended};
 use crate::device::{Memory, Over, Ticket};
-use crate::executors::shapes;
 use crate::executors::{Caller, Failure, Progress};
 
 /// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
@@ -69,7 +67,7 @@ impl OfCaller {
         let gpu = &made.gpu;
         gpu.usable()?;
         let plan = made.plan(launch)?;
-        let module = made.module(plan.is_wide, &|_| ())?;
+        let module = made.module(plan.variant, &|_| ())?;
         self.reserve(&plan)?;
         let words = self.words(&plan, launch, starts)?;
         for it in &plan.launches {
@@ -161,7 +159,7 @@ impl OfCaller {
     }
 
     /// The launches of a run as a graph.
-    fn captured(&self, module: &OfWidth, plan: &Plan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
+    fn captured(&self, module: &OfVariant, plan: &Plan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
         let stream = &self.made.gpu.stream;
         let failed = |why| self.made.gpu.note(CudaError::from(why));
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -180,7 +178,7 @@ impl OfCaller {
     #[expect(unsafe_code, reason = "this is where generated kernels are launched")]
     fn put(
         &self,
-        module: &OfWidth,
+        module: &OfVariant,
         plan: &Plan,
         words: &[Vec<u64>],
         recorded: Recorded,
@@ -244,8 +242,6 @@ impl OfCaller {
         }
     }
 }
-
-type OfWidth = shapes::Made<bool, Module>;
 
 /// How an event is recorded: as `cuEventRecordWithFlags` has it.
 #[derive(Clone, Copy)]
@@ -320,7 +316,7 @@ struct Running {
     over: CudaEvent,
     made: Arc<Made>,
     /// It runs.
-    _module: Arc<OfWidth>,
+    _module: Arc<OfVariant>,
     domain: Domain,
     slots: Option<Arc<OnGpu>>,
     events: Arc<Vec<CudaEvent>>,

@@ -34,8 +34,8 @@ use self::call::OfCaller;
 use self::gpu::{CudaDevice, Gpu};
 use self::module::{Making, Module, module};
 use self::nvrtc::Nvrtc;
-use self::plan::{Place, Plan, places};
-use super::shapes::Shapes;
+use self::plan::{Place, Plan, Variant, places};
+use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
@@ -131,9 +131,10 @@ struct Made {
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,
-    /// By whether indices have 64 bits.
-    modules: Shapes<bool, Module>,
+    modules: Shapes<Variant, Module>,
 }
+
+type OfVariant = shapes::Made<Variant, Module>;
 
 impl Made {
     fn plan(&self, launch: &Launch) -> Result<Plan, Failure> {
@@ -146,8 +147,8 @@ impl Made {
         sink: Sink<'_>,
     ) -> Result<Arc<super::shapes::Made<bool, Module>>, Failure> {
         let Self { gpu, nvrtc, cache, stencil, mode, .. } = self;
-        self.modules.get(is_wide, |&is_wide| {
-            let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, is_wide };
+        self.modules.get(variant, |&variant| {
+            let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, variant };
             let names: Vec<&str> = self.artifact.kernels.iter().map(|it| it.name.as_str()).collect();
             module(&self.artifact.listing.text, &names, making, sink)
         })
@@ -160,7 +161,7 @@ impl Code for Made {
             return Ok(());
         }
         let plan = self.plan(launch)?;
-        self.module(plan.is_wide, sink).map(drop)
+        self.module(plan.variant, sink).map(drop)
     }
 
     fn caller(self: Arc<Self>) -> Box<dyn Caller> {

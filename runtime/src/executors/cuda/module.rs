@@ -10,7 +10,8 @@ use cudarc::nvrtc::Ptx;
 
 use super::error::{CudaError, said};
 use super::gpu::Gpu;
-use super::nvrtc::{FUSED, Nvrtc, OPTIONS, WIDE};
+use super::nvrtc::{FUSED, Nvrtc, OPTIONS, UNIT, WIDE};
+use super::plan::Variant;
 use crate::cache as kept;
 use crate::events::{Event, Sink, Step};
 use crate::executors::{Failure, Mode};
@@ -32,7 +33,7 @@ pub(super) struct Making<'a> {
     pub(super) cache: Option<&'a Path>,
     pub(super) stencil: &'a str,
     pub(super) mode: Mode,
-    pub(super) is_wide: bool,
+    pub(super) variant: Variant,
 }
 
 /// The module of a text with these kernels.
@@ -61,14 +62,17 @@ pub(super) fn module(
 }
 
 fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
-    let Making { gpu, nvrtc, cache, stencil, mode, is_wide } = making;
+    let Making { gpu, nvrtc, cache, stencil, mode, variant } = making;
     let step = Step::begin("nvrtc", sink);
     let mut more = Vec::new();
     if mode == Mode::Fast {
         more.push(FUSED);
     }
-    if is_wide {
+    if variant.is_wide {
         more.push(WIDE);
+    }
+    if variant.is_unit {
+        more.push(UNIT);
     }
     let kept = cache.and_then(|root| {
         let folder = kept::private(root, kept::Kind::Cuda.folder());

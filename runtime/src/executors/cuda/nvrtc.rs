@@ -25,6 +25,9 @@ pub const FUSED: &str = "--fmad=true";
 /// For arrays with 2^31 elements or more.
 pub const WIDE: &str = "--define-macro=ISOBAR_WIDE";
 
+/// For calls of which all fields have neighbours along i side by side.
+pub const UNIT: &str = "--define-macro=ISOBAR_UNIT";
+
 /// What the text calls itself in messages.
 const SOURCE: &CStr = c"stencil.cu";
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::cuda::{Artifact, Param, SHARED_ALIGNMENT, Signature, is_of_run, memory};
+use isobar_compiler::backend::cuda::{Artifact, Param, SHARED_ALIGNMENT, Signature, is_along_i, is_of_run, memory};
 use isobar_compiler::backend::kernel::Kernels;
 use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::kernel::nodes::{Host, Kernel, Memory};
@@ -52,8 +52,17 @@ pub struct Plan {
     pub launches: Vec<Launch>,
     /// Words for places where the run may have to end, each [`NONE`] at first.
     pub n_slots: usize,
-    /// Whether indices need 64 bits.
+    /// What module it needs.
+    pub variant: Variant,
+}
+
+/// What a module is made for beside its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// Whether indices have 64 bits.
     pub is_wide: bool,
+    /// Whether neighbours along i lie side by side in all fields.
+    pub is_unit: bool,
 }
 
 /// A launch of a kernel.
@@ -78,7 +87,7 @@ pub enum Passed {
     },
     /// The value of an argument, which is an array of the program.
     Value(usize),
-    /// Of 32 bits, or of 64 where [`Plan::is_wide`] says so.
+    /// Of 32 bits, or of 64 where [`Variant::is_wide`] says so.
     Index(i64),
     Slots,
 }
@@ -119,12 +128,14 @@ impl Plan {
         let n = kernels.program.arrays.len();
         planning.layouts = vec![Layout::default(); n];
         let mut is_wide = call.domain.i.max(call.domain.j).max(call.domain.k) >= MOST_ELEMENTS;
+        let mut is_unit = true;
         for (at, place) in places.iter().enumerate() {
             let Some(Place { position, axes: Some(axes) }) = *place else { continue };
             let Some(Argument::Field(field)) = call.arguments.get(position) else { continue };
             let strides = field.strides(axes);
             let of_axes = axes.iter().map(|axis| strides[axis.index()]);
             let strides: Vec<i64> = of_axes.chain(field.data_strides(axes).iter().copied()).collect();
+            is_unit &= strides.first().is_none_or(|it| *it == 1) || !is_along_i(&kernels.program.arrays[at], 0);
             let reach =
                 field.array.shape.iter().zip(&field.array.strides).fold(1_i64, |reach, (&n, stride)| {
                     let last = i64::try_from(n).unwrap_or(i64::MAX).saturating_sub(1).max(0);
@@ -154,7 +165,8 @@ impl Plan {
             allocated.push((at, bytes.ok_or(Failure::OutOfMemory)?));
         }
         let launches = planning.launches;
-        Ok(Self { allocated, launches, n_slots: kernels.places.len(), is_wide })
+        let variant = Variant { is_wide, is_unit };
+        Ok(Self { allocated, launches, n_slots: kernels.places.len(), variant })
     }
 
     /// What it allocates, in bytes.
