@@ -181,9 +181,7 @@ impl Wording {
                 (format!("!{}", greater.0), PREFIX)
             }
             // A compiler may take `!=` for one that is false with a NaN.
-            BinaryOp::Ne if dtype.is_float() => {
-                (format!("!({})", infix(a, b, "==", RELATION).0), PREFIX)
-            }
+            BinaryOp::Ne if dtype.is_float() => (format!("!({})", infix(a, b, "==", RELATION).0), PREFIX),
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge
                 if dtype == DType::Bool && op.symbol().len() == 1 =>
             {
@@ -269,7 +267,11 @@ impl Wording {
                 self.narrowed(word, to)
             }
             (DType::Int8 | DType::Int16 | DType::Int32, _) if is_word(to) => {
-                if to < from { self.narrowed(text, to) } else { text }
+                if to < from {
+                    self.narrowed(text, to)
+                } else {
+                    text
+                }
             }
             _ if of_pair || to_pair => self.ours(&named, [text]),
             _ => called(math::suffix(to), [text]),
