@@ -8,6 +8,7 @@ mod builtins;
 mod by_hand;
 mod client_text;
 mod conformance;
+mod emulation;
 mod equivalence;
 mod fixes;
 mod generated_c;

@@ -15,6 +15,7 @@ pub mod kernel;
 pub mod run;
 pub mod signature;
 
+pub mod cuda;
 pub mod debug;
 pub mod numpy;
 pub mod wgsl;

@@ -7,14 +7,12 @@
 
 use super::loops::Lowering;
 use super::machine;
-use super::program::{
-    ContainerKind, If, KernelStep, Order, Position, Program, Stage, Step, Sum, Threads, used,
-};
+use super::program::{If, KernelStep, Order, Position, Program, Stage, Step, Sum, Threads};
 use super::run::{Options, Stop, Writers};
 use crate::backend::kernel::nodes::{Host, Kernel, Kernels, Memory, Piece};
 use crate::backend::launch::Launch;
 use crate::diag::ProgramOrder;
-use crate::loops::nodes::{Item, Positions, Storage};
+use crate::loops::nodes::{Item, Positions};
 use crate::loops::parse::axis_of;
 use crate::space::Axis;
 
@@ -40,14 +38,9 @@ pub fn run(
 
 fn prepared(source: &Kernels, params: &[&str], launch: &Launch) -> Result<Program, Stop> {
     let mut lowering = Lowering::new(&source.program, params, launch)?;
-    for (at, it) in source.program.arrays.iter().enumerate() {
-        let memory = source.memory(at);
+    for at in 0..source.program.arrays.len() {
         let container = &mut lowering.program.containers[at];
-        container.is_shared = matches!(memory, Some(Memory::Global | Memory::Shared));
-        let is_own = it.storage == Storage::Private && memory != Some(Memory::Global);
-        if is_own {
-            container.kind = ContainerKind::Private;
-        }
+        container.is_shared = matches!(source.memory(at), Some(Memory::Global | Memory::Shared));
     }
     let mut blocks = Blocks { source, lowering };
     for (at, it) in source.host.iter().enumerate() {
@@ -95,16 +88,11 @@ impl Blocks<'_> {
         self.looped(first, Order::Parallel, |this| this.blocks(kernel, rest))
     }
 
-    /// Makes the arrays of some memory anew that steps use.
+    /// Makes the arrays of the block anew that steps use, or those of a thread.
     fn fresh(&mut self, steps: &[Step], memory: Memory) -> Result<Step, Stop> {
-        let is_used = used(steps, self.lowering.program.containers.len());
-        let n = self.source.program.arrays.len();
-        let of_block = |it: &usize| self.source.memory(*it) == Some(Memory::Shared);
-        let is_own = |it: &usize| self.lowering.program.containers[*it].kind == ContainerKind::Private;
-        let wanted = |it: &usize| is_own(it) && of_block(it) == (memory == Memory::Shared);
-        let fresh: Vec<usize> = (0..n).filter(|it| is_used[*it] && wanted(it)).collect();
-        fresh.iter().try_for_each(|&it| self.lowering.measure(it))?;
-        Ok(Step::Fresh(fresh))
+        let source = self.source;
+        let is_of_block = |at: usize| source.memory(at) == Some(Memory::Shared);
+        self.lowering.fresh(steps, |at| is_of_block(at) == (memory == Memory::Shared))
     }
 
     fn pieces(&mut self, kernel: &Kernel, pieces: &[Piece]) -> Result<Vec<Step>, Stop> {

@@ -128,7 +128,7 @@ impl Lowering<'_> {
                 (Storage::Caller, None) => {
                     return Err(Stop::Fault(format!("`{}` is no parameter of the stencil", it.stencil_name)));
                 }
-                (Storage::Private, _) if it.is_per_thread => ContainerKind::Private,
+                (Storage::Private, _) if it.is_per_thread || it.owner.is_some() => ContainerKind::Private,
                 (Storage::Heap | Storage::Private, _) => ContainerKind::Kept,
                 (Storage::Register, _) => ContainerKind::Register,
             };
@@ -241,7 +241,16 @@ impl Lowering<'_> {
                     (false, true) => Order::Descending,
                 };
                 let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
-                let made = self.looped(&it.positions, it.axis, order, |this| this.items(&it.body))?;
+                let made = self.looped(&it.positions, it.axis, order, |this| {
+                    let mut steps = this.items(&it.body)?;
+                    let is_same = |other: &Item| matches!(other, Item::For(other) if other.gpu == it.gpu);
+                    if it.gpu.is_some() && !any(&it.body, &mut |it| is_same(it)) {
+                        let source = this.source;
+                        let fresh = this.fresh(&steps, |at| source.arrays[at].owner == it.gpu)?;
+                        steps.insert(0, fresh);
+                    }
+                    Ok(steps)
+                })?;
                 steps.push(Step::Loop(Loop { repeats, ..made }));
             }
             Item::Strips(it) => steps.push(self.strips(it)?),
@@ -302,16 +311,9 @@ impl Lowering<'_> {
     fn launched(&mut self, positions: &[Positions], function: usize) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = positions else {
             let mut steps = self.function(function)?;
-            let is_used = used(&steps, self.program.containers.len());
-            let is_own =
-                |it: &usize| is_used[*it] && self.program.containers[*it].kind == ContainerKind::Private;
-            let fresh: Vec<usize> = (0..self.source.arrays.len()).filter(is_own).collect();
-            for &own in &fresh {
-                self.measure(own)?;
-            }
-            if !fresh.is_empty() {
-                steps.insert(0, Step::Fresh(fresh));
-            }
+            let source = self.source;
+            let fresh = self.fresh(&steps, |at| source.arrays[at].is_per_thread)?;
+            steps.insert(0, fresh);
             return Ok(steps);
         };
         let axis = axis_of(&first.variable);
@@ -319,8 +321,18 @@ impl Lowering<'_> {
         Ok(vec![Step::Loop(made)])
     }
 
+    /// Makes those arrays of an iteration anew that steps use, as they are measured here.
+    pub(super) fn fresh(&mut self, steps: &[Step], is_wanted: impl Fn(usize) -> bool) -> Result<Step, Stop> {
+        let is_used = used(steps, self.program.containers.len());
+        let is_own = |it: &usize| self.program.containers[*it].kind == ContainerKind::Private;
+        let all = 0..self.source.arrays.len();
+        let fresh: Vec<usize> = all.filter(|it| is_used[*it] && is_own(it) && is_wanted(*it)).collect();
+        fresh.iter().try_for_each(|&it| self.measure(it))?;
+        Ok(Step::Fresh(fresh))
+    }
+
     /// The measures of an array of an iteration, which may count from its position.
-    pub(super) fn measure(&mut self, own: usize) -> Result<(), Stop> {
+    fn measure(&mut self, own: usize) -> Result<(), Stop> {
         let array = &self.source.arrays[own];
         let measures = self.symbols.measures(&array.shape, &array.shift)?;
         let container = &mut self.program.containers[own];

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 
 use super::Stage;
-use crate::backend::c;
 use crate::backend::kernel::Kernels;
+use crate::backend::{c, cuda};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
 use crate::pass::Device;
@@ -38,6 +38,8 @@ pub struct Levels {
     c: OnceLock<c::Artifact>,
     /// From when they were first asked for; of a compilation for a CPU, by a way of their own from the OIR on.
     kernels: OnceLock<Option<Kernels>>,
+    /// From when it was first asked for.
+    cuda: OnceLock<cuda::Artifact>,
     texts: Texts,
 }
 
@@ -83,6 +85,13 @@ impl Levels {
                 Device::Cpu => None,
             })
             .as_ref()
+    }
+
+    /// CUDA C++ of the kernels; `None` where there are none.
+    #[must_use]
+    pub fn cuda(&self) -> Option<&cuda::Artifact> {
+        let kernels = self.kernels()?;
+        Some(self.cuda.get_or_init(|| cuda::generate(kernels)))
     }
 
     /// C for the machine of the compilation; `None` where not all passes ran, or for a GPU.

@@ -74,8 +74,16 @@ pub const OPENMP: Backend = Backend {
     texts: &[Text { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) }],
 };
 
+/// CUDA C++, for GPUs of NVIDIA.
+pub const CUDA: Backend = Backend {
+    name: "cuda",
+    device: "gpu",
+    from: Stage::KERNELS,
+    texts: &[Text { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) }],
+};
+
 /// The compiler's own back ends.
-pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP];
+pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP, CUDA];
 
 /// All texts of the levels and of the compiler's own back ends.
 pub fn texts() -> impl Iterator<Item = &'static Text> {

@@ -102,6 +102,8 @@ impl Stage {
         Source::Passed(Self::NPIR),
     ));
     pub const C: Stage = Stage(&level("c", "C", "generated C with OpenMP", Source::Passed(Self::LOOPS)));
+    pub const CUDA: Stage =
+        Stage(&level("cuda", "CUDA", "generated CUDA C++", Source::Passed(Self::KERNELS)));
 
     /// The stage of a row.
     #[must_use]

@@ -48,6 +48,8 @@ pub enum Step {
     Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
     /// The neighbours from the first to the last loop run position by position, each ahead of those behind it.
     Roll { axis: Axis, first: LoopRef, last: LoopRef },
+    /// The last of the neighbours computes itself what it reads of those before it.
+    Recompute { first: LoopRef, last: LoopRef },
     /// What the sweeps inside write into a field and read again has an array of its own.
     Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
@@ -151,6 +153,7 @@ impl fmt::Display for Step {
             Step::Roll { axis, first, last } => {
                 write!(f, "roll {} {first} .. {last}", axis.position_name())
             }
+            Step::Recompute { first, last } => write!(f, "recompute {first} .. {last}"),
             Step::Copy { container, owner } => write!(f, "copy {container} in {owner}"),
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
             Step::Place(placement, at) => write!(f, "{} {at}", word(*placement)),
@@ -237,6 +240,8 @@ pub fn parse(line: &str) -> Result<Step, String> {
             }
         }
         ("roll", _) => Err(shape("roll j j@s0 .. j@s7")),
+        ("recompute", [first, "..", last]) => Ok(Step::Recompute { first: at(first)?, last: at(last)? }),
+        ("recompute", _) => Err(shape("recompute j@s0 .. j@s7")),
         ("copy", [container, "in", owner]) => {
             Ok(Step::Copy { container: (*container).to_owned(), owner: at(owner)? })
         }
@@ -263,7 +268,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all = "merge, swap, distribute, split, peel, drop, tile, roll, copy, contract, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, copy, contract, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -285,6 +290,7 @@ mod tests {
             "drop k@s1",
             "tile j 32 k@s0 .. k@s7",
             "roll j j@s0 .. j@s7",
+            "recompute j@s0 .. j@s7",
             "copy x in j@s0",
             "contract flux in j_tile@s0",
             "threads j_tile@s0",

@@ -1,5 +1,6 @@
 //! What makes a stencil ready and calls it: one executor for each back end, behind one contract.
 
+pub mod cuda;
 pub mod foreign;
 mod helpers;
 mod interface;

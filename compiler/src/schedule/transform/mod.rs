@@ -15,6 +15,7 @@ pub mod tile;
 pub mod roll;
 pub mod copy;
 pub mod contract;
+pub mod recompute;
 
 pub mod placement;
 
