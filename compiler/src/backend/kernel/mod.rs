@@ -8,6 +8,7 @@
 pub mod nodes;
 pub mod cell;
 mod from_loops;
+pub mod pack;
 pub mod print;
 pub mod validate;
 
