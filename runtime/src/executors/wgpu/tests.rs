@@ -46,11 +46,62 @@ fn samples(dtype: DType, seed: u64) -> Vec<Value> {
         state
     };
     let specials = [
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 0.1, 1e-310, -5e-324, 5e-324, 1e-45, 1e-40,
-        -1e-40, 1.2e-38, 1e38, 3e38, -3e38, 1e300, -1e300, 1e-300, 709.7, 745.1, 88.7, -87.4, 170.5, 26.5, 1e22,
-        4503599627370495.5, 4503599627370496.5, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 4294967296.5,
-        0.499_999_999_999_999_94, 0.499_999_97, 8388607.5, 16777217.0, std::f64::consts::PI, f64::MAX, f64::MIN_POSITIVE,
-        f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 127.5, -128.5, 32768.0, 255.0, 1e9, -1e9, 7.0, -7.0,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        3.0,
+        0.1,
+        1e-310,
+        -5e-324,
+        5e-324,
+        1e-45,
+        1e-40,
+        -1e-40,
+        1.2e-38,
+        1e38,
+        3e38,
+        -3e38,
+        1e300,
+        -1e300,
+        1e-300,
+        709.7,
+        745.1,
+        88.7,
+        -87.4,
+        170.5,
+        26.5,
+        1e22,
+        4503599627370495.5,
+        4503599627370496.5,
+        2147483648.0,
+        -2147483649.0,
+        9.3e18,
+        -9.3e18,
+        4294967296.5,
+        0.499_999_999_999_999_94,
+        0.499_999_97,
+        8388607.5,
+        16777217.0,
+        std::f64::consts::PI,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        127.5,
+        -128.5,
+        32768.0,
+        255.0,
+        1e9,
+        -1e9,
+        7.0,
+        -7.0,
     ];
     #[expect(clippy::cast_possible_truncation, reason = "any bits do")]
     let any = move |at: usize| {
@@ -68,7 +119,10 @@ fn samples(dtype: DType, seed: u64) -> Vec<Value> {
         }
     };
     let given = specials.into_iter().map(|it| Value::Float64(it).cast(dtype));
-    given.chain([i64::MIN, i64::MAX, -1, 2, 3].map(|it| Value::Int64(it).cast(dtype))).chain((0..1500).map(any)).collect()
+    given
+        .chain([i64::MIN, i64::MAX, -1, 2, 3].map(|it| Value::Int64(it).cast(dtype)))
+        .chain((0..1500).map(any))
+        .collect()
 }
 
 fn bytes(value: Value, options: &WgslOptions) -> Vec<u8> {
@@ -126,7 +180,8 @@ fn text(tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> (String,
 /// What the device finds: per expression, per position.
 fn found(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> Vec<Vec<Value>> {
     let (text, tables) = text(tried, given, options);
-    let module = gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    let module =
+        gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
     let mut are_read = vec![true; 2 + given.len()];
     are_read.extend(vec![false; tried.len()]);
     let layout = gpu.layout(&are_read).unwrap();
@@ -325,7 +380,10 @@ fn formulas_have_the_interpreters_bits() {
                 options.doubles == Doubles::Native || n < 45
             };
             for function in Function::all().filter(|it| it.is_transcendental()).filter(is_short) {
-                eprintln!("{function} {dtype} {options:?} {}", function.definition(dtype).unwrap().steps.len());
+                eprintln!(
+                    "{function} {dtype} {options:?} {}",
+                    function.definition(dtype).unwrap().steps.len()
+                );
                 let call = expr(ExprKind::Call(function, vec![*read(0, dtype)]), dtype);
                 check(&gpu, &[call], &[samples(dtype, 4)], options);
             }
@@ -357,11 +415,14 @@ fn zeros_and_other_constants_are_no_ones_to_fold() {
             let sum = |a, b| Box::new(expr(ExprKind::Binary(BinaryOp::Add, a, b), dtype));
             let large = || literal(Value::Float64(1048576.0).cast(dtype));
             tried.push(expr(ExprKind::Binary(BinaryOp::Sub, sum(read(0, dtype), large()), large()), dtype));
-            let product = Box::new(expr(ExprKind::Binary(BinaryOp::Mul, read(0, dtype), read(1, dtype)), dtype));
+            let product =
+                Box::new(expr(ExprKind::Binary(BinaryOp::Mul, read(0, dtype), read(1, dtype)), dtype));
             tried.push(*sum(product, read(0, dtype)));
             for (left, right) in [(0, 1), (1, 0)] {
-                let condition =
-                    Box::new(expr(ExprKind::Binary(BinaryOp::Lt, read(left, dtype), read(right, dtype)), DType::Bool));
+                let condition = Box::new(expr(
+                    ExprKind::Binary(BinaryOp::Lt, read(left, dtype), read(right, dtype)),
+                    DType::Bool,
+                ));
                 let (then, otherwise) = (read(0, dtype), read(1, dtype));
                 tried.push(expr(ExprKind::Ternary { condition, then, otherwise }, dtype));
             }
@@ -377,14 +438,22 @@ fn try_text() {
     let Some(gpu) = gpu() else { return };
     let Ok(text) = std::fs::read_to_string("/tmp/try.wgsl") else { return };
     let given: Vec<u8> = std::fs::read("/tmp/try.in").unwrap();
-    let module = gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}"));
+    let module =
+        gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}"));
     let layout = gpu.layout(&[true, false]).unwrap();
     let pipeline = gpu.pipeline(&module, "main", &layout, 0).unwrap();
     let (a, b) = (gpu.storage(given.len() as u64).unwrap(), gpu.storage(given.len() as u64).unwrap());
     gpu.write(&a, 0, &given).unwrap();
     gpu.guarded(|| {
-        let entries = [BindGroupEntry { binding: 0, resource: a.as_entire_binding() }, BindGroupEntry { binding: 1, resource: b.as_entire_binding() }];
-        let group = gpu.device.create_bind_group(&BindGroupDescriptor { label: None, layout: &layout, entries: &entries });
+        let entries = [
+            BindGroupEntry { binding: 0, resource: a.as_entire_binding() },
+            BindGroupEntry { binding: 1, resource: b.as_entire_binding() },
+        ];
+        let group = gpu.device.create_bind_group(&BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        });
         let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
         {
             let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
@@ -393,7 +462,8 @@ fn try_text() {
             pass.dispatch_workgroups(1, 1, 1);
         }
         gpu.queue.submit([encoder.finish()]);
-    }).unwrap();
+    })
+    .unwrap();
     let out = gpu.read(&b, 0, given.len() as u64).unwrap();
     let words: Vec<i64> = out.chunks(8).map(|it| i64::from_le_bytes(it.try_into().unwrap())).collect();
     eprintln!("OUT {words:?}");
