@@ -54,9 +54,9 @@ fn sqrt_f32(a: f32) -> f32 {
   if x > 0x7f800000u || bits != x {
     return f32_of_bits(0x7fc00000u);
   }
-  let of = mantissa_f32(x);
-  let odd = (of.e - 127) & 1;
-  let m = of.m << u32(odd);
+  let it = mantissa_f32(x);
+  let odd = (it.e - 127) & 1;
+  let m = it.m << u32(odd);
   // The root of m 2^25, whose own root is 5792.6187...
   var q = u32(sqrt(f32(m)) * 5792.6187f);
   var r = i32((m << 25u) - q * q);
@@ -68,7 +68,7 @@ fn sqrt_f32(a: f32) -> f32 {
     r -= i32(2u * q + 1u);
     q += 1u;
   }
-  return f32_of_bits(rounded_f32((q << 1u) | u32(r != 0), 127 + (of.e - 127 - odd) / 2));
+  return f32_of_bits(rounded_f32((q << 1u) | u32(r != 0), 127 + (it.e - 127 - odd) / 2));
 }
 
 // The bits of a single of 26 bits, of which the last one stands for all beyond, and a biased exponent.

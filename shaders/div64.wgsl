@@ -72,9 +72,9 @@ fn sqrt_f64(a: f64) -> f64 {
   if x > 0x7ff0000000000000lu || bits != x {
     return f64_of_bits(0x7ff8000000000000lu);
   }
-  let of = mantissa_f64(x);
-  let odd = (of.e - 1023) & 1;
-  var digits = of.m << (10u + u32(odd));
+  let it = mantissa_f64(x);
+  let odd = (it.e - 1023) & 1;
+  var digits = it.m << (10u + u32(odd));
   var rest = 0lu;
   var root = 0lu;
   for (var n = 0; n < 56; n++) {
@@ -88,5 +88,5 @@ fn sqrt_f64(a: f64) -> f64 {
     }
   }
   root |= select(0lu, 1lu, rest != 0lu);
-  return f64_of_bits(rounded_u64(root, 1023 + (of.e - 1023 - odd) / 2));
+  return f64_of_bits(rounded_u64(root, 1023 + (it.e - 1023 - odd) / 2));
 }

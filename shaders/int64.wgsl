@@ -209,3 +209,8 @@ fn f32_of_i64(a: vec2<u32>) -> f32 {
   let q = (m.y >> 6u) | u32(((m.y & 0x3fu) | m.x) != 0u);
   return f32_of_bits((a.y & 0x80000000u) | rounded_f32(q, 190 - i32(shift)));
 }
+
+// The integer as an index; what is no index is -1, which is none either.
+fn index_of_i64(a: vec2<u32>) -> i32 {
+  return select(-1, bitcast<i32>(a.x), a.y == 0u && (a.x >> 31u) == 0u);
+}

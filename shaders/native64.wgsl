@@ -200,7 +200,8 @@ fn max_i64(a: i64, b: i64) -> i64 {
 
 // A power, wrapping. A negative exponent gives the real power without its fraction, and 0 of the base 0.
 fn power_i64(base: i64, exponent: i64) -> i64 {
-  if exponent < 0li && base != 1li && base != -1li {
+  let is_unit = base == 1li || base == -1li;
+  if exponent < 0li && !is_unit {
     return 0li;
   }
   var result = 1li;
@@ -219,4 +220,9 @@ fn power_i64(base: i64, exponent: i64) -> i64 {
 // Whether any bit is set.
 fn is_true_i64(a: i64) -> bool {
   return a != 0li;
+}
+
+// The integer as an index; what is no index is -1, which is none either.
+fn index_of_i64(a: i64) -> i32 {
+  return select(-1, i32(a), a >= 0li && a <= 0x7fffffffli);
 }

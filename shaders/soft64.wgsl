@@ -239,10 +239,10 @@ fn sqrt_f64(a: vec2<u32>) -> vec2<u32> {
   if !is_finite_f64(a) {
     return a;
   }
-  let of = mantissa_f64(a);
-  let odd = (of.e - 1023) & 1;
+  let it = mantissa_f64(a);
+  let odd = (it.e - 1023) & 1;
   // Two bits before the point, at the top; two more with each digit.
-  var digits = shl_64(of.m, 10u + u32(odd));
+  var digits = shl_64(it.m, 10u + u32(odd));
   var rest = vec2<u32>(0u, 0u);
   var root = vec2<u32>(0u, 0u);
   for (var n = 0; n < 56; n++) {
@@ -256,7 +256,7 @@ fn sqrt_f64(a: vec2<u32>) -> vec2<u32> {
     }
   }
   root.x |= u32((rest.x | rest.y) != 0u);
-  return rounded_f64(0u, root, 1023 + (of.e - 1023 - odd) / 2);
+  return rounded_f64(0u, root, 1023 + (it.e - 1023 - odd) / 2);
 }
 
 // Toward zero; keeps the sign.
@@ -425,9 +425,9 @@ fn f64_of_f32(x: f32) -> vec2<u32> {
   if magnitude >= 0x7f800000u {
     return select(vec2<u32>(0u, sign | 0x7ff00000u), nan_f64(), magnitude > 0x7f800000u);
   }
-  let of = mantissa_f32(magnitude);
-  let m = of.m & 0x007fffffu;
-  return vec2<u32>(m << 29u, sign | (u32(of.e + 896) << 20u) | (m >> 3u));
+  let it = mantissa_f32(magnitude);
+  let m = it.m & 0x007fffffu;
+  return vec2<u32>(m << 29u, sign | (u32(it.e + 896) << 20u) | (m >> 3u));
 }
 
 // The nearest single, ties to even; infinite beyond the largest.
@@ -439,10 +439,10 @@ fn f32_of_f64(a: vec2<u32>) -> f32 {
   if !is_finite_f64(a) || is_zero_f64(a) {
     return f32_of_bits(select(sign, sign | 0x7f800000u, !is_zero_f64(a)));
   }
-  let of = mantissa_f64(a);
+  let it = mantissa_f64(a);
   // 26 bits of the 53, of which the last one stands for all beyond.
-  let q = (of.m.y << 5u) | (of.m.x >> 27u) | u32((of.m.x & 0x07ffffffu) != 0u);
-  return f32_of_bits(sign | rounded_f32(q, of.e - 896));
+  let q = (it.m.y << 5u) | (it.m.x >> 27u) | u32((it.m.x & 0x07ffffffu) != 0u);
+  return f32_of_bits(sign | rounded_f32(q, it.e - 896));
 }
 
 // The nearest double, ties to even.

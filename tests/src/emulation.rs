@@ -14,6 +14,7 @@ use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::cuda::Artifact;
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::kernel::Kernels;
+use isobar_compiler::backend::kernel::call::{Place, ended, places};
 use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
@@ -21,7 +22,7 @@ use isobar_compiler::diag::StmtId;
 use isobar_compiler::pass::Device;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_runtime::executors::cuda::plan::{Passed, Place, Plan, Variant, bits, ended, places};
+use isobar_runtime::executors::cuda::plan::{Passed, Plan, Variant, bits};
 
 use crate::against::same_fields;
 use crate::agree::prepare::call;
@@ -56,9 +57,9 @@ pub struct Text<'a> {
     pub artifact: &'a Artifact,
     places: Vec<Option<Place>>,
     /// In place of the artifact's, where a test changes it.
-    pub text: String,
-    /// What it is compiled for; the width of indices has a test of its own.
-    pub variant: Variant,
+    text: String,
+    /// What it is compiled for.
+    variant: Variant,
 }
 
 impl<'a> Text<'a> {
@@ -79,6 +80,12 @@ impl<'a> Text<'a> {
         }
         let variant = Variant { is_wide, is_unit };
         Ok(Self { compilation, kernels, artifact, places, text, variant })
+    }
+
+    /// Another text in place of the artifact's, with kernels of the same parameters.
+    #[must_use]
+    pub fn with_text(self, text: String) -> Self {
+        Self { text, ..self }
     }
 }
 

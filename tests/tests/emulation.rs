@@ -110,13 +110,18 @@ fn a_barrier_that_is_dropped_or_that_not_all_threads_reach_is_found() {
     for (name, compilation) in &all {
         let launches = launches(compilation);
         let Some(launch) = launches.last() else { continue };
-        let whole = Text::of(compilation, &launches, false).unwrap();
-        let (before, kernels) = whole.text.split_once("/* Step 1 ").unwrap();
+        let whole = &compilation.levels.cuda().unwrap().listing.text;
+        let (before, kernels) = whole.split_once("/* Step 1 ").unwrap();
         let places: Vec<usize> = kernels.match_indices(BARRIER).map(|it| it.0).collect();
         for &at in places.iter().take(2) {
             let with = |instead: &str| {
-                let text = format!("{before}/* Step 1 {}{instead}{}", &kernels[..at], &kernels[at + BARRIER.len()..]);
-                Text { text, ..Text::of(compilation, &launches, false).unwrap() }
+                let text = format!(
+                    "{before}/* Step 1 {}{instead}{}",
+                    &kernels[..at],
+                    &kernels[at + BARRIER.len()..]
+                );
+                let whole = Text::of(compilation, &launches, false).unwrap();
+                whole.with_text(text)
             };
             let texts = vec![with(""), with("if (threadIdx.x != 3) ISOBAR_BARRIER();")];
             let mut program = Program::new(texts, folder.path()).unwrap();

@@ -48,7 +48,8 @@ pub(crate) fn cuda() -> Result<Cuda> {
     let venv = installed("cuda", "install NVRTC and a disassembler from Python's registry")?;
     let lib = venv.join("lib");
     let packages = fs::read_dir(&lib).with_context(|| lib.display().to_string())?;
-    let packages: Vec<PathBuf> = packages.flatten().map(|it| it.path().join("site-packages/nvidia")).collect();
+    let packages: Vec<PathBuf> =
+        packages.flatten().map(|it| it.path().join("site-packages/nvidia")).collect();
     let below = |path: &str| packages.iter().map(|it| it.join(path)).find(|it| it.exists());
     let nvrtc = below("cuda_nvrtc/lib").context("the wheel of NVRTC has another layout than before")?;
     let disassembler = ["cu13/bin/nvdisasm", "cuda_nvdisasm/bin/nvdisasm"].into_iter().find_map(below);
@@ -86,10 +87,7 @@ fn installed(list: &str, why: &str) -> Result<PathBuf> {
 /// Makes an environment of Python, with what that needs.
 fn environment(venv: &Path) -> Result<()> {
     let make = || {
-        run(
-            program("python3").args(["-m", "venv"]).arg(venv),
-            "make a folder for tools of Python's registry",
-        )
+        run(program("python3").args(["-m", "venv"]).arg(venv), "make a folder for tools of Python's registry")
     };
     let Err(why) = make() else { return Ok(()) };
     // Debian ships Python without that.

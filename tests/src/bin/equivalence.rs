@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::backends::Backend;
 use isobar_tests::emulation::hold_emulated;
-use isobar_tests::levels::{Held, hold};
+use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|cuda-emulation]... [--arrays own|shared]";
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -54,6 +54,8 @@ struct Options {
     /// Whether CUDA is held as a CPU runs it.
     emulates: bool,
     arrays: Arrays,
+    /// Where no back end is held.
+    levels: fn(u64) -> Result<Held>,
 }
 
 /// Which arrays parameters are given.
@@ -89,17 +91,20 @@ impl Options {
         let (first, count) = (number()?, number()?);
         let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (mut backends, mut arrays, mut emulates) = (Vec::new(), Arrays::Own, false);
+        let mut levels: fn(u64) -> Result<Held> = hold;
         while let Some(option) = given.next() {
             let value = given.next().context(USAGE)?;
             match option.as_str() {
                 "--jobs" => jobs = value.parse().context(USAGE)?,
                 "--backend" if value == EMULATION => emulates = true,
                 "--backend" => backends.push(named(value)?),
+                "--levels" if value == "all" => levels = hold,
+                "--levels" if value == "kernels" => levels = hold_kernels,
                 "--arrays" => arrays = Arrays::named(value)?,
                 _ => bail!(USAGE),
             }
         }
-        Ok(Self { first, count, jobs: jobs.max(1), backends, emulates, arrays })
+        Ok(Self { first, count, jobs: jobs.max(1), backends, emulates, arrays, levels })
     }
 }
 
@@ -182,7 +187,7 @@ fn on_levels(options: &Options) -> bool {
     let (begun, found) = (Instant::now(), Found::default());
     let work = || {
         while let Some(seed) = found.next(options) {
-            found.add(seed, without_panic(|| hold(seed)));
+            found.add(seed, without_panic(|| (options.levels)(seed)));
         }
     };
     std::thread::scope(|scope| {

@@ -105,14 +105,22 @@ fn run(options: &Options) -> Result<()> {
         longest.as_millis()
     );
     match options.disassembler {
-        Some(_) => println!("{disassembled} of them have no division, root or function, and no fused operation"),
+        Some(_) => {
+            println!("{disassembled} of them have no division, root or function, and no fused operation")
+        }
         None => println!("skipped: nothing looks for fused operations, as there is no disassembler"),
     }
     Ok(())
 }
 
 /// Compiles the kernels of a stencil for all architectures.
-fn check(nvrtc: &Nvrtc, subject: &Subject, options: &Options, is_told: bool, total: &mut Total) -> Result<()> {
+fn check(
+    nvrtc: &Nvrtc,
+    subject: &Subject,
+    options: &Options,
+    is_told: bool,
+    total: &mut Total,
+) -> Result<()> {
     let compilation = subject.compile();
     if compilation.has_errors() {
         ensure!(!is_told || !options.folders.is_empty(), "{:#?}", compilation.diagnostics);
@@ -131,7 +139,11 @@ fn check(nvrtc: &Nvrtc, subject: &Subject, options: &Options, is_told: bool, tot
         total.texts += 1;
         let foreign: Vec<&str> = cubin.log.lines().filter(|it| it.contains("warning")).collect();
         ensure!(foreign.is_empty(), "{arch}: {}", cubin.log);
-        ensure!(cubin.figures.len() == artifact.kernels.len(), "{arch}: the log tells of other kernels\n{}", cubin.log);
+        ensure!(
+            cubin.figures.len() == artifact.kernels.len(),
+            "{arch}: the log tells of other kernels\n{}",
+            cubin.log
+        );
         for it in &cubin.figures {
             total.kernels += 1;
             total.spilling += u32::from(it.spill_bytes > 0);

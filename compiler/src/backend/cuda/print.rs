@@ -160,7 +160,8 @@ impl Printer<'_> {
         self.writer.indent();
         for param in &used.params {
             if let Some(given) = self.words.given_along_i(param) {
-                let text = format!("const isobar_index {} = ISOBAR_ALONG_I({given});", self.words.param(param));
+                let text =
+                    format!("const isobar_index {} = ISOBAR_ALONG_I({given});", self.words.param(param));
                 self.writer.line(text);
             }
         }

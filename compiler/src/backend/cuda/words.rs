@@ -195,7 +195,9 @@ impl<'p> Words<'p> {
     /// What a stride is called in the list of parameters that is 1 in a module for such calls.
     pub(super) fn given_along_i(&self, param: &Param) -> Option<&str> {
         match *param {
-            Param::Stride { array, dimension } if is_along_i(&self.kernels.program.arrays[array], dimension) => {
+            Param::Stride { array, dimension }
+                if is_along_i(&self.kernels.program.arrays[array], dimension) =>
+            {
                 Some(&self.names.along_i[array])
             }
             _ => None,

@@ -7,7 +7,9 @@
 
 pub mod nodes;
 pub mod cell;
+pub mod call;
 mod from_loops;
+pub mod pack;
 pub mod print;
 pub mod validate;
 

@@ -8,11 +8,105 @@ mod binding;
 pub mod expression;
 mod formula;
 mod math;
+pub mod memory;
+mod names;
+pub mod plan;
 pub mod prelude;
+mod print;
 mod words;
 
+use crate::backend::kernel::Kernels;
+use crate::diag::Listing;
+use crate::loops::nodes::Side;
+use crate::space::Axis;
 use crate::types::DType;
 pub use formula::Tables;
+pub use memory::Lives;
+
+/// A text, and how its kernels are launched. Arrays are positions in the program's.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// Its lines know their statements.
+    pub listing: Listing,
+    pub options: WgslOptions,
+    /// The buffers of group 0, by their numbers.
+    pub bindings: Vec<Binding>,
+    /// What stands in the block of sizes behind its first word, which is 0, in order.
+    pub params: Vec<Param>,
+    pub tables: Tables,
+    /// In the order of [`Kernels::kernels`].
+    pub entries: Vec<Entry>,
+    /// Where each array lives; none for what has no memory.
+    pub lives: Vec<Option<Lives>>,
+    /// What each launch gets: positions of the host's loops around, as words.
+    pub immediate_bytes: u32,
+}
+
+/// What a buffer holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// The block of sizes.
+    Sizes,
+    /// The entries of tables: doubles, or pairs of words.
+    Tables,
+    /// A word for each place where a run may have to end; see `kernel/cell.rs`.
+    Traps,
+    /// Arrays, one behind the other.
+    Arrays {
+        arrays: Vec<usize>,
+        is_written: bool,
+        /// Whether the run makes them.
+        is_own: bool,
+    },
+}
+
+/// An entry of the block of sizes. All but values are integers of 32 bits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Param {
+    /// Points of the domain.
+    Size(Axis),
+    /// Where in its buffer the element at index 0 along every axis is, or would be; of arrays of blocks or threads the
+    /// start of all.
+    Start(usize),
+    /// In elements.
+    Stride { array: usize, dimension: usize },
+    /// The levels of an array beside those of the domain.
+    Levels { array: usize, side: Side },
+    /// Elements of a block's array.
+    Elements(usize),
+    /// A value that the caller passes.
+    Value(usize),
+}
+
+impl Param {
+    /// How many words it has.
+    #[must_use]
+    pub fn words(&self, kernels: &Kernels, options: &WgslOptions) -> usize {
+        match self {
+            Param::Value(array) => {
+                let bytes = options.element_bytes(kernels.program.arrays[*array].dtype);
+                if bytes == 8 { 2 } else { 1 }
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// The entry point of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: String,
+    /// Along x, y, z.
+    pub threads: [u32; 3],
+    /// The arrays that it writes.
+    pub writes: Vec<usize>,
+}
+
+/// Writes kernels down.
+#[must_use]
+pub fn generate(kernels: &Kernels, options: &WgslOptions) -> Artifact {
+    print::module(kernels, options)
+}
 
 /// How a text computes with doubles, and with integers of 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,13 +122,37 @@ pub enum Doubles {
 }
 
 /// What decides about a text beside its kernels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WgslOptions {
     pub doubles: Doubles,
     /// Whether results of singles are kept apart by hand, for compilers that fuse or reorder.
     pub keeps: bool,
     /// Whether quotients and roots are ours and not the device's, which need not round correctly.
     pub divides: bool,
+    /// Storage buffers that a kernel may bind.
+    pub buffers: u32,
+    /// Bytes that the arrays of a block may have together.
+    pub shared_bytes: u32,
+    /// Whether neighbours along i lie side by side in every field.
+    pub is_unit: bool,
+    /// Levels of the domain, where the text is for so many of them alone: what a block or a thread has for a whole
+    /// column can live beside it then.
+    pub levels: Option<u32>,
+}
+
+impl Default for WgslOptions {
+    /// What every device has.
+    fn default() -> Self {
+        Self {
+            doubles: Doubles::Native,
+            keeps: false,
+            divides: false,
+            buffers: 8,
+            shared_bytes: 16 << 10,
+            is_unit: true,
+            levels: None,
+        }
+    }
 }
 
 impl WgslOptions {

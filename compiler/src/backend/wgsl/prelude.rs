@@ -15,7 +15,8 @@ struct Definition {
     text: &'static str,
 }
 
-const EVERYWHERE: [&str; 4] = [
+const EVERYWHERE: [&str; 5] = [
+    include_str!("../../../../shaders/stages.wgsl"),
     include_str!("../../../../shaders/keep.wgsl"),
     include_str!("../../../../shaders/select.wgsl"),
     include_str!("../../../../shaders/casts.wgsl"),

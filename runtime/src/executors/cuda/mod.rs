@@ -34,11 +34,12 @@ use self::call::OfCaller;
 use self::gpu::{CudaDevice, Gpu};
 use self::module::{Making, Module, module};
 use self::nvrtc::Nvrtc;
-use self::plan::{Place, Plan, Variant, places};
+use self::plan::{Plan, Variant};
 use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
+use isobar_compiler::backend::kernel::call::{Place, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
@@ -141,11 +142,7 @@ impl Made {
         Plan::of(&self.kernels, &self.artifact, &self.places, launch)
     }
 
-    fn module(
-        &self,
-        is_wide: bool,
-        sink: Sink<'_>,
-    ) -> Result<Arc<super::shapes::Made<bool, Module>>, Failure> {
+    fn module(&self, variant: Variant, sink: Sink<'_>) -> Result<Arc<OfVariant>, Failure> {
         let Self { gpu, nvrtc, cache, stencil, mode, .. } = self;
         self.modules.get(variant, |&variant| {
             let making = Making { gpu, nvrtc, cache: cache.as_deref(), stencil, mode: *mode, variant };
