@@ -25,7 +25,7 @@ const TOLD: u64 = 1000;
 const SEEDS_OF_PROCESS: u64 = 400;
 
 const USAGE: &str =
-    "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp]... [--arrays own|shared]";
+    "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu]... [--arrays own|shared]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -398,3 +398,65 @@ fn low(bits: u64) -> u32 {
 fn turns(it: &Positions, start: i64, end: i64) -> i64 {
     if end <= start { 0 } else { (end - start - 1) / it.step.max(1) + 1 }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use isobar_compiler::backend::array::Array;
+    use isobar_compiler::backend::launch::Call as Given;
+    use isobar_compiler::backend::wgsl::{self, WgslOptions};
+    use isobar_compiler::config::Config;
+    use isobar_compiler::pipeline::{Compilation, NoHook, route};
+    use isobar_compiler::project::Project;
+    use isobar_compiler::types::DType;
+
+    use super::*;
+
+    fn compiled(body: &str) -> Compilation {
+        let text = format!(
+            "from gt4py.cartesian.gtscript import *\n\ndef f(q: Field[float], o: Field[float]):\n{body}\n"
+        );
+        let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
+        assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
+        compilation
+    }
+
+    fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Result<Plan, Failure> {
+        let zeros = || Array::zeros(DType::Float64, &[8, 6, 5]);
+        let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
+        let domain = Some([6, 4, 5]);
+        let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
+        let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).unwrap();
+        let kernels = compilation.levels.kernels().unwrap();
+        let artifact = wgsl::generate(kernels, options);
+        let places = places(kernels, compilation.signature.as_ref().unwrap());
+        Plan::of(kernels, &artifact, &places, &call, most)
+    }
+
+    const MOST: Most = Most { bytes: 1 << 20, blocks: 65_535 };
+    const SHIFT: &str = "    with computation(PARALLEL), interval(...):\n        o = q[1, 0, 0] + q[0, -1, 0]";
+
+    #[test]
+    fn a_field_beyond_the_limit_is_refused_with_both_numbers() {
+        let most = Most { bytes: 1919, ..MOST };
+        let refused = planned(&compiled(SHIFT), &WgslOptions::default(), most).unwrap_err();
+        let Failure::Machine(why) = refused else { panic!("{refused:?}") };
+        assert!(why.contains("takes 1920 bytes, and the GPU lets a kernel reach 1919 bytes"), "{why}");
+    }
+
+    #[test]
+    fn fields_lie_alone_or_one_behind_the_other() {
+        let compilation = compiled(
+            "    with computation(PARALLEL), interval(...):\n        o = q + o\n        q = o * 2.0",
+        );
+        let alone = planned(&compilation, &WgslOptions::default(), MOST).unwrap();
+        assert!(alone.buffers.values().all(|it| it.bytes == 1920 && it.arrays.len() == 1), "{alone:?}");
+        let together = planned(&compilation, &WgslOptions { buffers: 3, ..WgslOptions::default() }, MOST);
+        let together = together.unwrap();
+        let [packed] = together.buffers.values().collect::<Vec<_>>()[..] else { panic!("{together:?}") };
+        assert_eq!((packed.bytes, packed.arrays[1].first), (3840, 240));
+        assert_eq!(together.words[0], 0, "what no compiler may know");
+        assert_eq!(&together.words[1..4], [6, 4, 5]);
+    }
+}
