@@ -201,9 +201,14 @@ pub struct EmitArgs {
     /// changes: `levels`
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "steps")]
     pub log: Option<Log>,
-    /// Make the schedule for this kind of machine
-    #[arg(long, value_name = "cpu|gpu", value_parser = clap::builder::PossibleValuesParser::new(["cpu", "gpu"]))]
+    /// Make the schedule for this kind of machine; `gpu` is `h100`
+    #[arg(long, value_name = "cpu|gpu|MODEL", value_parser = clap::builder::PossibleValuesParser::new(["cpu", "gpu", "h100", "h200", "webgpu", "lavapipe"]))]
     pub target: Option<String>,
+    /// With a GPU as `--target`: form launches this way where it is legal, instead of what is expected to be fastest:
+    /// `points` and `P` (a thread for each point), `T` (tiles), `R` (rolled tiles), `C` (columns), `S` (tiles of
+    /// columns), `L` (a launch for each level)
+    #[arg(long, value_name = "FORM", value_parser = clap::builder::PossibleValuesParser::new(["points", "P", "T", "R", "C", "S", "L"]))]
+    pub gpu_form: Option<String>,
     /// Make the schedule for arrays whose neighbours along this axis lie side by side
     #[arg(long, value_name = "i|j|k", value_parser = clap::builder::PossibleValuesParser::new(["i", "j", "k"]))]
     pub contiguous: Option<String>,

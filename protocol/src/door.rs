@@ -7,11 +7,13 @@ use isobar_compiler::config::{self, Config, ConstantSet, External};
 use isobar_compiler::diag::Diagnostic;
 use isobar_compiler::diag::catalog::call;
 use isobar_compiler::inputs::Directives;
-use isobar_compiler::pass::{self, Limit, PassOptions};
+use isobar_compiler::pass::{self, GpuModel, Limit, PassOptions};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
-use crate::request::{Arithmetic, Cache, Constants, Contiguous, Device, Machine, PassLimit, Request, Tile};
+use crate::request::{
+    Arithmetic, Cache, Constants, Contiguous, Device, GpuForm, Machine, PassLimit, Request, Tile,
+};
 
 impl Request {
     /// The main file: the one that is named, or the only one.
@@ -49,8 +51,26 @@ impl Request {
                 steps: self.passes.steps,
                 device: match self.passes.device {
                     None | Some(Device::Cpu) => pass::Device::Cpu,
-                    Some(Device::Gpu) => pass::Device::Gpu,
+                    Some(Device::Gpu | Device::H100 | Device::H200 | Device::WebGpu | Device::Lavapipe) => {
+                        pass::Device::Gpu
+                    }
                 },
+                gpu: match self.passes.device {
+                    None | Some(Device::Cpu | Device::Gpu) => None,
+                    Some(Device::H100) => Some(GpuModel::H100),
+                    Some(Device::H200) => Some(GpuModel::H200),
+                    Some(Device::WebGpu) => Some(GpuModel::WEBGPU),
+                    Some(Device::Lavapipe) => Some(GpuModel::LAVAPIPE),
+                },
+                gpu_form: self.passes.gpu_form.map(|it| match it {
+                    GpuForm::Points => pass::GpuForm::Points,
+                    GpuForm::Recomputed => pass::GpuForm::Recomputed,
+                    GpuForm::Tiles => pass::GpuForm::Tiles,
+                    GpuForm::Rolled => pass::GpuForm::Rolled,
+                    GpuForm::Columns => pass::GpuForm::Columns,
+                    GpuForm::Sweeps => pass::GpuForm::Sweeps,
+                    GpuForm::Levels => pass::GpuForm::Levels,
+                }),
                 machine: self.passes.machine.as_ref().map(Into::into),
                 contiguous: match self.passes.contiguous {
                     None | Some(Contiguous::I) => Axis::I,

@@ -139,13 +139,17 @@ pub struct Passes {
     /// The file among `files` that says how loops run, in the place of the passes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
-    /// What the schedule is made for: `cpu` where it is left out, or `gpu`.
+    /// What the schedule is made for: `cpu` where it is left out, or a GPU: `gpu`, which is `h100`, or `h200`, `webgpu`,
+    /// `lavapipe`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<Device>,
     /// The machine that the schedule is made for. A run is scheduled for the machine that it runs on where this is
     /// left out; what is only printed, for a common one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
+    /// How launches of a GPU are formed, where nothing forbids it: `points`, `P`, `T`, `R`, `C`, `S` or `L`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_form: Option<GpuForm>,
     /// Along which axis neighbours lie side by side in memory: `i` where it is left out, `j` or `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contiguous: Option<Contiguous>,
@@ -185,7 +189,31 @@ pub struct Cache {
 #[serde(rename_all = "lowercase")]
 pub enum Device {
     Cpu,
+    /// The same as [`Device::H100`].
     Gpu,
+    H100,
+    H200,
+    WebGpu,
+    Lavapipe,
+}
+
+/// How the statements of a launch share their work among the threads of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GpuForm {
+    #[serde(rename = "points")]
+    Points,
+    #[serde(rename = "P")]
+    Recomputed,
+    #[serde(rename = "T")]
+    Tiles,
+    #[serde(rename = "R")]
+    Rolled,
+    #[serde(rename = "C")]
+    Columns,
+    #[serde(rename = "S")]
+    Sweeps,
+    #[serde(rename = "L")]
+    Levels,
 }
 
 /// An axis along which neighbours lie side by side.

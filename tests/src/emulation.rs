@@ -14,12 +14,13 @@ use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::cuda::Artifact;
 use isobar_compiler::backend::debug;
 use isobar_compiler::backend::kernel::Kernels;
+use isobar_compiler::backend::kernel::call::{Place, ended, places};
 use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::diag::StmtId;
 use isobar_compiler::pipeline::Compilation;
-use isobar_runtime::executors::cuda::plan::{Passed, Place, Plan, bits, ended, places};
+use isobar_runtime::executors::cuda::plan::{Passed, Plan, bits};
 
 use crate::against::same_fields;
 use crate::root;

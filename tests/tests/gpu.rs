@@ -1,12 +1,17 @@
 //! WGSL on a GPU, which may be one that the processor pretends to be: the bits of `debug`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::slice;
 
-use isobar_compiler::backend::launch::Argument;
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::kernel::call::{Refused, places};
+use isobar_compiler::backend::launch::{Argument, Call as Given};
+use isobar_compiler::backend::wgsl::plan::{Most, Plan};
 use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
 use isobar_runner::backends::{Backend, Failure, Setting};
 use isobar_runtime::executors::wgpu;
 use isobar_tests::agree::subject::Subject;
@@ -151,4 +156,49 @@ fn fields_that_stay_on_the_gpu_come_back_when_they_are_fetched() {
     same_fields(&compilation, &at_once, &kept).expect("what three calls wrote is what one does");
     let steps = prepared.progress().step_ms();
     assert_eq!(steps.len(), 1, "each step has its time: {steps:?}");
+}
+
+fn of_two_fields(body: &str) -> Compilation {
+    let text = format!(
+        "from gt4py.cartesian.gtscript import *\n\ndef f(q: Field[float], o: Field[float]):\n{body}\n"
+    );
+    compiled_text("fields", &text, 64)
+}
+
+fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Result<Plan, Refused> {
+    let zeros = || Array::zeros(DType::Float64, &[8, 6, 5]);
+    let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
+    let domain = Some([6, 4, 5]);
+    let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
+    let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).unwrap();
+    let kernels = compilation.levels.kernels().unwrap();
+    let artifact = wgsl::generate(kernels, options);
+    let places = places(kernels, compilation.signature.as_ref().unwrap());
+    Plan::of(kernels, &artifact, &places, &call, most)
+}
+
+const MOST: Most = Most { bytes: 1 << 20, blocks: 65_535 };
+const SHIFT: &str = "    with computation(PARALLEL), interval(...):\n        o = q[1, 0, 0] + q[0, -1, 0]";
+
+#[test]
+fn a_field_beyond_the_limit_is_refused_with_both_numbers() {
+    let most = Most { bytes: 1919, ..MOST };
+    let refused = planned(&of_two_fields(SHIFT), &WgslOptions::default(), most).unwrap_err();
+    let Refused::Other(why) = refused else { panic!("{refused:?}") };
+    assert!(why.contains("takes 1920 bytes, and the GPU lets a kernel reach 1919 bytes"), "{why}");
+}
+
+#[test]
+fn fields_lie_alone_or_one_behind_the_other() {
+    let compilation = of_two_fields(
+        "    with computation(PARALLEL), interval(...):\n        o = q + o\n        q = o * 2.0",
+    );
+    let alone = planned(&compilation, &WgslOptions::default(), MOST).unwrap();
+    assert!(alone.buffers.values().all(|it| it.bytes == 1920 && it.arrays.len() == 1), "{alone:?}");
+    let together = planned(&compilation, &WgslOptions { buffers: 3, ..WgslOptions::default() }, MOST);
+    let together = together.unwrap();
+    let [packed] = together.buffers.values().collect::<Vec<_>>()[..] else { panic!("{together:?}") };
+    assert_eq!((packed.bytes, packed.arrays[1].first), (3840, 240));
+    assert_eq!(together.words[0], 0, "what no compiler may know");
+    assert_eq!(&together.words[1..4], [6, 4, 5]);
 }

@@ -59,3 +59,78 @@ impl MachineModel {
         self.caches.last().map_or(0, |it| it.bytes)
     }
 }
+
+/// What of a GPU decides which loops become one launch, and how that is cut.
+///
+/// Equal models give equal schedules. The figures of the fixed ones are rounded from what vendors publish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GpuModel {
+    /// Multiprocessors, each of which holds some blocks at a time.
+    pub multiprocessors: u32,
+    pub clock_mhz: u32,
+    /// Gigabytes per second between memory and chip.
+    pub bandwidth_gb: u32,
+    pub l2_bytes: u64,
+    /// Shared memory of a multiprocessor, and as much of it as one block may have.
+    pub shared_bytes: u64,
+    pub shared_bytes_of_block: u64,
+    /// Registers of 32 bits of a multiprocessor.
+    pub registers: u32,
+    /// Threads of a multiprocessor, and of one block.
+    pub threads: u32,
+    pub threads_of_block: u32,
+    /// How many operations on 32 bits take as long as one on 64.
+    pub f64_ratio: u32,
+    /// From one launch to the next.
+    pub launch_ns: u32,
+}
+
+impl GpuModel {
+    /// An H100 (SXM).
+    pub const H100: Self = Self {
+        multiprocessors: 132,
+        clock_mhz: 1700,
+        bandwidth_gb: 3350,
+        l2_bytes: 50 << 20,
+        shared_bytes: 227 << 10,
+        shared_bytes_of_block: 227 << 10,
+        registers: 65536,
+        threads: 2048,
+        threads_of_block: 1024,
+        f64_ratio: 2,
+        launch_ns: 3000,
+    };
+
+    /// An H200, which is an H100 with faster memory.
+    pub const H200: Self = Self { bandwidth_gb: 4800, ..Self::H100 };
+
+    /// What each browser with `WebGPU` allows, on a graphics card of today.
+    pub const WEBGPU: Self = Self {
+        multiprocessors: 24,
+        clock_mhz: 1700,
+        bandwidth_gb: 400,
+        l2_bytes: 4 << 20,
+        shared_bytes: 64 << 10,
+        shared_bytes_of_block: 16 << 10,
+        registers: 65536,
+        threads: 1536,
+        threads_of_block: 256,
+        f64_ratio: 32,
+        launch_ns: 24000,
+    };
+
+    /// Mesa's device of cores of the processor, whose shared memory is memory.
+    pub const LAVAPIPE: Self = Self {
+        multiprocessors: 4,
+        clock_mhz: 2500,
+        bandwidth_gb: 20,
+        l2_bytes: 32 << 20,
+        shared_bytes: 32 << 10,
+        shared_bytes_of_block: 32 << 10,
+        registers: 65536,
+        threads: 1024,
+        threads_of_block: 1024,
+        f64_ratio: 2,
+        launch_ns: 20000,
+    };
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::machine::MachineModel;
+use super::machine::{GpuModel, MachineModel};
 use crate::space::Axis;
 
 /// Which passes run, and how much of them.
@@ -20,6 +20,10 @@ pub struct PassOptions {
     pub device: Device,
     /// The machine that it is made for, where it is known.
     pub machine: Option<MachineModel>,
+    /// The GPU that it is made for, where the device is one; without it, [`GpuModel::H100`].
+    pub gpu: Option<GpuModel>,
+    /// How launches of a GPU are formed, where nothing forbids it; without it, whatever is expected to be fastest.
+    pub gpu_form: Option<GpuForm>,
     /// Along which axis neighbours lie side by side in memory.
     pub contiguous: Axis,
     /// Whether the steps are kept that led to the schedule.
@@ -34,6 +38,51 @@ pub enum Device {
     #[default]
     Cpu,
     Gpu,
+}
+
+/// How the statements of a launch share their work among the threads of a GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GpuForm {
+    /// A thread for each point; each loop nest is a launch of its own.
+    Points,
+    /// A thread for each point, which computes again what it needs of its neighbours.
+    Recomputed,
+    /// Blocks for tiles of points, whose threads hand on what they compute in shared memory.
+    Tiles,
+    /// Blocks that go along rows, and keep a few of each array.
+    Rolled,
+    /// A thread for each column, which runs through all its levels.
+    Columns,
+    /// Tiles of columns, which run through their levels together.
+    Sweeps,
+    /// A launch for each level.
+    Levels,
+}
+
+impl GpuForm {
+    pub const ALL: [Self; 7] = [
+        Self::Points,
+        Self::Recomputed,
+        Self::Tiles,
+        Self::Rolled,
+        Self::Columns,
+        Self::Sweeps,
+        Self::Levels,
+    ];
+
+    /// As options call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Points => "points",
+            Self::Recomputed => "P",
+            Self::Tiles => "T",
+            Self::Rolled => "R",
+            Self::Columns => "C",
+            Self::Sweeps => "S",
+            Self::Levels => "L",
+        }
+    }
 }
 
 /// At most so many decisions of one pass are carried out.
@@ -52,6 +101,8 @@ impl Default for PassOptions {
             schedule: None,
             device: Device::default(),
             machine: None,
+            gpu: None,
+            gpu_form: None,
             contiguous: Axis::I,
             steps: false,
             trace: false,

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::analysis::launch;
 use super::nodes::{Node, Tree};
 use super::step::{Pin, Step, parse as parse_step};
 use super::transform::Refusal;
@@ -141,6 +142,11 @@ pub fn apply(tree: &mut Tree, document: &Document) -> Applied {
                 }
             }
         }
+    }
+    // Loops on a grid are given to it one by one; what is missing between them shows when all are.
+    let wrong = launch::faults(tree).into_iter().next();
+    if let Some((reason, Line { at, .. })) = wrong.zip(document.lines.last()) {
+        return Applied::Refused { line: at.clone(), refusal: Refusal::new(reason) };
     }
     Applied::Whole { open }
 }

@@ -54,8 +54,31 @@ pub enum Step {
     Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
     Contract { container: String, owner: LoopRef },
+    /// A loop without an order becomes one over tiles of so many positions, and one over these.
+    Cut { at: LoopRef, size: i64 },
+    /// Where on a GPU an array of iterations lives.
+    Reside { container: String, place: Residence },
+    /// The threads of a block wait for each other before or behind the loop.
+    Barrier { side: Side, at: LoopRef },
     /// Who carries out the loop.
     Place(Placement, LoopRef),
+}
+
+/// Where on a GPU an array lives, by the names that a document has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Residence {
+    Register,
+    Shared,
+    Scratch,
+    /// In an output.
+    Over(String),
+}
+
+/// On which side of a loop something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Before,
+    Behind,
 }
 
 /// What passes leave as it is.
@@ -156,6 +179,15 @@ impl fmt::Display for Step {
             Step::Recompute { first, last } => write!(f, "recompute {first} .. {last}"),
             Step::Copy { container, owner } => write!(f, "copy {container} in {owner}"),
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
+            Step::Cut { at, size } => write!(f, "cut {at} by {size}"),
+            Step::Reside { container, place } => match place {
+                Residence::Register => write!(f, "place {container} register"),
+                Residence::Shared => write!(f, "place {container} shared"),
+                Residence::Scratch => write!(f, "place {container} scratch"),
+                Residence::Over(output) => write!(f, "place {container} over {output}"),
+            },
+            Step::Barrier { side: Side::Before, at } => write!(f, "barrier before {at}"),
+            Step::Barrier { side: Side::Behind, at } => write!(f, "barrier behind {at}"),
             Step::Place(placement, at) => write!(f, "{} {at}", word(*placement)),
         }
     }
@@ -250,6 +282,25 @@ pub fn parse(line: &str) -> Result<Step, String> {
             Ok(Step::Contract { container: (*container).to_owned(), owner: at(owner)? })
         }
         ("contract", _) => Err(shape("contract flux in j_tile@s0")),
+        ("cut", [it, "by", size]) => match size.parse().ok().filter(|&it: &i64| it >= 1) {
+            Some(size) => Ok(Step::Cut { at: at(it)?, size }),
+            None => Err(shape("cut i@s0 by 32")),
+        },
+        ("cut", _) => Err(shape("cut i@s0 by 32")),
+        ("place", [container, place @ ..]) => {
+            let place = match place {
+                ["register"] => Residence::Register,
+                ["shared"] => Residence::Shared,
+                ["scratch"] => Residence::Scratch,
+                ["over", output] => Residence::Over((*output).to_owned()),
+                _ => return Err(shape("place flux shared")),
+            };
+            Ok(Step::Reside { container: (*container).to_owned(), place })
+        }
+        ("place", _) => Err(shape("place flux shared")),
+        ("barrier", ["before", it]) => Ok(Step::Barrier { side: Side::Before, at: at(it)? }),
+        ("barrier", ["behind", it]) => Ok(Step::Barrier { side: Side::Behind, at: at(it)? }),
+        ("barrier", _) => Err(shape("barrier before j@s3")),
         (verb, [it]) => {
             let all = [
                 Placement::Sequential,
@@ -268,7 +319,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, copy, contract, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, copy, contract, cut, place, barrier, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -293,6 +344,13 @@ mod tests {
             "recompute j@s0 .. j@s7",
             "copy x in j@s0",
             "contract flux in j_tile@s0",
+            "cut i@s0 by 32",
+            "place upper shared",
+            "place x register",
+            "place rhs over u_new",
+            "place flux scratch",
+            "barrier before j@s3",
+            "barrier behind j@s3#2",
             "threads j_tile@s0",
             "simd i@s3#4",
             "grid j_tile@s0",
@@ -312,6 +370,9 @@ mod tests {
             ("merge k s0", "`k` is no loop"),
             ("tile j 0 k@s0 .. k@s7", "`tile j 32 k@s0 .. k@s7` was expected"),
             ("split k@s0 at k k", "`split k@s0 at K - 1` was expected"),
+            ("cut i@s0 by 0", "`cut i@s0 by 32` was expected"),
+            ("place x", "`place flux shared` was expected"),
+            ("barrier j@s0", "`barrier before j@s3` was expected"),
             ("simd i@s0#0", "`i@s0#0` is no loop"),
         ] {
             let found = parse(text).expect_err(text);

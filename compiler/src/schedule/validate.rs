@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::analysis::launch;
 use super::nodes::{Access, Container, Expr, Node, Order, Placement, Storage, Tree};
 use crate::expr::{self, ExprKind};
 use crate::space::{Affine, Axis, Side, Size, Symbol, names};
@@ -39,6 +40,7 @@ pub fn validate(tree: &Tree) -> Vec<String> {
     for child in &tree.children {
         rules.node(child, &mut Vec::new());
     }
+    rules.found.extend(launch::faults(tree));
     rules.found
 }
 

@@ -157,6 +157,9 @@ fn read(args: &EmitArgs) -> Result<Document, Usage> {
     if let Some(target) = &args.target {
         passes.device = serde_json::from_value(target.as_str().into()).ok();
     }
+    if let Some(form) = &args.gpu_form {
+        passes.gpu_form = serde_json::from_value(form.as_str().into()).ok();
+    }
     if let Some(axis) = &args.contiguous {
         passes.contiguous = serde_json::from_value(axis.as_str().into()).ok();
     }

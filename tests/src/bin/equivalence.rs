@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::backends::Backend;
-use isobar_tests::levels::{Held, hold};
+use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,7 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str =
-    "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu]... [--arrays own|shared]";
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda]... [--arrays own|shared] [--levels all|kernels]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -52,6 +51,8 @@ struct Options {
     /// Of the runner; none where all levels are held.
     backends: Vec<Backend>,
     arrays: Arrays,
+    /// Where no back end is held.
+    levels: fn(u64) -> Result<Held>,
 }
 
 /// Which arrays parameters are given.
@@ -87,16 +88,19 @@ impl Options {
         let (first, count) = (number()?, number()?);
         let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (mut backends, mut arrays) = (Vec::new(), Arrays::Own);
+        let mut levels: fn(u64) -> Result<Held> = hold;
         while let Some(option) = given.next() {
             let value = given.next().context(USAGE)?;
             match option.as_str() {
                 "--jobs" => jobs = value.parse().context(USAGE)?,
                 "--backend" => backends.push(named(value)?),
+                "--levels" if value == "all" => levels = hold,
+                "--levels" if value == "kernels" => levels = hold_kernels,
                 "--arrays" => arrays = Arrays::named(value)?,
                 _ => bail!(USAGE),
             }
         }
-        Ok(Self { first, count, jobs: jobs.max(1), backends, arrays })
+        Ok(Self { first, count, jobs: jobs.max(1), backends, arrays, levels })
     }
 }
 
@@ -170,7 +174,7 @@ fn on_levels(options: &Options) -> bool {
     let (begun, found) = (Instant::now(), Found::default());
     let work = || {
         while let Some(seed) = found.next(options) {
-            found.add(seed, without_panic(|| hold(seed)));
+            found.add(seed, without_panic(|| (options.levels)(seed)));
         }
     };
     std::thread::scope(|scope| {

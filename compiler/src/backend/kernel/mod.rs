@@ -7,6 +7,7 @@
 
 pub mod nodes;
 pub mod cell;
+pub mod call;
 mod from_loops;
 pub mod pack;
 pub mod print;

@@ -154,6 +154,8 @@ impl Kernels {
     pub fn memory(&self, array: usize) -> Option<Memory> {
         let it = &self.program.arrays[array];
         match (it.storage, it.owner) {
+            // Nothing names an array over another one any more.
+            _ if matches!(it.place, Some(Declared::Over(_))) => None,
             (Storage::Register, _) => None,
             (Storage::Caller, _) => (!it.is_scalar()).then_some(Memory::Global),
             (Storage::Heap, _) | (Storage::Private, None) => Some(Memory::Global),
@@ -161,7 +163,7 @@ impl Kernels {
             (Storage::Private, Some(GpuAxis::Block)) => Some(match it.place {
                 Some(Declared::Shared) => Memory::SharedByThread,
                 Some(Declared::Register) => Memory::Registers,
-                Some(Declared::Scratch | Declared::Over(_)) | None => Memory::Scratch,
+                Some(Declared::Scratch) | Some(Declared::Over(_)) | None => Memory::Scratch,
             }),
         }
     }

@@ -45,7 +45,8 @@ fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: &dyn Fn(&Item<C>) -
     for it in items {
         let shares = is_together(it);
         let alike = buffers.iter_mut().find(|(shared, other)| {
-            let same = (other.class == it.class, other.is_written == it.is_written, other.is_own == it.is_own);
+            let same =
+                (other.class == it.class, other.is_written == it.is_written, other.is_own == it.is_own);
             shares && *shared && same == (true, true, true)
         });
         match alike {

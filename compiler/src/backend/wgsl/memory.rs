@@ -64,7 +64,9 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<Lives>> {
             Memory::Global => Lives::Global,
             Memory::Shared => n.map_or(Lives::OfBlocks, Lives::Block),
             Memory::SharedByThread => n.map_or(Lives::OfThreads, Lives::BlockByThread),
-            Memory::Registers => n.filter(|it| *it <= MOST_OF_A_THREAD).map_or(Lives::OfThreads, Lives::Thread),
+            Memory::Registers => {
+                n.filter(|it| *it <= MOST_OF_A_THREAD).map_or(Lives::OfThreads, Lives::Thread)
+            }
             Memory::Scratch => Lives::OfThreads,
         })
     };
@@ -79,7 +81,8 @@ pub fn lives(kernels: &Kernels, options: &WgslOptions) -> Vec<Option<Lives>> {
                 _ => 0,
             };
             let named = named(kernel);
-            let Some(largest) = named.into_iter().max_by_key(|&it| size(it)).filter(|&it| size(it) > 0) else {
+            let Some(largest) = named.into_iter().max_by_key(|&it| size(it)).filter(|&it| size(it) > 0)
+            else {
                 break;
             };
             let is_of_block = matches!(all[largest], Some(Lives::Block(_)));

@@ -10,6 +10,7 @@ mod formula;
 mod math;
 pub mod memory;
 mod names;
+pub mod plan;
 pub mod prelude;
 mod print;
 mod words;

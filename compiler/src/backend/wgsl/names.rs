@@ -61,7 +61,18 @@ impl Names {
         let [thread, of_all, block, n_of_all] =
             ["thread", "thread_of_all", "block_of_all", "n_threads"].map(|it| namer.name(it));
         let of_all = [of_all, block];
-        Self { arrays, locals, integers, positions, kernels: names, shared, threads, thread, of_all, n_of_all }
+        Self {
+            arrays,
+            locals,
+            integers,
+            positions,
+            kernels: names,
+            shared,
+            threads,
+            thread,
+            of_all,
+            n_of_all,
+        }
     }
 
     pub(super) fn thread_along(&self, axis: Axis) -> &str {

@@ -138,7 +138,8 @@ mod tests {
     fn every_part_of_a_file_is_its_head_or_a_definition() {
         for file in EVERYWHERE.iter().chain(&NATIVE).chain(&PAIRS).chain(&FAST) {
             let n_parts = file.split("\n\n").count();
-            let n_heads = file.split("\n\n").take_while(|it| it.lines().all(|it| it.starts_with("//"))).count();
+            let n_heads =
+                file.split("\n\n").take_while(|it| it.lines().all(|it| it.starts_with("//"))).count();
             assert_eq!(split(file).count() + n_heads, n_parts);
             assert!(n_heads > 0, "a file begins with what it is about");
             for it in split(file) {
@@ -149,14 +150,14 @@ mod tests {
 
     #[test]
     fn definitions_come_once_and_after_what_they_need() {
-        let needs = Needs { names: ["mod_f64".to_owned(), "is_nan_f64".to_owned()].into(), ..Needs::default() };
+        let needs =
+            Needs { names: ["mod_f64".to_owned(), "is_nan_f64".to_owned()].into(), ..Needs::default() };
         for doubles in [Doubles::Native, Doubles::Pairs] {
             let options = WgslOptions { doubles, ..WgslOptions::default() };
             let texts = Prelude::of(&needs, &options).texts;
             let at = |name: &str| {
-                let found: Vec<usize> = (0..texts.len())
-                    .filter(|&it| texts[it].contains(&format!("fn {name}(")))
-                    .collect();
+                let found: Vec<usize> =
+                    (0..texts.len()).filter(|&it| texts[it].contains(&format!("fn {name}("))).collect();
                 assert_eq!(found.len(), 1, "`{name}` of {doubles:?}");
                 found[0]
             };

@@ -136,9 +136,7 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> Artifact {
                 (access, name, format!("array<{of}>"))
             }
         };
-        printer
-            .writer
-            .line(format_args!("@group(0) @binding({at}) var<storage, {access}> {name}: {of};"));
+        printer.writer.line(format_args!("@group(0) @binding({at}) var<storage, {access}> {name}: {of};"));
     }
     if n_outer > 0 {
         printer.writer.line("");
@@ -323,7 +321,11 @@ impl<'p> Printer<'p> {
             Param::Start(array) => format!("{}_at", self.names.arrays[*array]),
             Param::Elements(array) => format!("{}_size", self.names.arrays[*array]),
             Param::Stride { array, dimension } => {
-                format!("{}{}", self.names.arrays[*array], self.kernels.program.arrays[*array].suffix(*dimension))
+                format!(
+                    "{}{}",
+                    self.names.arrays[*array],
+                    self.kernels.program.arrays[*array].suffix(*dimension)
+                )
             }
             Param::Levels { array, side } => format!("{}_{}", self.names.arrays[*array], side.name()),
             Param::Value(array) => self.names.arrays[*array].clone(),
@@ -429,8 +431,11 @@ impl<'p> Printer<'p> {
             Piece::Once(items) => {
                 self.open("once", []);
                 let kernel = self.at_hand();
-                let is_first: Vec<String> =
-                    kernel.threads.iter().map(|it| format!("{} == 0", self.names.thread_along(it.axis))).collect();
+                let is_first: Vec<String> = kernel
+                    .threads
+                    .iter()
+                    .map(|it| format!("{} == 0", self.names.thread_along(it.axis)))
+                    .collect();
                 match is_first.as_slice() {
                     [] => self.writer.line("{"),
                     _ => self.writer.line(format_args!("if {} {{", is_first.join(" && "))),
@@ -499,7 +504,8 @@ impl<'p> Printer<'p> {
                 self.statement(&format!("let {variable} = {first};"));
                 self.statement(&format!("if {variable} < {end} {{"));
             } else {
-                let next = if stride == 1 { format!("{variable}++") } else { format!("{variable} += {stride}") };
+                let next =
+                    if stride == 1 { format!("{variable}++") } else { format!("{variable} += {stride}") };
                 self.statement(&format!("for (var {variable} = {first}; {variable} < {end}; {next}) {{"));
             }
             self.writer.indent();
@@ -666,7 +672,8 @@ impl<'p> Printer<'p> {
         let halo = numbering.halo;
         let [i, j, _] = numbering.cell;
         self.wording.needs.names.insert("end_at".to_owned());
-        let (level, j, i) = (self.affine(&numbering.level).0, self.affine(&j.moved(halo)).0, self.affine(&i.moved(halo)).0);
+        let (level, j, i) =
+            (self.affine(&numbering.level).0, self.affine(&j.moved(halo)).0, self.affine(&i.moved(halo)).0);
         let [columns, rows] =
             [Axis::I, Axis::J].map(|axis| format!("{} + {}", self.takes(Param::Size(axis)), 2 * halo));
         self.statement(&format!("end_at({slot}u, {level}, {j}, {i}, {rows}, {columns});"));
@@ -740,7 +747,13 @@ impl<'p> Printer<'p> {
                 (_, true) => " - ",
             };
             text.push_str(sign);
-            binding = if n_terms > 0 { SUM } else if factor < 0 { PREFIX } else { ATOM };
+            binding = if n_terms > 0 {
+                SUM
+            } else if factor < 0 {
+                PREFIX
+            } else {
+                ATOM
+            };
             if factor.unsigned_abs() != 1 {
                 text.push_str(&format!("{} * ", factor.unsigned_abs()));
                 binding = binding.min(PRODUCT);
@@ -811,7 +824,13 @@ impl<'p> Printer<'p> {
         let start = terms.first().cloned().unwrap_or_default();
         let [of_all, block] = self.names.of_all.clone();
         let text = match lives {
-            Lives::Global => if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") },
+            Lives::Global => {
+                if terms.is_empty() {
+                    "0".to_owned()
+                } else {
+                    terms.join(" + ")
+                }
+            }
             Lives::Block(_) => own,
             Lives::Thread(_) => {
                 self.used.own.insert(at);

@@ -2,5 +2,7 @@
 
 pub mod accesses;
 pub mod cost;
+pub mod launch;
+pub mod gpu;
 pub mod dependence;
 pub mod summary;

@@ -1,11 +1,13 @@
 //! The scheduling passes, in the order in which they run.
 
 pub mod merge_loops;
+pub mod form_launches;
 pub mod fuse_in_tiles;
 pub mod sink_sequential_levels;
 pub mod order_loops;
 pub mod copy_results;
 pub mod contract_temporaries;
+pub mod place_arrays;
 pub mod meet_in_domain;
 pub mod peel_regions;
 pub mod drop_unit_loops;
@@ -19,7 +21,7 @@ use super::step::LoopRef;
 use super::transform::Path;
 use super::{print, validate};
 use crate::diag::{Listing, Origin};
-use crate::pass::{Analyses, Device, Level, Pass, PassOptions, Pipeline};
+use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, Pass, PassOptions, Pipeline};
 use crate::space::Axis;
 
 /// What a schedule is made for.
@@ -35,6 +37,9 @@ pub struct Target {
     pub contiguous: Axis,
     /// What decides where costs do; without it, nothing is tiled or peeled.
     pub machine: Option<Machine>,
+    /// The GPU, where there is one, and how its launches are formed, where that is told.
+    pub gpu: Option<GpuModel>,
+    pub gpu_form: Option<GpuForm>,
     /// Whether the tree keeps the steps that led to it.
     pub keeps_steps: bool,
 }
@@ -47,6 +52,8 @@ impl Target {
         has_grid: false,
         contiguous: Axis::I,
         machine: Some(Machine::CPU),
+        gpu: None,
+        gpu_form: None,
         keeps_steps: false,
     };
 
@@ -57,6 +64,8 @@ impl Target {
         has_grid: true,
         contiguous: Axis::I,
         machine: None,
+        gpu: Some(GpuModel::H100),
+        gpu_form: None,
         keeps_steps: false,
     };
 
@@ -70,7 +79,9 @@ impl Target {
         // Tiles of rows are for rows that lie side by side.
         let machine = target.machine.clone().filter(|_| options.contiguous == Axis::I);
         let machine = machine.map(|it| options.machine.as_ref().map_or(it, Machine::of));
-        Self { contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
+        let gpu = target.gpu.map(|it| options.gpu.unwrap_or(it));
+        let gpu_form = options.gpu_form.filter(|_| gpu.is_some());
+        Self { gpu, gpu_form, contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
     }
 }
 
@@ -92,6 +103,8 @@ pub type PassCx = crate::pass::PassCx<Tree>;
 pub const PASSES: &[Pass<Tree>] = &[
     // First: longer bodies give the later passes more to choose from.
     Pass { name: merge_loops::NAME, run: merge_loops::merge_loops, preserves: &[] },
+    // Only for GPUs, and then instead of the three behind it.
+    Pass { name: form_launches::NAME, run: form_launches::form_launches, preserves: &[] },
     // After merging, since what became one loop needs no tiles to share its arrays.
     Pass { name: fuse_in_tiles::NAME, run: fuse_in_tiles::fuse_in_tiles, preserves: &[] },
     // Behind both, since only a single loop over rows can change places with the levels around it.
@@ -100,7 +113,7 @@ pub const PASSES: &[Pass<Tree>] = &[
         run: sink_sequential_levels::sink_sequential_levels,
         preserves: &[],
     },
-    // The rest for other layouts than the usual one, and for GPUs.
+    // The rest for other layouts than the usual one.
     Pass { name: order_loops::NAME, run: order_loops::order_loops, preserves: &[] },
     // When it is settled which loops hold what; the copies are what the next pass makes small.
     Pass { name: copy_results::NAME, run: copy_results::copy_results, preserves: &[] },
@@ -109,6 +122,8 @@ pub const PASSES: &[Pass<Tree>] = &[
         run: contract_temporaries::contract_temporaries,
         preserves: &[],
     },
+    // When arrays are as small as they get, and loops over levels are still loops.
+    Pass { name: place_arrays::NAME, run: place_arrays::place_arrays, preserves: &[] },
     // Behind it, since arrays of a few rows are those of one front.
     Pass { name: meet_in_domain::NAME, run: meet_in_domain::meet_in_domain, preserves: &[] },
     // Copies of loops come late, so that nobody has to merge or tile each of them.

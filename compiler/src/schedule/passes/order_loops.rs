@@ -1,7 +1,7 @@
-//! Brings the loop over neighbours in memory inside, and on a GPU the sweeps into its threads.
+//! Brings the loop over neighbours in memory inside.
 
 use super::{PassCx, named_at};
-use crate::schedule::nodes::{Node, Order, Tree};
+use crate::schedule::nodes::{Node, Tree};
 use crate::schedule::step::{LoopRef, Step};
 use crate::schedule::transform::Path;
 use crate::schedule::transform::distribute::distribute;
@@ -13,22 +13,22 @@ pub const NAME: &str = "schedule/order-loops";
 /// Orders the loops of each nest for the layout and the machine.
 ///
 /// - **Precondition**: a valid schedule tree of nests `k { j { i } }`, merged as far as they can be.
-/// - **Effect**: neighbours along i are innermost as they are; along j, `k { i { j } }`; along k, `j { i { k } }`,
-///   which is also how a GPU's threads run through the levels of a sweep, each in its own column.
+/// - **Effect**: neighbours along i are innermost as they are; along j, `k { i { j } }`; along k, `j { i { k } }`.
 ///   A loop over levels that holds several nests is cut for that.
 /// - **Legality**: [`swap`], [`distribute`]; a refusal becomes a remark.
 /// - **Why**: a loop that jumps through memory waits for it.
 pub fn order_loops(tree: &mut Tree, cx: &mut PassCx) {
-    let (contiguous, has_grid) = (cx.options.contiguous, cx.options.has_grid);
+    let contiguous = cx.options.contiguous;
+    // Launches have their order already.
+    if cx.options.has_grid {
+        return;
+    }
     let mut at = 0;
     while at < tree.children.len() {
         let path = vec![at];
-        let is_sweep =
-            tree.loop_at(&path).is_some_and(|it| it.axis == Axis::K && it.order != Order::Parallel);
         match contiguous {
             Axis::J => swap_all(tree, cx, &path, Axis::J, Axis::I),
             Axis::K => levels_inside(tree, cx, &path),
-            Axis::I if has_grid && is_sweep => levels_inside(tree, cx, &path),
             Axis::I => {}
         }
         at += 1;

@@ -1,69 +1,158 @@
-//! Gives loops to the grid and the blocks of a GPU.
+//! Gives loops to the grid and the blocks of a GPU, and puts barriers between stages.
 
-use super::{PassCx, named_at};
-use crate::schedule::analysis::accesses::{Accesses, Counts};
-use crate::schedule::nodes::{Node, Order, Placement, Tree};
-use crate::schedule::step::Step;
-use crate::schedule::transform::Path;
-use crate::schedule::transform::placement::place;
-use crate::schedule::transform::tile::tile;
-use crate::space::Axis;
+use super::PassCx;
+use crate::diag::Origin;
+use crate::schedule::analysis::launch::{Launch, faults_of, missing_barriers};
+use crate::schedule::nodes::{Loop, Node, Order, Placement, Tree};
+use crate::schedule::step::{LoopRef, Side, Step};
+use crate::schedule::transform::{Path, Refusal};
+use crate::space::{Axis, names};
 
 pub const NAME: &str = "schedule/place-grid";
 
-/// As many threads along i as a block has.
-const BLOCK: i64 = 128;
-
-/// Cuts the loop over i of each nest into blocks of threads, and gives the parallel loops around to the grid.
+/// Gives the outermost loops of each launch to the grid, and the loops over positions inside to threads, with barriers
+/// between those that wait for each other.
 ///
-/// - **Precondition**: a valid schedule tree whose loops are in their final order.
-/// - **Effect**: `grid k { grid j { grid i_tile { block i { ... } } } }`, with sweeps inside of the threads.
-/// - **Legality**: [`place`], [`tile`].
+/// - **Precondition**: a valid schedule tree whose launches have their shape, as
+///   [`form_launches`](super::form_launches) leaves them, and whose arrays have their place.
+/// - **Effect**: `grid j_tile { grid i_tile { block j { block i { .. } } barrier .. } }`.
+/// - **Legality**: [`place`](crate::schedule::transform::placement::place),
+///   [`put_barrier`](crate::schedule::transform::barrier::put_barrier); what has a race all the same is left as it was.
 /// - **Why**: neighbouring threads then touch neighbours in memory, and every column or point has a thread.
 pub fn place_grid(tree: &mut Tree, cx: &mut PassCx) {
     if !cx.options.has_grid {
         return;
     }
-    let mut columns: Vec<Path> = Vec::new();
-    tree.each_loop(&mut |path, it| {
-        if it.axis == Axis::I && it.variable.name() == Axis::I.position_name() && it.order == Order::Parallel
-        {
-            columns.push(path.clone());
-        }
-    });
-    let counts = Accesses::of(&tree.children).counts();
+    let mut nests = Vec::new();
+    collect(&tree.children, &mut Path::new(), &mut nests);
     // From the last, so that the places of those before stay.
-    for path in columns.into_iter().rev() {
-        if cx.may_change() {
-            cut(tree, cx, &path, &counts);
+    for path in nests.into_iter().rev() {
+        let origins: Vec<Origin> =
+            tree.node(&path).and_then(Node::first_origin).cloned().into_iter().collect();
+        if !cx.may_change() {
+            return;
+        }
+        let before = tree.clone();
+        match placed(tree, &path) {
+            Ok(n_barriers) => {
+                if !cx.options.keeps_steps {
+                    tree.steps.truncate(before.steps.len());
+                }
+                let barriers = match n_barriers {
+                    0 => "no barrier".to_owned(),
+                    1 => "one barrier".to_owned(),
+                    n => format!("{n} barriers"),
+                };
+                cx.applied(format!("runs on a grid, with {barriers}"), &origins);
+            }
+            Err(refusal) => {
+                *tree = before;
+                cx.missed(format!("does not run on a grid: {refusal}"), &origins);
+            }
         }
     }
 }
 
-fn cut(tree: &mut Tree, cx: &mut PassCx, path: &Path, counts: &Counts) {
-    let Some((&at, outer)) = path.split_last() else { return };
-    let name = named_at(tree, cx, path);
-    let origin = tree.node(path).and_then(Node::first_origin).cloned();
-    if let Err(refusal) = tile(tree, &outer.to_vec(), (at, 1), Axis::I, BLOCK, counts) {
-        cx.missed(format!("does not run on a grid: {refusal}"), &origin);
-        return;
+/// The outermost loops of what can be launches: below those that the host runs.
+fn collect(nodes: &[Node], path: &mut Path, found: &mut Vec<Path>) {
+    for (at, node) in nodes.iter().enumerate() {
+        path.push(at);
+        if let Node::Loop(it) = node {
+            if it.placement == Placement::Sequential && grid_of(it) > 0 {
+                found.push(path.clone());
+            } else if it.placement == Placement::Sequential {
+                collect(&it.children, path, found);
+            }
+        }
+        path.pop();
     }
-    if let Some(name) = name {
-        tree.steps.push(Step::Tile { axis: Axis::I, size: BLOCK, first: name.clone(), last: name });
-    }
-    // The loops around, from outside in, up to the first with an order; then the tiles.
-    for depth in 1..=path.len() {
-        let around: Path = path[..depth].to_vec();
-        let is_free = tree.loop_at(&around).is_some_and(|it| it.order == Order::Parallel);
-        if is_free && place(tree, &around, Placement::Grid).is_ok() {
-            let step = named_at(tree, cx, &around).map(|it| Step::Place(Placement::Grid, it));
-            tree.steps.extend(step);
+}
+
+/// How many loops from this one on are a grid: each alone in the one around, without an order, the last one over tiles.
+fn grid_of(outermost: &Loop) -> usize {
+    let (mut depth, mut last, mut it) = (0, 0, outermost);
+    loop {
+        if it.order != Order::Parallel || it.placement != Placement::Sequential || depth == 3 {
+            return last;
+        }
+        depth += 1;
+        if it.variable == names::tile(it.axis) {
+            last = depth;
+        }
+        match it.children.as_slice() {
+            [Node::Loop(only)] => it = only,
+            _ => return last,
         }
     }
-    let inner: Path = path.iter().copied().chain([0]).collect();
-    if place(tree, &inner, Placement::Block).is_ok() {
-        let step = named_at(tree, cx, &inner).map(|it| Step::Place(Placement::Block, it));
-        tree.steps.extend(step);
-        cx.applied(format!("{BLOCK} neighbours along i are threads of one block"), &origin);
+}
+
+/// Places one launch; answers how many barriers it has.
+fn placed(tree: &mut Tree, path: &Path) -> Result<usize, Refusal> {
+    let Some(n) = tree.loop_at(path).map(grid_of) else { return Ok(0) };
+    let mut body = path.clone();
+    for depth in 0..n {
+        if depth > 0 {
+            body.push(0);
+        }
+        give(tree, &body, Placement::Grid)?;
+    }
+    let mut stages = Vec::new();
+    stages_of(tree.block(&body).unwrap_or_default(), &mut body.clone(), &mut stages);
+    for stage in &stages {
+        give(tree, stage, Placement::Block)?;
+    }
+    let mut n_barriers = 0;
+    loop {
+        let Some(it) = tree.loop_at(path) else { break };
+        // From the last, so that the places of those before stay.
+        let Some((at, _)) = missing_barriers(tree, &Launch::at(it, path.clone())).pop() else { break };
+        wait(tree, &at)?;
+        n_barriers += 1;
+    }
+    let Some(it) = tree.loop_at(path) else { return Ok(n_barriers) };
+    match faults_of(tree, &Launch::at(it, path.clone())).into_iter().next() {
+        Some(fault) => Err(Refusal::new(fault)),
+        None => Ok(n_barriers),
+    }
+}
+
+fn give(tree: &mut Tree, path: &Path, placement: Placement) -> Result<(), Refusal> {
+    let at = LoopRef::of(tree, path).ok_or_else(|| Refusal::new("a loop holds no statement"))?;
+    Step::Place(placement, at).apply(tree)
+}
+
+/// Puts a barrier where a path tells: before a loop, or behind the last one of a block.
+fn wait(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
+    let Some((&at, outer)) = path.split_last() else { return Err(Refusal::new("a barrier has no place")) };
+    let before = LoopRef::of(tree, path).map(|at| Step::Barrier { side: Side::Before, at });
+    let behind = || {
+        let last: Path = outer.iter().copied().chain([at.checked_sub(1)?]).collect();
+        LoopRef::of(tree, &last).map(|at| Step::Barrier { side: Side::Behind, at })
+    };
+    let step = before.or_else(behind);
+    step.ok_or_else(|| Refusal::new("a barrier would stand beside no loop"))?.apply(tree)
+}
+
+/// The loops over positions that threads take: the outermost ones, and those alone in them.
+fn stages_of(nodes: &[Node], path: &mut Path, found: &mut Vec<Path>) {
+    let is_stage = |it: &Loop| {
+        it.order == Order::Parallel && it.axis != Axis::K && it.variable.name() == it.axis.position_name()
+    };
+    for (at, node) in nodes.iter().enumerate() {
+        path.push(at);
+        match node {
+            Node::Loop(it) if is_stage(it) => {
+                found.push(path.clone());
+                if let [Node::Loop(only)] = it.children.as_slice()
+                    && is_stage(only)
+                {
+                    found.push(path.iter().copied().chain([0]).collect());
+                }
+            }
+            Node::Loop(it) => stages_of(&it.children, path, found),
+            Node::Where(it) => stages_of(&it.children, path, found),
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => {}
+        }
+        path.pop();
     }
 }

@@ -17,6 +17,9 @@ pub const NAME: &str = "schedule/sink-sequential-levels";
 /// - **Why** — rows can then be spread over threads once for the whole sweep, not once for each
 ///   level, and the levels of one row stay in the cache.
 pub fn sink_sequential_levels(tree: &mut Tree, cx: &mut PassCx) {
+    if cx.options.has_grid {
+        return;
+    }
     for at in 0..tree.children.len() {
         let node = &tree.children[at];
         let Node::Loop(levels) = node else { continue };

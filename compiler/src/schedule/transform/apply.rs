@@ -1,13 +1,13 @@
 //! Carries out the steps of a schedule, each through the door of its transformation.
 
 use super::{
-    Path, Refusal, contract, copy, distribute, merge, peel, placement, recompute, roll, split, swap, tile,
-    unit,
+    Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, recompute, residence,
+    roll, split, swap, tile, unit,
 };
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
-use crate::schedule::nodes::{Container, Tree};
-use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::nodes::{Container, Place, Tree};
+use crate::schedule::step::{LoopRef, Residence, Side, Step};
 
 impl Step {
     /// Carries out the step, and keeps it in the tree.
@@ -58,6 +58,22 @@ impl Step {
             Step::Contract { container, owner } => {
                 let (path, found) = (owner.find(tree)?, named(tree, container)?);
                 contract::contract(tree, &path, found, AccessPaths::of(tree).paths(found))?;
+            }
+            Step::Cut { at, size } => cut::cut(tree, &at.find(tree)?, *size)?,
+            Step::Reside { container, place } => {
+                let found = named(tree, container)?;
+                let place = match place {
+                    Residence::Register => Place::Register,
+                    Residence::Shared => Place::Shared,
+                    Residence::Scratch => Place::Scratch,
+                    Residence::Over(output) => Place::Over(named(tree, output)?),
+                };
+                residence::reside(tree, found, place)?;
+            }
+            Step::Barrier { side, at } => {
+                let path = at.find(tree)?;
+                let path = if *side == Side::Before { path } else { next_to(&path) };
+                barrier::put_barrier(tree, &path)?;
             }
             Step::Place(placement, at) => placement::place(tree, &at.find(tree)?, *placement)?,
         }

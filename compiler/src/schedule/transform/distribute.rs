@@ -2,9 +2,10 @@
 
 use super::refusal::name_of;
 use super::{Path, Refusal};
+use crate::entity::Handle;
 use crate::schedule::analysis::accesses::Accesses;
 use crate::schedule::analysis::dependence::{Distance, conflicts, distance};
-use crate::schedule::nodes::{Loop, Node, Order, Storage, Tree};
+use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
 
 /// Turns `a { x y }` into `a { x } a { y }`, cutting before the child at `cut`.
 ///
@@ -24,6 +25,38 @@ pub fn distribute(tree: &mut Tree, path: &Path, cut: usize) -> Result<(), Refusa
         block.insert(at + 1, Node::Loop(second));
     }
     Ok(())
+}
+
+/// Whether each loop among some nodes gives a value before it reads it, so that none comes from outside.
+fn is_written_first(nodes: &[Node], value: Handle<Container>) -> bool {
+    nodes.iter().all(|node| match node {
+        Node::Loop(it) => {
+            let first = it
+                .children
+                .iter()
+                .find(|it| Accesses::of(std::slice::from_ref(*it)).of_container(value).next().is_some());
+            match first {
+                None => true,
+                Some(Node::Assign(assign)) => {
+                    let mut is_read = false;
+                    first.into_iter().for_each(|it| {
+                        is_read |= Accesses::of(std::slice::from_ref(it)).has_read_of(value);
+                    });
+                    assign.target.container == value && !is_read
+                }
+                Some(inner @ Node::Loop(_)) => {
+                    let touching = it.children.iter().filter(|it| {
+                        Accesses::of(std::slice::from_ref(*it)).of_container(value).next().is_some()
+                    });
+                    touching.count() == 1 && is_written_first(std::slice::from_ref(inner), value)
+                }
+                Some(_) => false,
+            }
+        }
+        Node::Assign(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Barrier => {
+            Accesses::of(std::slice::from_ref(node)).of_container(value).next().is_none()
+        }
+    })
 }
 
 /// Whether all iterations of the first part may run before the first one of the second.
@@ -49,7 +82,10 @@ pub fn may_distribute(tree: &Tree, it: &Loop, cut: usize) -> Result<(), Refusal>
             Storage::Private(owner) => *owner == it.variable,
             Storage::Caller | Storage::Heap => false,
         };
-        if lives_inside && second.iter().any(|other| other.access.container == one.access.container) {
+        if lives_inside
+            && second.iter().any(|other| other.access.container == one.access.container)
+            && !(container.storage == Storage::Register && is_written_first(behind, one.access.container))
+        {
             let reason = format!("`{}` lives in an iteration over `{}`", name_of(container), it.variable);
             return about(Refusal::new(reason));
         }

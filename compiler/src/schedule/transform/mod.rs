@@ -13,11 +13,14 @@ pub mod peel;
 pub mod unit;
 pub mod tile;
 pub mod roll;
+pub mod cut;
 pub mod copy;
 pub mod contract;
 pub mod recompute;
 
 pub mod placement;
+pub mod residence;
+pub mod barrier;
 
 mod apply;
 

@@ -2,6 +2,7 @@
 
 use super::{Path, Refusal};
 use crate::schedule::analysis::accesses::Accesses;
+use crate::schedule::analysis::launch::{Launch, carried_by_grid};
 use crate::schedule::nodes::{Loop, Node, Order, Placement, Tree};
 
 /// Gives the loop at `path` to threads, lanes, or a part of a GPU, or takes it back.
@@ -21,8 +22,9 @@ pub fn place(tree: &mut Tree, path: &Path, placement: Placement) -> Result<(), R
 
 /// Whether a loop may be carried out so.
 ///
-/// Only iterations without an order run at the same time. Threads start no threads, lanes hold no loops, and a
-/// block of a GPU stands in a grid. Lanes cannot stop one by one, so nothing in them may end the run.
+/// Only iterations without an order run at the same time. Threads start no threads, lanes hold no loops. The loops of a
+/// grid are at most three, each alone in the one around, and their iterations touch nothing in common; what stands in
+/// one iteration of all of them is a block, of which at most two loops, one in the other, are for its threads. Lanes cannot stop one by one, so nothing in them may end the run.
 ///
 /// # Errors
 ///
@@ -53,8 +55,35 @@ pub fn may_place(tree: &Tree, path: &Path, placement: Placement) -> Result<(), R
         Placement::Block if !is_around(Placement::Grid) => {
             refuse("no loop around is given to a grid".to_owned())
         }
+        Placement::Block if around.iter().filter(|it| it.placement == Placement::Block).count() > 1 => {
+            refuse("two loops around are given to threads of a block already".to_owned())
+        }
+        Placement::Grid => match may_place_on_grid(tree, path, it, &around) {
+            Ok(()) => Ok(()),
+            Err(reason) => refuse(reason),
+        },
         _ => Ok(()),
     }
+}
+
+/// Whether a loop may be the next one of a grid, or the first.
+fn may_place_on_grid(tree: &Tree, path: &Path, it: &Loop, around: &[&Loop]) -> Result<(), String> {
+    let grid: Vec<&Loop> = around.iter().copied().filter(|it| it.placement == Placement::Grid).collect();
+    if around.iter().any(|it| it.placement == Placement::Block) {
+        return Err("a loop around is given to threads of a block".to_owned());
+    }
+    if grid.len() == 3 {
+        return Err("a grid has three loops at most".to_owned());
+    }
+    let is_perfect = grid.is_empty()
+        || around.last().is_some_and(|it| it.placement == Placement::Grid && it.children.len() == 1);
+    if !is_perfect || path.len() != around.len() + 1 {
+        return Err("the loops of a grid stand outermost, each alone in the one around".to_owned());
+    }
+    let outermost = path[..path.len() - grid.len()].to_vec();
+    let grid: Vec<&Loop> = grid.into_iter().chain([it]).collect();
+    let launch = Launch { path: outermost, grid, body: &it.children, body_path: path.clone() };
+    carried_by_grid(tree, &launch).map_or(Ok(()), |(_, reason)| Err(reason))
 }
 
 fn has_placed(node: &Node, wanted: Placement) -> bool {

@@ -16,10 +16,11 @@ use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
 use super::gpu::OnGpu;
 use super::module::Module;
-use super::plan::{Passed, Place, Plan, bits, ended};
+use super::plan::{Passed, Plan, bits};
 use crate::device::{Memory, Over, Ticket};
 use crate::executors::shapes;
 use crate::executors::{Caller, Failure, Progress};
+use isobar_compiler::backend::kernel::call::{Place, ended};
 
 /// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
 /// weather is not one run.

@@ -34,11 +34,12 @@ use self::call::OfCaller;
 use self::gpu::{CudaDevice, Gpu};
 use self::module::{Making, Module, module};
 use self::nvrtc::Nvrtc;
-use self::plan::{Place, Plan, places};
+use self::plan::Plan;
 use super::shapes::Shapes;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
+use isobar_compiler::backend::kernel::call::{Place, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]

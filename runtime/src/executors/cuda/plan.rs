@@ -6,42 +6,14 @@ use std::collections::BTreeMap;
 
 use isobar_compiler::backend::cuda::{Artifact, Param, SHARED_ALIGNMENT, Signature, is_of_run, memory};
 use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::cell::NONE;
+use isobar_compiler::backend::kernel::call::Place;
 use isobar_compiler::backend::kernel::nodes::{Host, Kernel, Memory};
 use isobar_compiler::backend::launch::{Argument, Launch as Call};
-use isobar_compiler::backend::signature::{ParamKind, Signature as Interface};
-use isobar_compiler::diag::StmtId;
 use isobar_compiler::loops::nodes::{Meaning, Positions, Side, Storage};
-use isobar_compiler::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
+use isobar_compiler::space::{Axis, Domain, Size, Symbol};
 use isobar_compiler::types::Value;
 
 use crate::failure::Failure;
-
-/// What stands for an array of the program in a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// Its position in the launch.
-    pub position: usize,
-    /// Of a field.
-    pub axes: Option<AxisSet>,
-}
-
-/// By position in the program's arrays; none for what a run allocates.
-#[must_use]
-pub fn places(kernels: &Kernels, interface: &Interface) -> Vec<Option<Place>> {
-    let arguments = &kernels.program.arguments;
-    let place = |at: usize| {
-        let name = &kernels.program.arrays[at].stencil_name;
-        let is_passed = arguments.contains(&at);
-        let position = interface.params.iter().position(|it| is_passed && it.name == *name)?;
-        let axes = match interface.params[position].kind {
-            ParamKind::Field { axes, .. } => Some(axes),
-            ParamKind::Scalar { .. } => None,
-        };
-        Some(Place { position, axes })
-    };
-    (0..kernels.program.arrays.len()).map(place).collect()
-}
 
 /// A call, as the device carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,22 +148,6 @@ pub fn bits(value: Value) -> u64 {
         Value::Float32(it) => u64::from(it.to_bits()),
         Value::Float64(it) => it.to_bits(),
     }
-}
-
-/// The statement and the cell at which a run has to end, by what its kernels left in the slots.
-#[must_use]
-pub fn ended(kernels: &Kernels, slots: &[u32], domain: Domain) -> Option<(StmtId, [i64; 3])> {
-    let raised = kernels.places.iter().zip(slots).filter(|(_, number)| **number != NONE);
-    let told = raised.map(|(place, &number)| {
-        let [i, j, k] = place.cell_of(number, kernels.halo, domain);
-        let (columns, rows) = (domain.i + 2 * kernels.halo, domain.j + 2 * kernels.halo);
-        // Where levels have no order, the number begins with the level itself.
-        let has_turns = place.trap.turn != Affine::default();
-        let turn = if has_turns { i64::from(number) / (columns * rows) } else { 0 };
-        ((place.trap.sweep, turn, place.trap.outermost, k, j, i), (place.trap.statement, [i, j, k]))
-    });
-    // Of equal ones the first.
-    told.reduce(|first, next| if next.0 < first.0 { next } else { first }).map(|it| it.1)
 }
 
 fn too_large(what: &str) -> Failure {

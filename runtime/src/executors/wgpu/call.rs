@@ -17,12 +17,13 @@ use wgpu::{
 
 use super::device::Gpu;
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
-use super::plan::{Most, Place, Plan, ended, is_unit};
 use crate::device::{Memory, Ticket};
 use crate::events::{Sink, step};
 use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::executors::{Caller, Code, Mode, Progress};
 use crate::failure::Failure;
+use isobar_compiler::backend::kernel::call::{Place, ended};
+use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
 
 /// A stencil, and texts for each kind of call.
 pub(super) struct Made {
@@ -442,7 +443,11 @@ fn bind(
         buffer.map(|it| BindGroupEntry { binding, resource: it.as_entire_binding() })
     });
     let entries: Vec<_> = entries.collect();
-    gpu.device.create_bind_group(&BindGroupDescriptor { label: None, layout: &ready.layout, entries: &entries })
+    gpu.device.create_bind_group(&BindGroupDescriptor {
+        label: None,
+        layout: &ready.layout,
+        entries: &entries,
+    })
 }
 
 fn launches(
@@ -521,7 +526,8 @@ impl Going {
         match ended(&self.made.kernels, &slots, self.domain) {
             None => Ok(()),
             Some((statement, cell)) => Err(Failure::Trap {
-                message: "an index that is computed here leaves its field, or a `while` does not end".to_owned(),
+                message: "an index that is computed here leaves its field, or a `while` does not end"
+                    .to_owned(),
                 statement,
                 cell,
             }),

@@ -12,9 +12,9 @@ use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use wgpu::{
     Adapter, BackendOptions, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,
-    ComputePipeline, ComputePipelineDescriptor, DeviceDescriptor, DeviceType, ErrorFilter, ExperimentalFeatures,
-    Features, Instance, InstanceDescriptor, InstanceFlags, Limits, MapMode, MemoryHints,
-    PipelineCompilationOptions, PipelineLayoutDescriptor, PollError, PollType, ShaderModule,
+    ComputePipeline, ComputePipelineDescriptor, DeviceDescriptor, DeviceType, ErrorFilter,
+    ExperimentalFeatures, Features, Instance, InstanceDescriptor, InstanceFlags, Limits, MapMode,
+    MemoryHints, PipelineCompilationOptions, PipelineLayoutDescriptor, PollError, PollType, ShaderModule,
     ShaderModuleDescriptorPassthrough, ShaderStages, SubmissionIndex,
 };
 
@@ -41,7 +41,10 @@ pub(crate) struct Gpu {
 
 impl fmt::Debug for Gpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gpu").field("name", &self.name).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Gpu")
+            .field("name", &self.name)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -140,7 +143,8 @@ impl Gpu {
         let doubles = if has_doubles { Doubles::Native } else { Doubles::Pairs };
         let options = WgslOptions { doubles, ..WgslOptions::default() };
         let mut gpu = Self { device, queue, limits, features, options, name: info.name, remark: None, lost };
-        let found = probe::of(&gpu).map_err(|why| format!("the GPU {} does not compute: {why:?}", gpu.name))?;
+        let found =
+            probe::of(&gpu).map_err(|why| format!("the GPU {} does not compute: {why:?}", gpu.name))?;
         gpu.options = found.options(gpu.options, gpu.is_decorated());
         gpu.remark = found.remark();
         Ok(gpu)
@@ -166,7 +170,8 @@ impl Gpu {
             if let Some(error) = now(scope.pop()) {
                 failure.get_or_insert(match error {
                     wgpu::Error::OutOfMemory { .. } => Failure::OutOfMemory,
-                    wgpu::Error::Validation { description, .. } | wgpu::Error::Internal { description, .. } => {
+                    wgpu::Error::Validation { description, .. }
+                    | wgpu::Error::Internal { description, .. } => {
                         Failure::Machine(format!("the GPU {}: {description}", self.name))
                     }
                 });
@@ -186,7 +191,12 @@ impl Gpu {
             return Err(Failure::OutOfMemory);
         }
         self.guarded(|| {
-            self.device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
+            self.device.create_buffer(&BufferDescriptor {
+                label: None,
+                size,
+                usage,
+                mapped_at_creation: false,
+            })
         })
     }
 
@@ -282,7 +292,8 @@ impl Gpu {
         };
         let entries: Vec<_> = (0..).zip(are_read).map(entry).collect();
         self.guarded(|| {
-            self.device.create_bind_group_layout(&BindGroupLayoutDescriptor { label: None, entries: &entries })
+            self.device
+                .create_bind_group_layout(&BindGroupLayoutDescriptor { label: None, entries: &entries })
         })
     }
 

@@ -44,7 +44,9 @@ impl Held {
         let is_there = at.checked_add(n).is_some_and(|it| it <= self.bytes);
         if !is_there {
             let bytes = self.bytes;
-            return Err(Failure::Machine(format!("{n} bytes from {at} on are not among {bytes} bytes of the GPU")));
+            return Err(Failure::Machine(format!(
+                "{n} bytes from {at} on are not among {bytes} bytes of the GPU"
+            )));
         }
         let [at, n] = [at, n].map(|it| u64::try_from(it).unwrap_or(u64::MAX));
         Ok((at, n))
@@ -100,7 +102,9 @@ pub(super) fn widened(dtype: DType, bytes: &[u8]) -> Vec<u8> {
     match dtype {
         DType::Bool => bytes.iter().flat_map(|it| word(i32::from(*it != 0))).collect(),
         DType::Int8 => bytes.iter().flat_map(|it| word(i32::from(it.cast_signed()))).collect(),
-        DType::Int16 => bytes.chunks(2).flat_map(|it| word(i32::from(i16::from_le_bytes([it[0], it[1]])))).collect(),
+        DType::Int16 => {
+            bytes.chunks(2).flat_map(|it| word(i32::from(i16::from_le_bytes([it[0], it[1]])))).collect()
+        }
         DType::Int32 | DType::Int64 | DType::Float32 | DType::Float64 => bytes.to_vec(),
     }
 }

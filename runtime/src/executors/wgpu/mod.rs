@@ -7,7 +7,6 @@
 mod call;
 pub(crate) mod device;
 mod memory;
-mod plan;
 mod probe;
 mod spirv;
 #[cfg(test)]
@@ -15,8 +14,9 @@ mod tests;
 
 use std::sync::Arc;
 
+use isobar_compiler::backend::kernel::call::places;
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::backend::wgsl::{self, Doubles};
+use isobar_compiler::backend::wgsl::{self, Doubles, plan};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
@@ -81,7 +81,7 @@ impl Executor for Wgpu {
         let kernels = compilation.levels.kernels()?;
         let signature = compilation.signature.as_ref()?;
         let gpu = device::find().ok()?;
-        let places = plan::places(kernels, signature);
+        let places = places(kernels, signature);
         let artifact = wgsl::generate(kernels, &gpu.options);
         let launch = Launch { domain, arguments: arguments.to_vec() };
         let most = plan::Most { bytes: u64::MAX, blocks: u32::MAX };
@@ -105,7 +105,7 @@ impl Executor for Wgpu {
         let kernels = compilation.levels.kernels().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let gpu = device::find().map_err(Failure::Machine)?;
-        let places = plan::places(kernels, signature);
+        let places = places(kernels, signature);
         let (kernels, mode) = (kernels.clone(), setting.mode);
         Ok(Prepared::of(Arc::new(Made { gpu, kernels, places, mode, texts: Shapes::default() })))
     }

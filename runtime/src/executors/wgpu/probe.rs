@@ -120,8 +120,12 @@ macro_rules! tried {
             let mut given: Vec<$float> = Vec::with_capacity(4 * N);
             for &[x, y] in pairs {
                 // Normal numbers whose quotient is one, of any mantissa.
-                let exponent = |bits: u64| (((bits >> 3) % 64) as $bits + (<$float>::MAX_EXP as $bits - 32)) << $mantissa;
-                let normal = |bits: u64| <$float>::from_bits(((bits as $bits) & ((1 << $mantissa) - 1)) | exponent(bits));
+                let exponent = |bits: u64| {
+                    (((bits >> 3) % 64) as $bits + (<$float>::MAX_EXP as $bits - 32)) << $mantissa
+                };
+                let normal = |bits: u64| {
+                    <$float>::from_bits(((bits as $bits) & ((1 << $mantissa) - 1)) | exponent(bits))
+                };
                 let [a, b] = [normal(x), normal(y)];
                 given.extend([a, b, least * (1.0 + (a / 2.0).fract()), 1.0 + a.fract() / 3.0]);
             }
@@ -130,7 +134,9 @@ macro_rules! tried {
             let large: $float = $large.parse().unwrap_or(1.0);
             let mut exact = Exact { divides: true, has_subnormals: true, keeps_order: true };
             for (given, found) in given.chunks(4).zip(found.chunks(4 * bytes)) {
-                let is = |at: usize, expected: $float| found[at * bytes..(at + 1) * bytes] == expected.to_le_bytes();
+                let is = |at: usize, expected: $float| {
+                    found[at * bytes..(at + 1) * bytes] == expected.to_le_bytes()
+                };
                 exact.divides &= is(0, given[0] / given[1]) && is(1, given[0].abs().sqrt());
                 exact.has_subnormals &= is(2, given[2] * 0.5);
                 exact.keeps_order &= is(3, (given[3] + large) - large);

@@ -46,11 +46,62 @@ fn samples(dtype: DType, seed: u64) -> Vec<Value> {
         state
     };
     let specials = [
-        0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, 0.1, 1e-310, -5e-324, 5e-324, 1e-45, 1e-40,
-        -1e-40, 1.2e-38, 1e38, 3e38, -3e38, 1e300, -1e300, 1e-300, 709.7, 745.1, 88.7, -87.4, 170.5, 26.5, 1e22,
-        4503599627370495.5, 4503599627370496.5, 2147483648.0, -2147483649.0, 9.3e18, -9.3e18, 4294967296.5,
-        0.499_999_999_999_999_94, 0.499_999_97, 8388607.5, 16777217.0, std::f64::consts::PI, f64::MAX, f64::MIN_POSITIVE,
-        f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 127.5, -128.5, 32768.0, 255.0, 1e9, -1e9, 7.0, -7.0,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        -0.5,
+        1.5,
+        2.5,
+        -2.5,
+        3.0,
+        0.1,
+        1e-310,
+        -5e-324,
+        5e-324,
+        1e-45,
+        1e-40,
+        -1e-40,
+        1.2e-38,
+        1e38,
+        3e38,
+        -3e38,
+        1e300,
+        -1e300,
+        1e-300,
+        709.7,
+        745.1,
+        88.7,
+        -87.4,
+        170.5,
+        26.5,
+        1e22,
+        4503599627370495.5,
+        4503599627370496.5,
+        2147483648.0,
+        -2147483649.0,
+        9.3e18,
+        -9.3e18,
+        4294967296.5,
+        0.499_999_999_999_999_94,
+        0.499_999_97,
+        8388607.5,
+        16777217.0,
+        std::f64::consts::PI,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        127.5,
+        -128.5,
+        32768.0,
+        255.0,
+        1e9,
+        -1e9,
+        7.0,
+        -7.0,
     ];
     #[expect(clippy::cast_possible_truncation, reason = "any bits do")]
     let any = move |at: usize| {
@@ -68,7 +119,10 @@ fn samples(dtype: DType, seed: u64) -> Vec<Value> {
         }
     };
     let given = specials.into_iter().map(|it| Value::Float64(it).cast(dtype));
-    given.chain([i64::MIN, i64::MAX, -1, 2, 3].map(|it| Value::Int64(it).cast(dtype))).chain((0..1500).map(any)).collect()
+    given
+        .chain([i64::MIN, i64::MAX, -1, 2, 3].map(|it| Value::Int64(it).cast(dtype)))
+        .chain((0..1500).map(any))
+        .collect()
 }
 
 fn bytes(value: Value, options: &WgslOptions) -> Vec<u8> {
@@ -126,7 +180,8 @@ fn text(tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> (String,
 /// What the device finds: per expression, per position.
 fn found(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) -> Vec<Vec<Value>> {
     let (text, tables) = text(tried, given, options);
-    let module = gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+    let module =
+        gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
     let mut are_read = vec![true; 2 + given.len()];
     are_read.extend(vec![false; tried.len()]);
     let layout = gpu.layout(&are_read).unwrap();
@@ -356,11 +411,14 @@ fn zeros_and_other_constants_are_no_ones_to_fold() {
             let sum = |a, b| Box::new(expr(ExprKind::Binary(BinaryOp::Add, a, b), dtype));
             let large = || literal(Value::Float64(1048576.0).cast(dtype));
             tried.push(expr(ExprKind::Binary(BinaryOp::Sub, sum(read(0, dtype), large()), large()), dtype));
-            let product = Box::new(expr(ExprKind::Binary(BinaryOp::Mul, read(0, dtype), read(1, dtype)), dtype));
+            let product =
+                Box::new(expr(ExprKind::Binary(BinaryOp::Mul, read(0, dtype), read(1, dtype)), dtype));
             tried.push(*sum(product, read(0, dtype)));
             for (left, right) in [(0, 1), (1, 0)] {
-                let condition =
-                    Box::new(expr(ExprKind::Binary(BinaryOp::Lt, read(left, dtype), read(right, dtype)), DType::Bool));
+                let condition = Box::new(expr(
+                    ExprKind::Binary(BinaryOp::Lt, read(left, dtype), read(right, dtype)),
+                    DType::Bool,
+                ));
                 let (then, otherwise) = (read(0, dtype), read(1, dtype));
                 tried.push(expr(ExprKind::Ternary { condition, then, otherwise }, dtype));
             }

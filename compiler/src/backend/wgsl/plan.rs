@@ -2,46 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use isobar_compiler::backend::kernel::Kernels;
-use isobar_compiler::backend::kernel::cell::NONE;
-use isobar_compiler::backend::kernel::nodes::Host;
-use isobar_compiler::backend::launch::{Argument, Launch as Call};
-use isobar_compiler::backend::signature::{ParamKind, Signature};
-use isobar_compiler::backend::wgsl::{Artifact, Binding, Lives, Param};
-use isobar_compiler::diag::StmtId;
-use isobar_compiler::loops::nodes::{Meaning, Positions, Side, Storage};
-use isobar_compiler::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
-use isobar_compiler::types::Value;
+use crate::backend::kernel::Kernels;
+use crate::backend::kernel::nodes::Host;
+use crate::backend::launch::{Argument, Launch as Call};
+use crate::backend::wgsl::{Artifact, Binding, Lives, Param};
+use crate::loops::nodes::{Meaning, Positions, Side, Storage};
+use crate::space::{Axis, Domain, Size, Symbol};
+use crate::types::Value;
 
-use crate::failure::Failure;
-
-/// What stands for an array of the program in a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    /// Its position in the launch.
-    pub(super) position: usize,
-    /// Of a field.
-    pub(super) axes: Option<AxisSet>,
-}
-
-/// By position in the program's arrays; none for what a run allocates.
-pub(super) fn places(kernels: &Kernels, signature: &Signature) -> Vec<Option<Place>> {
-    let arguments = &kernels.program.arguments;
-    let place = |at: usize| {
-        let name = &kernels.program.arrays[at].stencil_name;
-        let is_passed = arguments.contains(&at);
-        let position = signature.params.iter().position(|it| is_passed && it.name == *name)?;
-        let axes = match signature.params[position].kind {
-            ParamKind::Field { axes, .. } => Some(axes),
-            ParamKind::Scalar { .. } => None,
-        };
-        Some(Place { position, axes })
-    };
-    (0..kernels.program.arrays.len()).map(place).collect()
-}
+use crate::backend::kernel::call::{Place, Refused};
 
 /// Whether neighbours along i lie side by side in every field of a call.
-pub(super) fn is_unit(places: &[Option<Place>], call: &Call) -> bool {
+pub fn is_unit(places: &[Option<Place>], call: &Call) -> bool {
     places.iter().flatten().all(|place| match (place.axes, call.arguments.get(place.position)) {
         (Some(axes), Some(Argument::Field(field))) => !axes.has(Axis::I) || field.strides(axes)[0] == 1,
         _ => true,
@@ -50,50 +22,50 @@ pub(super) fn is_unit(places: &[Option<Place>], call: &Call) -> bool {
 
 /// A call, as the device carries it out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub struct Plan {
     /// Of each binding that has arrays, by its number: what lies where.
-    pub(super) buffers: BTreeMap<usize, Packed>,
+    pub buffers: BTreeMap<usize, Packed>,
     /// The block of sizes.
-    pub(super) words: Vec<u32>,
+    pub words: Vec<u32>,
     /// In order.
-    pub(super) launches: Vec<Launch>,
+    pub launches: Vec<Launch>,
 }
 
 /// A buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Packed {
-    pub(super) bytes: u64,
-    pub(super) arrays: Vec<Lying>,
-    pub(super) is_own: bool,
-    pub(super) is_written: bool,
+pub struct Packed {
+    pub bytes: u64,
+    pub arrays: Vec<Lying>,
+    pub is_own: bool,
+    pub is_written: bool,
 }
 
 /// An array in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lying {
-    pub(super) array: usize,
+pub struct Lying {
+    pub array: usize,
     /// In elements from the start of the buffer.
-    pub(super) first: u64,
-    pub(super) elements: u64,
+    pub first: u64,
+    pub elements: u64,
 }
 
 /// A launch of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Launch {
+pub struct Launch {
     /// By position in [`Kernels::kernels`].
-    pub(super) kernel: usize,
-    pub(super) blocks: [u32; 3],
+    pub kernel: usize,
+    pub blocks: [u32; 3],
     /// Of the loops of the host around.
-    pub(super) positions: Vec<i32>,
+    pub positions: Vec<i32>,
 }
 
 /// What a device can do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Most {
+pub struct Most {
     /// Bytes of a buffer that is bound.
-    pub(super) bytes: u64,
+    pub bytes: u64,
     /// Blocks along an axis.
-    pub(super) blocks: u32,
+    pub blocks: u32,
 }
 
 /// Indices are integers of 32 bits.
@@ -106,15 +78,17 @@ impl Plan {
     ///
     /// Where an array is beyond what the device binds, a grid has more blocks than there can be, or a domain more
     /// cells than a word tells apart.
-    pub(super) fn of(
+    pub fn of(
         kernels: &Kernels,
         artifact: &Artifact,
         places: &[Option<Place>],
         call: &Call,
         most: Most,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Refused> {
         if !kernels.can_number(call.domain) {
-            return Err(too_large("has more cells than a run can tell apart that may have to end at one of them"));
+            return Err(Refused::too_large(
+                "has more cells than a run can tell apart that may have to end at one of them",
+            ));
         }
         let n = kernels.program.arrays.len();
         let mut planning = Planning {
@@ -140,7 +114,7 @@ impl Plan {
         }
         for at in 0..n {
             if kernels.program.arrays[at].storage != Storage::Caller && artifact.lives[at].is_some() {
-                planning.layouts[at] = planning.own(at).ok_or(Failure::OutOfMemory)?;
+                planning.layouts[at] = planning.own(at).ok_or(Refused::OutOfMemory)?;
             }
         }
         for it in &kernels.host {
@@ -160,38 +134,19 @@ impl Plan {
     }
 
     /// What the run makes, in bytes.
-    pub(super) fn own_bytes(&self) -> u64 {
+    pub fn own_bytes(&self) -> u64 {
         self.buffers.values().filter(|it| it.is_own).map(|it| it.bytes).sum()
     }
 }
 
 /// How many elements of memory an array reaches; those of one on a device are not at hand.
-pub(super) fn elements_of(array: &isobar_compiler::backend::array::Array) -> i64 {
+pub fn elements_of(array: &crate::backend::array::Array) -> i64 {
     let reach = array.shape.iter().zip(&array.strides).fold(1_i64, |reach, (&n, stride)| {
         let last = i64::try_from(n).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         reach.saturating_add(last.saturating_mul((*stride).max(0)))
     });
     let reach = reach.saturating_add(i64::try_from(array.first).unwrap_or(i64::MAX));
     reach.max(i64::try_from(array.elements.len()).unwrap_or(i64::MAX))
-}
-
-/// The statement and the cell at which a run has to end, by what its kernels left in the slots.
-pub(super) fn ended(kernels: &Kernels, slots: &[u32], domain: Domain) -> Option<(StmtId, [i64; 3])> {
-    let raised = kernels.places.iter().zip(slots).filter(|(_, number)| **number != NONE);
-    let told = raised.map(|(place, &number)| {
-        let [i, j, k] = place.cell_of(number, kernels.halo, domain);
-        let (columns, rows) = (domain.i + 2 * kernels.halo, domain.j + 2 * kernels.halo);
-        // Where levels have no order, the number begins with the level itself.
-        let has_turns = place.trap.turn != Affine::default();
-        let turn = if has_turns { i64::from(number) / (columns * rows) } else { 0 };
-        ((place.trap.sweep, turn, place.trap.outermost, k, j, i), (place.trap.statement, [i, j, k]))
-    });
-    // Of equal ones the first.
-    told.reduce(|first, next| if next.0 < first.0 { next } else { first }).map(|it| it.1)
-}
-
-fn too_large(what: &str) -> Failure {
-    Failure::Machine(format!("the domain {what}"))
 }
 
 /// How an array lies in memory.
@@ -254,14 +209,14 @@ impl Planning<'_> {
         }
     }
 
-    fn size(&self, it: &Size) -> Result<i64, Failure> {
+    fn size(&self, it: &Size) -> Result<i64, Refused> {
         let told = it.evaluated(&mut |it| self.value(it));
         told.ok_or_else(|| {
-            Failure::Machine("a bound of a kernel depends on what the host does not know".to_owned())
+            Refused::Other("a bound of a kernel depends on what the host does not know".to_owned())
         })
     }
 
-    fn host(&mut self, it: &Host) -> Result<(), Failure> {
+    fn host(&mut self, it: &Host) -> Result<(), Refused> {
         match it {
             Host::Launch(kernel) => self.launch(*kernel),
             Host::For { positions, is_descending, body } => {
@@ -278,7 +233,7 @@ impl Planning<'_> {
         }
     }
 
-    fn launch(&mut self, at: usize) -> Result<(), Failure> {
+    fn launch(&mut self, at: usize) -> Result<(), Refused> {
         let kernel = &self.kernels.kernels[at];
         let mut blocks = [1_u32; 3];
         // The last one is the fastest.
@@ -287,7 +242,7 @@ impl Planning<'_> {
             let most = self.most.blocks;
             let fits = u32::try_from(n).ok().filter(|it| *it <= most);
             *count = fits.ok_or_else(|| {
-                too_large(&format!("needs {n} blocks along an axis, and the GPU has {most} at most"))
+                Refused::too_large(&format!("needs {n} blocks along an axis, and the GPU has {most} at most"))
             })?;
         }
         if blocks.contains(&0) {
@@ -299,9 +254,9 @@ impl Planning<'_> {
         self.most_threads = self.most_threads.max(n_threads);
         let position = |it: &Symbol| {
             let known = self.positions.get(it).and_then(|it| i32::try_from(*it).ok());
-            known.ok_or_else(|| Failure::Machine("a kernel asks for a position that there is not".to_owned()))
+            known.ok_or_else(|| Refused::Other("a kernel asks for a position that there is not".to_owned()))
         };
-        let positions: Result<Vec<i32>, Failure> = kernel.outer.iter().map(position).collect();
+        let positions: Result<Vec<i32>, Refused> = kernel.outer.iter().map(position).collect();
         self.launches.push(Launch { kernel: at, blocks, positions: positions? });
         Ok(())
     }
@@ -313,7 +268,7 @@ impl Planning<'_> {
         is_written: bool,
         is_own: bool,
         firsts: &mut [i64],
-    ) -> Result<Packed, Failure> {
+    ) -> Result<Packed, Refused> {
         let mut packed = Packed { bytes: 0, arrays: Vec::new(), is_own, is_written };
         let mut first = 0_i64;
         let mut size = 4;
@@ -323,21 +278,24 @@ impl Planning<'_> {
                 Some(Lives::OfBlocks) => self.most_blocks,
                 _ => 1,
             };
-            let elements = self.layouts[array].elements.checked_mul(times).ok_or(Failure::OutOfMemory)?;
-            let unsigned = |it: i64| u64::try_from(it).map_err(|_| Failure::OutOfMemory);
+            let elements = self.layouts[array].elements.checked_mul(times).ok_or(Refused::OutOfMemory)?;
+            let unsigned = |it: i64| u64::try_from(it).map_err(|_| Refused::OutOfMemory);
             packed.arrays.push(Lying { array, first: unsigned(first)?, elements: unsigned(elements)? });
             firsts[array] = first;
-            first = first.checked_add(elements).ok_or(Failure::OutOfMemory)?;
+            first = first.checked_add(elements).ok_or(Refused::OutOfMemory)?;
             size = self.artifact.options.element_bytes(self.kernels.program.arrays[array].dtype);
         }
-        let bytes = u64::try_from(first).ok().and_then(|it| it.checked_mul(size)).ok_or(Failure::OutOfMemory)?;
+        let bytes =
+            u64::try_from(first).ok().and_then(|it| it.checked_mul(size)).ok_or(Refused::OutOfMemory)?;
         packed.bytes = bytes;
         if bytes > self.most.bytes || first >= MOST_ELEMENTS {
-            let names: Vec<String> =
-                arrays.iter().map(|&it| format!("`{}`", self.kernels.program.arrays[it].stencil_name)).collect();
+            let names: Vec<String> = arrays
+                .iter()
+                .map(|&it| format!("`{}`", self.kernels.program.arrays[it].stencil_name))
+                .collect();
             let most = self.most.bytes;
             let (names, verb) = (names.join(", "), if arrays.len() == 1 { "takes" } else { "take together" });
-            return Err(Failure::Machine(format!(
+            return Err(Refused::Other(format!(
                 "{names} {verb} {bytes} bytes, and the GPU lets a kernel reach {most} bytes of a buffer; choose a \
                  smaller domain, or a back end for the CPU"
             )));
@@ -353,18 +311,22 @@ impl Planning<'_> {
         call: &Call,
         firsts: &[i64],
         words: &mut Vec<u32>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Refused> {
         let index = match it {
             Param::Size(axis) => [self.domain.i, self.domain.j, self.domain.k][axis.index()],
             Param::Start(array) => firsts[*array].saturating_add(self.layouts[*array].start),
-            Param::Stride { array, dimension } => self.layouts[*array].strides[*dimension],
+            Param::Stride { array, dimension } => {
+                // Nothing is known of a field that is not made yet.
+                let stride = self.layouts[*array].strides.get(*dimension);
+                stride.copied().unwrap_or(0)
+            }
             Param::Levels { array, side } => self.levels(*array, *side),
             Param::Elements(array) => self.layouts[*array].elements,
             Param::Value(array) => {
                 let given = places[*array].and_then(|it| call.arguments.get(it.position));
                 let Some(Argument::Scalar(value)) = given else {
                     let name = &self.kernels.program.arrays[*array].stencil_name;
-                    return Err(Failure::Machine(format!("a kernel asks for `{name}`, which was not passed")));
+                    return Err(Refused::Other(format!("a kernel asks for `{name}`, which was not passed")));
                 };
                 let options = &self.artifact.options;
                 let value = value.cast(options.computed(value.dtype()));
@@ -376,7 +338,8 @@ impl Planning<'_> {
                 return Ok(());
             }
         };
-        let index = i32::try_from(index).map_err(|_| too_large("is beyond what indices of 32 bits reach"))?;
+        let index = i32::try_from(index)
+            .map_err(|_| Refused::too_large("is beyond what indices of 32 bits reach"))?;
         words.push(index.cast_unsigned());
         Ok(())
     }
@@ -397,66 +360,4 @@ fn low(bits: u64) -> u32 {
 /// How many positions there are.
 fn turns(it: &Positions, start: i64, end: i64) -> i64 {
     if end <= start { 0 } else { (end - start - 1) / it.step.max(1) + 1 }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use isobar_compiler::backend::array::Array;
-    use isobar_compiler::backend::launch::Call as Given;
-    use isobar_compiler::backend::wgsl::{self, WgslOptions};
-    use isobar_compiler::config::Config;
-    use isobar_compiler::pipeline::{Compilation, NoHook, route};
-    use isobar_compiler::project::Project;
-    use isobar_compiler::types::DType;
-
-    use super::*;
-
-    fn compiled(body: &str) -> Compilation {
-        let text = format!(
-            "from gt4py.cartesian.gtscript import *\n\ndef f(q: Field[float], o: Field[float]):\n{body}\n"
-        );
-        let compilation = route::compile(&Project::of_one("main.py", &text), &Config::default(), &mut NoHook);
-        assert!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
-        compilation
-    }
-
-    fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Result<Plan, Failure> {
-        let zeros = || Array::zeros(DType::Float64, &[8, 6, 5]);
-        let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
-        let domain = Some([6, 4, 5]);
-        let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
-        let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).unwrap();
-        let kernels = compilation.levels.kernels().unwrap();
-        let artifact = wgsl::generate(kernels, options);
-        let places = places(kernels, compilation.signature.as_ref().unwrap());
-        Plan::of(kernels, &artifact, &places, &call, most)
-    }
-
-    const MOST: Most = Most { bytes: 1 << 20, blocks: 65_535 };
-    const SHIFT: &str = "    with computation(PARALLEL), interval(...):\n        o = q[1, 0, 0] + q[0, -1, 0]";
-
-    #[test]
-    fn a_field_beyond_the_limit_is_refused_with_both_numbers() {
-        let most = Most { bytes: 1919, ..MOST };
-        let refused = planned(&compiled(SHIFT), &WgslOptions::default(), most).unwrap_err();
-        let Failure::Machine(why) = refused else { panic!("{refused:?}") };
-        assert!(why.contains("takes 1920 bytes, and the GPU lets a kernel reach 1919 bytes"), "{why}");
-    }
-
-    #[test]
-    fn fields_lie_alone_or_one_behind_the_other() {
-        let compilation = compiled(
-            "    with computation(PARALLEL), interval(...):\n        o = q + o\n        q = o * 2.0",
-        );
-        let alone = planned(&compilation, &WgslOptions::default(), MOST).unwrap();
-        assert!(alone.buffers.values().all(|it| it.bytes == 1920 && it.arrays.len() == 1), "{alone:?}");
-        let together = planned(&compilation, &WgslOptions { buffers: 3, ..WgslOptions::default() }, MOST);
-        let together = together.unwrap();
-        let [packed] = together.buffers.values().collect::<Vec<_>>()[..] else { panic!("{together:?}") };
-        assert_eq!((packed.bytes, packed.arrays[1].first), (3840, 240));
-        assert_eq!(together.words[0], 0, "what no compiler may know");
-        assert_eq!(&together.words[1..4], [6, 4, 5]);
-    }
 }

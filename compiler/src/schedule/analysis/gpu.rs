@@ -1,0 +1,160 @@
+//! What a launch is expected to cost on a GPU: bytes, arithmetic, shared memory, and how full the device is.
+//!
+//! `time = launch + max(memory, shared memory, issue, arithmetic of 64 bits) / fill`. Memory is counted as the box of all
+//! that the launch touches, once: what neighbouring tiles read again is in the second cache. `fill` is the fullness of
+//! the last wave of blocks, and how many bytes are in flight against what latency needs.
+
+use super::cost::{End, Ranges, boxes, operations_of, sizes, value};
+use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
+use crate::pass::GpuModel;
+use crate::schedule::analysis::cost::Machine;
+use crate::schedule::nodes::{ContainerKind, Node, Place, Tree};
+use crate::types::DType;
+
+/// The domain that launches are compared on.
+const DOMAIN: [i64; 3] = [256, 256, 80];
+
+/// What one launch needs, and what it is expected to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LaunchCost {
+    pub blocks: f64,
+    pub threads: i64,
+    /// Blocks that one multiprocessor holds at a time.
+    pub resident: i64,
+    /// Threads that it holds, of those that it could.
+    pub occupancy: f64,
+    /// Shared memory of a block.
+    pub shared_bytes: i64,
+    /// Registers of a thread, about.
+    pub registers: i64,
+    /// Between memory and chip.
+    pub bytes: f64,
+    pub operations: f64,
+    pub time_ns: f64,
+}
+
+/// Sizes as launches are compared with.
+#[must_use]
+pub(in crate::schedule) fn domain() -> Ranges {
+    sizes(&Machine { domain: DOMAIN, ..Machine::CPU })
+}
+
+/// Levels of the domain that launches are compared on.
+#[must_use]
+pub fn levels() -> i64 {
+    DOMAIN[2]
+}
+
+/// Bytes that have to cross the bus whatever the schedule: inputs once, outputs once.
+#[must_use]
+pub fn compulsory_bytes(tree: &Tree) -> f64 {
+    super::cost::compulsory_bytes(tree, &Machine { domain: DOMAIN, ..Machine::CPU })
+}
+
+/// The cost of one launch.
+#[must_use]
+pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
+    let mut ranges = domain();
+    // Loops of the host around: launches for each of their turns.
+    let mut turns_around = 1.0;
+    for depth in 1..launch.path.len() {
+        if let Some(it) = tree.loop_at(&launch.path[..depth]) {
+            let (start, end) =
+                (value(&it.start, &ranges, End::Least), value(&it.end, &ranges, End::Greatest));
+            turns_around *= turns(start, end, it.step);
+            let middle = (start + end) / 2;
+            ranges.insert(it.variable.clone(), (middle, middle));
+        }
+    }
+    let Some(node) = tree.node(&launch.path) else { return LaunchCost::default() };
+    let nodes = std::slice::from_ref(node);
+    let mut bytes: f64 = boxes(tree, nodes, &mut ranges).iter().map(|it| it.traffic(tree, &ranges)).sum();
+    let operations = operations_of(node, &mut ranges);
+    let mut blocks = 1.0;
+    for it in &launch.grid {
+        let (start, end) = (value(&it.start, &ranges, End::Least), value(&it.end, &ranges, End::Greatest));
+        blocks *= turns(start, end, it.step);
+    }
+    let threads = threads(launch).iter().product::<i64>().max(1);
+    let shared = shared_bytes(tree, launch, Some(levels())).unwrap_or(i64::MAX);
+    let words = |dtype: DType| if dtype.size_bytes() > 4 { 2 } else { 1 };
+    let mut registers = 24 + 2 * locals_at_once(tree, node);
+    let mut shared_traffic = 0.0;
+    for (handle, is_of_thread) in own_arrays(tree, launch) {
+        let container = &tree.containers[handle];
+        let n = elements(container, Some(levels())).unwrap_or(i64::MAX / 64);
+        let copies = if is_of_thread { blocks * threads as f64 } else { blocks };
+        match container.place {
+            Some(Place::Register) => registers += n.min(512) * words(container.dtype),
+            // What is moved there goes to memory and comes back.
+            Some(Place::Scratch) => bytes += 2.0 * n as f64 * copies * container.dtype.size_bytes() as f64,
+            // It is read back from the second cache, where that holds what is in flight.
+            Some(Place::Over(_)) => {
+                let in_flight =
+                    f64::from(gpu.multiprocessors) * 320.0 * n as f64 * container.dtype.size_bytes() as f64;
+                if in_flight > gpu.l2_bytes as f64 {
+                    bytes += 2.0 * n as f64 * copies * container.dtype.size_bytes() as f64;
+                }
+            }
+            Some(Place::Shared) | None => {
+                shared_traffic += 4.0 * n as f64 * copies * container.dtype.size_bytes() as f64;
+            }
+        }
+    }
+    let is_wide = tree
+        .containers
+        .iter()
+        .any(|(_, it)| it.dtype == DType::Float64 && matches!(it.kind, ContainerKind::Field { .. }));
+    let by_registers = i64::from(gpu.registers) / (threads * round_up(registers.min(255), 8)).max(1);
+    let by_shared = i64::try_from(gpu.shared_bytes).unwrap_or(i64::MAX) / (shared.saturating_add(1024));
+    let by_threads = i64::from(gpu.threads) / threads;
+    let resident = by_registers.min(by_shared).min(by_threads).min(32);
+    let at_once = (resident * i64::from(gpu.multiprocessors)).max(1) as f64;
+    let waves = (blocks / at_once).max(1e-9);
+    let fullness = waves / waves.ceil();
+    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits.
+    let in_flight = at_once.min(blocks) * threads as f64 * 24.0;
+    let needed = f64::from(gpu.bandwidth_gb) * 700.0;
+    let fill = (in_flight / needed).min(1.0) * fullness;
+    let cycles = f64::from(gpu.clock_mhz) * 1e-3 * f64::from(gpu.multiprocessors);
+    let memory = bytes / f64::from(gpu.bandwidth_gb);
+    // Addresses and moves count as much again as arithmetic.
+    let issue = 2.0 * operations / (128.0 * cycles);
+    let wide = if is_wide { operations * f64::from(gpu.f64_ratio) / (128.0 * cycles) } else { 0.0 };
+    let on_chip = shared_traffic / (128.0 * cycles);
+    let busy = memory.max(issue).max(wide).max(on_chip) / fill.max(1e-3);
+    let time = turns_around * (f64::from(gpu.launch_ns) + busy);
+    LaunchCost {
+        blocks,
+        threads,
+        resident,
+        occupancy: (resident.max(0) * threads) as f64 / f64::from(gpu.threads),
+        shared_bytes: shared,
+        registers,
+        bytes: bytes * turns_around,
+        operations,
+        time_ns: if resident < 1 { f64::INFINITY } else { time },
+    }
+}
+
+fn turns(start: i64, end: i64, step: i64) -> f64 {
+    ((end - start).max(0) + step - 1).div_euclid(step) as f64
+}
+
+fn round_up(n: i64, to: i64) -> i64 {
+    (n + to - 1) / to * to
+}
+
+/// The most values without a dimension that one stage has.
+fn locals_at_once(tree: &Tree, node: &Node) -> i64 {
+    let mut seen = std::collections::BTreeSet::new();
+    node.walk(&mut |it| {
+        it.each_own_access(&mut |_, access| {
+            if tree.containers[access.container].shape.is_empty() {
+                seen.insert(access.container);
+            }
+        });
+    });
+    // Not all of them live at the same time.
+    i64::try_from(seen.len()).unwrap_or(0).min(16)
+}

@@ -1,0 +1,464 @@
+//! Makes launches of a GPU of the loops of a tree.
+
+use super::contract_temporaries::contract_temporaries;
+use super::place_arrays::place_arrays;
+use super::place_grid::place_grid;
+use super::{PassCx, Target};
+use crate::diag::{Origin, Traffic};
+use crate::pass::{GpuForm, GpuModel};
+use crate::schedule::analysis::accesses::Accesses;
+use crate::schedule::analysis::gpu::{LaunchCost, compulsory_bytes, cost_of};
+use crate::schedule::analysis::launch::launches;
+use crate::schedule::nodes::{Node, Order, Tree};
+use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::transform::{Path, Refusal};
+use crate::space::{Axis, names};
+
+pub const NAME: &str = "schedule/form-launches";
+
+/// Gives each nest of loops, or several that follow each other, the shape of a launch.
+///
+/// - **Precondition**: a valid schedule tree of nests `k { j { i } .. }`, merged as far as they can be.
+/// - **Effect**: the outermost loops are those over tiles, or over columns, and everything inside is what one block
+///   does; a sweep whose levels depend on what lies beside the column stays outside, around a launch for each level.
+/// - **Legality**: that of the steps it takes: [`tile`](crate::schedule::transform::tile::tile),
+///   [`cut`](crate::schedule::transform::cut::cut), [`distribute`](crate::schedule::transform::distribute::distribute);
+///   what comes of them must be a launch without races.
+/// - **Why**: what stays in a block's own memory costs no traffic. Chosen is what
+///   [`cost_of`](crate::schedule::analysis::gpu::cost_of) expects to be fastest.
+pub fn form_launches(tree: &mut Tree, cx: &mut PassCx) {
+    let Target { has_grid: true, gpu: Some(gpu), gpu_form: forced, .. } = cx.options else { return };
+    let mut first = 0;
+    while first < tree.children.len() {
+        first += form_from(tree, cx, (&gpu, forced), first);
+    }
+}
+
+/// A way to run some of the outermost nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// A thread for each column, in blocks of so many.
+    Columns { threads: i64 },
+    /// Tiles of so many rows and columns, and levels where these have no order.
+    Tiles { rows: i64, columns: i64, levels: i64 },
+    /// The same for each loop nest alone.
+    Points { rows: i64, columns: i64 },
+    /// The stages before a cut, and those behind it.
+    Apart { cut: usize },
+    /// A launch for each nest and level.
+    Levels { rows: i64, columns: i64 },
+}
+
+/// What a way brings.
+struct Candidate {
+    way: Way,
+    /// The tree with it.
+    tree: Tree,
+    /// How many of the outermost nodes it takes, and how many they become.
+    taken: usize,
+    made: usize,
+    /// The launches, as they are expected to be.
+    launches: Vec<LaunchCost>,
+    time: f64,
+}
+
+/// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
+fn form_from(
+    tree: &mut Tree,
+    cx: &mut PassCx,
+    (gpu, forced): (&GpuModel, Option<GpuForm>),
+    first: usize,
+) -> usize {
+    let origins: Vec<Origin> = tree.children[first].first_origin().cloned().into_iter().collect();
+    let group = columns_together(tree, cx, gpu, first);
+    let alone = best_of(tree, cx, (gpu, forced), first);
+    let chosen = match (group, alone) {
+        (Some((group, _)), Err(_)) => Some(group),
+        (Some((group, rest)), Ok(alone)) => {
+            // What those behind the first would take by themselves.
+            let others = || -> Option<f64> {
+                (first + 1..first + group.taken)
+                    .map(|at| best_of(tree, cx, (gpu, forced), at).ok().map(|it| it.time))
+                    .sum()
+            };
+            let is_forced = forced == Some(GpuForm::Columns);
+            let is_other = forced.is_some() && !is_forced;
+            let is_better = is_forced
+                || !is_other
+                    && (group.taken == 1 && group.time <= alone.time
+                        || group.taken > 1 && others().is_none_or(|it| group.time < alone.time + it));
+            if !is_better && let Some(rest) = rest {
+                cx.missed(format!("the launch ends here: {rest}"), &origins);
+            }
+            Some(if is_better { group } else { alone })
+        }
+        (None, Ok(alone)) => Some(alone),
+        (None, Err(refusal)) => {
+            cx.missed(format!("does not run on a grid: {refusal}"), &origins);
+            None
+        }
+    };
+    let Some(chosen) = chosen else { return 1 };
+    if !cx.may_change() {
+        return 1;
+    }
+    let ends = tree.children.get(first + chosen.taken).map(|next| {
+        (
+            ends_because(tree, first, chosen.taken),
+            next.first_origin().cloned().into_iter().collect::<Vec<_>>(),
+        )
+    });
+    tell(tree, cx, &chosen, &origins);
+    if let Some((Some(why), origins)) = ends {
+        cx.missed(format!("starts a launch of its own: {why}"), &origins);
+    }
+    let n_steps = tree.steps.len();
+    *tree = chosen.tree;
+    if !cx.options.keeps_steps {
+        tree.steps.truncate(n_steps);
+    }
+    chosen.made
+}
+
+/// What a launch is, in the words of whoever programs GPUs.
+fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
+    let how = match chosen.way {
+        Way::Columns { .. } => "a thread runs through all levels of a column",
+        Way::Tiles { .. } => "a block computes a tile, and its threads share what they compute",
+        Way::Points { .. } => "a thread computes a point",
+        Way::Apart { .. } => "stages run in launches of their own",
+        Way::Levels { .. } => "levels wait for each other, each in launches of its own",
+    };
+    let n = chosen.launches.len();
+    let bytes: f64 = chosen.launches.iter().map(|it| it.bytes).sum();
+    let mut all: Vec<String> = Vec::new();
+    for it in &chosen.launches {
+        let shared = match it.shared_bytes {
+            0 => String::new(),
+            bytes => format!(", {bytes} bytes of shared memory"),
+        };
+        let one = format!(
+            "{:.0} blocks of {} threads, about {} registers each{shared}, {} blocks at a time on a multiprocessor ({:.0} % of its threads)",
+            it.blocks,
+            it.threads,
+            it.registers,
+            it.resident,
+            100.0 * it.occupancy
+        );
+        if all.last() != Some(&one) {
+            all.push(one);
+        }
+    }
+    let plural = if n == 1 { "one launch".to_owned() } else { format!("{n} launches") };
+    let traffic = Traffic { before: compulsory_bytes(tree), after: bytes };
+    cx.remark(true, format!("{plural}: {how}; {}", all.join("; ")), origins, Some(traffic));
+}
+
+/// Why the nodes taken and the one behind them are not one launch.
+fn ends_because(tree: &Tree, first: usize, taken: usize) -> Option<String> {
+    let mut candidate = tree.clone();
+    match columns(&mut candidate, (first, taken + 1), 32) {
+        Ok(()) => Some("one launch of both would take longer".to_owned()),
+        Err(refusal) => Some(refusal.reason),
+    }
+}
+
+/// The most nodes from `first` on that threads can run through column by column, and why not the next one.
+fn columns_together(
+    tree: &Tree,
+    cx: &PassCx,
+    gpu: &GpuModel,
+    first: usize,
+) -> Option<(Candidate, Option<String>)> {
+    let threads = threads_of_columns(gpu);
+    let way = Way::Columns { threads };
+    let mut best = None;
+    let mut rest = None;
+    for count in 1..=tree.children.len() - first {
+        match candidate(tree, cx, gpu, way, (first, count)) {
+            Ok(it) => best = Some(it),
+            Err(refusal) => {
+                rest = Some(refusal.reason);
+                break;
+            }
+        }
+    }
+    best.map(|it| (it, rest))
+}
+
+fn threads_of_columns(gpu: &GpuModel) -> i64 {
+    i64::from(gpu.threads_of_block.min(64))
+}
+
+/// The fastest way for one node, or the one that is asked for where it is legal.
+fn best_of(
+    tree: &Tree,
+    cx: &PassCx,
+    (gpu, forced): (&GpuModel, Option<GpuForm>),
+    at: usize,
+) -> Result<Candidate, Refusal> {
+    let Some(Node::Loop(levels)) = tree.children.get(at) else {
+        return Err(Refusal::new("it is no loop over levels"));
+    };
+    let is_sweep = levels.order != Order::Parallel;
+    let n_stages: usize = levels.children.iter().map(n_stages).sum();
+    let threads = i64::from(gpu.threads_of_block.min(256));
+    let shapes = [(threads / 32, 32), (threads / 64, 64)];
+    let mut ways: Vec<(GpuForm, Way)> = Vec::new();
+    for (rows, columns) in shapes {
+        let (rows, columns) = (rows.max(1), columns.min(threads));
+        let form = match (is_sweep, n_stages) {
+            (true, _) => GpuForm::Sweeps,
+            (false, 1) => GpuForm::Points,
+            (false, _) => GpuForm::Tiles,
+        };
+        let all_levels: &[i64] = if is_sweep { &[1] } else { &[1, 4] };
+        ways.extend(all_levels.iter().map(|&levels| (form, Way::Tiles { rows, columns, levels })));
+        if !is_sweep && n_stages > 1 {
+            ways.push((GpuForm::Points, Way::Points { rows, columns }));
+        }
+        ways.push((GpuForm::Levels, Way::Levels { rows, columns }));
+    }
+    ways.push((GpuForm::Columns, Way::Columns { threads: threads_of_columns(gpu) }));
+    if !is_sweep && levels.children.len() > 1 && forced.is_none_or(|it| it == GpuForm::Tiles) {
+        ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, Way::Apart { cut })));
+    }
+    let mut best: Option<Candidate> = None;
+    let mut refusal = None;
+    // Only where what is asked for is not legal, the others.
+    for is_asked in [true, false] {
+        for (form, way) in &ways {
+            let is_wanted = forced.is_none_or(|it| it == *form);
+            if is_wanted != is_asked || matches!(way, Way::Apart { .. }) && best_fits(best.as_ref()) {
+                continue;
+            }
+            match candidate(tree, cx, gpu, *way, (at, 1)) {
+                Ok(it) if best.as_ref().is_none_or(|known| it.time < known.time) => best = Some(it),
+                Ok(_) => {}
+                Err(why) => refusal = refusal.or(Some(why)),
+            }
+        }
+        if best.is_some() {
+            break;
+        }
+    }
+    best.ok_or_else(|| refusal.unwrap_or_else(|| Refusal::new("no form of it is a launch")))
+}
+
+/// Whether one launch does it and at least two blocks are at work on each multiprocessor: then no cut is tried.
+fn best_fits(best: Option<&Candidate>) -> bool {
+    best.is_some_and(|it| it.launches.len() == 1 && it.launches[0].resident >= 2)
+}
+
+/// Loops over rows, and those that stand beside each other in one.
+fn n_stages(node: &Node) -> usize {
+    match node {
+        Node::Loop(it) if it.axis == Axis::J => it.children.len().max(1),
+        _ => 1,
+    }
+}
+
+/// The tree with some of its outermost nodes run in a way, and what that is expected to take.
+fn candidate(
+    tree: &Tree,
+    cx: &PassCx,
+    gpu: &GpuModel,
+    way: Way,
+    (first, taken): (usize, usize),
+) -> Result<Candidate, Refusal> {
+    let mut formed = tree.clone();
+    let behind = formed.children.len() - first - taken;
+    match way {
+        Way::Columns { threads } => columns(&mut formed, (first, taken), threads)?,
+        Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
+        Way::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
+        Way::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
+        Way::Apart { cut } => {
+            return apart(&formed, cx, gpu, (first, cut));
+        }
+    }
+    let made = formed.children.len() - behind - first;
+    // As the passes behind this one leave it.
+    let options = Target { keeps_steps: false, ..cx.options.clone() };
+    let mut cx = PassCx::new(options);
+    let mut placed = formed.clone();
+    contract_temporaries(&mut placed, &mut cx);
+    place_arrays(&mut placed, &mut cx);
+    place_grid(&mut placed, &mut cx);
+    let all = launches(&placed);
+    let mine: Vec<_> = all.iter().filter(|it| (first..first + made).contains(&it.path[0])).collect();
+    let n_placed = (first..first + made).filter(|at| mine.iter().any(|it| it.path[0] == *at)).count();
+    if mine.is_empty() || n_placed < made {
+        let why =
+            cx.remarks().iter().rev().find_map(|it| it.message.strip_prefix("does not run on a grid: "));
+        return Err(Refusal::new(why.unwrap_or("it is no launch")));
+    }
+    let launches: Vec<LaunchCost> = mine.iter().map(|it| cost_of(&placed, it, gpu)).collect();
+    if let Some(it) = launches.iter().find(|it| it.resident < 1) {
+        let reason = if it.shared_bytes > i64::try_from(gpu.shared_bytes_of_block).unwrap_or(i64::MAX) {
+            format!("a block would need {} bytes of shared memory", it.shared_bytes)
+        } else {
+            format!("a block would need {} registers", it.registers * it.threads)
+        };
+        return Err(Refusal::new(reason));
+    }
+    let time = launches.iter().map(|it| it.time_ns).sum();
+    Ok(Candidate { way, tree: formed, taken, made, launches, time })
+}
+
+/// The node with its stages in two loops over levels, each in its best way.
+fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) -> Result<Candidate, Refusal> {
+    let mut cut_tree = tree.clone();
+    let second = reference(&cut_tree, &vec![at, cut])?;
+    Step::Distribute { at: reference(&cut_tree, &vec![at])?, before: second }.apply(&mut cut_tree)?;
+    // Each half as one launch of tiles: what is cut again is cut there.
+    let threads = i64::from(gpu.threads_of_block.min(256));
+    let way = Way::Tiles { rows: (threads / 32).max(1), columns: 32.min(threads), levels: 1 };
+    let behind = candidate(&cut_tree, cx, gpu, way, (at + 1, 1))?;
+    let before = candidate(&behind.tree, cx, gpu, way, (at, 1))?;
+    let mut launches = before.launches;
+    launches.extend(behind.launches);
+    Ok(Candidate {
+        way: Way::Apart { cut },
+        tree: before.tree,
+        taken: 1,
+        made: before.made + behind.made,
+        launches,
+        time: before.time + behind.time,
+    })
+}
+
+fn reference(tree: &Tree, path: &Path) -> Result<LoopRef, Refusal> {
+    LoopRef::of(tree, path).ok_or_else(|| Refusal::new("a loop holds no statement"))
+}
+
+/// Tiles the nodes of a block along an axis.
+fn tile(
+    tree: &mut Tree,
+    outer: &Path,
+    (first, count): (usize, usize),
+    axis: Axis,
+    size: i64,
+) -> Result<(), Refusal> {
+    let at = |at: usize| outer.iter().copied().chain([at]).collect::<Path>();
+    let (one, other) = (reference(tree, &at(first))?, reference(tree, &at(first + count - 1))?);
+    Step::Tile { axis, size, first: one, last: other }.apply(tree)
+}
+
+/// Makes one loop over columns of nodes that touch nothing beside them: `j { i_tile { i { k .. } } }`.
+fn columns(tree: &mut Tree, (first, count): (usize, usize), threads: i64) -> Result<(), Refusal> {
+    if first + count > tree.children.len() {
+        return Err(Refusal::new("nothing follows"));
+    }
+    tile(tree, &Path::new(), (first, count), Axis::J, 1)?;
+    let n = tree.block(&[first]).map_or(0, <[Node]>::len);
+    tile(tree, &vec![first], (0, n), Axis::I, 1)?;
+    let is_column = |path: &[usize], axis: Axis| {
+        tree.loop_at(path).is_some_and(|it| it.variable.name() == axis.position_name())
+    };
+    if !is_column(&[first], Axis::J) || !is_column(&[first, 0], Axis::I) {
+        return Err(Refusal::new("something is read beside the column"));
+    }
+    Step::Cut { at: reference(tree, &vec![first, 0])?, size: threads }.apply(tree)
+}
+
+/// Gives each stage in a loop over levels a loop over rows of its own.
+fn separate(tree: &mut Tree, at: usize) -> Result<(), Refusal> {
+    let mut stage = 0;
+    while let Some(node) = tree.node(&[at, stage]) {
+        let Node::Loop(rows) = node else {
+            return Err(Refusal::new("a statement stands outside of any loop over rows"));
+        };
+        if rows.children.len() > 1 {
+            let path = vec![at, stage];
+            let before = reference(tree, &vec![at, stage, 1])?;
+            Step::Distribute { at: reference(tree, &path)?, before }.apply(tree)?;
+        }
+        stage += 1;
+    }
+    Ok(())
+}
+
+/// Whether each level may be a block's own: all that is written there and seen elsewhere has levels.
+fn may_spread_levels(tree: &Tree, at: usize) -> bool {
+    let Some(Node::Loop(levels)) = tree.children.get(at) else { return false };
+    let all = Accesses::of(&levels.children);
+    levels.order == Order::Parallel
+        && all.iter().filter(|it| it.role.is_write()).all(|it| {
+            let container = &tree.containers[it.access.container];
+            container.shape.is_empty() || container.axes.has(Axis::K)
+        })
+}
+
+/// Runs the stages of a loop over levels tile by tile: `k_tile { j_tile { i_tile { k { j { i } .. } } } }`.
+fn tiles(tree: &mut Tree, at: usize, [rows, columns, levels]: [i64; 3]) -> Result<(), Refusal> {
+    separate(tree, at)?;
+    let (outer, nodes) = if !may_spread_levels(tree, at) {
+        (Path::new(), (at, 1))
+    } else if levels > 1 {
+        Step::Cut { at: reference(tree, &vec![at])?, size: levels }.apply(tree)?;
+        (vec![at], (0, 1))
+    } else {
+        (vec![at], (0, tree.block(&[at]).map_or(0, <[Node]>::len)))
+    };
+    tile(tree, &outer, nodes, Axis::J, rows)?;
+    let tiled: Path = outer.iter().copied().chain([nodes.0]).collect();
+    let n = tree.block(&tiled).map_or(0, <[Node]>::len);
+    tile(tree, &tiled, (0, n), Axis::I, columns)
+}
+
+/// Runs each stage of a loop over levels without an order as a launch of its own.
+fn points(tree: &mut Tree, at: usize, shape: [i64; 2]) -> Result<(), Refusal> {
+    separate(tree, at)?;
+    let n = tree.block(&[at]).map_or(0, <[Node]>::len);
+    for cut in (1..n).rev() {
+        let before = reference(tree, &vec![at, cut])?;
+        Step::Distribute { at: reference(tree, &vec![at])?, before }.apply(tree)?;
+    }
+    for nest in at..at + n {
+        if may_spread_levels(tree, nest) {
+            cut_nest(tree, &vec![nest, 0], shape)?;
+        } else {
+            columns_or_levels(tree, nest, shape)?;
+        }
+    }
+    Ok(())
+}
+
+fn columns_or_levels(tree: &mut Tree, at: usize, shape: [i64; 2]) -> Result<(), Refusal> {
+    let mut formed = tree.clone();
+    match columns(&mut formed, (at, 1), 64) {
+        Ok(()) => *tree = formed,
+        Err(_) => level_by_level(tree, at, shape)?,
+    }
+    Ok(())
+}
+
+/// Leaves a loop over levels outside, around a launch for each of its stages.
+fn level_by_level(tree: &mut Tree, at: usize, shape: [i64; 2]) -> Result<(), Refusal> {
+    separate(tree, at)?;
+    let n = tree.block(&[at]).map_or(0, <[Node]>::len);
+    (0..n).rev().try_for_each(|stage| cut_nest(tree, &vec![at, stage], shape))
+}
+
+/// Turns `j { i }` into `j_tile { i_tile { j { i } } }`, contents unchanged.
+fn cut_nest(tree: &mut Tree, path: &Path, [rows, columns]: [i64; 2]) -> Result<(), Refusal> {
+    let inside = |depth: usize| path.iter().copied().chain(std::iter::repeat_n(0, depth)).collect::<Path>();
+    let is_over = |depth: usize, axis: Axis| {
+        tree.loop_at(&inside(depth)).is_some_and(|it| it.variable.name() == axis.position_name())
+    };
+    if !is_over(0, Axis::J) || !is_over(1, Axis::I) {
+        return Err(Refusal::new("it is no loop over rows of columns"));
+    }
+    Step::Cut { at: reference(tree, path)?, size: rows }.apply(tree)?;
+    Step::Cut { at: reference(tree, &inside(2))?, size: columns }.apply(tree)?;
+    Step::Swap(reference(tree, &inside(1))?).apply(tree)?;
+    let is_tile = |depth: usize, axis: Axis| {
+        tree.loop_at(&inside(depth)).is_some_and(|it| it.variable == names::tile(axis))
+    };
+    if is_tile(0, Axis::J) && is_tile(1, Axis::I) {
+        Ok(())
+    } else {
+        Err(Refusal::new("its loops are no tiles"))
+    }
+}

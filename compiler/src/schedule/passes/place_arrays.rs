@@ -1,0 +1,129 @@
+//! Decides which memory of a GPU arrays live in.
+
+use super::{PassCx, Target};
+use crate::entity::Handle;
+use crate::pass::GpuModel;
+use crate::schedule::analysis::accesses::AccessPaths;
+use crate::schedule::analysis::gpu::levels;
+use crate::schedule::analysis::launch::elements;
+use crate::schedule::nodes::{Container, ContainerKind, Place, Storage, Tree};
+use crate::schedule::step::{Residence, Step};
+use crate::schedule::transform::residence::reside;
+use crate::schedule::visit::place::Path;
+use crate::space::{Axis, names};
+
+pub const NAME: &str = "schedule/place-arrays";
+
+/// Gives each array that iterations have for themselves a place.
+///
+/// - **Precondition**: a valid schedule tree whose arrays are as small as they get, and whose launches have their shape.
+/// - **Effect**: a few levels of a thread's own column are registers; a whole one waits in an output where it may, and
+///   else lies in shared memory as long as that lasts; the window of a tile lies in shared memory. What does not fit
+///   has memory of its own.
+/// - **Legality**: [`reside`].
+/// - **Why**: shared memory is near, and there is little of it.
+pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
+    let Target { has_grid: true, gpu: Some(gpu), .. } = cx.options else { return };
+    let uses = AccessPaths::of(tree);
+    let own: Vec<Handle<Container>> = tree
+        .containers
+        .iter()
+        .filter(|(_, it)| matches!(it.storage, Storage::Private(_)) && it.place.is_none())
+        .map(|(handle, _)| handle)
+        .collect();
+    // Of each of the outermost nodes, bytes of shared memory that are taken.
+    let mut taken = vec![0; tree.children.len()];
+    for container in own {
+        let Some(home) = uses.paths(container).first().and_then(|it| it.first()).copied() else { continue };
+        let place = chosen(tree, &gpu, container, uses.paths(container), &mut taken[home]);
+        if !cx.may_change() {
+            return;
+        }
+        if reside(tree, container, place).is_ok() {
+            tell(tree, cx, container, place);
+        }
+    }
+}
+
+fn tell(tree: &mut Tree, cx: &mut PassCx, container: Handle<Container>, place: Place) {
+    let it = &tree.containers[container];
+    let (name, shown) = (it.name.clone(), names::of_stencil(&it.name).to_owned());
+    let message = match place {
+        Place::Register => format!("`{shown}` is in registers"),
+        Place::Shared => format!("`{shown}` is in shared memory"),
+        Place::Scratch => format!("`{shown}` has memory of its own, since it fits nowhere nearer"),
+        Place::Over(output) => {
+            format!("`{shown}` waits in `{}`", names::of_stencil(&tree.containers[output].name))
+        }
+    };
+    cx.applied(message, &[]);
+    if cx.options.keeps_steps {
+        let place = match place {
+            Place::Register => Residence::Register,
+            Place::Shared => Residence::Shared,
+            Place::Scratch => Residence::Scratch,
+            Place::Over(output) => Residence::Over(tree.containers[output].name.clone()),
+        };
+        tree.steps.push(Step::Reside { container: name, place });
+    }
+}
+
+/// As many elements as registers of a thread hold of one array.
+const MOST_IN_REGISTERS: i64 = 8;
+
+fn chosen(
+    tree: &Tree,
+    gpu: &GpuModel,
+    container: Handle<Container>,
+    uses: &[Path],
+    taken: &mut i64,
+) -> Place {
+    let it = &tree.containers[container];
+    let Storage::Private(owner) = &it.storage else { return Place::Scratch };
+    let threads = threads_that_own(tree, owner.name(), uses);
+    let size = i64::try_from(it.dtype.size_bytes()).unwrap_or(8);
+    let n = elements(it, Some(levels()));
+    if threads.is_some() && elements(it, None).is_some_and(|n| n <= MOST_IN_REGISTERS) {
+        return Place::Register;
+    }
+    if threads.is_some() {
+        let outputs = tree
+            .containers
+            .iter()
+            .filter(|(_, it)| matches!(it.kind, ContainerKind::Field { is_read: false, is_written: true }));
+        for (output, _) in outputs {
+            let mut tried = tree.clone();
+            if reside(&mut tried, container, Place::Over(output)).is_ok() {
+                return Place::Over(output);
+            }
+        }
+    }
+    // Of a domain with more levels there is less room: half is left.
+    let is_known = elements(it, None).is_some() || it.axes.has(Axis::K);
+    let limit = i64::try_from(gpu.shared_bytes_of_block).unwrap_or(i64::MAX);
+    let limit = if threads.is_some() { limit / 2 } else { limit };
+    match n.filter(|_| is_known) {
+        Some(n) if *taken + n * size * threads.unwrap_or(1) <= limit => {
+            *taken += n * size * threads.unwrap_or(1);
+            Place::Shared
+        }
+        _ => Place::Scratch,
+    }
+}
+
+/// How many threads have an array for themselves that belongs to the iterations over a variable: as many as a tile has
+/// positions; none where it is a block's.
+fn threads_that_own(tree: &Tree, owner: &str, uses: &[Path]) -> Option<i64> {
+    let first = uses.first()?;
+    let around: Vec<_> = (1..first.len()).filter_map(|depth| tree.loop_at(&first[..depth])).collect();
+    let at = around.iter().position(|it| it.variable.name() == owner)?;
+    let tiles = around.iter().filter(|it| it.variable == names::tile(it.axis) && it.axis != Axis::K);
+    let threads: i64 = tiles.map(|it| it.step).product();
+    // Behind the tiles stand the loops over their positions, which threads take.
+    let last_tile = around.iter().rposition(|it| it.variable == names::tile(it.axis))?;
+    let is_position = |axis: Axis| move |name: &str| name == axis.position_name();
+    let is_thread = around[last_tile + 1..=at.max(last_tile)]
+        .iter()
+        .any(|it| is_position(Axis::I)(it.variable.name()) || is_position(Axis::J)(it.variable.name()));
+    (at > last_tile && is_thread).then_some(threads)
+}
