@@ -94,7 +94,8 @@ fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
 ///
 /// When there is none.
 pub fn named(name: &str) -> Result<Backend> {
-    let mut known = Backend::ALL.into_iter().filter(|it| it.follows_schedules());
+    let is_one = |it: &Backend| it.follows_schedules() || *it == Backend::WGPU;
+    let mut known = Backend::ALL.into_iter().filter(is_one);
     known
         .find(|it| it.name() == name)
         .with_context(|| format!("no back end `{name}` makes code of schedules"))

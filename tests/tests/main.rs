@@ -13,6 +13,7 @@ mod equivalence;
 mod fixes;
 mod generated_c;
 mod golden;
+mod gpu;
 mod machine_code;
 mod manual;
 mod math_accuracy;

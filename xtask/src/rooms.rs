@@ -96,6 +96,19 @@ const COMPILER: &[Room] = &[
             "loops/visit",
         ],
     ),
+    compiler(
+        "backend/wgsl",
+        &[
+            "FLOOR",
+            "backend/emit",
+            "backend/kernel/.",
+            "backend/kernel/nodes",
+            "backend/kernel/pack",
+            "backend/run",
+            "loops/nodes",
+            "loops/visit",
+        ],
+    ),
     compiler("backend", &["FLOOR"]),
     // What sees all levels, to compare them.
     compiler(

@@ -99,6 +99,7 @@ fn in_browser(report: &mut Report, part: &str) {
 fn install() -> Result<()> {
     install::wasm_target()?;
     install::npm_packages()?;
+    install::vulkan()?;
     install::crates()
 }
 

@@ -5,7 +5,7 @@
 //! which may have more back ends than these.
 
 use super::{Levels, Stage};
-use crate::backend::{debug, kernel, numpy};
+use crate::backend::{debug, kernel, numpy, wgsl};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::extents;
@@ -82,8 +82,19 @@ pub const CUDA: Backend = Backend {
     texts: &[Text { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) }],
 };
 
+/// WGSL, for GPUs through wgpu. Runs choose a text for their device; this one is for whatever has doubles.
+pub const WGPU: Backend = Backend {
+    name: "wgpu",
+    device: "gpu",
+    from: Stage::KERNELS,
+    texts: &[Text {
+        stage: Stage::WGSL,
+        make: |it| Some(wgsl::generate(it.kernels()?, &wgsl::WgslOptions::default()).listing),
+    }],
+};
+
 /// The compiler's own back ends.
-pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP, CUDA];
+pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP, CUDA, WGPU];
 
 /// All texts of the levels and of the compiler's own back ends.
 pub fn texts() -> impl Iterator<Item = &'static Text> {

@@ -62,7 +62,14 @@ impl Wording {
             }
             ExprKind::Binary(op, left, right) => {
                 let is_known = is_constant(left) && is_constant(right);
-                let (a, b) = (self.text(left, is_known, leaf), self.text(right, is_known, leaf));
+                let mut operand = |it: &Expr<A>| match &it.kind {
+                    // No compiler takes a comparison with zero for another one.
+                    ExprKind::Literal(value) if op.is_comparison() && !is_known && is_zero(*value) => {
+                        self.compared_zero(it.dtype)
+                    }
+                    _ => self.text(it, is_known, leaf),
+                };
+                let (a, b) = (operand(left), operand(right));
                 self.binary(*op, (a, left.dtype), (b, right.dtype))
             }
             ExprKind::Ternary { condition, then, otherwise } => {
@@ -312,6 +319,16 @@ impl Wording {
         }
     }
 
+    /// A zero that a value is compared with.
+    fn compared_zero(&self, dtype: DType) -> Bound {
+        let text = match self.options.computed(dtype) {
+            it if self.options.is_pair(it) => pair(0),
+            DType::Float64 => "0.0lf".to_owned(),
+            _ => "0.0f".to_owned(),
+        };
+        (text, ATOM)
+    }
+
     fn single(&mut self, it: f32, is_known: bool) -> Bound {
         if it.to_bits() == 0 {
             return self.ours("zero_f32", []);
@@ -320,6 +337,15 @@ impl Wording {
             return self.ours("f32_of_bits", [(format!("{:#x}u", it.to_bits()), ATOM)]);
         }
         (format!("{it:?}f"), if it < 0.0 { PREFIX } else { ATOM })
+    }
+}
+
+/// Whether it is a zero of floats, of whatever sign.
+fn is_zero(value: Value) -> bool {
+    match value {
+        Value::Float32(it) => it == 0.0,
+        Value::Float64(it) => it == 0.0,
+        Value::Bool(_) | Value::Int8(_) | Value::Int16(_) | Value::Int32(_) | Value::Int64(_) => false,
     }
 }
 

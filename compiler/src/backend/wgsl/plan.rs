@@ -315,7 +315,11 @@ impl Planning<'_> {
         let index = match it {
             Param::Size(axis) => [self.domain.i, self.domain.j, self.domain.k][axis.index()],
             Param::Start(array) => firsts[*array].saturating_add(self.layouts[*array].start),
-            Param::Stride { array, dimension } => self.layouts[*array].strides[*dimension],
+            Param::Stride { array, dimension } => {
+                // Nothing is known of a field that is not made yet.
+                let stride = self.layouts[*array].strides.get(*dimension);
+                stride.copied().unwrap_or(0)
+            }
             Param::Levels { array, side } => self.levels(*array, *side),
             Param::Elements(array) => self.layouts[*array].elements,
             Param::Value(array) => {

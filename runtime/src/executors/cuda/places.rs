@@ -95,7 +95,7 @@ pub fn handed_down() -> Vec<(&'static str, OsString)> {
     if let Some(library) = Places::of_environment().library() {
         all.push((NAMED, library.into()));
     }
-    for name in ["LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"] {
+    for name in ["LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         all.extend(env::var_os(name).map(|it| (name, it)));
     }
     all

@@ -46,6 +46,15 @@ pub fn check() -> Result<String, String> {
     Ok(format!("{} through Vulkan, {doubles}{remark}", gpu.name))
 }
 
+/// Whether a text is one that a GPU can be given; that needs none.
+///
+/// # Errors
+///
+/// What is wrong with it, in naga's words.
+pub fn accepts(text: &str) -> Result<(), String> {
+    spirv::translate(text, true).map(drop)
+}
+
 /// The device on which buffers can be made, for programs.
 ///
 /// # Errors

@@ -380,10 +380,6 @@ fn formulas_have_the_interpreters_bits() {
                 options.doubles == Doubles::Native || n < 45
             };
             for function in Function::all().filter(|it| it.is_transcendental()).filter(is_short) {
-                eprintln!(
-                    "{function} {dtype} {options:?} {}",
-                    function.definition(dtype).unwrap().steps.len()
-                );
                 let call = expr(ExprKind::Call(function, vec![*read(0, dtype)]), dtype);
                 check(&gpu, &[call], &[samples(dtype, 4)], options);
             }
@@ -431,40 +427,4 @@ fn zeros_and_other_constants_are_no_ones_to_fold() {
             check(&gpu, &tried, &[samples(dtype, 5), samples(dtype, 6)], options);
         }
     }
-}
-
-#[test]
-fn try_text() {
-    let Some(gpu) = gpu() else { return };
-    let Ok(text) = std::fs::read_to_string("/tmp/try.wgsl") else { return };
-    let given: Vec<u8> = std::fs::read("/tmp/try.in").unwrap();
-    let module =
-        gpu.module(&text, &[("main".to_owned(), [64, 1, 1])]).unwrap_or_else(|why| panic!("{why:?}"));
-    let layout = gpu.layout(&[true, false]).unwrap();
-    let pipeline = gpu.pipeline(&module, "main", &layout, 0).unwrap();
-    let (a, b) = (gpu.storage(given.len() as u64).unwrap(), gpu.storage(given.len() as u64).unwrap());
-    gpu.write(&a, 0, &given).unwrap();
-    gpu.guarded(|| {
-        let entries = [
-            BindGroupEntry { binding: 0, resource: a.as_entire_binding() },
-            BindGroupEntry { binding: 1, resource: b.as_entire_binding() },
-        ];
-        let group = gpu.device.create_bind_group(&BindGroupDescriptor {
-            label: None,
-            layout: &layout,
-            entries: &entries,
-        });
-        let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            pass.set_pipeline(&pipeline);
-            pass.set_bind_group(0, &group, &[]);
-            pass.dispatch_workgroups(1, 1, 1);
-        }
-        gpu.queue.submit([encoder.finish()]);
-    })
-    .unwrap();
-    let out = gpu.read(&b, 0, given.len() as u64).unwrap();
-    let words: Vec<i64> = out.chunks(8).map(|it| i64::from_le_bytes(it.try_into().unwrap())).collect();
-    eprintln!("OUT {words:?}");
 }
