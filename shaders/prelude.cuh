@@ -5,6 +5,8 @@
  * same text on a CPU.
  */
 #if defined(__CUDACC_RTC__)
+/* Not every kernel of a text calls each of its functions. */
+#pragma nv_diag_suppress 177
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
@@ -18,8 +20,6 @@ typedef unsigned long long uint64_t;
 #define INFINITY __int_as_float(0x7f800000)
 /* As of (double, double): without this one the call could as well be that of (float, double). */
 static __device__ __forceinline__ double copysign(int size, double sign) { return copysign((double)size, sign); }
-/* Not every kernel of a text calls each of its functions. */
-#pragma nv_diag_suppress 177
 #else
 #include <math.h>
 #include <stdint.h>

@@ -106,3 +106,36 @@ pub fn is_of_run(kernels: &Kernels, array: usize) -> bool {
     let it = &kernels.program.arrays[array];
     it.storage != Storage::Caller && memory(kernels, array) == Some(Memory::Global)
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::config::Config;
+    use crate::pipeline::{NoHook, route};
+    use crate::project::Project;
+
+    /// Compares the kernels of a stencil: what stands before them is nearly the same in every text.
+    fn check(text: &str, expected: &Expect) {
+        let project = Project::of_one("main.py", text);
+        let compilation = route::compile(&project, &Config::default(), &mut NoHook);
+        let text = &compilation.levels.cuda().expect("it compiles").listing.text;
+        expected.assert_eq(&text[text.find("/* Step 1 ").expect("there is a step")..]);
+    }
+
+    #[test]
+    fn names_that_mean_something_to_cuda_are_others_and_the_stride_along_i_may_be_1() {
+        check(
+            "def s(new: Field[float], thread: Field[float], this: float):\n    with computation(PARALLEL), interval(...):\n        thread = new[1, 0, 0] * this\n",
+            &expect![[""]],
+        );
+    }
+
+    #[test]
+    fn a_place_where_a_run_may_have_to_end_has_a_slot() {
+        check(
+            "def s(a: Field[float], n: Field[int], out: Field[float]):\n    with computation(FORWARD), interval(...):\n        out = a.at(K=n)\n",
+            &expect![[""]],
+        );
+    }
+}
