@@ -5,6 +5,7 @@
 //! from their definitions. Nothing is decided here: what is a block, a thread or a barrier is known by then.
 
 mod binding;
+pub mod elements;
 pub mod expression;
 mod formula;
 mod math;
