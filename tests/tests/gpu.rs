@@ -14,8 +14,8 @@ use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_runner::backends::{Backend, Failure, Setting};
 use isobar_runtime::executors::wgpu;
-use isobar_tests::agree::subject::Subject;
 use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
+use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
 use isobar_tests::native::{Layout, Workplace, hold_native};
 use isobar_tests::{GALLERY, compiled, compiled_text, launch};
@@ -82,7 +82,8 @@ fn the_gallery_on_a_gpu_gives_the_bits_of_debug() {
                 launches.push(Layout::C.of(&given));
                 launches.push(given);
             }
-            let done = native_gives_the_bits_of_debug(Backend::WGPU, &compilation, &launches, Setting::embedded());
+            let done =
+                native_gives_the_bits_of_debug(Backend::WGPU, &compilation, &launches, Setting::embedded());
             done.unwrap_or_else(|why| panic!("{name} in {precision} bits: {why:#}"));
         }
     }
@@ -130,8 +131,12 @@ def pick(q: Field[float], at: Field[int], o: Field[float]):
             it[n - 1] = 1;
         }
     }
-    let done =
-        native_gives_the_bits_of_debug(Backend::WGPU, &compilation, slice::from_ref(&given), Setting::embedded());
+    let done = native_gives_the_bits_of_debug(
+        Backend::WGPU,
+        &compilation,
+        slice::from_ref(&given),
+        Setting::embedded(),
+    );
     let held = done.unwrap_or_else(|why| panic!("{why:#}"));
     assert_eq!(held.other_traps, 0);
     let prepared = Backend::WGPU.executor().prepare(&compilation, Setting::embedded(), &|_| ());

@@ -82,10 +82,15 @@ pub(crate) fn vulkan() -> Result<()> {
         return Ok(());
     }
     if find("apt-get").is_none() {
-        say("there is no Vulkan driver, and no apt-get to install mesa-vulkan-drivers: tests of the GPU are skipped");
+        say(
+            "there is no Vulkan driver, and no apt-get to install mesa-vulkan-drivers: tests of the GPU are skipped",
+        );
         return Ok(());
     }
-    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers, to install a Vulkan driver")?;
+    run(
+        &mut as_root("apt-get", &["update", "--quiet"]),
+        "learn what Debian offers, to install a Vulkan driver",
+    )?;
     run(
         &mut as_root(
             "apt-get",

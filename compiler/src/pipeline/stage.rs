@@ -105,8 +105,12 @@ impl Stage {
     pub const CUDA: Stage =
         Stage(&level("cuda", "CUDA", "generated CUDA C++", Source::Passed(Self::KERNELS)));
 
-    pub const WGSL: Stage =
-        Stage(&level("wgsl", "WGSL", "generated WGSL, as WebGPU and wgpu take it", Source::Passed(Self::KERNELS)));
+    pub const WGSL: Stage = Stage(&level(
+        "wgsl",
+        "WGSL",
+        "generated WGSL, as WebGPU and wgpu take it",
+        Source::Passed(Self::KERNELS),
+    ));
 
     /// The stage of a row.
     #[must_use]

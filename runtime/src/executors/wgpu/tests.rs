@@ -404,7 +404,8 @@ fn converted_values_compare_with_constants_as_they_are() {
                     let converted = expr(ExprKind::Cast(to, read(0, from)), to);
                     let constant = expr(ExprKind::Literal(constant), to);
                     for op in [BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Eq] {
-                        let compared = ExprKind::Binary(op, Box::new(converted.clone()), Box::new(constant.clone()));
+                        let compared =
+                            ExprKind::Binary(op, Box::new(converted.clone()), Box::new(constant.clone()));
                         tried.push(expr(compared, DType::Bool));
                     }
                 }
