@@ -102,12 +102,12 @@ impl Lowering<'_> {
                 (Storage::Caller, None) => {
                     return Err(Stop::Fault(format!("`{}` is no parameter of the stencil", it.stencil_name)));
                 }
-                (Storage::Private, _) if it.is_per_thread => ContainerKind::Private,
+                (Storage::Private, _) if it.is_per_thread || it.owner.is_some() => ContainerKind::Private,
                 (Storage::Heap | Storage::Private, _) => ContainerKind::Kept,
                 (Storage::Register, _) => ContainerKind::Register,
             };
-            // What an iteration has may count from its position, which is known where it begins.
-            let shift = if kind == ContainerKind::Private { &[][..] } else { &it.shift };
+            // What an iteration has may count from its position, and indices count from its start.
+            let shift = if it.storage == Storage::Private { &[][..] } else { &it.shift };
             let (shape, shift) = self.symbols.measures(&it.shape, shift)?;
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
             let ring = it.ring;
@@ -204,7 +204,14 @@ impl Lowering<'_> {
                     (false, true) => Order::Descending,
                 };
                 let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
-                let made = self.looped(&it.positions, it.axis, order, |this| this.items(&it.body))?;
+                let made = self.looped(&it.positions, it.axis, order, |this| {
+                    let mut body = this.items(&it.body)?;
+                    let fresh = this.own_of(it, &body)?;
+                    if !fresh.is_empty() {
+                        body.insert(0, Step::Fresh(fresh));
+                    }
+                    Ok(body)
+                })?;
                 steps.push(Step::Loop(Loop { repeats, ..made }));
             }
             Item::Strips(it) => steps.push(self.strips(it)?),
@@ -224,6 +231,26 @@ impl Lowering<'_> {
             })),
         }
         Ok(())
+    }
+
+    /// The arrays that each iteration of a loop of a GPU has for itself: those of a block of the innermost one of its
+    /// grid, and those of a thread of the innermost one of a stage.
+    fn own_of(&mut self, it: &loops::For, body: &[Step]) -> Result<Vec<usize>, Stop> {
+        let is_like = |item: &Item| matches!(item, Item::For(inner) if inner.gpu == it.gpu);
+        if it.gpu.is_none() || any(&it.body, &mut |item| is_like(item)) {
+            return Ok(Vec::new());
+        }
+        let is_used = used(body, self.program.containers.len());
+        let mut fresh = Vec::new();
+        for (at, array) in self.source.arrays.iter().enumerate() {
+            if array.owner == it.gpu && array.owner.is_some() && is_used[at] {
+                let measures = self.symbols.measures(&array.shape, &[])?;
+                let container = &mut self.program.containers[at];
+                (container.shape, container.shift) = measures;
+                fresh.push(at);
+            }
+        }
+        Ok(fresh)
     }
 
     fn looped(

@@ -9,6 +9,7 @@ use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
 use crate::pass::GpuModel;
 use crate::schedule::analysis::cost::Machine;
 use crate::schedule::nodes::{ContainerKind, Node, Place, Tree};
+use crate::space::Axis;
 use crate::types::DType;
 
 /// The domain that launches are compared on.
@@ -116,8 +117,11 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let at_once = (resident * i64::from(gpu.multiprocessors)).max(1) as f64;
     let waves = (blocks / at_once).max(1e-9);
     let fullness = waves / waves.ceil();
-    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits.
-    let in_flight = at_once.min(blocks) * threads as f64 * 24.0;
+    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits; where it goes through
+    // levels it asks for those of some ahead.
+    let is_column = launch.grid.iter().all(|it| it.axis != Axis::K);
+    let asked = if is_column { 72.0 } else { 32.0 };
+    let in_flight = at_once.min(blocks) * threads as f64 * asked;
     let needed = f64::from(gpu.bandwidth_gb) * 700.0;
     let fill = (in_flight / needed).min(1.0);
     let cycles = f64::from(gpu.clock_mhz) * 1e-3 * f64::from(gpu.multiprocessors);

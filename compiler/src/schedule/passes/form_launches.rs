@@ -487,8 +487,7 @@ temporary u: float64[I, J, K] shift [0, 0, 0] heap
     fn formed(loops: &str, form: Option<GpuForm>) -> String {
         let mut tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
         assert_eq!(validate(&tree), Vec::<String>::new(), "before");
-        let gpu = Some(GpuModel { multiprocessors: 4, ..GpuModel::H100 });
-        let mut cx = PassCx::new(Target { gpu, gpu_form: form, keeps_steps: true, ..Target::GPU });
+        let mut cx = PassCx::new(Target { gpu_form: form, keeps_steps: true, ..Target::GPU });
         let lowered = tree.clone();
         for pass in [form_launches, contract_temporaries, place_arrays, place_grid] {
             pass(&mut tree, &mut cx);
@@ -522,7 +521,10 @@ for k in [0, K) parallel:
 
     #[test]
     fn stages_that_read_beside_the_point_share_a_tile() {
-        check(SMOOTHED, Some(GpuForm::Tiles), &expect![[r#"
+        check(
+            SMOOTHED,
+            Some(GpuForm::Tiles),
+            &expect![[r#"
             temporary t: float64[34, 8] shift [-i_tile + 1, -j_tile] along IJ in i_tile shared
             temporary u: float64[I, J, K] shift [0, 0, 0] heap
 
@@ -536,12 +538,16 @@ for k in [0, K) parallel:
                   block j in [j_tile, min(J, j_tile + 8)) parallel:
                     block i in [i_tile, min(I, i_tile + 32)) parallel:
                       b[i, j, k] = t[i - i_tile, j - j_tile] + t[i - i_tile + 2, j - j_tile]
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn each_stage_is_a_launch_where_points_are_asked_for() {
-        check(SMOOTHED, Some(GpuForm::Points), &expect![[r#"
+        check(
+            SMOOTHED,
+            Some(GpuForm::Points),
+            &expect![[r#"
             temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
             temporary u: float64[I, J, K] shift [0, 0, 0] heap
 
@@ -558,7 +564,8 @@ for k in [0, K) parallel:
                   block j in [j_tile, min(J, j_tile + 8)) parallel:
                     block i in [i_tile, min(I, i_tile + 32)) parallel:
                       b[i, j, k] = t[i, j + 1, k] + t[i + 2, j + 1, k]
-        "#]]);
+        "#]],
+        );
     }
 
     const SWEEPS: &str = "
@@ -579,26 +586,25 @@ for k in [0, K) descending:
 
     #[test]
     fn sweeps_of_columns_are_one_launch() {
-        check(SWEEPS, None, &expect![[r#"
-            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
-            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+        check(
+            SWEEPS,
+            None,
+            &expect![[r#"
+                temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+                temporary u: float64[K] shift [0] along K in i shared
 
-            grid j_tile in [0, J) step 8 parallel:
-              grid i_tile in [0, I) step 32 parallel:
-                for k in [0, 1) ascending:
-                  block j in [j_tile, min(J, j_tile + 8)) parallel:
-                    block i in [i_tile, min(I, i_tile + 32)) parallel:
-                      u[i, j, k] = a[i + 1, j + 1, k]
-
-            grid j in [0, J) parallel:
-              grid i_tile in [0, I) step 64 parallel:
-                block i in [i_tile, min(I, i_tile + 64)) parallel:
-                  for k in [1, K) ascending:
-                    u[i, j, k] = u[i, j, k - 1] * a[i + 1, j + 1, k]
-                  for k in [0, K) descending:
-                    b[i, j, k] = u[i, j, k]
-                    p[i, j] = p[i, j] + u[i, j, k]
-        "#]]);
+                grid j in [0, J) parallel:
+                  grid i_tile in [0, I) step 64 parallel:
+                    block i in [i_tile, min(I, i_tile + 64)) parallel:
+                      for k in [0, 1) ascending:
+                        u[k] = a[i + 1, j + 1, k]
+                      for k in [1, K) ascending:
+                        u[k] = u[k - 1] * a[i + 1, j + 1, k]
+                      for k in [0, K) descending:
+                        b[i, j, k] = u[k]
+                        p[i, j] = p[i, j] + u[k]
+            "#]],
+        );
     }
 
     #[test]
@@ -613,7 +619,10 @@ for k in [1, K) ascending:
     for i in [0, I) parallel:
       b[i, j, k] = t[i + 1, j + 1, k]
 ";
-        check(loops, None, &expect![[r#"
+        check(
+            loops,
+            None,
+            &expect![[r#"
             temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
             temporary u: float64[I, J, K] shift [0, 0, 0] heap
 
@@ -629,7 +638,8 @@ for k in [1, K) ascending:
                 block i in [i_tile, min(I, i_tile + 64)) parallel:
                   for k in [1, K) ascending:
                     b[i, j, k] = t[i + 1, j + 1, k]
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
@@ -640,7 +650,10 @@ for k in [0, K) parallel:
     for i in [0, I) parallel:
       p[i, j] = 1.0
 ";
-        check(loops, Some(GpuForm::Points), &expect![[r#"
+        check(
+            loops,
+            Some(GpuForm::Points),
+            &expect![[r#"
             temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
             temporary u: float64[I, J, K] shift [0, 0, 0] heap
 
@@ -650,6 +663,7 @@ for k in [0, K) parallel:
                   block j in [j_tile, min(J, j_tile + 8)) parallel:
                     block i in [i_tile, min(I, i_tile + 32)) parallel:
                       p[i, j] = 1.0
-        "#]]);
+        "#]],
+        );
     }
 }
