@@ -181,7 +181,7 @@ const fn gpu(gpu: GpuModel, gpu_form: Option<GpuForm>) -> Target {
 }
 
 /// What kernels are held for: GPUs that choose their forms, and each form wherever it is legal.
-pub const GPUS: [Target; 11] = [
+pub const TARGETS: [Target; 11] = [
     gpu(GpuModel::H100, None),
     gpu(GpuModel::H200, None),
     gpu(GpuModel::WEBGPU, None),
@@ -213,7 +213,7 @@ const TILED: [Domain; 5] = [
 pub fn hold_kernels(seed: u64) -> Result<Held> {
     let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     let pick = |n: usize, salt: u64| usize::try_from(seed / salt).unwrap_or(0) % n;
-    let (target, domain) = (&GPUS[pick(GPUS.len(), 1)], TILED[pick(TILED.len(), 3)]);
+    let (target, domain) = (&TARGETS[pick(TARGETS.len(), 1)], TILED[pick(TILED.len(), 3)]);
     let compilation = subject.compile();
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
     let told =
