@@ -3,10 +3,11 @@
 use std::fmt;
 
 use super::cell::NONE;
-use super::nodes::Kernels;
+use super::nodes::{Kernels, Memory};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::diag::StmtId;
-use crate::space::{Affine, AxisSet, Domain};
+use crate::loops::nodes::Meaning;
+use crate::space::{Affine, Axis, AxisSet, Domain, Symbol};
 
 /// What stands for an array of the program in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,4 +75,34 @@ pub fn ended(kernels: &Kernels, slots: &[u32], domain: Domain) -> Option<(StmtId
     });
     // Of equal ones the first.
     told.reduce(|first, next| if next.0 < first.0 { next } else { first }).map(|it| it.1)
+}
+
+/// What a run on a domain allocates before anything is known of its fields, in bytes; none where that is beyond any
+/// memory. A thread's arrays count once for each point of a level.
+#[must_use]
+pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
+    let size = |symbol: &Symbol| match kernels.program.symbols.get(symbol) {
+        Some(Meaning::Size(axis)) => Some(domain.along(*axis)),
+        // A field without further levels.
+        Some(Meaning::Levels { .. }) => Some(0),
+        // A block starts anywhere; how large its arrays are does not depend on that.
+        Some(Meaning::Position(_)) | None => {
+            Some(Axis::ALL.into_iter().find(|it| it.name() == symbol.name()).map_or(0, |it| domain.along(it)))
+        }
+    };
+    let mut all = 4 * kernels.places.len() as u64;
+    for (at, it) in kernels.program.arrays.iter().enumerate().filter(|(_, it)| it.is_own()) {
+        let times = match kernels.memory(at) {
+            Some(Memory::Global) => 1,
+            Some(Memory::Scratch) => domain.i.checked_mul(domain.j)?,
+            Some(Memory::Shared | Memory::SharedByThread | Memory::Registers) | None => continue,
+        };
+        let mut elements = times;
+        for length in it.places() {
+            elements = elements.checked_mul(length.evaluated(&mut |it| size(it))?.max(0))?;
+        }
+        let bytes = u64::try_from(elements).ok()?.checked_mul(it.dtype.size_bytes() as u64)?;
+        all = all.checked_add(bytes)?;
+    }
+    Some(all)
 }

@@ -39,7 +39,7 @@ use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
-use isobar_compiler::backend::kernel::call::{Place, places};
+use isobar_compiler::backend::kernel::call::{Place, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
@@ -89,6 +89,9 @@ impl Executor for Cuda {
         arguments: &[Argument],
     ) -> Option<u64> {
         let (kernels, artifact) = (compilation.levels.kernels()?, compilation.levels.cuda()?);
+        if arguments.is_empty() {
+            return bytes_without_fields(kernels, domain);
+        }
         let places = places(kernels, compilation.signature.as_ref()?);
         let launch = Launch { domain, arguments: arguments.to_vec() };
         Plan::of(kernels, artifact, &places, &launch).ok()?.bytes()

@@ -14,7 +14,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::kernel::call::places;
+use isobar_compiler::backend::kernel::call::{bytes_without_fields, places};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::wgsl::{self, Doubles, plan};
 use isobar_compiler::pipeline::Compilation;
@@ -80,6 +80,9 @@ impl Executor for Wgpu {
     ) -> Option<u64> {
         let kernels = compilation.levels.kernels()?;
         let signature = compilation.signature.as_ref()?;
+        if arguments.is_empty() {
+            return bytes_without_fields(kernels, domain);
+        }
         let gpu = device::find().ok()?;
         let places = places(kernels, signature);
         let artifact = wgsl::generate(kernels, &gpu.options);
