@@ -224,6 +224,8 @@ impl Planning<'_> {
         Some(Layout { strides, start, levels: [0; 2], elements: n })
     }
 
+    /// What a symbol of a bound or a size stands for: a size of the domain, levels of an array, or a position of a loop
+    /// around. None for a position that only a kernel has.
     fn value(&self, symbol: &Symbol) -> Option<i64> {
         let of_domain = |axis: Axis| [self.domain.i, self.domain.j, self.domain.k][axis.index()];
         match self.kernels.program.symbols.get(symbol) {
@@ -234,6 +236,7 @@ impl Planning<'_> {
         }
     }
 
+    /// The levels of a field's array below the domain, or above it.
     fn levels(&self, array: usize, side: Side) -> i64 {
         let [below, above] = self.layouts[array].levels;
         match side {
@@ -249,6 +252,7 @@ impl Planning<'_> {
         })
     }
 
+    /// Carries out what the host does: loops are written out as the launches inside.
     fn host(&mut self, it: &Host) -> Result<(), Failure> {
         match it {
             Host::Launch(kernel) => self.launch(*kernel),
@@ -266,6 +270,7 @@ impl Planning<'_> {
         }
     }
 
+    /// Adds the launch of a kernel at the positions at hand, unless a loop of its grid is empty there.
     fn launch(&mut self, at: usize) -> Result<(), Failure> {
         let (kernel, signature): (&Kernel, &Signature) =
             (&self.kernels.kernels[at], &self.artifact.kernels[at]);
