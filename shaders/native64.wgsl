@@ -222,6 +222,11 @@ fn is_true_i64(a: i64) -> bool {
   return a != 0li;
 }
 
+// The same number, put together from its words: Mesa takes `i64(a) < 0` of an integer of 32 bits for false.
+fn i64_of_i32(a: i32) -> i64 {
+  return bitcast<i64>(u64(bitcast<u32>(a)) | (u64(bitcast<u32>(a >> 31u)) << 32u));
+}
+
 // The integer as an index; what is no index is -1, which is none either.
 fn index_of_i64(a: i64) -> i32 {
   return select(-1, i32(a), a >= 0li && a <= 0x7fffffffli);

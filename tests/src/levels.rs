@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::slice;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
@@ -34,11 +35,34 @@ pub(crate) const DOMAINS: [Domain; 8] = [
     Domain { i: 9, j: 2, k: 9 },
 ];
 
-/// Schedules that a compilation for a CPU with arrays contiguous along i does not have.
-const OTHERS: [Target; 3] = [
-    Target::GPU,
+/// A schedule that a compilation for a CPU with arrays contiguous along i does not have, for most seeds: for other
+/// layouts, and for GPUs, each form of launches in its turn.
+fn other(seed: u64) -> Option<&'static Target> {
+    let turn = usize::try_from(seed / 5).unwrap_or(0);
+    match seed % 5 {
+        0 | 3 => FOR_GPUS.get(turn % FOR_GPUS.len()),
+        1 => Some(&FOR_LAYOUTS[0]),
+        2 => Some(&FOR_LAYOUTS[1]),
+        _ => None,
+    }
+}
+
+static FOR_LAYOUTS: [Target; 2] = [
     Target { contiguous: Axis::K, machine: None, ..Target::CPU },
     Target { contiguous: Axis::J, machine: None, ..Target::CPU },
+];
+
+static FOR_GPUS: LazyLock<Vec<Target>> = LazyLock::new(|| {
+    let forms = GpuForm::ALL.map(Some).into_iter().chain([None]);
+    let of_form = |gpu_form| GPUS.map(|gpu| Target { gpu: Some(gpu), gpu_form, ..Target::GPU });
+    forms.flat_map(of_form).collect()
+});
+
+/// Large tiles, and such as small domains have several of.
+const GPUS: [GpuModel; 3] = [
+    GpuModel { threads_of_block: 4, ..GpuModel::H100 },
+    GpuModel::H100,
+    GpuModel { threads_of_block: 2, ..GpuModel::WEBGPU },
 ];
 
 /// What code is generated for: C and machine code, with the vectors that machines have.
@@ -142,7 +166,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             continue;
         }
         numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
-        if let Some(target) = OTHERS.get(usize::try_from(seed % 5).unwrap_or(0)) {
+        if let Some(target) = other(seed) {
             let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
             let found = found.filter(|it| !held.is_other_trap(&it.what));
             let found = found.map(|it| format!("for {target:?}: {it}"));
@@ -157,7 +181,7 @@ const fn gpu(gpu: GpuModel, gpu_form: Option<GpuForm>) -> Target {
 }
 
 /// What kernels are held for: GPUs that choose their forms, and each form wherever it is legal.
-pub const GPUS: [Target; 11] = [
+pub const TARGETS: [Target; 11] = [
     gpu(GpuModel::H100, None),
     gpu(GpuModel::H200, None),
     gpu(GpuModel::WEBGPU, None),
@@ -189,7 +213,7 @@ const TILED: [Domain; 5] = [
 pub fn hold_kernels(seed: u64) -> Result<Held> {
     let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     let pick = |n: usize, salt: u64| usize::try_from(seed / salt).unwrap_or(0) % n;
-    let (target, domain) = (&GPUS[pick(GPUS.len(), 1)], TILED[pick(TILED.len(), 3)]);
+    let (target, domain) = (&TARGETS[pick(TARGETS.len(), 1)], TILED[pick(TILED.len(), 3)]);
     let compilation = subject.compile();
     let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
     let told =

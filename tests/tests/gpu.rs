@@ -110,6 +110,9 @@ fn an_index_that_leaves_its_field_is_told_with_statement_and_cell() {
         return;
     }
     let text = "
+# @input q constant(1)
+# @input at constant(0)
+# @input o constant(0)
 from gt4py.cartesian.gtscript import *
 
 def pick(q: Field[float], at: Field[int], o: Field[float]):

@@ -10,7 +10,8 @@ use super::run::{Options, Stop, Writers};
 use crate::backend::launch::Launch;
 use crate::diag::ProgramOrder;
 use crate::expr::ExprKind;
-use crate::schedule::nodes::{self as schedule, Node, Storage, Tree};
+use crate::schedule::nodes::{self as schedule, Node, Placement, Storage, Tree};
+use crate::space::order::{greatest, least};
 use crate::space::{Affine, Symbol, names};
 
 /// Runs a schedule tree. `params` are the names of the arguments of `launch`, whose arrays are updated in place.
@@ -79,6 +80,58 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
     Ok(lowering.program)
 }
 
+/// Whether a node is a stage over the same positions as another one.
+fn is_stage_like(node: &Node, first: &schedule::Loop) -> bool {
+    let Node::Loop(it) = node else { return false };
+    let inner = |it: &schedule::Loop| match it.children.as_slice() {
+        [Node::Loop(only)] if only.placement == Placement::Block => Some(only.variable.clone()),
+        _ => None,
+    };
+    it.placement == Placement::Block && it.variable == first.variable && inner(it) == inner(first)
+}
+
+/// The stages between two barriers as threads run them: each does all of them at its position before, or after, another
+/// thread does any. So what needs a barrier and has none shows.
+///
+/// ```text
+/// block i in [-1, I + 1): a            block i in [-1, I + 1):
+/// block i in [0, I): b          is       a
+///                                        where i in [0, I): b
+/// ```
+fn by_thread(stages: &[&Node]) -> Option<Node> {
+    let loops: Vec<&schedule::Loop> = stages
+        .iter()
+        .map(|it| if let Node::Loop(it) = it { Some(it) } else { None })
+        .collect::<Option<_>>()?;
+    let first = loops.first().filter(|_| loops.len() > 1)?;
+    let bounds = loops.iter().map(|it| (it.start.clone(), it.end.clone()));
+    let (start, end) = bounds.reduce(|a, b| (least(&a.0, &b.0), greatest(&a.1, &b.1)))?;
+    let children = match first.children.as_slice() {
+        [Node::Loop(only)] if only.placement == Placement::Block => {
+            // The limits of the outer loop go where the inner one's are.
+            let inner: Vec<Node> = loops
+                .iter()
+                .filter_map(|it| match it.children.as_slice() {
+                    [Node::Loop(inner)] => Some(Node::Loop(schedule::Loop {
+                        children: vec![limited(it, inner.children.clone())],
+                        ..inner.clone()
+                    })),
+                    _ => None,
+                })
+                .collect();
+            vec![by_thread(&inner.iter().collect::<Vec<_>>())?]
+        }
+        _ => loops.iter().map(|it| limited(it, it.children.clone())).collect(),
+    };
+    Some(Node::Loop(schedule::Loop { start, end, children, ..(*first).clone() }))
+}
+
+/// Nodes where a loop has its positions.
+fn limited(it: &schedule::Loop, children: Vec<Node>) -> Node {
+    let (variable, start, end) = (it.variable.clone(), it.start.clone(), it.end.clone());
+    Node::Where(schedule::Where { variable, start, end, children })
+}
+
 struct Lowering<'t> {
     tree: &'t Tree,
     symbols: Symbols,
@@ -87,8 +140,26 @@ struct Lowering<'t> {
 
 impl Lowering<'_> {
     fn steps(&mut self, nodes: &[Node]) -> Result<Vec<Step>, Stop> {
-        // Stages run one after the other, all threads of one before those of the next.
-        nodes.iter().filter(|it| !matches!(it, Node::Barrier)).map(|node| self.step(node)).collect()
+        let mut steps = Vec::new();
+        let mut rest = nodes;
+        while let Some((node, behind)) = rest.split_first() {
+            rest = behind;
+            match node {
+                // What stands between two barriers ends before what stands behind them.
+                Node::Barrier => {}
+                Node::Loop(it) if it.placement == Placement::Block => {
+                    let n = behind.iter().take_while(|node| is_stage_like(node, it)).count();
+                    let interval: Vec<&Node> = std::iter::once(node).chain(&behind[..n]).collect();
+                    rest = &behind[n..];
+                    match by_thread(&interval) {
+                        Some(all) => steps.push(self.step(&all)?),
+                        None => steps.push(self.step(node)?),
+                    }
+                }
+                _ => steps.push(self.step(node)?),
+            }
+        }
+        Ok(steps)
     }
 
     fn step(&mut self, node: &Node) -> Result<Step, Stop> {

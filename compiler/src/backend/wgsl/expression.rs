@@ -280,6 +280,7 @@ impl Wording {
                     text
                 }
             }
+            (DType::Int8 | DType::Int16 | DType::Int32, DType::Int64) => self.ours(&named, [text]),
             _ if of_pair || to_pair => self.ours(&named, [text]),
             _ => called(math::suffix(to), [text]),
         }

@@ -479,6 +479,11 @@ impl<'p> Printer<'p> {
             self.writer.line(format_args!("if {} {{", beside.join(" && ")));
             self.writer.indent();
             n_open += 1;
+        } else {
+            // Positions of other stages have the same names.
+            self.writer.line("{");
+            self.writer.indent();
+            n_open += 1;
         }
         for (axis, positions) in &stage.positions {
             let Some(threads) = kernel.threads.iter().find(|it| it.axis == *axis) else { continue };

@@ -7,7 +7,7 @@
 //! ```
 
 use super::super::nodes::{Item, Program};
-use super::super::visit::each_origin;
+use super::super::visit::{any, each_origin};
 use super::PassCx;
 use crate::diag::Origin;
 
@@ -17,8 +17,8 @@ pub const NAME: &str = "loops/drop-grid";
 /// Takes the marks of a GPU from loops.
 ///
 /// - **Precondition**: none.
-/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, no barrier stands in one, and a remark tells of
-///   each nest that had one.
+/// - **Effect**: no loop has a [`gpu`](super::super::nodes::For::gpu) mark, no barrier stands in one, no array
+///   lives in the memory of one, and a remark tells of each nest that had one.
 /// - **Legality**: always; iterations that may run at the same time may run one after the other.
 /// - **Why**: the target's [`grid`](crate::target::Target::grid); nobody should think that a schedule for a GPU runs on
 ///   one.
@@ -27,6 +27,13 @@ pub fn drop_grid(program: &mut Program, cx: &mut PassCx) {
         return;
     }
     program.functions.iter_mut().for_each(|it| drop_marks(&mut it.body, false, cx));
+    let is_dropped = !program
+        .functions
+        .iter()
+        .any(|it| any(&it.body, &mut |item| matches!(item, Item::For(it) if it.gpu.is_some())));
+    for it in program.arrays.iter_mut().filter(|_| is_dropped) {
+        (it.place, it.owner) = (None, None);
+    }
 }
 
 fn drop_marks(items: &mut Vec<Item>, is_inside: bool, cx: &mut PassCx) {

@@ -9,6 +9,7 @@ use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
 use crate::pass::GpuModel;
 use crate::schedule::analysis::cost::Machine;
 use crate::schedule::nodes::{ContainerKind, Node, Place, Tree};
+use crate::space::Axis;
 use crate::types::DType;
 
 /// The domain that launches are compared on.
@@ -45,10 +46,14 @@ pub fn levels() -> i64 {
     DOMAIN[2]
 }
 
-/// Bytes that have to cross the bus whatever the schedule: inputs once, outputs once.
+/// Bytes of fields that some nodes have to move whatever their schedule: inputs once, outputs once.
 #[must_use]
-pub fn compulsory_bytes(tree: &Tree) -> f64 {
-    super::cost::compulsory_bytes(tree, &Machine { domain: DOMAIN, ..Machine::CPU })
+pub fn compulsory_bytes(tree: &Tree, nodes: &[Node]) -> f64 {
+    let mut ranges = domain();
+    let all = boxes(tree, nodes, &mut ranges);
+    let fields =
+        all.iter().filter(|it| matches!(tree.containers[it.container].kind, ContainerKind::Field { .. }));
+    fields.map(|it| it.traffic(tree, &ranges)).sum()
 }
 
 /// The cost of one launch.
@@ -112,17 +117,22 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let at_once = (resident * i64::from(gpu.multiprocessors)).max(1) as f64;
     let waves = (blocks / at_once).max(1e-9);
     let fullness = waves / waves.ceil();
-    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits.
-    let in_flight = at_once.min(blocks) * threads as f64 * 24.0;
+    // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits; where it goes through
+    // levels it asks for those of some ahead.
+    let is_column = launch.grid.iter().all(|it| it.axis != Axis::K);
+    let asked = if is_column { 72.0 } else { 32.0 };
+    let in_flight = at_once.min(blocks) * threads as f64 * asked;
     let needed = f64::from(gpu.bandwidth_gb) * 700.0;
-    let fill = (in_flight / needed).min(1.0) * fullness;
+    let fill = (in_flight / needed).min(1.0);
     let cycles = f64::from(gpu.clock_mhz) * 1e-3 * f64::from(gpu.multiprocessors);
     let memory = bytes / f64::from(gpu.bandwidth_gb);
     // Addresses and moves count as much again as arithmetic.
-    let issue = 2.0 * operations / (128.0 * cycles);
-    let wide = if is_wide { operations * f64::from(gpu.f64_ratio) / (128.0 * cycles) } else { 0.0 };
+    // Arithmetic takes some cycles to come back as well, and other threads do theirs meanwhile.
+    let at_work = (at_once.min(blocks) * threads as f64 / f64::from(gpu.multiprocessors) / 512.0).min(1.0);
+    let issue = 2.0 * operations / (128.0 * cycles) / at_work;
+    let wide = if is_wide { operations * f64::from(gpu.f64_ratio) / (128.0 * cycles) / at_work } else { 0.0 };
     let on_chip = shared_traffic / (128.0 * cycles);
-    let busy = memory.max(issue).max(wide).max(on_chip) / fill.max(1e-3);
+    let busy = (memory / fill.max(1e-3)).max(issue).max(wide).max(on_chip) / fullness;
     let time = turns_around * (f64::from(gpu.launch_ns) + busy);
     LaunchCost {
         blocks,

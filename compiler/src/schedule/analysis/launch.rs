@@ -538,3 +538,76 @@ pub fn outlives(container: &Container) -> bool {
             ContainerKind::Scalar | ContainerKind::Local => false,
         }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::parse::parse;
+
+    const TREE: &str = "\
+schedule test
+field a: float64[I + 2, J, K] shift [1, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] read-write
+field p: float64[I, J] shift [0, 0] write
+temporary t: float64[34, 8] shift [-i_tile + 1, -j_tile] along IJ in i_tile shared
+grid k_tile in [0, K) step 4 parallel:
+  grid j_tile in [0, J) step 8 parallel:
+    grid i_tile in [0, I) step 32 parallel:
+      for k in [k_tile, min(K, k_tile + 4)) ascending:
+        block j in [j_tile, min(J, j_tile + 8)) parallel:
+          block i in [i_tile - 1, min(I + 1, i_tile + 33)) parallel:
+            t[i - i_tile + 1, j - j_tile] = a[i + 1, j, k]
+        barrier
+        block j in [j_tile, min(J, j_tile + 8)) parallel:
+          block i in [i_tile, min(I, i_tile + 32)) parallel:
+            b[i, j, k] = t[i - i_tile, j - j_tile] + t[i - i_tile + 2, j - j_tile]
+        barrier
+";
+
+    #[test]
+    fn each_fault_of_a_launch_is_told() {
+        let of = |at: &str, instead: &str| {
+            assert!(TREE.contains(at), "{at}");
+            faults(&parse(&TREE.replacen(at, instead, 1)).expect("it is a tree"))
+        };
+        assert_eq!(of("barrier", "barrier"), Vec::<String>::new());
+        let waits = ["two threads of a block touch `t` and no barrier stands between"];
+        // Before the second stage, and before the first one of the next level.
+        assert_eq!(of("        barrier\n", ""), waits);
+        assert_eq!(of("j_tile]\n        barrier\n", "j_tile]\n"), waits);
+        // At the same position it is the same thread.
+        let same = of(
+            "t[i - i_tile, j - j_tile] + t[i - i_tile + 2, j - j_tile]\n        barrier",
+            "t[i - i_tile + 1, j - j_tile]",
+        );
+        assert_eq!(same, Vec::<String>::new());
+        assert_eq!(of("b[i, j, k] =", "p[i, j] ="), ["`p` is touched by several blocks along `k_tile`"]);
+        let beside = of("b[i, j, k] = t[i - i_tile", "b[i, j, k] = b[i + 1, j, k] + t[i - i_tile");
+        assert_eq!(beside, ["`b` is touched by several blocks along `i_tile`"]);
+        // Positions of two tiles.
+        let twice =
+            of("block i in [i_tile, min(I, i_tile + 32))", "block i in [i_tile, min(I, i_tile + 33))");
+        assert_eq!(twice, ["`b` is touched by several blocks along `i_tile`"]);
+        let many = of("j_tile in [0, J) step 8", "j_tile in [0, J) step 64");
+        assert_eq!(many, ["a block has 2048 threads"]);
+        let large = of("float64[34, 8]", "float64[34, 900]");
+        assert_eq!(large, ["a block has 244800 bytes of shared memory"]);
+        assert_eq!(
+            of("  grid j_tile in", "  for j_tile in"),
+            ["the grid over `i_tile` is no perfect nest from outside in"]
+        );
+        assert_eq!(
+            of(
+                "      for k in [k_tile, min(K, k_tile + 4)) ascending:\n        block j",
+                "      block k in [k_tile, min(K, k_tile + 4)) parallel:\n        block j"
+            ),
+            [
+                "several stages stand in the block over `k`",
+                "the block over `i` is the third loop of a stage",
+                "a barrier stands outside of a grid, or in a stage",
+                "the block over `i` is the third loop of a stage",
+                "a barrier stands outside of a grid, or in a stage",
+            ]
+        );
+    }
+}

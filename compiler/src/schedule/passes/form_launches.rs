@@ -54,7 +54,8 @@ struct Candidate {
     way: Way,
     /// The tree with it.
     tree: Tree,
-    /// How many of the outermost nodes it takes, and how many they become.
+    /// From which of the outermost nodes on, how many it takes, and how many they become.
+    first: usize,
     taken: usize,
     made: usize,
     /// The launches, as they are expected to be.
@@ -150,7 +151,9 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
         }
     }
     let plural = if n == 1 { "one launch".to_owned() } else { format!("{n} launches") };
-    let traffic = Traffic { before: compulsory_bytes(tree), after: bytes };
+    let first = chosen.first;
+    let nodes = tree.children.get(first..first + chosen.taken).unwrap_or_default();
+    let traffic = Traffic { before: compulsory_bytes(tree, nodes), after: bytes };
     cx.remark(true, format!("{plural}: {how}; {}", all.join("; ")), origins, Some(traffic));
 }
 
@@ -303,7 +306,7 @@ fn candidate(
         return Err(Refusal::new(reason));
     }
     let time = launches.iter().map(|it| it.time_ns).sum();
-    Ok(Candidate { way, tree: formed, taken, made, launches, time })
+    Ok(Candidate { way, tree: formed, first, taken, made, launches, time })
 }
 
 /// The node with its stages in two loops over levels, each in its best way.
@@ -321,6 +324,7 @@ fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) ->
     Ok(Candidate {
         way: Way::Apart { cut },
         tree: before.tree,
+        first: at,
         taken: 1,
         made: before.made + behind.made,
         launches,
@@ -460,5 +464,206 @@ fn cut_nest(tree: &mut Tree, path: &Path, [rows, columns]: [i64; 2]) -> Result<(
         Ok(())
     } else {
         Err(Refusal::new("its loops are no tiles"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::schedule::{parse::parse, print::listing, validate::validate};
+
+    const FIELDS: &str = "\
+schedule test
+field a: float64[I + 2, J + 2, K] shift [1, 1, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+field p: float64[I, J] shift [0, 0] read-write
+temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+temporary u: float64[I, J, K] shift [0, 0, 0] heap
+";
+
+    /// What comes of loops behind all passes that form launches, without declarations, and what is told.
+    fn formed(loops: &str, form: Option<GpuForm>) -> String {
+        let mut tree = parse(&format!("{FIELDS}{loops}")).expect("the text is a schedule tree");
+        assert_eq!(validate(&tree), Vec::<String>::new(), "before");
+        let mut cx = PassCx::new(Target { gpu_form: form, keeps_steps: true, ..Target::GPU });
+        let lowered = tree.clone();
+        for pass in [form_launches, contract_temporaries, place_arrays, place_grid] {
+            pass(&mut tree, &mut cx);
+            assert_eq!(validate(&tree), Vec::<String>::new(), "{}", listing(&tree).text);
+        }
+        // The steps alone lead there as well.
+        let mut again = lowered;
+        for step in &tree.steps {
+            step.clone().apply(&mut again).expect("a step that a pass took is legal");
+        }
+        assert_eq!(listing(&again).text, listing(&tree).text);
+        let text = listing(&tree).text;
+        let own = text.lines().filter(|it| it.starts_with("temporary")).map(|it| format!("{it}\n"));
+        let (_, loops) = text.split_once("\n\n").expect("loops stand behind declarations");
+        own.collect::<String>() + "\n" + loops
+    }
+
+    fn check(loops: &str, form: Option<GpuForm>, expected: &Expect) {
+        expected.assert_eq(&formed(loops, form));
+    }
+
+    const SMOOTHED: &str = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [-1, I + 1) parallel:
+      t[i + 1, j + 1, k] = a[i + 1, j + 1, k] * 2.0
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j + 1, k] + t[i + 2, j + 1, k]
+";
+
+    #[test]
+    fn stages_that_read_beside_the_point_share_a_tile() {
+        check(
+            SMOOTHED,
+            Some(GpuForm::Tiles),
+            &expect![[r#"
+            temporary t: float64[34, 8] shift [-i_tile + 1, -j_tile] along IJ in i_tile shared
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [0, I) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile - 1, min(I + 1, i_tile + 33)) parallel:
+                      t[i - i_tile + 1, j - j_tile] = a[i + 1, j + 1, k] * 2.0
+                  barrier
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      b[i, j, k] = t[i - i_tile, j - j_tile] + t[i - i_tile + 2, j - j_tile]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn each_stage_is_a_launch_where_points_are_asked_for() {
+        check(
+            SMOOTHED,
+            Some(GpuForm::Points),
+            &expect![[r#"
+            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [-1, I + 1) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I + 1, i_tile + 32)) parallel:
+                      t[i + 1, j + 1, k] = a[i + 1, j + 1, k] * 2.0
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [0, I) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      b[i, j, k] = t[i, j + 1, k] + t[i + 2, j + 1, k]
+        "#]],
+        );
+    }
+
+    const SWEEPS: &str = "
+for k in [0, 1) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = a[i + 1, j + 1, k]
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = u[i, j, k - 1] * a[i + 1, j + 1, k]
+for k in [0, K) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = u[i, j, k]
+      p[i, j] = p[i, j] + u[i, j, k]
+";
+
+    #[test]
+    fn sweeps_of_columns_are_one_launch() {
+        check(
+            SWEEPS,
+            None,
+            &expect![[r#"
+                temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+                temporary u: float64[K] shift [0] along K in i shared
+
+                grid j in [0, J) parallel:
+                  grid i_tile in [0, I) step 64 parallel:
+                    block i in [i_tile, min(I, i_tile + 64)) parallel:
+                      for k in [0, 1) ascending:
+                        u[k] = a[i + 1, j + 1, k]
+                      for k in [1, K) ascending:
+                        u[k] = u[k - 1] * a[i + 1, j + 1, k]
+                      for k in [0, K) descending:
+                        b[i, j, k] = u[k]
+                        p[i, j] = p[i, j] + u[k]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn levels_that_need_their_neighbours_wait_for_each_other() {
+        let loops = "
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i + 1, j + 1, k] = t[i + 2, j + 1, k - 1] + t[i, j + 1, k - 1]
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i + 1, j + 1, k]
+";
+        check(
+            loops,
+            None,
+            &expect![[r#"
+            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            for k in [1, K) ascending:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [0, I) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      t[i + 1, j + 1, k] = t[i + 2, j + 1, k - 1] + t[i, j + 1, k - 1]
+
+            grid j in [0, J) parallel:
+              grid i_tile in [0, I) step 64 parallel:
+                block i in [i_tile, min(I, i_tile + 64)) parallel:
+                  for k in [1, K) ascending:
+                    b[i, j, k] = t[i + 1, j + 1, k]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_every_level_writes_into_one_plane_keeps_its_levels_in_a_thread() {
+        let loops = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = 1.0
+";
+        check(
+            loops,
+            Some(GpuForm::Points),
+            &expect![[r#"
+            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            grid j_tile in [0, J) step 8 parallel:
+              grid i_tile in [0, I) step 32 parallel:
+                for k in [0, K) parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      p[i, j] = 1.0
+        "#]],
+        );
     }
 }

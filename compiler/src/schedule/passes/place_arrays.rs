@@ -1,9 +1,10 @@
 //! Decides which memory of a GPU arrays live in.
 
 use super::{PassCx, Target};
+use crate::diag::Origin;
 use crate::entity::Handle;
 use crate::pass::GpuModel;
-use crate::schedule::analysis::accesses::AccessPaths;
+use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::analysis::gpu::levels;
 use crate::schedule::analysis::launch::elements;
 use crate::schedule::nodes::{Container, ContainerKind, Place, Storage, Tree};
@@ -25,12 +26,15 @@ pub const NAME: &str = "schedule/place-arrays";
 pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
     let Target { has_grid: true, gpu: Some(gpu), .. } = cx.options else { return };
     let uses = AccessPaths::of(tree);
-    let own: Vec<Handle<Container>> = tree
+    let counts = Accesses::of(&tree.children).counts();
+    let mut own: Vec<Handle<Container>> = tree
         .containers
         .iter()
         .filter(|(_, it)| matches!(it.storage, Storage::Private(_)) && it.place.is_none())
         .map(|(handle, _)| handle)
         .collect();
+    // What is used most often first.
+    own.sort_by_key(|it| std::cmp::Reverse(counts.get(it).copied().unwrap_or(0)));
     // Of each of the outermost nodes, bytes of shared memory that are taken.
     let mut taken = vec![0; tree.children.len()];
     for container in own {
@@ -40,12 +44,18 @@ pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
             return;
         }
         if reside(tree, container, place).is_ok() {
-            tell(tree, cx, container, place);
+            let origin = uses.paths(container).first().and_then(|it| tree.node(it)?.first_origin()).cloned();
+            tell(tree, cx, container, (place, origin.as_ref()));
         }
     }
 }
 
-fn tell(tree: &mut Tree, cx: &mut PassCx, container: Handle<Container>, place: Place) {
+fn tell(
+    tree: &mut Tree,
+    cx: &mut PassCx,
+    container: Handle<Container>,
+    (place, origin): (Place, Option<&Origin>),
+) {
     let it = &tree.containers[container];
     let (name, shown) = (it.name.clone(), names::of_stencil(&it.name).to_owned());
     let message = match place {
@@ -56,7 +66,7 @@ fn tell(tree: &mut Tree, cx: &mut PassCx, container: Handle<Container>, place: P
             format!("`{shown}` waits in `{}`", names::of_stencil(&tree.containers[output].name))
         }
     };
-    cx.applied(message, &[]);
+    cx.applied(message, origin);
     if cx.options.keeps_steps {
         let place = match place {
             Place::Register => Residence::Register,
@@ -98,10 +108,13 @@ fn chosen(
             }
         }
     }
-    // Of a domain with more levels there is less room: half is left.
     let is_known = elements(it, None).is_some() || it.axes.has(Axis::K);
-    let limit = i64::try_from(gpu.shared_bytes_of_block).unwrap_or(i64::MAX);
-    let limit = if threads.is_some() { limit / 2 } else { limit };
+    let bytes = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
+    // Columns wait for memory: several of their blocks have to be there at the same time.
+    let limit = match threads {
+        Some(_) => bytes(gpu.shared_bytes_of_block).min(bytes(gpu.shared_bytes) / 5),
+        None => bytes(gpu.shared_bytes_of_block),
+    };
     match n.filter(|_| is_known) {
         Some(n) if *taken + n * size * threads.unwrap_or(1) <= limit => {
             *taken += n * size * threads.unwrap_or(1);

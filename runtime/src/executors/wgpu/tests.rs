@@ -255,6 +255,7 @@ fn meaning(expr: &Tried, given: &dyn Fn(usize) -> Value) -> Value {
 
 /// Holds expressions of the same arguments against the interpreter, a few at a time.
 fn check(gpu: &Gpu, tried: &[Tried], given: &[Vec<Value>], options: WgslOptions) {
+    // As many as a device binds beside what it reads.
     for tried in tried.chunks(4) {
         let found = found(gpu, tried, given, options);
         for (it, found) in tried.iter().zip(found) {
@@ -387,6 +388,29 @@ fn formulas_have_the_interpreters_bits() {
             if options.doubles == Doubles::Native {
                 check(&gpu, &[power], &pairs(dtype), options);
             }
+        }
+    }
+}
+
+#[test]
+fn converted_values_compare_with_constants_as_they_are() {
+    let Some(gpu) = gpu() else { return };
+    for options in modes(&gpu) {
+        for from in DType::ALL {
+            let mut tried = Vec::new();
+            for to in DType::ALL.into_iter().filter(|it| *it != DType::Bool) {
+                for constant in [0, 1, -1, 100, i64::from(i32::MAX) + 1] {
+                    let constant = Value::Int64(constant).cast(to);
+                    let converted = expr(ExprKind::Cast(to, read(0, from)), to);
+                    let constant = expr(ExprKind::Literal(constant), to);
+                    for op in [BinaryOp::Lt, BinaryOp::Ge, BinaryOp::Eq] {
+                        let compared =
+                            ExprKind::Binary(op, Box::new(converted.clone()), Box::new(constant.clone()));
+                        tried.push(expr(compared, DType::Bool));
+                    }
+                }
+            }
+            check(&gpu, &tried, &[samples(from, 7)], options);
         }
     }
 }
