@@ -14,7 +14,7 @@ struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("isobar-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
+        std::fs::create_dir_all(&path).expect("a folder for what is needed for a while");
         Self(path)
     }
 
@@ -29,27 +29,18 @@ impl Drop for Folder {
     }
 }
 
-/// Whether there is a compiler; told aloud where there is none.
-fn can_emulate() -> bool {
-    let can = has_compiler();
-    if !can {
-        println!("skipped: there is no `g++`");
-    }
-    can
-}
-
 /// The stencils of the gallery and the kernels of the benchmarks, in double and in single precision.
 fn written() -> Vec<(String, Compilation)> {
     let mut all = Vec::new();
     for precision in [64, 32] {
         all.extend(GALLERY.map(|name| (format!("{name} {precision}"), compiled(name, precision))));
-        for entry in std::fs::read_dir(root().join("tests/kernels")).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(root().join("tests/kernels")).expect("they are there") {
+            let path = entry.expect("it is a file").path();
             if path.extension().is_none_or(|it| it != "py") {
                 continue;
             }
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(&path).unwrap();
+            let name = path.file_stem().expect("it has a name").to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).expect("it is text");
             all.push((format!("{name} {precision}"), compiled_text(&name, &text, precision)));
         }
     }
@@ -65,7 +56,8 @@ fn launches(compilation: &Compilation) -> Vec<Launch> {
 
 #[test]
 fn kernels_that_people_wrote_leave_the_bits_of_debug() {
-    if !can_emulate() {
+    if !has_compiler() {
+        println!("skipped: there is no `g++`");
         return;
     }
     let all = written();
@@ -84,7 +76,8 @@ fn kernels_that_people_wrote_leave_the_bits_of_debug() {
 
 #[test]
 fn kernels_of_generated_stencils_leave_the_bits_of_debug() {
-    if !can_emulate() {
+    if !has_compiler() {
+        println!("skipped: there is no `g++`");
         return;
     }
     let folder = Folder::new("generated");
@@ -100,7 +93,8 @@ fn kernels_of_generated_stencils_leave_the_bits_of_debug() {
 
 #[test]
 fn a_barrier_that_is_dropped_or_that_not_all_threads_reach_is_found() {
-    if !can_emulate() {
+    if !has_compiler() {
+        println!("skipped: there is no `g++`");
         return;
     }
     const BARRIER: &str = "ISOBAR_BARRIER();";

@@ -1,4 +1,13 @@
 //! One who calls: the memory of its runs, its launches as a graph, and how it waits for them.
+//!
+//! A call plans its launches, takes as much memory as they need, and puts them on the stream: first the slots are
+//! filled with ones, then one kernel after the other. Where plan and arguments are those of the call before, the launches
+//! are captured into a graph, and the next ones like it launch that. Between the steps stand events, which are asked for
+//! their times behind the run; in a graph they are nodes. Behind the last kernel stands an event of its own, which a
+//! ticket waits for. Then the slots are read: the least of the places in them is where the run has to end, and all kernels
+//! have run on until then.
+//!
+//! Nothing is freed that may still be in use: memory waits for the stream, and what runs holds its module.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -30,11 +39,13 @@ const ASKED: Duration = Duration::from_millis(1);
 /// What a caller has for itself.
 pub(super) struct OfCaller {
     made: Arc<Made>,
+    /// How far its call is, and how long each step of the last one took.
     progress: Arc<Progress>,
     /// Of fields of the host: their memory on the GPU, by position in the launch.
     fields: Vec<Option<OnGpu>>,
     /// What a run allocates, by position in the program's arrays.
     own: Vec<Option<OnGpu>>,
+    /// A word for each place where a run may have to end, if there are any.
     slots: Option<Arc<OnGpu>>,
     /// Between the steps of a run, and behind the last one.
     events: Arc<Vec<CudaEvent>>,
@@ -44,6 +55,7 @@ pub(super) struct OfCaller {
 /// The call before this one, and its launches as a graph as soon as a second one was the same.
 struct Last {
     plan: Plan,
+    /// The bits of each argument of each launch, addresses among them.
     words: Vec<Vec<u64>>,
     graph: Option<Graph>,
 }
@@ -314,9 +326,10 @@ fn is_written(array: &Array) -> bool {
 
 /// A run that the GPU carries out.
 struct Running {
+    /// Behind its last kernel.
     over: CudaEvent,
     made: Arc<Made>,
-    /// It runs.
+    /// Not to be unloaded while it runs.
     _module: Arc<OfVariant>,
     domain: Domain,
     slots: Option<Arc<OnGpu>>,

@@ -1,4 +1,7 @@
 //! What goes wrong with a GPU, and what to do about it.
+//!
+//! Each is told as a sentence that ends with a remedy where there is one. A text that NVRTC refuses is a fault of ours,
+//! and travels as such; memory that is not there is the machine's, as on a CPU.
 
 use std::time::Duration;
 

@@ -1,4 +1,7 @@
 //! What the assembler says of kernels: registers, spills, shared bytes.
+//!
+//! It says so in a log for people, and nowhere else. A line of another form is passed over, and a kernel that it tells
+//! nothing of has zeros.
 
 /// Of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,8 @@
 //! The GPU that the process uses: its context, its memory, and what it can do.
+//!
+//! There is one for the whole process, looked for when somebody first asks; without a driver that is an answer like any
+//! other, and the next one who asks gets it at once. A kernel that breaks the context, or does not end, breaks it for
+//! good: the driver offers no way back but another process. Then every call says so, and memory is left to the system.
 
 use std::any::Any;
 use std::fmt;

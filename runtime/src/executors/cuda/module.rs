@@ -1,4 +1,8 @@
 //! CUBINs: made by NVRTC or taken from the cache, and loaded.
+//!
+//! All kernels of a stencil are one text and one module: NVRTC takes longer to begin than to go on. The key of the cache
+//! has all that decides the code: text, options, architecture, the versions of NVRTC and of this program. A processor's
+//! name has no part in it, and a folder that several machines share serves all of them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,9 @@
 //! NVRTC: CUDA C++ to machine code of NVIDIA's GPUs, in this process. It needs neither a toolkit nor a GPU.
+//!
+//! It is loaded when somebody first asks, by its path and for the whole process, so that whoever looks for it by its name
+//! finds that one; the bindings panic where there is none, and so nothing of them is called before it is known to be
+//! there. The code is for one architecture (a CUBIN), not for the driver to compile once more: what was compiled here
+//! is what was looked at here.
 
 use std::ffi::{CStr, CString, c_char};
 use std::mem;

@@ -1,4 +1,9 @@
 //! Where NVRTC may be: a toolkit has it, and so has a wheel of Python's registry, which is all that is needed here.
+//!
+//! In this order: what `ISOBAR_NVRTC` names, and then nothing else; toolkits that the environment names, and those in
+//! the usual folders; environments of Python, the active one first, then those that programs on `PATH` belong to; at last
+//! what the loader of libraries finds by itself, by `LD_LIBRARY_PATH` or its own list. It is a search for files: nothing
+//! is loaded, and nothing is started.
 
 use std::env;
 use std::ffi::OsString;

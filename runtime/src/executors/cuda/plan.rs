@@ -1,6 +1,18 @@
 //! What a call launches: blocks, arguments and memory, for the sizes and strides of its arrays.
 //!
-//! It needs no GPU: the tests run the same launches on a CPU.
+//! It needs no GPU: the tests run the same launches on a CPU. What a kernel takes is a list of parameters, which its text
+//! names (`backend/cuda::Param`); here each becomes a number or a place in memory:
+//!
+//! | parameter | argument |
+//! |---|---|
+//! | a field, an array of the run | where the element at index 0 lies, as the array and a distance in elements |
+//! | a scalar | the value that was passed |
+//! | a size, a stride, levels beside the domain | an integer of the call |
+//! | a position of a loop around the launch | its value: such a loop is written out, one launch after the other |
+//! | where a shared array lies | bytes from the start of the block's memory, in the order of the arrays |
+//! | slots | the words in which a run notes that it has to end |
+//!
+//! A launch without blocks is none. Memory is asked for once: an array of threads for the largest of its launches.
 
 use std::collections::BTreeMap;
 
@@ -39,15 +51,18 @@ pub struct Variant {
     pub is_unit: bool,
 }
 
-/// A launch of a kernel.
+/// A launch of a kernel. Two that are equal do the same with the same memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// By position in [`Kernels::kernels`].
     pub kernel: usize,
+    /// Along x, y, z; none is 0.
     pub blocks: [u32; 3],
+    /// Along x, y, z, of each block.
     pub threads: [u32; 3],
     /// That the launch has to ask for.
     pub shared_bytes: u32,
+    /// In the order of the kernel's parameters.
     pub arguments: Vec<Passed>,
 }
 
@@ -209,6 +224,8 @@ impl Planning<'_> {
         Some(Layout { strides, start, levels: [0; 2], elements: n })
     }
 
+    /// What a symbol of a bound or a size stands for: a size of the domain, levels of an array, or a position of a loop
+    /// around. None for a position that only a kernel has.
     fn value(&self, symbol: &Symbol) -> Option<i64> {
         let of_domain = |axis: Axis| [self.domain.i, self.domain.j, self.domain.k][axis.index()];
         match self.kernels.program.symbols.get(symbol) {
@@ -219,6 +236,7 @@ impl Planning<'_> {
         }
     }
 
+    /// The levels of a field's array below the domain, or above it.
     fn levels(&self, array: usize, side: Side) -> i64 {
         let [below, above] = self.layouts[array].levels;
         match side {
@@ -234,6 +252,7 @@ impl Planning<'_> {
         })
     }
 
+    /// Carries out what the host does: loops are written out as the launches inside.
     fn host(&mut self, it: &Host) -> Result<(), Failure> {
         match it {
             Host::Launch(kernel) => self.launch(*kernel),
@@ -251,6 +270,7 @@ impl Planning<'_> {
         }
     }
 
+    /// Adds the launch of a kernel at the positions at hand, unless a loop of its grid is empty there.
     fn launch(&mut self, at: usize) -> Result<(), Failure> {
         let (kernel, signature): (&Kernel, &Signature) =
             (&self.kernels.kernels[at], &self.artifact.kernels[at]);

@@ -1,5 +1,8 @@
 //! Copies between the host and a GPU through memory that the system does not move, in two halves: while one is on its
 //! way, the other one is filled.
+//!
+//! The driver copies from any memory, but it waits meanwhile, and copies once more. Of such memory there is little, and
+//! it is slow to get, so that the process has one piece of it for all copies, and one copy goes at a time.
 
 use std::sync::Arc;
 
