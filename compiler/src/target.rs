@@ -201,6 +201,30 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Kernels of a GPU, whose blocks have so many threads at most.
+    #[must_use]
+    pub fn kernels(threads: u32) -> Self {
+        const THREADS: &str = "threads run side by side, and the compiler of the kernel sees to the rest";
+        Self {
+            name: "kernels",
+            vector_bits: 0,
+            divergence: Capability::new(Divergence::Masks, THREADS),
+            fission: Capability::new(Fission::Whole, THREADS),
+            remainder: Capability::new(Remainder::Loop, THREADS),
+            stores: Capability::new(NonTemporal::Vectors, THREADS),
+            stream_from: Capability::new(u64::MAX, "stores of a kernel pass its first cache anyway"),
+            prefetch: Capability::new(None, "other threads run while one waits for memory"),
+            has_narrow_lanes: Capability::new(true, "a thread has whole registers"),
+            line_bytes: 128,
+            grid: Capability::new(
+                Some(Grid { blocks: [65_535; 3], threads }),
+                "a launch has blocks of threads",
+            ),
+        }
+    }
+}
+
 const PREFETCH: &str = "hardware follows a row, and is late for the first lines of the next one";
 
 /// With vectors of 512 bits an iteration of many operations is shorter than memory takes. With others it is longer, and

@@ -15,7 +15,7 @@ pub use isobar_runtime::events;
 pub use isobar_runtime::executors::{
     CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Setting, Vectors, foreign,
 };
-use isobar_runtime::executors::{interpreters, openmp, rayon};
+use isobar_runtime::executors::{cuda, interpreters, openmp, rayon, wgpu};
 
 use crate::error::ApiError;
 
@@ -131,6 +131,28 @@ const OPENMP: Row = Row {
     nears_copying: true,
 };
 
+const CUDA: Row = Row {
+    of: &registry::CUDA,
+    codes: &[],
+    artifact: Some(Artifact { step: "cuda", make: |it| it.levels.cuda().is_some() }),
+    executor: || Box::new(cuda::Cuda::new()),
+    needs: &[],
+    check: |_| cuda::check(),
+    follows_schedules: false,
+    nears_copying: true,
+};
+
+const WGPU: Row = Row {
+    of: &registry::WGPU,
+    codes: &[],
+    artifact: Some(Artifact { step: "kernels", make: |it| it.levels.kernels().is_some() }),
+    executor: || Box::new(wgpu::Wgpu),
+    needs: &[],
+    check: |_| wgpu::check(),
+    follows_schedules: false,
+    nears_copying: true,
+};
+
 /// A back end by its row; two with the same name are the same.
 #[derive(Clone, Copy)]
 pub struct Backend(&'static Row);
@@ -140,9 +162,12 @@ impl Backend {
     pub const NUMPY: Backend = Backend(&NUMPY);
     pub const RAYON: Backend = Backend(&RAYON);
     pub const OPENMP: Backend = Backend(&OPENMP);
+    pub const CUDA: Backend = Backend(&CUDA);
+    pub const WGPU: Backend = Backend(&WGPU);
 
     /// Those of this program itself.
-    pub const ALL: [Backend; 4] = [Self::DEBUG, Self::NUMPY, Self::RAYON, Self::OPENMP];
+    pub const ALL: [Backend; 6] =
+        [Self::DEBUG, Self::NUMPY, Self::RAYON, Self::OPENMP, Self::CUDA, Self::WGPU];
 
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -45,6 +45,8 @@ pub struct Tools {
     /// Where each value of it is from.
     pub machine_from: BTreeMap<String, String>,
     pub backends: Backends,
+    /// What a job's process is told of where a GPU's libraries are; it inherits no other variable.
+    pub for_kernels: Vec<(&'static str, OsString)>,
 }
 
 impl Tools {
@@ -66,6 +68,7 @@ impl Tools {
             machine,
             machine_from: from,
             backends: environment.backends.clone(),
+            for_kernels: isobar_runtime::executors::cuda::places::handed_down(),
         }
     }
 

@@ -33,7 +33,7 @@ pub enum Ask {
     Passes { request: Request, moments: Vec<Moment> },
     /// What the editor asks about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
-    /// Runs `debug` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
+    /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
     /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
     /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of
@@ -113,6 +113,8 @@ pub enum Said {
     Ran {
         fields: Vec<FieldInfo>,
         timings: Vec<MeasuredStep>,
+        /// How it computed and on what, where that is no matter of course.
+        note: String,
     },
     /// The run ended without a result.
     RunEnded {

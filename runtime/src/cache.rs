@@ -10,8 +10,36 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Below the cache folder: libraries that were C.
-pub const OF_C: &str = "c";
+/// Code that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Libraries that were C.
+    C,
+    /// Modules that were CUDA C++.
+    Cuda,
+}
+
+impl Kind {
+    const ALL: [Kind; 2] = [Kind::C, Kind::Cuda];
+
+    /// Its folder, below that of the cache.
+    #[must_use]
+    pub fn folder(self) -> &'static str {
+        match self {
+            Kind::C => "c",
+            Kind::Cuda => "cuda",
+        }
+    }
+
+    /// How the names of files with code end.
+    fn suffix(self) -> &'static str {
+        match self {
+            Kind::C => "so",
+            Kind::Cuda => "cubin",
+        }
+    }
+}
+
 /// Below the cache folder: what was measured of this machine.
 pub const OF_MACHINE: &str = "machine";
 /// Below the cache folder: schedules that were found to be faster.
@@ -49,7 +77,7 @@ pub struct Parts {
     pub flags: String,
     /// Where the compiler is, and what it says of itself.
     pub compiler: String,
-    /// The hash of what the processor says of itself.
+    /// The hash of what the processor says of itself; of a GPU, its architecture.
     pub processor: String,
     /// Of this program.
     pub version: String,
@@ -127,21 +155,21 @@ pub struct Explanation {
     pub differs: Vec<&'static str>,
 }
 
-/// A library in the cache, and the hash that proves that it is whole.
+/// Code in the cache, and the hash that proves that it is whole.
 #[derive(Debug)]
 pub struct Entry {
+    kind: Kind,
     folder: PathBuf,
     key: String,
 }
 
-/// The files of an entry.
-const LIBRARY: &str = "so";
+/// The files of an entry beside its code.
 const PROOF: &str = "sha256";
 const DESCRIPTION: &str = "json";
 
 impl Entry {
-    pub fn of(folder: PathBuf, key: String) -> Self {
-        Self { folder, key }
+    pub fn of(kind: Kind, folder: PathBuf, key: String) -> Self {
+        Self { kind, folder, key }
     }
 
     fn file(&self, kind: &str) -> PathBuf {
@@ -149,7 +177,7 @@ impl Entry {
     }
 
     pub fn library(&self) -> PathBuf {
-        self.file(LIBRARY)
+        self.file(self.kind.suffix())
     }
 
     pub fn is_whole(&self) -> bool {
@@ -164,12 +192,11 @@ impl Entry {
     }
 
     /// Each file comes whole or not at all: others may read the same entry at this moment.
-    pub fn keep(&self, made: &Path, stencil: &str, parts: &Parts) -> std::io::Result<()> {
-        let code = fs::read(made)?;
+    pub fn keep(&self, code: &[u8], stencil: &str, parts: &Parts) -> std::io::Result<()> {
         let description = Description { stencil: stencil.to_owned(), parts: parts.clone() };
         let description = serde_json::to_vec(&description)?;
-        put(&self.folder, &self.library(), &code)?;
-        put(&self.folder, &self.file(PROOF), hash(&[&code]).as_bytes())?;
+        put(&self.folder, &self.library(), code)?;
+        put(&self.folder, &self.file(PROOF), hash(&[code]).as_bytes())?;
         put(&self.folder, &self.file(DESCRIPTION), &description)
     }
 
@@ -206,16 +233,20 @@ pub fn list(root: &Path) -> Vec<CacheEntry> {
 }
 
 fn entries(root: &Path) -> Vec<Entry> {
-    let folder = root.join(OF_C);
+    Kind::ALL.into_iter().flat_map(|kind| entries_of(root, kind)).collect()
+}
+
+fn entries_of(root: &Path, kind: Kind) -> Vec<Entry> {
+    let folder = root.join(kind.folder());
     let Ok(files) = fs::read_dir(&folder) else { return Vec::new() };
     let key = |it: fs::DirEntry| {
         let name = it.file_name().into_string().ok()?;
-        let key = name.strip_suffix(&format!(".{LIBRARY}"))?;
+        let key = name.strip_suffix(&format!(".{}", kind.suffix()))?;
         key.bytes().all(|it| it.is_ascii_hexdigit()).then(|| key.to_owned())
     };
     let mut keys: Vec<String> = files.flatten().filter_map(key).collect();
     keys.sort();
-    keys.into_iter().map(|key| Entry::of(folder.clone(), key)).collect()
+    keys.into_iter().map(|key| Entry::of(kind, folder.clone(), key)).collect()
 }
 
 /// Removes all entries, what was measured of the machine, and the schedules that are kept; answers how many entries
@@ -223,7 +254,7 @@ fn entries(root: &Path) -> Vec<Entry> {
 pub fn clear(root: &Path) -> std::io::Result<usize> {
     let entries = entries(root);
     for entry in &entries {
-        for kind in [PROOF, DESCRIPTION, LIBRARY] {
+        for kind in [PROOF, DESCRIPTION, entry.kind.suffix()] {
             absent(fs::remove_file(entry.file(kind)))?;
         }
     }
@@ -244,11 +275,12 @@ pub fn absent(removed: std::io::Result<()>) -> std::io::Result<()> {
 /// Whether the code of these parts is there; if not, what differs from the entry that is most like it.
 pub fn explain(root: &Path, stencil: &str, parts: &Parts) -> Explanation {
     let key = parts.key();
-    let wanted = Entry::of(root.join(OF_C), key.clone());
+    let wanted = Entry::of(Kind::C, root.join(Kind::C.folder()), key.clone());
     if wanted.is_whole() {
         return Explanation { key, is_hit: true, ..Explanation::default() };
     }
-    let others = entries(root).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
+    let others =
+        entries_of(root, Kind::C).into_iter().filter(|it| it.key != key).map(|it| (it.description(), it.key));
     let others = others.map(|(it, key)| (it.stencil != stencil, it.parts.differing(parts), key));
     // Another text of the same stencil is nearer than the same compiler.
     match others.min_by_key(|(is_other, differs, key)| (*is_other, differs.len(), key.clone())) {
@@ -276,27 +308,25 @@ mod tests {
     fn a_cache_that_others_can_write_to_is_not_used() {
         let home = tempfile::tempdir().expect("a folder");
         let (root, folder) = (home.path().join("isobar"), home.path().join("isobar/c"));
-        assert_eq!(private(&root, OF_C), Ok(folder.clone()));
+        assert_eq!(private(&root, Kind::C.folder()), Ok(folder.clone()));
         assert_eq!(folder.metadata().expect("it was made").mode() & 0o777, 0o700);
         for open in [&root, &folder] {
             fs::set_permissions(open, fs::Permissions::from_mode(0o777)).expect("it is ours");
-            assert!(private(&root, OF_C).is_err_and(|it| it.contains("others can write")));
+            assert!(private(&root, Kind::C.folder()).is_err_and(|it| it.contains("others can write")));
             fs::set_permissions(open, fs::Permissions::from_mode(0o700)).expect("it is ours");
         }
         fs::rename(&folder, home.path().join("elsewhere")).expect("it is ours");
         std::os::unix::fs::symlink(home.path().join("elsewhere"), &folder).expect("a link");
-        assert!(private(&root, OF_C).is_err());
+        assert!(private(&root, Kind::C.folder()).is_err());
     }
 
     /// A cache with one entry, and the parts of that.
     fn cache() -> (tempfile::TempDir, Entry, Parts) {
         let root = tempfile::tempdir().expect("a folder");
-        let folder = private(root.path(), OF_C).expect("it is ours");
+        let folder = private(root.path(), Kind::C.folder()).expect("it is ours");
         let parts = Parts::of("int x;", "-O3".to_owned(), "cc".to_owned());
-        let entry = Entry::of(folder, parts.key());
-        let made = root.path().join("made");
-        fs::write(&made, b"code").expect("it is ours");
-        entry.keep(&made, "copy", &parts).expect("it is ours");
+        let entry = Entry::of(Kind::C, folder, parts.key());
+        entry.keep(b"code", "copy", &parts).expect("it is ours");
         (root, entry, parts)
     }
 

@@ -1,5 +1,6 @@
 //! What goes wrong while a stencil gets ready or runs.
 
+use isobar_compiler::backend::kernel::call::Refused;
 use isobar_compiler::diag::StmtId;
 
 /// Why a run ended before its end.
@@ -15,4 +16,13 @@ pub enum Failure {
     /// The C compiler refused; this is what it said.
     Code(String),
     Machine(String),
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::OutOfMemory => Failure::OutOfMemory,
+            Refused::Other(why) => Failure::Machine(why),
+        }
+    }
 }

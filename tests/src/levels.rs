@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::numpy;
 use isobar_compiler::backend::run::NoControl;
 use isobar_compiler::equivalence::compare::{Difference, Reference, compare_passes};
-use isobar_compiler::equivalence::journey::Passes;
+use isobar_compiler::equivalence::journey::{Level, Passes, journey_within};
 use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::pass::{Cache, GpuForm, GpuModel, MachineModel};
 use isobar_compiler::pipeline::{Compilation, Stage};
@@ -172,6 +172,76 @@ pub fn hold(seed: u64) -> Result<Held> {
             let found = found.map(|it| format!("for {target:?}: {it}"));
             ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
         }
+    }
+    Ok(held)
+}
+
+const fn gpu(gpu: GpuModel, gpu_form: Option<GpuForm>) -> Target {
+    Target { gpu: Some(gpu), gpu_form, ..Target::GPU }
+}
+
+/// What kernels are held for: GPUs that choose their forms, and each form wherever it is legal.
+pub const TARGETS: [Target; 11] = [
+    gpu(GpuModel::H100, None),
+    gpu(GpuModel::H200, None),
+    gpu(GpuModel::WEBGPU, None),
+    gpu(GpuModel::LAVAPIPE, None),
+    gpu(GpuModel::H100, Some(GpuForm::Points)),
+    gpu(GpuModel::H100, Some(GpuForm::Recomputed)),
+    gpu(GpuModel::H100, Some(GpuForm::Tiles)),
+    gpu(GpuModel::WEBGPU, Some(GpuForm::Rolled)),
+    gpu(GpuModel::H100, Some(GpuForm::Columns)),
+    gpu(GpuModel::H100, Some(GpuForm::Sweeps)),
+    gpu(GpuModel::WEBGPU, Some(GpuForm::Levels)),
+];
+
+/// Domains with more than one tile along each axis, and the smallest one.
+const TILED: [Domain; 5] = [
+    Domain { i: 70, j: 9, k: 3 },
+    Domain { i: 5, j: 4, k: 6 },
+    Domain { i: 33, j: 17, k: 5 },
+    Domain { i: 1, j: 1, k: 1 },
+    Domain { i: 130, j: 2, k: 2 },
+];
+
+/// Runs the kernels of a stencil with blocks and threads in any order, finds races, and holds what they leave against
+/// what the stencil means.
+///
+/// # Errors
+///
+/// What differs, or who touches what another one touches, with the text of the stencil, the GPU and the form.
+pub fn hold_kernels(seed: u64) -> Result<Held> {
+    let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+    let pick = |n: usize, salt: u64| usize::try_from(seed / salt).unwrap_or(0) % n;
+    let (target, domain) = (&TARGETS[pick(TARGETS.len(), 1)], TILED[pick(TILED.len(), 3)]);
+    let compilation = subject.compile();
+    let text = || subject.project.main_id().map_or("", |it| subject.project.text(it));
+    let told =
+        |target: &Target| format!("{:?} {:?}", target.gpu.map(|it| it.multiprocessors), target.gpu_form);
+    let in_context = || format!("{} on {domain} for {}:\n{}", subject.name, told(target), text());
+    ensure!(!compilation.has_errors(), "{:#?}\n{}", compilation.diagnostics, in_context());
+    let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
+    let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
+    let mut held = Held::default();
+    let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
+    let on_domain = Subject { domain, ..subject.clone() };
+    // A domain that is too small for the stencil is refused, and so is tested elsewhere.
+    let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { return Ok(held) };
+    held.runs += 1;
+    let reference = Reference::of(oir, &launch);
+    let mut found = None;
+    journey_within(oir, &Passes::for_target(target), None, &mut |step, level, _| {
+        if matches!(level, Level::Kernels(_)) {
+            found = reference.divergence(step, &level, &[seed, seed + 1]);
+        }
+        found.is_none()
+    });
+    let found = found.filter(|it| !held.is_other_trap(&it.what));
+    if let Some(found) = found {
+        // Which step it comes from.
+        let (_, first) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed, seed + 1]);
+        let first = first.map_or(String::new(), |it| format!(" (first: {it})"));
+        anyhow::bail!("{found}{first}\n{}", in_context());
     }
     Ok(held)
 }

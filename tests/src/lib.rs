@@ -5,6 +5,7 @@ pub mod agree;
 pub mod conformance;
 pub mod corpus;
 pub mod dace;
+pub mod emulation;
 pub mod generate;
 pub mod golden;
 pub mod kernels;

@@ -22,7 +22,7 @@ use crate::levels::{DOMAINS, Held};
 
 /// Domains with rows that vectors fill: some whole ones and a rest, one less than a whole one, a single row; and one
 /// of more rows than a tile has.
-const WIDE: [Domain; 6] = [
+pub(crate) const WIDE: [Domain; 6] = [
     Domain { i: 37, j: 3, k: 4 },
     Domain { i: 16, j: 5, k: 3 },
     Domain { i: 15, j: 2, k: 5 },
@@ -94,7 +94,8 @@ fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
 ///
 /// When there is none.
 pub fn named(name: &str) -> Result<Backend> {
-    let mut known = Backend::ALL.into_iter().filter(|it| it.follows_schedules());
+    let is_one = |it: &Backend| it.follows_schedules() || *it == Backend::WGPU;
+    let mut known = Backend::ALL.into_iter().filter(is_one);
     known
         .find(|it| it.name() == name)
         .with_context(|| format!("no back end `{name}` makes code of schedules"))

@@ -43,6 +43,25 @@ pub fn check(text: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What stands in front of kernels, written by hand.
+const PRELUDES: [&str; 3] = [
+    include_str!("../../shaders/prelude.cuh"),
+    include_str!("../../shaders/stages.cuh"),
+    include_str!("../../shaders/traps.cuh"),
+];
+
+/// The same of generated CUDA: all but the preludes has the words of C, and those of a kernel's head.
+///
+/// # Errors
+///
+/// The line, and why.
+pub fn check_cuda(text: &str) -> Result<(), String> {
+    let own = PRELUDES.iter().fold(text.to_owned(), |text, it| text.replacen(it, "", 1));
+    let own = own.replace("extern \"C\" __global__ void __launch_bounds__(", "void isobar_bounds(");
+    let own = own.replace("static __device__ const ", "static const ").replace(" kernel_", " isobar_kernel_");
+    check(&own)
+}
+
 /// The text with a space for each comment.
 fn without_comments(text: &str) -> Result<String, String> {
     let mut code = String::new();

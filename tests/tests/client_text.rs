@@ -43,8 +43,10 @@ fn compiled(name: &str, text: &str, config: &Config) -> Compilation {
     route::compile(&Project::of_one(name, text), config, &mut NoHook)
 }
 
-/// The C of a compilation as it is emitted and compiled: plain, with comments, with directives.
+/// The C of a compilation as it is emitted and compiled: plain, with comments, with directives. Its CUDA is held here.
 fn texts(compilation: &Compilation) -> [String; 3] {
+    let cuda = compilation.levels.cuda().expect("the stencil compiles");
+    vocabulary::check_cuda(&cuda.listing.text).unwrap_or_else(|why| panic!("{why}\n{}", cuda.listing.text));
     let artifact = compilation.levels.c().expect("the stencil compiles");
     let text = &artifact.listing.text;
     let statements = written(&artifact.listing, compilation.sources());
@@ -131,6 +133,8 @@ fn names_of_stencils_fields_and_temporaries_become_identifiers() {
         "__x__",
         "int",
         "system",
+        "template",
+        "threadIdx",
         "NAN",
         "isobar_run",
         "ISOBAR_FETCH",

@@ -13,7 +13,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use isobar_compiler::backend::c::math::{Callee, FLAGS, name, sections};
+use isobar_compiler::backend::emit::c_family::Language;
+use isobar_compiler::backend::emit::c_family::math::{Callee, FLAGS, name, sections};
 use isobar_compiler::expr::evaluate::integer_power;
 use isobar_compiler::types::{DType, Function, Primitive, math};
 
@@ -240,7 +241,8 @@ fn c_type(dtype: DType) -> &'static str {
 
 fn source(cases: &[Case]) -> String {
     let all = Function::all().map(Callee::of).chain([Callee::Pow]);
-    let mut text = sections(all.flat_map(|it| DType::ALL.map(|dtype| (it, dtype)))).concat();
+    let used = all.flat_map(|it| DType::ALL.map(|dtype| (it, dtype)));
+    let mut text = sections(Language::C, used).concat();
     text.push_str("#include <stdio.h>\n#include <stdlib.h>\n");
     text.push_str(
         "#define CASE1(F, T) static void run_##F(size_t n, const T *restrict a, T *restrict y) \\\n\

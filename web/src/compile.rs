@@ -4,8 +4,10 @@ mod defaults;
 
 use std::sync::Arc;
 
+use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::backend::run::{Control, Stop};
 use isobar_compiler::backend::{debug, numpy};
+use isobar_compiler::diag::Origin;
 use isobar_compiler::inputs::{self, Directives};
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::registry::{self, Text};
@@ -81,25 +83,56 @@ impl Compiler {
         clock: &dyn Fn() -> f64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Vec<Kept>, Vec<MeasuredStep>), Said> {
+        let mut timer = Timer::new(clock);
+        let mut call = self.begin(request, &mut timer)?;
+        let levels = &call.compilation.levels;
+        let mut reporter = Reporter { clock, progress, last: clock() };
+        let ended = match (levels.npir(), &levels.oir, &levels.extents) {
+            (Some(npir), ..) if request.backend.as_deref() != Some(DEBUG) => {
+                timer.begin(step("numpy"));
+                let ended = numpy::run(npir, &mut call.launch, &mut reporter);
+                timer.end(step("numpy"));
+                ended
+            }
+            (_, Some(oir), Some(extents)) => {
+                timer.begin(step(DEBUG));
+                let ended = debug::run(oir, extents, &mut call.launch, &mut reporter);
+                timer.end(step(DEBUG));
+                ended
+            }
+            _ => return Err(call.refused("the text has errors", &call.compilation.diagnostics)),
+        };
+        match ended {
+            Ok(()) => {}
+            Err(Stop::Cancelled) => return Err(call.refused("the run was stopped", &[])),
+            Err(Stop::Trap(trap)) => return Err(call.trapped(&trap.message, &trap.origin, trap.cell)),
+        }
+        let measured = call.measured(StepTime::of(&timer.into_times()));
+        Ok((call.written(), measured))
+    }
+
+    /// Compiles the request's text and makes the inputs that its directives describe.
+    ///
+    /// # Errors
+    ///
+    /// The answer that says why there is nothing to run.
+    pub fn begin<C: FnMut() -> f64>(
+        &mut self,
+        request: &Request,
+        timer: &mut Timer<C>,
+    ) -> Result<Call, Said> {
         refused_name(request).map_err(|it| Said::RunEnded {
             message: it.message.clone(),
             diagnostics: vec![it],
             cell: None,
         })?;
-        let mut timer = Timer::new(clock);
         timer.begin(step("compile"));
         let compilation = self.compilation(request, &mut NoHook);
         timer.end(step("compile"));
         let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
-            let files = compilation.sources();
-            let places = Places::new(files);
-            let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
-            Said::RunEnded { message: message.to_owned(), diagnostics, cell: None }
+            refused(&compilation, message, found)
         };
-        let levels = &compilation.levels;
-        let (Some(signature), Some(oir), Some(extents)) =
-            (&compilation.signature, &levels.oir, &levels.extents)
-        else {
+        let Some(signature) = compilation.signature.as_ref().filter(|_| !compilation.has_errors()) else {
             return Err(refused("the text has errors", &compilation.diagnostics));
         };
 
@@ -118,49 +151,68 @@ impl Compiler {
         }
         let mut call = inputs::call_for(signature, &compilation.directives, domain);
         call.scalars.extend(request.scalar_inputs().map_err(|it| refused("a scalar is no number", &it))?);
-        let mut launch =
-            compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
+        let launch = compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
         timer.end(step("inputs"));
-
-        let mut reporter = Reporter { clock, progress, last: clock() };
-        let ended = match levels.npir() {
-            Some(npir) if request.backend.as_deref() != Some(DEBUG) => {
-                timer.begin(step("numpy"));
-                let ended = numpy::run(npir, &mut launch, &mut reporter);
-                timer.end(step("numpy"));
-                ended
-            }
-            _ => {
-                timer.begin(step(DEBUG));
-                let ended = debug::run(oir, extents, &mut launch, &mut reporter);
-                timer.end(step(DEBUG));
-                ended
-            }
-        };
-        match ended {
-            Ok(()) => {}
-            Err(Stop::Cancelled) => return Err(refused("the run was stopped", &[])),
-            Err(Stop::Trap(trap)) => {
-                let files = compilation.sources();
-                let (_, start, _) = Places::new(files).of(trap.origin.span());
-                let message = format!("line {}: {}", start.line, trap.message);
-                return Err(Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(trap.cell) });
-            }
-        }
-        let bytes = signature.compulsory_bytes(launch.domain);
-        let steps = StepTime::of(&timer.into_times()).into_iter();
-        let measured = steps.map(|StepTime { step, ms }| {
-            let is_of_memory = step != "compile" && step != "inputs";
-            MeasuredStep { step, ms, bytes: is_of_memory.then_some(bytes) }
-        });
-        let measured = measured.collect();
-        Ok((fields::written(signature, launch), measured))
+        Ok(Call { compilation, launch })
     }
 
     fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
         // The directives of the text are the compiler's own matter.
         self.session.compile(&project(request), &request.config(&Directives::default()), hook)
     }
+}
+
+/// A stencil, and what it is called with.
+#[derive(Debug)]
+pub struct Call {
+    pub compilation: Arc<Compilation>,
+    pub launch: Launch,
+}
+
+impl Call {
+    /// The answer that says why there is no result.
+    #[must_use]
+    pub fn refused(&self, message: &str, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+        refused(&self.compilation, message, found)
+    }
+
+    /// The answer where a statement ended the run at a cell.
+    #[must_use]
+    pub fn trapped(&self, message: &str, origin: &Origin, cell: [i64; 3]) -> Said {
+        let files = self.compilation.sources();
+        let (_, start, _) = Places::new(files).of(origin.span());
+        let message = format!("line {}: {message}", start.line);
+        Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(cell) }
+    }
+
+    /// The steps of a run; only those that compute have to move what it is asked for.
+    #[must_use]
+    pub fn measured(&self, steps: Vec<StepTime>) -> Vec<MeasuredStep> {
+        let signature = self.compilation.signature.as_ref();
+        let bytes = signature.map(|it| it.compulsory_bytes(self.launch.domain));
+        let measured = steps.into_iter().map(|StepTime { step, ms }| {
+            let is_of_memory = !NOT_OF_MEMORY.contains(&step.as_str());
+            MeasuredStep { step, ms, bytes: bytes.filter(|_| is_of_memory) }
+        });
+        measured.collect()
+    }
+
+    /// The fields that were written.
+    #[must_use]
+    pub fn written(self) -> Vec<Kept> {
+        let Self { compilation, launch } = self;
+        compilation.signature.as_ref().map(|it| fields::written(it, launch)).unwrap_or_default()
+    }
+}
+
+/// The steps of a run that compute no field.
+const NOT_OF_MEMORY: [&str; 6] = ["compile", "inputs", "wgsl", "pipelines", "upload", "download"];
+
+fn refused(compilation: &Compilation, message: &str, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+    let files = compilation.sources();
+    let places = Places::new(files);
+    let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
+    Said::RunEnded { message: message.to_owned(), diagnostics, cell: None }
 }
 
 /// What is said where a name of the request is refused.
@@ -176,7 +228,7 @@ fn project(request: &Request) -> Project {
 }
 
 /// A step of a run.
-const fn step(name: &'static str) -> Step {
+pub(crate) const fn step(name: &'static str) -> Step {
     Step { kind: StepKind::Door, name }
 }
 

@@ -18,4 +18,5 @@ pub mod share;
 // What runs in the worker.
 pub mod compile;
 pub mod fields;
+pub mod gpu;
 pub mod worker;

@@ -7,7 +7,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use isobar_compiler::pass::Timer;
 use isobar_protocol::field::FieldInfo;
+use isobar_protocol::report::MeasuredStep;
+use isobar_protocol::request::Request;
 use isobar_protocol::worker::{Answer, Ask, Plane, Question, Said, Slice, Which};
 use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
@@ -15,6 +18,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use crate::compile::Compiler;
 use crate::fields::{Kept, NotThere, Values, difference};
+use crate::gpu::{self, Ran};
 
 /// All that the worker remembers.
 #[derive(Debug, Default)]
@@ -39,6 +43,24 @@ pub fn start() {
         let question = parts.get(0).as_string().unwrap_or_default();
         let Ok(Question { revision, ask }) = serde_json::from_str(&question) else { return };
         let buffers: Vec<ArrayBuffer> = parts.iter().skip(1).map(JsCast::unchecked_into).collect();
+        if let Ask::Run { request } = &ask
+            && let Some(is_fast) = on_gpu(request)
+        {
+            let mut timer = Timer::new(now_ms as fn() -> f64);
+            let begun = memory.borrow_mut().compiler.begin(request, &mut timer);
+            let to_page = to_page.clone();
+            wasm_bindgen_futures::spawn_local(async move {
+                let (said, buffers) = match begun {
+                    Ok(call) => match gpu::run(call, is_fast, timer).await {
+                        Ok(Ran { fields, timings, note }) => ran(fields, timings, note),
+                        Err(ended) => (ended, Vec::new()),
+                    },
+                    Err(ended) => (ended, Vec::new()),
+                };
+                post(&to_page, revision, said, &buffers);
+            });
+            return;
+        }
         let mut progress = |done, total| post(&to_page, revision, Said::Progress { done, total }, &[]);
         let (said, buffers) = memory.borrow_mut().answer(ask, &buffers, &mut progress);
         post(&to_page, revision, said, &buffers);
@@ -48,6 +70,23 @@ pub fn start() {
     if scope.add_event_listener_with_callback("message", listener.unchecked_ref()).is_ok() {
         post(&scope, 0, Said::Ready, &[]);
     }
+}
+
+/// Whether a request wants a GPU of the browser; then, whether doubles may be singles there.
+fn on_gpu(request: &Request) -> Option<bool> {
+    match request.backend.as_deref() {
+        Some("webgpu") => Some(false),
+        Some("webgpu-fast") => Some(true),
+        _ => None,
+    }
+}
+
+/// The fields of a run, with their buffers.
+fn ran(fields: Vec<Kept>, timings: Vec<MeasuredStep>, note: String) -> Reply {
+    let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
+    let buffers = fields.iter().map(bytes).collect();
+    let fields = fields.into_iter().map(|it| it.info).collect();
+    (Said::Ran { fields, timings, note }, buffers)
 }
 
 fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: &[ArrayBuffer]) {
@@ -77,12 +116,7 @@ impl Memory {
                 Said::Told { told: self.compiler.tell(&request, &file, &query) }
             }
             Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
-                Ok((fields, timings)) => {
-                    let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
-                    let buffers = fields.iter().map(bytes).collect();
-                    let fields = fields.into_iter().map(|it| it.info).collect();
-                    return (Said::Ran { fields, timings }, buffers);
-                }
+                Ok((fields, timings)) => return ran(fields, timings, String::new()),
                 Err(ended) => ended,
             },
             Ask::Store { which, fields } => self.store(which, fields, buffers),

@@ -73,6 +73,33 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     chromium_on_path().context("apt-get installed chromium, but it is not on PATH")
 }
 
+/// A GPU for the tests: the card's, or what computes on the processor in its place. Where none can be had, the tests say
+/// that they are skipped.
+pub(crate) fn vulkan() -> Result<()> {
+    let has_driver = |folder: &str| fs::read_dir(folder).is_ok_and(|mut it| it.next().is_some());
+    let is_there = ["/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d"].into_iter().any(has_driver);
+    if is_there {
+        return Ok(());
+    }
+    if find("apt-get").is_none() {
+        say(
+            "there is no Vulkan driver, and no apt-get to install mesa-vulkan-drivers: tests of the GPU are skipped",
+        );
+        return Ok(());
+    }
+    run(
+        &mut as_root("apt-get", &["update", "--quiet"]),
+        "learn what Debian offers, to install a Vulkan driver",
+    )?;
+    run(
+        &mut as_root(
+            "apt-get",
+            &["install", "--quiet", "--yes", "--no-install-recommends", "mesa-vulkan-drivers", "libvulkan1"],
+        ),
+        "install lavapipe, on which the tests run kernels of GPUs",
+    )
+}
+
 fn chromium_on_path() -> Option<PathBuf> {
     ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find)
 }

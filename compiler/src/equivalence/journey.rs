@@ -1,5 +1,6 @@
 //! The way from the OIR on, with a stop behind every door and every pass.
 
+use crate::backend::kernel::{self, Kernels};
 use crate::diag::Remark;
 use crate::loops::Program;
 use crate::oir::analysis::extents::{Extents, extents};
@@ -10,6 +11,9 @@ use crate::schedule::passes::Target;
 use crate::sdfg::nodes::Sdfg;
 use crate::{loops, oir, schedule, sdfg, target, tree};
 
+/// Threads that a block may have everywhere.
+const MAX_THREADS: u32 = 256;
+
 /// A level as it stands behind a step.
 #[derive(Clone, Copy, Debug)]
 pub enum Level<'a> {
@@ -17,6 +21,7 @@ pub enum Level<'a> {
     Schedule(&'a Tree),
     Sdfg(&'a Sdfg),
     Loops(&'a Program),
+    Kernels(&'a Kernels),
 }
 
 impl Level<'_> {
@@ -28,6 +33,7 @@ impl Level<'_> {
             Level::Schedule(tree) => schedule::validate::validate(tree),
             Level::Sdfg(graph) => sdfg::validate::validate(graph),
             Level::Loops(program) => loops::validate::validate(program),
+            Level::Kernels(kernels) => kernel::validate::validate(kernels, MAX_THREADS),
         }
     }
 }
@@ -58,7 +64,11 @@ impl Passes {
     /// The same for another machine or layout.
     #[must_use]
     pub fn for_target(target: &'static Target) -> Passes {
-        Passes { target, ..Self::ALL }
+        if !target.has_grid {
+            return Passes { target, ..Self::ALL };
+        }
+        let loops = loops::passes::KERNELS.passes;
+        Passes { target, loops, code: || target::Target::kernels(MAX_THREADS), ..Self::ALL }
     }
 
     /// The same where code is generated for another target.
@@ -129,6 +139,10 @@ fn steps(
     for pass in passes.loops {
         pass.apply(&mut program, &mut cx, limit_of(pass.name));
         go_on(pass.name, Level::Loops(&program), last_change(cx.remarks(), pass.name))?;
+    }
+    if passes.target.has_grid {
+        let kernels = kernel::lower(&program, MAX_THREADS);
+        go_on("kernels", Level::Kernels(&kernels), None)?;
     }
     Some(())
 }

@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 
 use super::machine;
 use super::program::{
-    Assign, At, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program, Stage,
-    Step, Sum, Symbols, While, used,
+    Assign, At, Bound, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
+    Stage, Step, Sum, Symbols, While, used,
 };
 use super::run::{Options, Stop, Writers};
 use crate::backend::launch::{Argument, Launch};
@@ -45,7 +45,21 @@ pub fn run(
 }
 
 fn prepared(source: &loops::Program, params: &[&str], launch: &Launch) -> Result<Program, Stop> {
-    let place = |it: &loops::Array| params.iter().position(|name| *name == it.stencil_name);
+    let mut lowering = Lowering::new(source, params, launch)?;
+    for (at, step) in source.steps.iter().enumerate() {
+        let steps = lowering.function(step.function)?;
+        lowering.program.stages.push(Stage { parts: vec![(at, steps)] });
+    }
+    lowering.program.place_registers();
+    Ok(lowering.program)
+}
+
+/// What symbols mean that a call gives.
+fn symbols_of(
+    source: &loops::Program,
+    place: &dyn Fn(&loops::Array) -> Option<usize>,
+    launch: &Launch,
+) -> Symbols {
     let mut symbols = Symbols::default();
     for (symbol, meaning) in &source.symbols {
         let value = match meaning {
@@ -64,32 +78,44 @@ fn prepared(source: &loops::Program, params: &[&str], launch: &Launch) -> Result
         };
         symbols.set(symbol, Sum::constant(value));
     }
-    let mut lowering = Lowering {
-        source,
-        symbols,
-        program: Program::default(),
-        locals: Vec::new(),
-        integers: Vec::new(),
-        kept: BTreeMap::new(),
-    };
-    lowering.containers(&place)?;
-    for (at, step) in source.steps.iter().enumerate() {
-        let steps = lowering.function(step.function)?;
-        lowering.program.stages.push(Stage { parts: vec![(at, steps)] });
-    }
-    lowering.program.place_registers();
-    Ok(lowering.program)
+    symbols
 }
 
-struct Lowering<'p> {
+pub(super) struct Lowering<'p> {
     source: &'p loops::Program,
-    symbols: Symbols,
-    program: Program,
+    pub(super) symbols: Symbols,
+    pub(super) program: Program,
     /// The container of each local, and of each integer.
     locals: Vec<usize>,
     integers: Vec<usize>,
     /// Where in its container a local of the strip at hand lies, which keeps one for each of its iterations.
     kept: BTreeMap<usize, Sum>,
+}
+
+/// A loop that was begun: its variable, its bounds, and what its symbol meant before.
+pub(super) struct Begun {
+    variable: usize,
+    start: Bound,
+    end: Bound,
+    outer: Option<Sum>,
+}
+
+impl<'p> Lowering<'p> {
+    /// With a container for each array, local and integer of a program.
+    pub(super) fn new(source: &'p loops::Program, params: &[&str], launch: &Launch) -> Result<Self, Stop> {
+        let place = |it: &loops::Array| params.iter().position(|name| *name == it.stencil_name);
+        let symbols = symbols_of(source, &place, launch);
+        let mut lowering = Self {
+            source,
+            symbols,
+            program: Program::default(),
+            locals: Vec::new(),
+            integers: Vec::new(),
+            kept: BTreeMap::new(),
+        };
+        lowering.containers(&place)?;
+        Ok(lowering)
+    }
 }
 
 impl Lowering<'_> {
@@ -106,12 +132,22 @@ impl Lowering<'_> {
                 (Storage::Heap | Storage::Private, _) => ContainerKind::Kept,
                 (Storage::Register, _) => ContainerKind::Register,
             };
-            // What an iteration has may count from its position, and indices count from its start.
-            let shift = if it.storage == Storage::Private { &[][..] } else { &it.shift };
+            // What an iteration has may count from its position, which is known where it begins.
+            let shift = if kind == ContainerKind::Private { &[][..] } else { &it.shift };
             let (shape, shift) = self.symbols.measures(&it.shape, shift)?;
             let (name, dtype, axes) = (it.stencil_name.clone(), it.dtype, it.axes.iter().collect());
             let ring = it.ring;
-            self.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
+            let is_shared = false;
+            self.program.containers.push(Container {
+                name,
+                dtype,
+                kind,
+                axes,
+                shape,
+                shift,
+                ring,
+                is_shared,
+            });
         }
         let mut widths: BTreeMap<usize, u32> = BTreeMap::new();
         for function in &source.functions {
@@ -145,6 +181,7 @@ impl Lowering<'_> {
             shape,
             shift,
             ring: None,
+            is_shared: false,
         });
         Ok(self.program.containers.len() - 1)
     }
@@ -158,7 +195,7 @@ impl Lowering<'_> {
         self.items(&it.body)
     }
 
-    fn items(&mut self, items: &[Item]) -> Result<Vec<Step>, Stop> {
+    pub(super) fn items(&mut self, items: &[Item]) -> Result<Vec<Step>, Stop> {
         let mut steps = Vec::with_capacity(items.len());
         for item in items {
             self.item(item, &mut steps)?;
@@ -205,12 +242,14 @@ impl Lowering<'_> {
                 };
                 let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
                 let made = self.looped(&it.positions, it.axis, order, |this| {
-                    let mut body = this.items(&it.body)?;
-                    let fresh = this.own_of(it, &body)?;
-                    if !fresh.is_empty() {
-                        body.insert(0, Step::Fresh(fresh));
+                    let mut steps = this.items(&it.body)?;
+                    let is_same = |other: &Item| matches!(other, Item::For(other) if other.gpu == it.gpu);
+                    if it.gpu.is_some() && !any(&it.body, &mut |it| is_same(it)) {
+                        let source = this.source;
+                        let fresh = this.fresh(&steps, |at| source.arrays[at].owner == it.gpu)?;
+                        steps.insert(0, fresh);
                     }
-                    Ok(body)
+                    Ok(steps)
                 })?;
                 steps.push(Step::Loop(Loop { repeats, ..made }));
             }
@@ -233,26 +272,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The arrays that each iteration of a loop of a GPU has for itself: those of a block of the innermost one of its
-    /// grid, and those of a thread of the innermost one of a stage.
-    fn own_of(&mut self, it: &loops::For, body: &[Step]) -> Result<Vec<usize>, Stop> {
-        let is_like = |item: &Item| matches!(item, Item::For(inner) if inner.gpu == it.gpu);
-        if it.gpu.is_none() || any(&it.body, &mut |item| is_like(item)) {
-            return Ok(Vec::new());
-        }
-        let is_used = used(body, self.program.containers.len());
-        let mut fresh = Vec::new();
-        for (at, array) in self.source.arrays.iter().enumerate() {
-            if array.owner == it.gpu && array.owner.is_some() && is_used[at] {
-                let measures = self.symbols.measures(&array.shape, &[])?;
-                let container = &mut self.program.containers[at];
-                (container.shape, container.shift) = measures;
-                fresh.push(at);
-            }
-        }
-        Ok(fresh)
-    }
-
     fn looped(
         &mut self,
         positions: &Positions,
@@ -260,38 +279,65 @@ impl Lowering<'_> {
         order: Order,
         body: impl FnOnce(&mut Self) -> Result<Vec<Step>, Stop>,
     ) -> Result<Loop, Stop> {
-        let Positions { variable: symbol, start, end, step } = positions;
-        let (start, end) = (self.symbols.bound(start)?, self.symbols.bound(end)?);
+        let begun = self.begin(positions)?;
+        let body = body(self);
+        Ok(self.finish(begun, positions, axis, order, body?))
+    }
+
+    /// Gives the variable of a loop its meaning, for what stands inside.
+    pub(super) fn begin(&mut self, it: &Positions) -> Result<Begun, Stop> {
+        let (start, end) = (self.symbols.bound(&it.start)?, self.symbols.bound(&it.end)?);
         let variable = self.program.n_variables;
         self.program.n_variables += 1;
-        let outer = self.symbols.set(symbol, Sum::variable(variable));
-        let body = body(self);
-        self.symbols.restore(symbol, outer);
-        Ok(Loop { variable, axis, start, end, stride: *step, order, repeats: false, body: body? })
+        let outer = self.symbols.set(&it.variable, Sum::variable(variable));
+        Ok(Begun { variable, start, end, outer })
+    }
+
+    /// The loop that was begun; its variable means what it meant before.
+    pub(super) fn finish(
+        &mut self,
+        begun: Begun,
+        it: &Positions,
+        axis: Axis,
+        order: Order,
+        body: Vec<Step>,
+    ) -> Loop {
+        let Begun { variable, start, end, outer } = begun;
+        self.symbols.restore(&it.variable, outer);
+        Loop { variable, axis, start, end, stride: it.step, order, repeats: false, body }
     }
 
     /// A function for all its positions; each call has the arrays of its thread as if nobody had used them.
     fn launched(&mut self, positions: &[Positions], function: usize) -> Result<Vec<Step>, Stop> {
         let [first, rest @ ..] = positions else {
             let mut steps = self.function(function)?;
-            let is_used = used(&steps, self.program.containers.len());
-            let is_own =
-                |it: &usize| is_used[*it] && self.program.containers[*it].kind == ContainerKind::Private;
-            let fresh: Vec<usize> = (0..self.source.arrays.len()).filter(is_own).collect();
-            for &own in &fresh {
-                let (shape, shift) = (&self.source.arrays[own].shape, &self.source.arrays[own].shift);
-                let measures = self.symbols.measures(shape, shift)?;
-                let container = &mut self.program.containers[own];
-                (container.shape, container.shift) = measures;
-            }
-            if !fresh.is_empty() {
-                steps.insert(0, Step::Fresh(fresh));
-            }
+            let source = self.source;
+            let fresh = self.fresh(&steps, |at| source.arrays[at].is_per_thread)?;
+            steps.insert(0, fresh);
             return Ok(steps);
         };
         let axis = axis_of(&first.variable);
         let made = self.looped(first, axis, Order::Parallel, |this| this.launched(rest, function))?;
         Ok(vec![Step::Loop(made)])
+    }
+
+    /// Makes those arrays of an iteration anew that steps use, as they are measured here.
+    pub(super) fn fresh(&mut self, steps: &[Step], is_wanted: impl Fn(usize) -> bool) -> Result<Step, Stop> {
+        let is_used = used(steps, self.program.containers.len());
+        let is_own = |it: &usize| self.program.containers[*it].kind == ContainerKind::Private;
+        let all = 0..self.source.arrays.len();
+        let fresh: Vec<usize> = all.filter(|it| is_used[*it] && is_own(it) && is_wanted(*it)).collect();
+        fresh.iter().try_for_each(|&it| self.measure(it))?;
+        Ok(Step::Fresh(fresh))
+    }
+
+    /// The measures of an array of an iteration, which may count from its position.
+    fn measure(&mut self, own: usize) -> Result<(), Stop> {
+        let array = &self.source.arrays[own];
+        let measures = self.symbols.measures(&array.shape, &array.shift)?;
+        let container = &mut self.program.containers[own];
+        (container.shape, container.shift) = measures;
+        Ok(())
     }
 
     /// Strip by strip, each part for all iterations of the strip.
@@ -377,7 +423,7 @@ impl Lowering<'_> {
         Ok(Element { container: it.array, index })
     }
 
-    fn code(&self, expr: &Expr<Read>) -> Result<Code, Stop> {
+    pub(super) fn code(&self, expr: &Expr<Read>) -> Result<Code, Stop> {
         let mut wrong = None;
         let code = expr.map_accesses(&mut |read| {
             let leaf = match read {

@@ -8,6 +8,7 @@ use super::program::{
     Assign, At, Checked, Code, Container, ContainerKind, Element, If, Leaf, Loop, Order, Program,
     RegionScope, Step, While,
 };
+use super::races::{Race, Races};
 use super::run::{Options, Stop, Writers};
 use super::shuffle::Chance;
 use crate::backend::debug::Trap;
@@ -39,6 +40,7 @@ pub(super) fn run(
         part: 0,
         raised: None,
         chance: options.seed.map(Chance::new),
+        races: Races::new(program.containers.iter().map(|it| it.is_shared)),
     };
     let result = machine.stages();
     machine.memory.give_back(program, launch);
@@ -68,6 +70,8 @@ struct Machine<'p> {
     /// The first of all places so far where the run must end.
     raised: Option<Raised>,
     chance: Option<Chance>,
+    /// Who touched what in the kernel at hand.
+    races: Races,
 }
 
 /// Whether levels have an order here.
@@ -148,11 +152,16 @@ impl Machine<'_> {
                 Step::Fresh(containers) => {
                     for &container in containers {
                         self.memory.renew(self.program, container, &self.variables);
+                        self.races.forget(container);
                     }
                     Flow::On
                 }
                 Step::Checked(it) => self.checked(it)?,
                 Step::Assign(it) => self.assign(it)?,
+                Step::Kernel(it) => {
+                    self.races.step(it, &self.variables);
+                    Flow::On
+                }
             };
             if flow == Flow::Trapped && self.is_in_while {
                 return Ok(flow);
@@ -277,6 +286,7 @@ impl Machine<'_> {
     fn assign(&mut self, it: &Assign) -> Result<Flow, Stop> {
         let done = self.value(&it.value).and_then(|value| {
             let position = self.position(&it.target)?;
+            self.races.write(it.target.container, position).map_err(|it| self.race(&it))?;
             self.memory.slot_mut(it.target.container).set(position, value);
             if let Some(of_elements) = self.writers.get_mut(it.target.container) {
                 let n = of_elements.len().max(position + 1);
@@ -308,6 +318,10 @@ impl Machine<'_> {
                 Err(self.fault(&format!("in a condition, {what}")))
             }
         }
+    }
+
+    fn race(&self, it: &Race) -> Unfinished {
+        Unfinished::Fault(format!("{it} of `{}`", self.program.containers[it.container].name))
     }
 
     /// Position of the point at hand; 0 along an axis without a loop.
@@ -342,6 +356,7 @@ impl Machine<'_> {
             ExprKind::Literal(value) => *value,
             ExprKind::Access(Leaf::Element(element)) | ExprKind::Element(Leaf::Element(element), _) => {
                 let position = self.position(element)?;
+                self.races.read(element.container, position).map_err(|it| self.race(&it))?;
                 self.memory.slot(element.container).get(position)
             }
             ExprKind::Access(Leaf::Sum(sum)) | ExprKind::Element(Leaf::Sum(sum), _) => {

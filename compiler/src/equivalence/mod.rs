@@ -12,10 +12,12 @@ mod program;
 mod memory;
 mod machine;
 mod shuffle;
+mod races;
 
 pub mod schedule;
 pub mod sdfg;
 pub mod loops;
+pub mod kernel;
 
 pub mod journey;
 pub mod compare;

@@ -36,6 +36,8 @@ pub(super) struct Container {
     pub(super) shape: Vec<Bound>,
     pub(super) shift: Vec<Sum>,
     pub(super) ring: Option<Ring>,
+    /// Whether threads and blocks of a kernel share it.
+    pub(super) is_shared: bool,
 }
 
 /// Per dimension, the length of a container and what is added to a position to get an index.
@@ -83,6 +85,39 @@ pub(super) enum Step {
     /// Only with indices that exist.
     Checked(Checked),
     Assign(Assign),
+    /// Of a kernel.
+    Kernel(KernelStep),
+}
+
+/// What only kernels do.
+#[derive(Debug)]
+pub(super) enum KernelStep {
+    /// A launch begins: what others did before is seen by all.
+    Launch,
+    /// A block begins.
+    Block,
+    /// All threads of the block wait for each other.
+    Barrier,
+    /// The thread that carries out what comes next.
+    Thread(Threads),
+}
+
+/// Which threads of a block do something.
+#[derive(Debug)]
+pub(super) enum Threads {
+    /// Each of them.
+    All,
+    /// By axis of the block's threads: the one at this distance from a base, the first one where there is none.
+    At(Vec<Option<Position>>),
+}
+
+/// `(variable - base) / step mod count`
+#[derive(Debug)]
+pub(super) struct Position {
+    pub(super) variable: usize,
+    pub(super) base: Sum,
+    pub(super) step: i64,
+    pub(super) count: i64,
 }
 
 #[derive(Debug)]
@@ -325,7 +360,7 @@ impl Around {
                     }
                     self.steps(&it.body);
                 }
-                Step::Fresh(_) => {}
+                Step::Fresh(_) | Step::Kernel(_) => {}
                 Step::Assign(it) => {
                     self.element(&it.target);
                     self.code(&it.value);
@@ -368,7 +403,7 @@ fn each_loop(steps: &mut [Step], each: &mut impl FnMut(&mut Loop)) {
             Step::Region(it) => each_loop(&mut it.body, each),
             Step::Within(it) => each_loop(&mut it.body, each),
             Step::Checked(it) => each_loop(&mut it.body, each),
-            Step::Fresh(_) | Step::Assign(_) => {}
+            Step::Fresh(_) | Step::Assign(_) | Step::Kernel(_) => {}
         }
     }
 }

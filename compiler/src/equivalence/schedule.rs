@@ -61,7 +61,16 @@ fn prepared(tree: &Tree, params: &[&str], launch: &Launch) -> Result<Program, St
             _ => lowering.symbols.measures(&it.shape, &it.shift)?,
         };
         let ring = it.ring;
-        lowering.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
+        lowering.program.containers.push(Container {
+            name,
+            dtype,
+            kind,
+            axes,
+            shape,
+            shift,
+            ring,
+            is_shared: false,
+        });
     }
     for (place, node) in tree.children.iter().enumerate() {
         let step = lowering.step(node)?;

@@ -106,7 +106,16 @@ impl Lowering {
         let (shape, shift) = graph.symbols.measures(&it.shape, &it.shift)?;
         let (name, dtype, axes) = (it.name.clone(), it.dtype, it.axes.iter().collect());
         let ring = it.ring;
-        self.program.containers.push(Container { name, dtype, kind, axes, shape, shift, ring });
+        self.program.containers.push(Container {
+            name,
+            dtype,
+            kind,
+            axes,
+            shape,
+            shift,
+            ring,
+            is_shared: false,
+        });
         Ok(self.program.containers.len() - 1)
     }
 

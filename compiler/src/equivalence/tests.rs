@@ -1,5 +1,7 @@
 //! What an interpreter must show: orders that matter, values that are not kept, faults, traps.
 
+mod kernels;
+
 use super::compare::{Decision, Difference, Reference, bisect_passes, compare, parameters};
 use super::journey::{Level, Passes};
 use super::run::{Options, Stop};
@@ -22,7 +24,8 @@ const HALO: i64 = 3;
 /// A stencil as GTIR, as OIR.
 fn stencil(text: &str) -> Stencil {
     let typed = gtir::parse::parse(text).expect("the text is GTIR");
-    oir::from_gtir::lower(&typed, &mut Diagnostics::default()).expect("it is legal")
+    let mut found = Diagnostics::default();
+    oir::from_gtir::lower(&typed, &mut found).unwrap_or_else(|| panic!("it is not legal: {found:?}"))
 }
 
 fn noise(at: usize, name: &str) -> Value {

@@ -75,7 +75,7 @@ use crate::space::{Affine, Ring};
 /// The whole program: what it names, its functions, its steps; [`parse`](super::parse) reads it back.
 #[must_use]
 pub fn listing(program: &Program) -> Listing {
-    let mut printer = Printer { program, writer: ListingWriter::new(), n_nodes: 0 };
+    let mut printer = Printer::of(program);
     printer.writer.open("program", "program", []);
     printer.names();
     for function in &program.functions {
@@ -91,20 +91,47 @@ pub fn listing(program: &Program) -> Listing {
 /// What stands before an integer that is made of symbols; no variable has that name.
 pub(super) const SUM: &str = "int";
 
-struct Printer<'a> {
+/// Writes a program, and what other levels make of its statements.
+pub(crate) struct Printer<'a> {
     program: &'a Program,
     writer: ListingWriter,
     n_nodes: usize,
 }
 
+impl<'a> Printer<'a> {
+    /// With nothing written yet.
+    pub(crate) fn of(program: &'a Program) -> Self {
+        Self { program, writer: ListingWriter::new(), n_nodes: 0 }
+    }
+
+    /// The text.
+    pub(crate) fn finish(self) -> Listing {
+        self.writer.finish()
+    }
+}
+
 impl Printer<'_> {
-    fn open<'o>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'o Origin>) {
+    pub(crate) fn close(&mut self) {
+        self.writer.close();
+    }
+
+    pub(crate) fn line(&mut self, text: &str) {
+        self.writer.line(text);
+    }
+
+    pub(crate) fn indented(&mut self, write: impl FnOnce(&mut Self)) {
+        self.writer.indent();
+        write(self);
+        self.writer.dedent();
+    }
+
+    pub(crate) fn open<'o>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'o Origin>) {
         self.n_nodes += 1;
         self.writer.open(format!("n{}", self.n_nodes), kind, origins);
     }
 
     /// Everything that statements name and no statement declares.
-    fn names(&mut self) {
+    pub(crate) fn names(&mut self) {
         let program = self.program;
         let arguments = program.arguments.iter().map(|&it| name_of(&program.arrays[it])).join(", ");
         self.writer.line(format_args!("program {}({arguments})", program.name));
@@ -158,7 +185,7 @@ impl Printer<'_> {
         self.writer.close();
     }
 
-    fn block(&mut self, items: &[Item]) {
+    pub(crate) fn block(&mut self, items: &[Item]) {
         self.writer.indent();
         items.iter().for_each(|it| self.item(it));
         self.writer.dedent();
@@ -299,7 +326,7 @@ impl Printer<'_> {
         }
     }
 
-    fn expression(&self, expr: &Expr<Read>) -> String {
+    pub(crate) fn expression(&self, expr: &Expr<Read>) -> String {
         text_in_loops(expr, &|it, f| self.read(it, f)).to_string()
     }
 
@@ -410,7 +437,7 @@ fn declaration(program: &Program, array: &Array) -> String {
 }
 
 /// `i in [0, I) step 32`
-fn positions(it: &Positions) -> String {
+pub(crate) fn positions(it: &Positions) -> String {
     let Positions { variable, start, end, step } = it;
     let step = if *step == 1 { String::new() } else { format!(" step {step}") };
     format!("{variable} in [{start}, {end}){step}")

@@ -3,9 +3,11 @@
 use std::sync::OnceLock;
 
 use super::Stage;
-use crate::backend::c;
+use crate::backend::kernel::Kernels;
+use crate::backend::{c, cuda};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
+use crate::pass::Device;
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
@@ -30,8 +32,14 @@ pub struct Levels {
     pub loops: Option<loops::Program>,
     /// Whether all passes ran: no code is made of a program before.
     pub is_whole: bool,
+    /// What the levels behind the OIR are made for.
+    pub device: Device,
     /// From when it was first asked for.
     c: OnceLock<c::Artifact>,
+    /// From when they were first asked for; of a compilation for a CPU, by a way of their own from the OIR on.
+    kernels: OnceLock<Option<Kernels>>,
+    /// From when it was first asked for.
+    cuda: OnceLock<cuda::Artifact>,
     texts: Texts,
 }
 
@@ -61,10 +69,35 @@ impl Levels {
         Some(self.npir.get_or_init(|| lowered))
     }
 
-    /// C for the machine of the compilation; `None` where not all passes ran.
+    /// Kernels for a GPU, whichever device the levels are made for; `None` where not all passes ran.
+    #[must_use]
+    pub fn kernels(&self) -> Option<&Kernels> {
+        self.kernels
+            .get_or_init(|| match self.device {
+                Device::Gpu => {
+                    let program = self.loops.as_ref().filter(|_| self.is_whole)?;
+                    Some(super::route::lower_kernels(program))
+                }
+                Device::Cpu if self.is_whole => {
+                    let program = super::route::loops_for_gpu(self.optimized.as_ref()?, self.oir.as_ref()?)?;
+                    Some(super::route::lower_kernels(&program))
+                }
+                Device::Cpu => None,
+            })
+            .as_ref()
+    }
+
+    /// CUDA C++ of the kernels; `None` where there are none.
+    #[must_use]
+    pub fn cuda(&self) -> Option<&cuda::Artifact> {
+        let kernels = self.kernels()?;
+        Some(self.cuda.get_or_init(|| cuda::generate(kernels)))
+    }
+
+    /// C for the machine of the compilation; `None` where not all passes ran, or for a GPU.
     #[must_use]
     pub fn c(&self) -> Option<&c::Artifact> {
-        let program = self.loops.as_ref().filter(|_| self.is_whole)?;
+        let program = self.loops.as_ref().filter(|_| self.is_whole && self.device == Device::Cpu)?;
         Some(self.c.get_or_init(|| c::generate(program, &c::COptions::default())))
     }
 

@@ -5,7 +5,7 @@
 //! which may have more back ends than these.
 
 use super::{Levels, Stage};
-use crate::backend::{debug, numpy};
+use crate::backend::{debug, kernel, numpy, wgsl};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::extents;
@@ -41,6 +41,7 @@ pub const LEVELS: &[Text] = &[
     Text { stage: Stage::SCHEDULE, make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)) },
     Text { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
     Text { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
+    Text { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
 ];
 
 /// The interpreter that defines the meaning.
@@ -73,8 +74,27 @@ pub const OPENMP: Backend = Backend {
     texts: &[Text { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) }],
 };
 
+/// CUDA C++, for GPUs of NVIDIA.
+pub const CUDA: Backend = Backend {
+    name: "cuda",
+    device: "gpu",
+    from: Stage::KERNELS,
+    texts: &[Text { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) }],
+};
+
+/// WGSL, for GPUs through wgpu. Runs choose a text for their device; this one is for whatever has doubles.
+pub const WGPU: Backend = Backend {
+    name: "wgpu",
+    device: "gpu",
+    from: Stage::KERNELS,
+    texts: &[Text {
+        stage: Stage::WGSL,
+        make: |it| Some(wgsl::generate(it.kernels()?, &wgsl::WgslOptions::default()).listing),
+    }],
+};
+
 /// The compiler's own back ends.
-pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP];
+pub const BACKENDS: &[Backend] = &[DEBUG, NUMPY, RAYON, OPENMP, CUDA, WGPU];
 
 /// All texts of the levels and of the compiler's own back ends.
 pub fn texts() -> impl Iterator<Item = &'static Text> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
-use super::{Compilation, Hook, Stage, Step, StepKind};
+use super::{Compilation, Hook, NoHook, Stage, Step, StepKind};
+use crate::backend::kernel::{self, Kernels};
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
@@ -11,7 +12,7 @@ use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
 use crate::oir::analysis::program_order;
-use crate::pass::{Analyses, Level, Pipeline, Trace, Watch};
+use crate::pass::{Analyses, Device, Level, PassOptions, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open};
 use crate::schedule::step::Pin;
@@ -288,9 +289,18 @@ impl Trip<'_> {
         }
         let mut program = watched(self.hook, "loops", || loops::lower(&flow));
         check("loops", || loops::validate::validate(&program), || loops::print::listing(&program));
-        let target = Target::c(config.passes.machine.as_ref());
-        let is_whole = self.passes(&loops::passes::PIPELINE, &mut program, target, config);
+        let is_whole = match config.passes.device {
+            Device::Cpu => {
+                let target = Target::c(config.passes.machine.as_ref());
+                self.passes(&loops::passes::PIPELINE, &mut program, target, config)
+            }
+            Device::Gpu => {
+                let target = Target::kernels(MAX_THREADS);
+                self.passes(&loops::passes::KERNELS, &mut program, target, config)
+            }
+        };
         let levels = &mut self.compilation.levels;
+        levels.device = config.passes.device;
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
         is_whole.then_some(())
     }
@@ -389,6 +399,39 @@ impl Trip<'_> {
             trace.record(level, None, Some(&listing()));
         }
     }
+}
+
+/// Threads that a block may have everywhere.
+const MAX_THREADS: u32 = 256;
+
+/// The program of loops for a GPU, of an OIR after its passes; `lowered` is the one before them.
+pub(super) fn loops_for_gpu(
+    optimized: &oir::nodes::Stencil,
+    lowered: &oir::nodes::Stencil,
+) -> Option<loops::Program> {
+    let config =
+        Config { passes: PassOptions { device: Device::Gpu, ..PassOptions::default() }, ..Config::default() };
+    let mut at = Trip {
+        hook: &mut NoHook,
+        found: Diagnostics::default(),
+        compilation: Compilation::default(),
+        trace: None,
+    };
+    at.compilation.levels.oir = Some(lowered.clone());
+    at.compilation.levels.optimized = Some(optimized.clone());
+    at.levels_behind_oir(&Project::default(), &config);
+    at.compilation.levels.loops.filter(|_| at.compilation.levels.is_whole)
+}
+
+/// Kernels of a program of loops.
+pub(super) fn lower_kernels(program: &loops::Program) -> Kernels {
+    let kernels = kernel::lower(program, MAX_THREADS);
+    check(
+        "kernels",
+        || kernel::validate::validate(&kernels, MAX_THREADS),
+        || kernel::print::listing(&kernels),
+    );
+    kernels
 }
 
 /// What a validator finds is a fault of ours: loud where we test, and never the user's, who does not wait for it.

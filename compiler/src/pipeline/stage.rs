@@ -83,6 +83,12 @@ impl Stage {
         "loops and statements over elements, as all code generators read them",
         Source::Passed(Self::SDFG),
     )));
+    pub const KERNELS: Stage = Stage(&level(
+        "kernels",
+        "Kernels",
+        "what the blocks and threads of a GPU do, and what the host launches",
+        Source::Passed(Self::LOOPS),
+    ));
     pub const PYTHON: Stage = Stage(&level(
         "python",
         "Python",
@@ -96,6 +102,15 @@ impl Stage {
         Source::Passed(Self::NPIR),
     ));
     pub const C: Stage = Stage(&level("c", "C", "generated C with OpenMP", Source::Passed(Self::LOOPS)));
+    pub const CUDA: Stage =
+        Stage(&level("cuda", "CUDA", "generated CUDA C++", Source::Passed(Self::KERNELS)));
+
+    pub const WGSL: Stage = Stage(&level(
+        "wgsl",
+        "WGSL",
+        "generated WGSL, as WebGPU and wgpu take it",
+        Source::Passed(Self::KERNELS),
+    ));
 
     /// The stage of a row.
     #[must_use]

@@ -48,6 +48,8 @@ pub enum Step {
     Tile { axis: Axis, size: i64, first: LoopRef, last: LoopRef },
     /// The neighbours from the first to the last loop run position by position, each ahead of those behind it.
     Roll { axis: Axis, first: LoopRef, last: LoopRef },
+    /// The last of the neighbours computes itself what it reads of those before it.
+    Recompute { first: LoopRef, last: LoopRef },
     /// What the sweeps inside write into a field and read again has an array of its own.
     Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
@@ -174,6 +176,7 @@ impl fmt::Display for Step {
             Step::Roll { axis, first, last } => {
                 write!(f, "roll {} {first} .. {last}", axis.position_name())
             }
+            Step::Recompute { first, last } => write!(f, "recompute {first} .. {last}"),
             Step::Copy { container, owner } => write!(f, "copy {container} in {owner}"),
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
             Step::Cut { at, size } => write!(f, "cut {at} by {size}"),
@@ -269,6 +272,8 @@ pub fn parse(line: &str) -> Result<Step, String> {
             }
         }
         ("roll", _) => Err(shape("roll j j@s0 .. j@s7")),
+        ("recompute", [first, "..", last]) => Ok(Step::Recompute { first: at(first)?, last: at(last)? }),
+        ("recompute", _) => Err(shape("recompute j@s0 .. j@s7")),
         ("copy", [container, "in", owner]) => {
             Ok(Step::Copy { container: (*container).to_owned(), owner: at(owner)? })
         }
@@ -314,7 +319,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all = "merge, swap, distribute, split, peel, drop, tile, roll, copy, contract, cut, place, barrier, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, copy, contract, cut, place, barrier, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -336,6 +341,7 @@ mod tests {
             "drop k@s1",
             "tile j 32 k@s0 .. k@s7",
             "roll j j@s0 .. j@s7",
+            "recompute j@s0 .. j@s7",
             "copy x in j@s0",
             "contract flux in j_tile@s0",
             "cut i@s0 by 32",

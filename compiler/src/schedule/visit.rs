@@ -154,7 +154,7 @@ impl Access {
     }
 
     /// Calls `each` for every access that finds this one's element, and then for this one, which has a role.
-    fn walk_as<'a>(&'a self, role: Role, each: &mut dyn FnMut(Role, &'a Access)) {
+    pub(in crate::schedule) fn walk_as<'a>(&'a self, role: Role, each: &mut dyn FnMut(Role, &'a Access)) {
         for found in self.index.iter().filter_map(|it| it.found.as_ref()) {
             found.accesses(&mut |access| access.walk_as(Role::Index, each));
         }

@@ -138,13 +138,17 @@ fn start(
     job: &str,
     folder: &Path,
 ) -> std::io::Result<(Child, ChildStdin, ChildStdout, ChildStderr)> {
-    // An empty environment but for what a C compiler needs; a group of its own, to be ended as a whole.
+    // An empty environment but for what a C compiler needs, and where the libraries of a GPU are; a group of its own,
+    // to be ended as a whole.
     let mut child = Command::new(&tools.worker)
         .args(["worker", job])
         .env_clear()
         .env("PATH", &tools.path)
         .env("TMPDIR", folder)
         .env("LC_ALL", "C")
+        // Drivers of GPUs look there for a screen, and complain where there is no such folder.
+        .env("XDG_RUNTIME_DIR", folder)
+        .envs(tools.for_kernels.iter().map(|(name, value)| (name, value)))
         .current_dir(folder)
         .process_group(0)
         .stdin(Stdio::piped())

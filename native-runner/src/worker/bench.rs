@@ -140,6 +140,8 @@ fn called(
     tell: Tell<'_>,
 ) -> Result<Vec<f64>, Failure> {
     for it in contestants.iter_mut() {
+        // What a device computes on stays there for all calls.
+        it.prepared.keep(&it.launch)?;
         it.first_ms = it.call()?;
     }
     let mut copies = Vec::new();
@@ -159,6 +161,7 @@ fn called(
         }
     }
     contestants.rotate_right(rounds as usize % contestants.len().max(1));
+    contestants.iter_mut().try_for_each(|it| it.prepared.fetch(&mut it.launch))?;
     Ok(copies)
 }
 

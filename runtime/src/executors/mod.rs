@@ -1,5 +1,6 @@
 //! What makes a stencil ready and calls it: one executor for each back end, behind one contract.
 
+pub mod cuda;
 pub mod foreign;
 mod helpers;
 mod interface;
@@ -10,6 +11,7 @@ pub mod rayon;
 mod shapes;
 mod team;
 pub mod watch;
+pub mod wgpu;
 mod workspace;
 
 use std::fmt;
@@ -144,6 +146,25 @@ pub trait Caller: Send {
     /// Where the run ends before its end.
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure>;
 
+    /// Puts the fields of a launch where it computes. They stay there for calls with the same launch, until they are
+    /// fetched; on the host that is where they are.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such memory.
+    fn keep(&mut self, _launch: &Launch) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Brings the fields back that calls since [`keep`](Self::keep) wrote.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    fn fetch(&mut self, _launch: &mut Launch) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Has a device call it once, with fields that lie in these memories, in the order of the launch's arguments; its
     /// arrays tell shapes and strides alone. Answers before that is over.
     ///
@@ -193,6 +214,24 @@ impl Prepared {
     /// Where the run ends before its end; what it has written by then stays.
     pub fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         self.caller.run(launch)
+    }
+
+    /// Puts the fields of a launch where it computes, for calls to come; see [`Caller::keep`].
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such memory.
+    pub fn keep(&mut self, launch: &Launch) -> Result<(), Failure> {
+        self.caller.keep(launch)
+    }
+
+    /// Brings the fields back that calls since [`keep`](Self::keep) wrote.
+    ///
+    /// # Errors
+    ///
+    /// Where the device fails.
+    pub fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        self.caller.fetch(launch)
     }
 
     /// What it shares with its clones.

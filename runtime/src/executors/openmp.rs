@@ -238,7 +238,7 @@ impl OfCaller {
 
 /// The folder of compiled code below that of the cache; none where it is not safe, which is told.
 fn kept_below(root: &Path, sink: Sink<'_>) -> Option<PathBuf> {
-    let folder = kept::private(root, kept::OF_C);
+    let folder = kept::private(root, kept::Kind::C.folder());
     folder.inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") })).ok()
 }
 
@@ -268,7 +268,7 @@ impl Made {
         let step = Step::begin("cc", sink);
         let kept = self.cache.clone().map(|folder| {
             let parts = self.source.parts(is_unit, &self.cc);
-            (kept::Entry::of(folder, parts.key()), parts)
+            (kept::Entry::of(kept::Kind::C, folder, parts.key()), parts)
         });
         if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole()) {
             entry.touch();
@@ -278,7 +278,7 @@ impl Made {
         let made = make(&self.source, is_unit, &self.cc, &self.folder, self.makers)?;
         let library = match kept {
             Some((entry, parts)) => {
-                let done = entry.keep(&made, &self.stencil, &parts);
+                let done = fs::read(&made).and_then(|code| entry.keep(&code, &self.stencil, &parts));
                 done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
                 entry.library()
             }

@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::backends::Backend;
-use isobar_tests::levels::{Held, hold};
+use isobar_tests::emulation::hold_emulated;
+use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::shared::hold_shared;
 use serde::{Deserialize, Serialize};
@@ -24,8 +25,7 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str =
-    "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp]... [--arrays own|shared]";
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -51,7 +51,11 @@ struct Options {
     jobs: usize,
     /// Of the runner; none where all levels are held.
     backends: Vec<Backend>,
+    /// Whether CUDA is held as a CPU runs it.
+    emulates: bool,
     arrays: Arrays,
+    /// Where no back end is held.
+    levels: fn(u64) -> Result<Held>,
 }
 
 /// Which arrays parameters are given.
@@ -86,26 +90,39 @@ impl Options {
         let mut number = || given.next().context(USAGE)?.parse().context(USAGE);
         let (first, count) = (number()?, number()?);
         let mut jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (mut backends, mut arrays) = (Vec::new(), Arrays::Own);
+        let (mut backends, mut arrays, mut emulates) = (Vec::new(), Arrays::Own, false);
+        let mut levels: fn(u64) -> Result<Held> = hold;
         while let Some(option) = given.next() {
             let value = given.next().context(USAGE)?;
             match option.as_str() {
                 "--jobs" => jobs = value.parse().context(USAGE)?,
+                "--backend" if value == EMULATION => emulates = true,
                 "--backend" => backends.push(named(value)?),
+                "--levels" if value == "all" => levels = hold,
+                "--levels" if value == "kernels" => levels = hold_kernels,
                 "--arrays" => arrays = Arrays::named(value)?,
                 _ => bail!(USAGE),
             }
         }
-        Ok(Self { first, count, jobs: jobs.max(1), backends, arrays })
+        Ok(Self { first, count, jobs: jobs.max(1), backends, emulates, arrays, levels })
     }
 }
 
+/// The name of CUDA on a CPU.
+const EMULATION: &str = "cuda-emulation";
+/// So many stencils are one program.
+const STENCILS_OF_PROGRAM: usize = 20;
+
 fn run(options: Options) -> Result<bool> {
+    let is_fine = !options.emulates || on_emulation(&options)?;
+    if options.backends.is_empty() && options.emulates {
+        return Ok(is_fine);
+    }
     if options.backends.is_empty() {
         return Ok(on_levels(&options));
     }
     let workplace = Workplace::temporary()?;
-    let mut is_fine = true;
+    let mut is_fine = is_fine;
     for &backend in &options.backends {
         workplace.check(backend).map_err(anyhow::Error::msg)?;
         is_fine &= on_backend(&options, backend);
@@ -170,7 +187,7 @@ fn on_levels(options: &Options) -> bool {
     let (begun, found) = (Instant::now(), Found::default());
     let work = || {
         while let Some(seed) = found.next(options) {
-            found.add(seed, without_panic(|| hold(seed)));
+            found.add(seed, without_panic(|| (options.levels)(seed)));
         }
     };
     std::thread::scope(|scope| {
@@ -181,6 +198,42 @@ fn on_levels(options: &Options) -> bool {
         }
     });
     found.tell(options, "", begun)
+}
+
+/// Prints where CUDA, as a CPU runs it, differs from `debug`, and how many stencils were held.
+fn on_emulation(options: &Options) -> Result<bool> {
+    let (begun, found) = (Instant::now(), Found::default());
+    let home = std::env::temp_dir().join(format!("isobar-emulation-{}", std::process::id()));
+    let work = |job: usize| -> Result<()> {
+        let folder = home.join(job.to_string());
+        std::fs::create_dir_all(&folder)?;
+        loop {
+            let seeds: Vec<u64> =
+                std::iter::from_fn(|| found.next(options)).take(STENCILS_OF_PROGRAM).collect();
+            if seeds.is_empty() {
+                return Ok(());
+            }
+            match catch_unwind(AssertUnwindSafe(|| hold_emulated(&seeds, &folder))) {
+                Ok(answers) => answers.into_iter().for_each(|(seed, held)| found.add(seed, held)),
+                // One of them.
+                Err(_) => seeds.iter().for_each(|&seed| {
+                    let alone =
+                        || hold_emulated(&[seed], &folder).pop().map_or(Ok(Held::default()), |it| it.1);
+                    found.add(seed, without_panic(alone));
+                }),
+            }
+        }
+    };
+    let done: Result<()> = std::thread::scope(|scope| {
+        let work = &work;
+        let start =
+            |job| std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(job));
+        let threads: Vec<_> = (0..options.jobs).map(start).collect::<std::io::Result<_>>()?;
+        threads.into_iter().try_for_each(|it| it.join().unwrap_or_else(|_| bail!("it panicked")))
+    });
+    std::fs::remove_dir_all(&home)?;
+    done?;
+    Ok(found.tell(options, &format!(" on `{EMULATION}`"), begun))
 }
 
 /// Prints where a back end differs from `debug`, and how many stencils were held. What is compiled runs in processes of

@@ -202,13 +202,14 @@ impl Compiled {
         Ok(Self { kernel, precision, text: path, signature, stages, hand, fused, ready, compilation })
     }
 
-    /// Our back ends but the interpreter, ready for so many threads.
+    /// Our back ends of the CPU but the interpreter, ready for so many threads.
     ///
     /// # Errors
     ///
     /// Where one of them does not get ready.
     pub fn back_ends(&self, threads: u32) -> Result<Vec<(&'static str, Prepared)>> {
-        let all = Backend::ALL.into_iter().filter(|it| *it != Backend::DEBUG);
+        let is_one = |it: &Backend| ![Backend::DEBUG, Backend::CUDA, Backend::WGPU].contains(it);
+        let all = Backend::ALL.into_iter().filter(is_one);
         let prepared =
             all.map(|it| Ok((it.name(), self.ready.prepare(it, &self.compilation, threads, &|_| ())?)));
         prepared.collect()

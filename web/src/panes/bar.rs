@@ -259,7 +259,7 @@ fn Actions() -> impl IntoView {
             <select
                 class="when-wide"
                 aria-label="Back end of this tab"
-                title="numpy is fast; debug is slow and defines the meaning, and both give the same bits"
+                title="numpy is fast; debug is slow and defines the meaning; webgpu runs on this machine's GPU, and all give the same bits. webgpu-fast computes with f32 in place of f64"
                 data-testid="tab-backend-select"
                 disabled=is_working
                 on:change:target=move |event| {
@@ -305,6 +305,16 @@ fn Actions() -> impl IntoView {
             on:click=move |_| app.compare()
         >
             "Compare"
+        </button>
+        <button
+            type="button"
+            class="when-wide"
+            data-testid="check"
+            title="Runs the chosen back end of this tab and debug, and compares every bit"
+            disabled=move || is_working() || has_errors()
+            on:click=move |_| app.check()
+        >
+            "Check"
         </button>
         <Show when=is_working>
             <button type="button" class="danger" data-testid="cancel" on:click=move |_| app.stop()>"Stop"</button>

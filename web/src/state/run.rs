@@ -124,8 +124,11 @@ impl From<Failure> for Ended {
     }
 }
 
-/// The back ends that run in a tab: the fast one, and the one that defines the meaning.
-pub const HERE: [&str; 2] = ["numpy", "debug"];
+/// The back ends that run in a tab: the fast one, the one that defines the meaning, and those of the browser's GPU, of
+/// which the first has the bits of `debug`, and the other computes with f32 in place of f64.
+pub const HERE: [&str; 4] = ["numpy", DEBUG, "webgpu", "webgpu-fast"];
+/// The one that defines the meaning.
+const DEBUG: &str = "debug";
 
 /// The last run and its results.
 #[derive(Clone, Copy, Debug)]
@@ -316,10 +319,21 @@ impl App {
     /// Runs the chosen back end in this tab.
     pub fn run_here(self) {
         let backend = self.run.backend.get_untracked();
-        self.start_run(
-            backend.to_owned(),
-            async move { self.here(backend).await.map(|()| backend.to_owned()) },
-        );
+        self.start_run(backend.to_owned(), async move {
+            self.here(backend, Which::A).await.map(|()| backend.to_owned())
+        });
+    }
+
+    /// Runs the chosen back end of this tab and `debug`, and compares all fields, bit by bit.
+    pub fn check(self) {
+        let here = self.run.backend.get_untracked();
+        self.start_run(here.to_owned(), async move {
+            self.here(here, Which::A).await?;
+            self.run.phase.set(Phase::Working(DEBUG.to_owned()));
+            self.run.say(format!("{DEBUG} runs …"));
+            self.here(DEBUG, Which::B).await?;
+            self.differences(here, DEBUG).await.map(|()| DEBUG.to_owned())
+        });
     }
 
     /// Runs the chosen back end on the runner.
@@ -401,10 +415,15 @@ impl App {
     }
 
     async fn compared(self, here: &'static str, backend: &str) -> Result<(), Ended> {
-        self.here(here).await?;
+        self.here(here, Which::A).await?;
         self.run.phase.set(Phase::Working(backend.to_owned()));
         self.run.say(format!("{backend} runs …"));
         self.remote(backend).await?;
+        self.differences(here, backend).await
+    }
+
+    /// Compares the two results, which these back ends gave.
+    async fn differences(self, here: &str, backend: &str) -> Result<(), Ended> {
         self.run.work("the two results are compared");
         let keeper = self.run.started_keeper()?;
         let differences = match self.kept(keeper.ask(Ask::Compare, Vec::new()).await)? {
@@ -421,7 +440,7 @@ impl App {
         Ok(())
     }
 
-    async fn here(self, backend: &'static str) -> Result<(), Ended> {
+    async fn here(self, backend: &'static str, which: Which) -> Result<(), Ended> {
         let domain = untrack(|| self.domain());
         let points = domain.iter().fold(1_i64, |n, &it| n.saturating_mul(it.max(0)));
         if points > TAB_POINTS {
@@ -444,14 +463,16 @@ impl App {
             Err(gone) => return Err(self.lost_worker(gone, "change the domain or the text")),
         };
         match said {
-            Said::Ran { fields, timings } => {
+            Said::Ran { fields, timings, note } => {
                 for step in timings {
                     self.run.time(step.step, step.ms, step.bytes);
                 }
                 self.run.say(format!("{backend} ran in {:.0} ms.", page::now_ms() - since));
-                let (backend, machine) = (backend.to_owned(), "this tab".to_owned());
+                let machine =
+                    if note.is_empty() { "this tab".to_owned() } else { format!("this tab, {note}") };
+                let backend = backend.to_owned();
                 let outcome = Outcome { backend, machine, precision, domain, revision, fields };
-                self.keep_result(Which::A, outcome, buffers).await
+                self.keep_result(which, outcome, buffers).await
             }
             Said::RunEnded { message, diagnostics, cell } => {
                 let message = match cell {

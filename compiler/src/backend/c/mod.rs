@@ -6,12 +6,8 @@
 //! it computes the interpreter's bits for any number of threads.
 
 pub mod lines;
-pub mod math;
 
-mod binding;
 mod blocks;
-mod expression;
-mod formula;
 mod loops;
 mod pieces;
 mod print;
@@ -19,6 +15,7 @@ mod streams;
 mod strips;
 mod words;
 
+pub use crate::backend::emit::c_family::math;
 use crate::diag::Listing;
 use crate::loops::nodes::{Array, ArrayKind, Program};
 use crate::loops::nodes::{LINE_BYTES, bytes_of_threads};

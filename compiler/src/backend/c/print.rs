@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::binding::ATOM;
-use super::expression::{
-    Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
-};
 use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT};
 use super::streams::{self, Streams, threshold};
 use super::words::Words;
 use super::{COptions, Temporary, math};
+use crate::backend::emit::c_family::Language;
+use crate::backend::emit::c_family::binding::ATOM;
+use crate::backend::emit::c_family::expression::{
+    Wording, affine, at_least, c_element_type, c_type, helper_text, says_nan_or_infinity, size,
+};
+use crate::backend::emit::c_family::lines::statement;
 use crate::backend::emit::paste;
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
@@ -83,7 +85,7 @@ impl File<'_> {
     fn prologue(&mut self) {
         paste(&mut self.writer, include_str!("abi.h"));
         let used = || self.wording.callees.iter().copied();
-        for section in math::sections(used()) {
+        for section in math::sections(Language::C, used()) {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
@@ -103,7 +105,7 @@ impl File<'_> {
             self.writer.line("/* Arithmetic that is defined for all operands. */");
         }
         for helper in &self.wording.helpers {
-            paste(&mut self.writer, &helper_text(helper));
+            paste(&mut self.writer, &helper_text(Language::C, helper));
         }
         if self.has_alternatives() {
             self.writer.line("");
@@ -589,23 +591,7 @@ impl File<'_> {
 
     /// A statement, broken into lines at operators where it is long.
     pub(super) fn statement(&mut self, text: &str) {
-        let mut rest = text;
-        let mut is_first = true;
-        while rest.len() > LINE {
-            let Some(at) = break_before(rest) else { break };
-            self.writer.line(rest[..at].trim_end());
-            rest = &rest[at..];
-            if is_first {
-                self.writer.indent();
-                self.writer.indent();
-                is_first = false;
-            }
-        }
-        self.writer.line(rest);
-        if !is_first {
-            self.writer.dedent();
-            self.writer.dedent();
-        }
+        statement(&mut self.writer, text);
     }
 
     fn entry(&mut self) {
@@ -844,37 +830,4 @@ fn starts_at_line(array: &Array) -> bool {
 
 fn is_written(array: &Array) -> bool {
     !matches!(array.kind, ArrayKind::Field { is_written: false, .. } | ArrayKind::Scalar)
-}
-
-/// Longer statements are broken.
-const LINE: usize = 96;
-
-/// The last place before the limit where the loosest operator of least depth stands.
-fn break_before(text: &str) -> Option<usize> {
-    // From loosest to tightest; a comma stands before the break, the others after it.
-    const LEVELS: [&[&str]; 6] = [&["= "], &["? ", ": "], &["|| "], &["&& "], &["+ ", "- "], &["* ", "/ "]];
-    let (mut depth, mut n_brackets) = (0_i32, 0_i32);
-    let mut best: Option<((i32, usize), usize)> = None;
-    for (at, letter) in text.char_indices().take_while(|(at, _)| *at <= LINE) {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            '[' => n_brackets += 1,
-            ']' => n_brackets -= 1,
-            ' ' if at > 20 && n_brackets == 0 => {
-                let next = &text[at + 1..];
-                let level = if text[..at].ends_with(',') {
-                    Some(0)
-                } else {
-                    LEVELS.iter().position(|level| level.iter().any(|it| next.starts_with(it)))
-                };
-                let Some(level) = level else { continue };
-                if best.is_none_or(|(least, _)| (depth, level) <= least) {
-                    best = Some(((depth, level), at + 1));
-                }
-            }
-            _ => {}
-        }
-    }
-    best.map(|(_, at)| at)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::expression::c_element_type;
 use super::print::File;
+use crate::backend::emit::c_family::expression::c_element_type;
 use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores};
 use crate::loops::visit::walk;
 use crate::space::{Affine, Symbol};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::binding::{ATOM, TERNARY};
-use super::expression::{self, Bound, Wording, at_least};
 use super::streams::{Form, Streams};
+use crate::backend::emit::c_family::binding::{ATOM, TERNARY};
+use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
 use crate::expr::Expr;
 use crate::loops::nodes::{At, Element, Meaning, Program, Read, Strides};
 use crate::space::{Affine, Ring, Size, Symbol};

@@ -1,5 +1,6 @@
 //! What code generators share: names that no text can break out of, and pasted text in listings.
 
+pub mod c_family;
 pub mod formula;
 pub mod python;
 

@@ -52,6 +52,12 @@ pub const PASSES: &[Pass<Program>] = &[
 /// All of them.
 pub const PIPELINE: Pipeline<Program> = Pipeline { passes: PASSES, needed: &[declare_locals::NAME] };
 
+/// Those for kernels of a GPU. Loops there are short or spread over threads, and compilers of kernels hoist themselves.
+pub const KERNELS: Pipeline<Program> = Pipeline {
+    passes: &[Pass { name: declare_locals::NAME, run: declare_locals::declare_locals, preserves: &[] }],
+    needed: &[declare_locals::NAME],
+};
+
 impl Level for Program {
     const NAME: &'static str = "loops";
     type Options = Target;

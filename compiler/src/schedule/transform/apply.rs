@@ -1,8 +1,8 @@
 //! Carries out the steps of a schedule, each through the door of its transformation.
 
 use super::{
-    Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, residence, roll, split,
-    swap, tile, unit,
+    Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, recompute, residence,
+    roll, split, swap, tile, unit,
 };
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
@@ -45,6 +45,11 @@ impl Step {
             Step::Roll { axis, first, last } => {
                 let (outer, nodes) = neighbours(tree, first, last)?;
                 roll::roll(tree, &outer, nodes, *axis)?;
+            }
+            Step::Recompute { first, last } => {
+                let (outer, nodes) = neighbours(tree, first, last)?;
+                let counts = Accesses::of(&tree.children).counts();
+                recompute::recompute(tree, &outer, nodes, &counts)?;
             }
             Step::Copy { container, owner } => {
                 let (path, found) = (owner.find(tree)?, named(tree, container)?);

@@ -16,6 +16,7 @@ pub mod roll;
 pub mod cut;
 pub mod copy;
 pub mod contract;
+pub mod recompute;
 
 pub mod placement;
 pub mod residence;

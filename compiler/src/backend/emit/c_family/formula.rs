@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::Language;
 use super::binding::{ATOM, BITWISE, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use crate::backend::emit::formula::{Dialect, Term, broken, formula};
 use crate::types::math::POWER;
@@ -134,9 +135,10 @@ pub(super) fn function(definition: &Definition, name: &str) -> String {
 }
 
 /// The table as an array.
-pub(super) fn table(table: &Table) -> String {
+pub(super) fn table(language: Language, table: &Table) -> String {
     let mut text = format!("/* {}. */\n", table.about);
-    text.push_str(&format!("static const double {}[{}] = {{\n", table_name(table), table.values.len()));
+    let (of, name, n) = (language.table(), table_name(table), table.values.len());
+    text.push_str(&format!("{of} {name}[{n}] = {{\n"));
     for row in table.values.chunks(4) {
         let row: Vec<_> = row.iter().map(|it| number(*it).text).collect();
         text.push_str(&format!("    {},\n", row.join(", ")));

@@ -1,7 +1,8 @@
-//! Expressions as C, with exactly the meaning that the interpreter gives them.
+//! Expressions as C and CUDA write them, with exactly the meaning that the interpreter gives them.
 
 use std::collections::BTreeSet;
 
+use super::Language;
 use super::binding::{AND, ATOM, EQUALITY, OR, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use super::math::{self, Callee};
 use crate::expr::{Expr, ExprKind};
@@ -9,24 +10,28 @@ use crate::space::{Affine, Size, Symbol};
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
 
 /// A text and how tightly its outermost operator binds.
-pub(super) type Bound = (String, u8);
+pub(in crate::backend) type Bound = (String, u8);
 
 /// Prints expressions and remembers which functions the text calls.
 #[derive(Debug, Default)]
-pub(super) struct Wording {
-    pub(super) callees: BTreeSet<(Callee, DType)>,
+pub(in crate::backend) struct Wording {
+    pub(in crate::backend) callees: BTreeSet<(Callee, DType)>,
     /// Functions of ours, by name; see [`helper_text`].
-    pub(super) helpers: BTreeSet<&'static str>,
+    pub(in crate::backend) helpers: BTreeSet<&'static str>,
 }
 
 impl Wording {
     /// Remembers what the text of an expression will call.
-    pub(super) fn note<A>(&mut self, expr: &Expr<A>) {
+    pub(in crate::backend) fn note<A>(&mut self, expr: &Expr<A>) {
         self.text(expr, &mut |_, _| (String::new(), ATOM));
     }
 
     /// `leaf` gives the text of what is read, in the type that it is stored in.
-    pub(super) fn text<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
+    pub(in crate::backend) fn text<A>(
+        &mut self,
+        expr: &Expr<A>,
+        leaf: &mut dyn FnMut(&A, DType) -> Bound,
+    ) -> Bound {
         match &expr.kind {
             ExprKind::Literal(value) => literal(*value),
             ExprKind::Access(it) | ExprKind::Element(it, _) => leaf(it, expr.dtype),
@@ -200,35 +205,33 @@ impl Wording {
 }
 
 /// The definition of one of our functions on integers.
-pub(super) fn helper_text(key: &str) -> String {
+pub(in crate::backend) fn helper_text(language: Language, key: &str) -> String {
+    let inline = language.inline();
     match key {
-        "f64_to_i64" => "\
+        "f64_to_i64" => format!("\
 /* Toward zero; NaN is 0, and what does not fit is the nearest that does. Fractions are told by themselves: of the way to
    an integer and back gcc makes a rounding, which has a zero with a sign. */
-static inline int64_t isobar_f64_to_i64(double x)
-{
+{inline} int64_t isobar_f64_to_i64(double x)
+{{
   if (!(x >= 1.0 || x <= -1.0)) return 0;
   if (x < -9223372036854775808.0) return INT64_MIN;
   return x < 9223372036854775808.0 ? (int64_t)x : INT64_MAX;
-}
-"
-        .to_owned(),
-        "div_i64" => "\
-static inline int64_t isobar_div_i64(int64_t a, int64_t b)
-{
+}}
+"),
+        "div_i64" => format!("\
+{inline} int64_t isobar_div_i64(int64_t a, int64_t b)
+{{
   return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-"
-        .to_owned(),
-        "power_i64" => "\
+}}
+"),
+        "power_i64" => format!("\
 /* A negative exponent gives the real power without its fraction. */
-static inline int64_t isobar_power_i64(int64_t base, int64_t exponent)
-{
+{inline} int64_t isobar_power_i64(int64_t base, int64_t exponent)
+{{
   if (exponent >= 0) return isobar_pow_i64(base, exponent);
   return base == 1 ? 1 : base != -1 ? 0 : exponent % 2 == 0 ? 1 : -1;
-}
-"
-        .to_owned(),
+}}
+"),
         _ => {
             let (op, bits) = key.split_at(3);
             let bits = bits.trim_start_matches("_i");
@@ -245,13 +248,13 @@ static inline int64_t isobar_power_i64(int64_t base, int64_t exponent)
                     (format!("{int} a, {int} b"), format!("({unsigned})a {symbol} ({unsigned})b"))
                 }
             };
-            format!("static inline {int} isobar_{key}({arguments}) {{ return ({int})({value}); }}\n")
+            format!("{inline} {int} isobar_{key}({arguments}) {{ return ({int})({value}); }}\n")
         }
     }
 }
 
 /// Whether a word of the standard's mathematical header stands in the text of an expression.
-pub(super) fn says_nan_or_infinity<A>(expr: &Expr<A>) -> bool {
+pub(in crate::backend) fn says_nan_or_infinity<A>(expr: &Expr<A>) -> bool {
     let mut says = false;
     expr.walk(&mut |it| {
         if let ExprKind::Literal(value) = &it.kind {
@@ -268,7 +271,7 @@ pub(super) fn says_nan_or_infinity<A>(expr: &Expr<A>) -> bool {
 }
 
 /// The C type of a value.
-pub(super) fn c_type(dtype: DType) -> &'static str {
+pub(in crate::backend) fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::Bool => "bool",
         DType::Int8 => "int8_t",
@@ -281,7 +284,7 @@ pub(super) fn c_type(dtype: DType) -> &'static str {
 }
 
 /// The C type of an element in memory: a byte of an array of bools may hold anything.
-pub(super) fn c_element_type(dtype: DType) -> &'static str {
+pub(in crate::backend) fn c_element_type(dtype: DType) -> &'static str {
     if dtype == DType::Bool { "uint8_t" } else { c_type(dtype) }
 }
 
@@ -319,12 +322,16 @@ fn literal(value: Value) -> Bound {
 }
 
 /// The text, in parentheses where it binds less tightly than needed.
-pub(super) fn at_least((text, binding): Bound, needed: u8) -> String {
+pub(in crate::backend) fn at_least((text, binding): Bound, needed: u8) -> String {
     if binding < needed { format!("({text})") } else { text }
 }
 
 /// A sum of symbols, plus `distance`; `name` spells a symbol.
-pub(super) fn affine(sum: &Affine, distance: i64, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
+pub(in crate::backend) fn affine(
+    sum: &Affine,
+    distance: i64,
+    name: &mut dyn FnMut(&Symbol) -> String,
+) -> Bound {
     let mut text = String::new();
     let mut n_terms = 0;
     for (symbol, factor) in sum.terms() {
@@ -353,7 +360,7 @@ pub(super) fn affine(sum: &Affine, distance: i64, name: &mut dyn FnMut(&Symbol) 
 }
 
 /// A bound of a loop or the size of an array.
-pub(super) fn size(size: &Size, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
+pub(in crate::backend) fn size(size: &Size, name: &mut dyn FnMut(&Symbol) -> String) -> Bound {
     let (function, parts) = match size {
         Size::Affine(sum) => return affine(sum, 0, name),
         Size::Min(parts) => ("isobar_least", parts),

@@ -1,4 +1,4 @@
-//! The mathematics that generated C carries: which functions it calls, and their text.
+//! The mathematics that generated C and CUDA carry: which functions they call, and the text of these.
 //!
 //! The transcendental functions are printed from their definitions in [`crate::types::math`], the
 //! others are pasted from the headers in `math/`; generated code contains those that it needs, so
@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::formula;
+use super::{Language, formula};
 use crate::types::math::POWER;
 use crate::types::math::builtins::Meaning;
 use crate::types::math::formula::Formula;
@@ -107,9 +107,10 @@ fn name_for_floats(op: Primitive, dtype: DType, suffix: &str) -> String {
     if dtype == DType::Float32 { format!("{exact}f") } else { exact.to_owned() }
 }
 
-/// What defines the functions used, each once, every one after what it needs.
+/// What defines the functions used, each once, every one after what it needs. What all need stands in front in C; in
+/// CUDA it is in the prelude of each file.
 #[must_use]
-pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> {
+pub fn sections(language: Language, used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> {
     let used: BTreeSet<(Callee, DType)> = used.into_iter().collect();
     let mut sections = Vec::new();
     let mut paste = |is_used: bool, text: &str| {
@@ -117,7 +118,7 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
             sections.push(text.to_owned());
         }
     };
-    paste(!used.is_empty(), include_str!("math/bits.h"));
+    paste(language == Language::C && !used.is_empty(), include_str!("math/bits.h"));
     paste(used.iter().any(|(_, dtype)| !dtype.is_float()), include_str!("math/int.h"));
     paste(used.iter().any(|it| is_selecting(*it)), include_str!("math/select.h"));
     paste(used.iter().any(|it| it.0 == Callee::Square), include_str!("math/square.h"));
@@ -132,7 +133,7 @@ pub fn sections(used: impl IntoIterator<Item = (Callee, DType)>) -> Vec<String> 
             tables.push(table);
         }
     }
-    sections.extend(tables.into_iter().map(formula::table));
+    sections.extend(tables.into_iter().map(|it| formula::table(language, it)));
     sections.extend(functions.into_iter().map(|(definition, name)| formula::function(definition, &name)));
     sections
 }
@@ -158,7 +159,7 @@ mod tests {
             for dtype in [DType::Float32, DType::Float64] {
                 let callee = Callee::of(function);
                 let name = name(callee, dtype).expect("all functions take floats");
-                let text = sections([(callee, dtype)]).concat();
+                let text = sections(Language::C, [(callee, dtype)]).concat();
                 let stem = name.trim_end_matches("f32").trim_end_matches("f64");
                 let is_ours = name.starts_with("isobar_");
                 assert!(!is_ours || text.contains(stem), "{name}");
@@ -174,12 +175,14 @@ mod tests {
             (Callee::of(Function::from_name("exp").expect("a builtin")), f64),
             (Callee::Pow, DType::Int32),
         ];
-        let order: Vec<_> =
-            sections(used).iter().filter_map(|it| it.lines().nth(1).map(str::to_owned)).collect();
+        let order: Vec<_> = sections(Language::C, used)
+            .iter()
+            .filter_map(|it| it.lines().nth(1).map(str::to_owned))
+            .collect();
         assert_eq!(order.len(), 7, "{order:?}");
         assert!(order[2].starts_with("static const double isobar_inverses[128]"), "{order:?}");
         assert!(order[5].contains("isobar_exp_f64(double x)"), "{order:?}");
         assert!(order[6].contains("isobar_pow_f64(double x, double y)"), "{order:?}");
-        assert!(sections([]).is_empty());
+        assert!(sections(Language::C, []).is_empty());
     }
 }

@@ -1,0 +1,39 @@
+//! What C and CUDA C++ have in common: expressions, and the mathematics that generated code carries.
+//!
+//! CUDA C++ has the notation of C. It differs in what stands in front of functions and tables, and in the prelude,
+//! which is [`math`]'s for C and the back end's own for CUDA. The text of an expression is the same in both.
+
+pub(in crate::backend) mod binding;
+pub(in crate::backend) mod expression;
+pub(in crate::backend) mod lines;
+pub mod math;
+
+mod formula;
+
+/// A language of the family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    C,
+    /// CUDA C++, as NVRTC takes it: no header is there.
+    Cuda,
+}
+
+impl Language {
+    /// What stands in front of a function of ours that is copied to where it is called.
+    pub(in crate::backend) fn inline(self) -> &'static str {
+        match self {
+            Language::C => "static inline",
+            // Defined by the prelude.
+            Language::Cuda => "ISOBAR_INLINE",
+        }
+    }
+
+    /// What stands in front of a table of doubles. On a GPU it is global memory: threads of a warp read other entries,
+    /// which constant memory would serve one after the other.
+    fn table(self) -> &'static str {
+        match self {
+            Language::C => "static const double",
+            Language::Cuda => "static __device__ const double",
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The data of kernels.
+
+use crate::diag::Origin;
+use crate::expr::Expr;
+use crate::loops::nodes::{About, GpuAxis, Item, Place as Declared, Positions, Program, Read, Storage, Trap};
+use crate::space::{Affine, Axis, Symbol};
+
+/// A program for a GPU: kernels, and what the host does to launch them.
+#[derive(Clone, Debug)]
+pub struct Kernels {
+    /// The loops that they were made from. Kernels name its arrays, locals, integers and symbols, each by position.
+    pub program: Program,
+    /// In the order in which the host first launches them.
+    pub kernels: Vec<Kernel>,
+    /// What the host does, in order.
+    pub host: Vec<Host>,
+    /// Where a run may have to end, by slot: see [`Place`].
+    pub places: Vec<Place>,
+    /// How far beside the compute domain the cell of such a place may lie, along any axis.
+    pub halo: i64,
+}
+
+/// What the host does.
+#[derive(Clone, Debug)]
+pub enum Host {
+    /// By position in [`Kernels::kernels`].
+    Launch(usize),
+    /// One launch after the other for each position; the kernels inside get it.
+    For { positions: Positions, is_descending: bool, body: Vec<Host> },
+}
+
+/// One launch: what each of its blocks does.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// As code calls it.
+    pub name: String,
+    /// The step of the run that it belongs to, counted from 0.
+    pub step: usize,
+    pub about: About,
+    /// Positions of the loops of the host around.
+    pub outer: Vec<Symbol>,
+    /// What blocks are for, the slowest first; three at most. The bounds hold sizes and `outer`.
+    pub grid: Vec<Positions>,
+    /// The threads of a block, the fastest first; three at most, and none where a block has one thread.
+    pub threads: Vec<Threads>,
+    pub body: Vec<Piece>,
+}
+
+/// The threads of a block along an axis.
+///
+/// Position `p` of a stage runs on thread `(p - base) / step mod count`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Threads {
+    pub axis: Axis,
+    pub count: u32,
+    /// The least position of all stages; sizes, `outer` and the grid's positions.
+    pub base: Affine,
+    /// From one position of a stage to the next one.
+    pub step: i64,
+}
+
+/// A part of what a block does. All threads come to it, whatever they do there.
+#[derive(Clone, Debug)]
+pub enum Piece {
+    /// Positions that the threads share.
+    Stage(Stage),
+    /// What was written before is seen by all threads of the block behind it.
+    Barrier,
+    /// A loop whose bounds are the same for all threads of the block.
+    For { positions: Positions, axis: Axis, is_descending: bool, body: Vec<Piece> },
+    /// A condition that is the same for all threads of the block.
+    If { branches: Vec<Arm>, otherwise: Vec<Piece> },
+    /// What each thread does for itself: it writes locals only.
+    Each(Vec<Item>),
+    /// What the first thread does for the block.
+    Once(Vec<Item>),
+}
+
+/// A branch of a condition that is the same for all threads.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    pub condition: Expr<Read>,
+    pub origin: Origin,
+    pub body: Vec<Piece>,
+}
+
+/// What the threads of a block do at the positions that they share.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// Along each axis of the threads that it uses, the slowest first.
+    pub positions: Vec<(Axis, Positions)>,
+    pub items: Vec<Item>,
+}
+
+/// A [`Checked`](crate::loops::nodes::Checked) or a [`While`](crate::loops::nodes::While), at which a run may have to end.
+///
+/// Its slot is its position in [`Kernels::places`]: kernels one after the other, and in each the order in which a walk
+/// over its items comes to it. A kernel notes in the slot the least [cell](cell) at which that happened.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub trap: Trap,
+    pub kernel: usize,
+    /// Whether it is a `while` that does not end, and not an index that does not exist.
+    pub is_endless: bool,
+}
+
+/// Where the arrays that a run makes live on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// In the device's memory, for the whole run.
+    Global,
+    /// A block's own, in its shared memory.
+    Shared,
+    /// A thread's own, in registers as far as indices are known.
+    Registers,
+    /// A thread's own, in the shared memory of its block: an element of all threads, then the next element.
+    SharedByThread,
+    /// A thread's own, in the device's memory: an element of all threads of the launch, then the next element.
+    Scratch,
+}
+
+impl Kernel {
+    /// Threads of a block.
+    #[must_use]
+    pub fn n_threads(&self) -> u32 {
+        self.threads.iter().map(|it| it.count).product()
+    }
+
+    /// Calls `each` for every item, at any depth, in the order of the text.
+    pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Item)) {
+        walk(&self.body, each);
+    }
+}
+
+fn walk<'a>(pieces: &'a [Piece], each: &mut impl FnMut(&'a Item)) {
+    for piece in pieces {
+        match piece {
+            Piece::Stage(Stage { items, .. }) | Piece::Each(items) | Piece::Once(items) => {
+                crate::loops::visit::walk(items, each);
+            }
+            Piece::Barrier => {}
+            Piece::For { body, .. } => walk(body, each),
+            Piece::If { branches, otherwise } => {
+                branches.iter().for_each(|it| walk(&it.body, each));
+                walk(otherwise, each);
+            }
+        }
+    }
+}
+
+impl Kernels {
+    /// Where an array lives; none for a value that the caller passes, and for what is a local.
+    #[must_use]
+    pub fn memory(&self, array: usize) -> Option<Memory> {
+        let it = &self.program.arrays[array];
+        match (it.storage, it.owner) {
+            // Nothing names an array over another one any more.
+            _ if matches!(it.place, Some(Declared::Over(_))) => None,
+            (Storage::Register, _) => None,
+            (Storage::Caller, _) => (!it.is_scalar()).then_some(Memory::Global),
+            (Storage::Heap, _) | (Storage::Private, None) => Some(Memory::Global),
+            (Storage::Private, Some(GpuAxis::Grid)) => Some(Memory::Shared),
+            (Storage::Private, Some(GpuAxis::Block)) => Some(match it.place {
+                Some(Declared::Shared) => Memory::SharedByThread,
+                Some(Declared::Register) => Memory::Registers,
+                Some(Declared::Scratch) | Some(Declared::Over(_)) | None => Memory::Scratch,
+            }),
+        }
+    }
+}

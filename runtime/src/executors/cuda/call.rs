@@ -1,0 +1,375 @@
+//! One who calls: the memory of its runs, its launches as a graph, and how it waits for them.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::sys::{CUdeviceptr, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::{CudaEvent, CudaGraph, result, sys};
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::loops::nodes::{Array, ArrayKind};
+use isobar_compiler::space::Domain;
+
+use super::bytes::{bytes_of, with_bytes};
+use super::error::{CudaError, said};
+use super::gpu::OnGpu;
+use super::plan::{Passed, Plan, bits};
+use super::{Made, OfVariant};
+use crate::device::{Memory, Over, Ticket};
+use crate::executors::{Caller, Failure, Progress};
+use isobar_compiler::backend::kernel::call::{Place, ended};
+
+/// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
+/// weather is not one run.
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// So long one who waits sleeps at most before it asks again.
+const ASKED: Duration = Duration::from_millis(1);
+
+/// What a caller has for itself.
+pub(super) struct OfCaller {
+    made: Arc<Made>,
+    progress: Arc<Progress>,
+    /// Of fields of the host: their memory on the GPU, by position in the launch.
+    fields: Vec<Option<OnGpu>>,
+    /// What a run allocates, by position in the program's arrays.
+    own: Vec<Option<OnGpu>>,
+    slots: Option<Arc<OnGpu>>,
+    /// Between the steps of a run, and behind the last one.
+    events: Arc<Vec<CudaEvent>>,
+    last: Option<Last>,
+}
+
+/// The call before this one, and its launches as a graph as soon as a second one was the same.
+struct Last {
+    plan: Plan,
+    words: Vec<Vec<u64>>,
+    graph: Option<Graph>,
+}
+
+/// A graph, used by one caller at a time.
+struct Graph(CudaGraph);
+
+// SAFETY: a graph must not be used by two threads at the same time. It belongs to a caller, which is lent mutably for
+// each call, and what it launches goes on without it.
+#[expect(unsafe_code, reason = "the driver's graphs may move between threads")]
+unsafe impl Send for Graph {}
+
+impl OfCaller {
+    pub(super) fn new(made: Arc<Made>, progress: Arc<Progress>) -> Self {
+        let own = made.places.iter().map(|_| None).collect();
+        Self { made, progress, fields: Vec::new(), own, slots: None, events: Arc::default(), last: None }
+    }
+
+    /// Puts a run on the stream, with fields that begin at these addresses, by position in the launch.
+    fn begin(&mut self, launch: &Launch, starts: &[CUdeviceptr]) -> Result<Running, Failure> {
+        let made = Arc::clone(&self.made);
+        let gpu = &made.gpu;
+        gpu.usable()?;
+        let plan = made.plan(launch)?;
+        let module = made.module(plan.variant, &|_| ())?;
+        self.reserve(&plan)?;
+        let words = self.words(&plan, launch, starts)?;
+        for it in &plan.launches {
+            let kernel = &made.artifact.kernels[it.kernel].name;
+            if it.shared_bytes > gpu.shared_bytes {
+                let (kernel, needed, there) = (kernel.clone(), it.shared_bytes, gpu.shared_bytes);
+                return Err(CudaError::Shared { kernel, needed, there }.into());
+            }
+        }
+        let _order = gpu.order();
+        let is_same = self.last.as_ref().is_some_and(|it| it.plan == plan && it.words == words);
+        self.progress.done.store(0, Ordering::Relaxed);
+        match self.last.as_mut().filter(|_| is_same) {
+            Some(Last { graph: Some(graph), .. }) => graph.0.launch().map_err(|why| gpu.note(why.into()))?,
+            Some(_) => {
+                let graph = self.captured(&module, &plan, &words)?;
+                graph.0.launch().map_err(|why| gpu.note(why.into()))?;
+                self.last = Some(Last { plan, words, graph: Some(graph) });
+            }
+            None => {
+                // The events of the run before may be those of another plan.
+                self.events = Arc::new(self.new_events()?);
+                self.put(&module, &plan, &words, Recorded::Plainly)?;
+                self.last = Some(Last { plan, words, graph: None });
+            }
+        }
+        let over = gpu.context.new_event(None).map_err(CudaError::from)?;
+        over.record(&gpu.stream).map_err(|why| gpu.note(why.into()))?;
+        Ok(Running {
+            over,
+            made: Arc::clone(&made),
+            _module: module,
+            domain: launch.domain,
+            slots: self.slots.clone(),
+            events: Arc::clone(&self.events),
+            progress: Arc::clone(&self.progress),
+            begun: Instant::now(),
+        })
+    }
+
+    /// Takes as much memory as a run needs.
+    fn reserve(&mut self, plan: &Plan) -> Result<(), Failure> {
+        let gpu = &self.made.gpu;
+        let fits = |it: &Option<OnGpu>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);
+        for &(array, bytes) in &plan.allocated {
+            let bytes = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
+            if !fits(&self.own[array], bytes) {
+                self.own[array] = None;
+                self.own[array] = Some(gpu.reserve(bytes)?);
+            }
+        }
+        if plan.n_slots > 0 && self.slots.is_none() {
+            self.slots = Some(Arc::new(gpu.reserve(4 * plan.n_slots)?));
+        }
+        Ok(())
+    }
+
+    /// The bits of each argument of each launch.
+    fn words(&self, plan: &Plan, launch: &Launch, starts: &[CUdeviceptr]) -> Result<Vec<Vec<u64>>, Failure> {
+        let missing = || Failure::Machine("the code asks for an argument that was not passed".to_owned());
+        let made = &self.made;
+        let word = |passed: &Passed| match *passed {
+            Passed::Pointer { array, element } => {
+                let start = match made.places[array] {
+                    Some(Place { position, .. }) => starts.get(position).copied(),
+                    None => self.own[array].as_ref().map(|it| it.start),
+                };
+                let size = i64::try_from(made.kernels.program.arrays[array].dtype.size_bytes()).unwrap_or(8);
+                Ok(start.ok_or_else(missing)?.wrapping_add_signed(element.wrapping_mul(size)))
+            }
+            Passed::Value(array) => {
+                let place = made.places[array].ok_or_else(missing)?;
+                match launch.arguments.get(place.position) {
+                    Some(Argument::Scalar(value)) => Ok(bits(*value)),
+                    _ => Err(missing()),
+                }
+            }
+            Passed::Index(it) => Ok(it.cast_unsigned()),
+            Passed::Slots => self.slots.as_ref().map(|it| it.start).ok_or_else(missing),
+        };
+        plan.launches.iter().map(|it| it.arguments.iter().map(word).collect()).collect()
+    }
+
+    /// One event for the start of each step, and one for the end of the last.
+    fn new_events(&self) -> Result<Vec<CudaEvent>, CudaError> {
+        let event = || self.made.gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        let n = self.made.kernels.program.steps.len() + 1;
+        Ok((0..n).map(|_| event()).collect::<Result<_, _>>()?)
+    }
+
+    /// The launches of a run as a graph.
+    fn captured(&self, module: &OfVariant, plan: &Plan, words: &[Vec<u64>]) -> Result<Graph, Failure> {
+        let stream = &self.made.gpu.stream;
+        let failed = |why| self.made.gpu.note(CudaError::from(why));
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        stream.begin_capture(mode).map_err(failed)?;
+        let put = self.put(module, plan, words, Recorded::InGraph);
+        // Also where that failed: nothing runs on the stream before.
+        let graph = stream.end_capture(CUgraphInstantiate_flags(0));
+        put?;
+        let graph =
+            graph.map_err(failed)?.ok_or_else(|| Failure::Machine("the driver makes no graph".to_owned()))?;
+        graph.upload().map_err(failed)?;
+        Ok(Graph(graph))
+    }
+
+    /// Puts the launches of a run on the stream.
+    #[expect(unsafe_code, reason = "this is where generated kernels are launched")]
+    fn put(
+        &self,
+        module: &OfVariant,
+        plan: &Plan,
+        words: &[Vec<u64>],
+        recorded: Recorded,
+    ) -> Result<(), Failure> {
+        let made = &self.made;
+        let stream = made.gpu.stream.cu_stream();
+        if let Some(slots) = &self.slots {
+            slots.fill(0xff)?;
+        }
+        let mut n_recorded = 0;
+        let mut record_up_to = |step: usize| -> Result<(), CudaError> {
+            for event in self.events.iter().take(step + 1).skip(n_recorded) {
+                // SAFETY: event and stream are those of one context, which is there as long as they are.
+                unsafe { sys::cuEventRecordWithFlags(event.cu_event(), stream, recorded as u32) }.result()?;
+            }
+            n_recorded = n_recorded.max(step + 1);
+            Ok(())
+        };
+        for (launch, words) in plan.launches.iter().zip(words) {
+            record_up_to(made.kernels.kernels[launch.kernel].step)?;
+            let mut words = words.clone();
+            let mut arguments: Vec<*mut c_void> = words.iter_mut().map(|it| (&raw mut *it).cast()).collect();
+            let [x, y, z] = launch.blocks;
+            let [i, j, k] = launch.threads;
+            let kernel = &module.get()?.kernels[launch.kernel];
+            // SAFETY: the arguments are those that the kernel was generated with, in its order: addresses of memory
+            // that is there until the run is over, and integers and values of its types, which begin at the first byte
+            // of each word. Each array holds every element that the domain and the stencil's extents reach: `bind`
+            // checked that, and run-time indices are guarded by the code. The driver copies the arguments.
+            let launched = unsafe {
+                result::launch_kernel(
+                    kernel.cu_function(),
+                    (x, y, z),
+                    (i, j, k),
+                    launch.shared_bytes,
+                    stream,
+                    &mut arguments,
+                )
+            };
+            launched.map_err(|why| {
+                let name = made.artifact.kernels[launch.kernel].name.clone();
+                match made.gpu.note(why.into()) {
+                    CudaError::Driver(_) => CudaError::Launch { kernel: name, why: said(why) },
+                    other => other,
+                }
+            })?;
+        }
+        Ok(record_up_to(made.kernels.program.steps.len())?)
+    }
+
+    /// The memory of a field of the host on the GPU.
+    fn field(&mut self, position: usize, bytes: usize) -> Result<&mut OnGpu, Failure> {
+        if self.fields.len() <= position {
+            self.fields.resize_with(position + 1, || None);
+        }
+        let gpu = &self.made.gpu;
+        let field = &mut self.fields[position];
+        match field.take().filter(|it| it.bytes() == bytes) {
+            Some(known) => Ok(field.insert(known)),
+            None => Ok(field.insert(gpu.reserve(bytes)?)),
+        }
+    }
+}
+
+/// How an event is recorded: as `cuEventRecordWithFlags` has it.
+#[derive(Clone, Copy)]
+enum Recorded {
+    Plainly = 0,
+    /// By each launch of the graph, so that it can be asked behind it.
+    InGraph = 1,
+}
+
+impl Caller for OfCaller {
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let made = Arc::clone(&self.made);
+        let passed = |at: usize| made.places.iter().flatten().any(|it| it.position == at);
+        let mut starts = vec![0; launch.arguments.len()];
+        for (at, argument) in launch.arguments.iter().enumerate().filter(|(at, _)| passed(*at)) {
+            let Argument::Field(field) = argument else { continue };
+            let bytes = bytes_of(&field.array.elements);
+            let memory = self.field(at, bytes.len())?;
+            memory.write(0, bytes)?;
+            starts[at] = memory.start;
+        }
+        let running = self.begin(launch, &starts)?;
+        let over = Box::new(running).wait();
+        // What it has written by then stays.
+        let arrays = &made.kernels.program.arrays;
+        for (array, place) in arrays.iter().zip(&made.places) {
+            let Some(Place { position, axes: Some(_) }) = place else { continue };
+            if !is_written(array) || made.gpu.is_lost() {
+                continue;
+            }
+            if let (Argument::Field(field), Some(Some(memory))) =
+                (&mut launch.arguments[*position], self.fields.get(*position))
+            {
+                with_bytes(&mut field.array.elements, |bytes| memory.read(0, bytes))?;
+            }
+        }
+        over
+    }
+
+    fn start(
+        &mut self,
+        launch: &mut Launch,
+        memories: &mut [Option<&mut dyn Memory>],
+    ) -> Result<Box<dyn Ticket>, Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(Box::new(Over));
+        }
+        let elsewhere = || Failure::Machine("a field lies on another device than its kernels".to_owned());
+        let mut starts = vec![0; launch.arguments.len()];
+        for place in self.made.places.iter().flatten().filter(|it| it.axes.is_some()) {
+            let Some(memory) = memories.get_mut(place.position).and_then(Option::as_mut) else { continue };
+            let memory = memory.as_any().downcast_ref::<OnGpu>().ok_or_else(elsewhere)?;
+            starts[place.position] = memory.start;
+        }
+        Ok(Box::new(self.begin(launch, &starts)?))
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+}
+
+fn is_written(array: &Array) -> bool {
+    matches!(array.kind, ArrayKind::Field { is_written: true, .. })
+}
+
+/// A run that the GPU carries out.
+struct Running {
+    over: CudaEvent,
+    made: Arc<Made>,
+    /// It runs.
+    _module: Arc<OfVariant>,
+    domain: Domain,
+    slots: Option<Arc<OnGpu>>,
+    events: Arc<Vec<CudaEvent>>,
+    progress: Arc<Progress>,
+    begun: Instant,
+}
+
+impl Ticket for Running {
+    fn is_over(&self) -> bool {
+        self.made.gpu.usable().is_err() || self.over.is_complete()
+    }
+
+    fn wait(self: Box<Self>) -> Result<(), Failure> {
+        let gpu = &self.made.gpu;
+        gpu.usable()?;
+        let mut nap = Duration::from_micros(10);
+        while !self.over.try_is_complete().map_err(|why| gpu.note(why.into()))? {
+            if self.begun.elapsed() > LONGEST {
+                return Err(gpu.note(CudaError::Endless(LONGEST)).into());
+            }
+            std::thread::sleep(nap);
+            nap = (2 * nap).min(ASKED);
+        }
+        self.progress.done.store(self.progress.total.load(Ordering::Relaxed), Ordering::Relaxed);
+        if let Some((first, rest)) = self.events.split_first() {
+            let behind = |it: &CudaEvent| first.elapsed_ms(it).map(f64::from);
+            let moments: Result<Vec<f64>, _> =
+                std::iter::once(Ok(0.0)).chain(rest.iter().map(behind)).collect();
+            // Where they cannot be told, nothing is told.
+            self.progress.set_moments(moments.unwrap_or_default());
+        }
+        let Some(slots) = &self.slots else { return Ok(()) };
+        let mut bytes = vec![0; slots.bytes()];
+        slots.read(0, &mut bytes)?;
+        let numbers: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|it| u32::from_le_bytes(*it)).collect();
+        match ended(&self.made.kernels, &numbers, self.domain) {
+            None => Ok(()),
+            Some((statement, cell)) => Err(Failure::Trap {
+                message: "an index that is computed here leaves its field, or a `while` does not end"
+                    .to_owned(),
+                statement,
+                cell,
+            }),
+        }
+    }
+}
+
+impl Drop for OfCaller {
+    fn drop(&mut self) {
+        // What a run that nobody waited for still uses is freed behind it.
+        if !self.made.gpu.is_lost() {
+            let _ = self.made.gpu.stream.synchronize();
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The GPU that the process uses: its context, its memory, and what it can do.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
+use cudarc::driver::sys::CUdeviceptr;
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
+
+use super::error::{CudaError, LEAST_DRIVER};
+use super::staging::Staging;
+use crate::device::{Device, Memory};
+use crate::failure::Failure;
+
+/// The first GPU that the driver lists; `CUDA_VISIBLE_DEVICES` tells which that is.
+pub struct Gpu {
+    pub(super) context: Arc<CudaContext>,
+    /// What runs here runs one after the other.
+    pub(super) stream: Arc<CudaStream>,
+    name: String,
+    model: String,
+    /// As NVRTC spells it: `sm_90`.
+    pub(super) arch: String,
+    /// Bytes of shared memory that a block may ask for.
+    pub(super) shared_bytes: u32,
+    /// Whoever puts something on the stream has it: what one thread does there would else be in the graph that another
+    /// one makes.
+    staging: Mutex<Option<Staging>>,
+    /// Whether it does nothing any more: a kernel of this process does not end, or it broke.
+    is_lost: AtomicBool,
+}
+
+impl fmt::Debug for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gpu").field("model", &self.model).field("arch", &self.arch).finish_non_exhaustive()
+    }
+}
+
+impl Gpu {
+    /// The one of this process, which is looked for when it is first asked for.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub fn here() -> Result<Arc<Self>, CudaError> {
+        static HERE: OnceLock<Result<Arc<Gpu>, CudaError>> = OnceLock::new();
+        HERE.get_or_init(|| Self::first().map(Arc::new)).clone()
+    }
+
+    #[expect(unsafe_code, reason = "the driver is asked here")]
+    fn first() -> Result<Self, CudaError> {
+        // SAFETY: it loads the driver's library, which runs no code of ours and is not unloaded while in use.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(CudaError::NoDriver);
+        }
+        let mut version = 0;
+        // SAFETY: the library is there, and writes one integer.
+        unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
+        if version < LEAST_DRIVER {
+            return Err(CudaError::OldDriver(version));
+        }
+        if CudaContext::device_count()? == 0 {
+            return Err(CudaError::NoGpu);
+        }
+        let context = CudaContext::new(0)?;
+        // SAFETY: all work on the memory of this module is put on one stream, whose order is that of its calls.
+        unsafe { context.disable_event_tracking() };
+        // The default one cannot be captured.
+        let stream = context.new_stream()?;
+        let (major, minor) = context.compute_capability()?;
+        let shared = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+        Ok(Self {
+            name: "cuda:0".to_owned(),
+            model: context.name()?,
+            arch: format!("sm_{major}{minor}"),
+            shared_bytes: u32::try_from(shared).unwrap_or(0),
+            context,
+            stream,
+            staging: Mutex::new(None),
+            is_lost: AtomicBool::new(false),
+        })
+    }
+
+    /// What it calls itself.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// As NVRTC spells it: `sm_90`.
+    #[must_use]
+    pub fn arch(&self) -> &str {
+        &self.arch
+    }
+
+    /// Notes what went wrong: what breaks it stays so.
+    pub(super) fn note(&self, why: CudaError) -> CudaError {
+        if matches!(why, CudaError::Lost(_) | CudaError::Endless(_)) {
+            self.is_lost.store(true, Ordering::Relaxed);
+        }
+        why
+    }
+
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether something may run on it.
+    pub(super) fn usable(&self) -> Result<(), CudaError> {
+        if self.is_lost() {
+            return Err(CudaError::Lost("a run before this one broke it".to_owned()));
+        }
+        Ok(self.context.bind_to_thread()?)
+    }
+
+    /// Memory for so many bytes, whatever is in it.
+    #[expect(unsafe_code, reason = "the driver is called here")]
+    pub(super) fn reserve(self: &Arc<Self>, bytes: usize) -> Result<OnGpu, CudaError> {
+        self.usable()?;
+        // Of nothing there is no memory, and its address is never used.
+        // SAFETY: the context is that of this thread.
+        let start = if bytes == 0 { 0 } else { unsafe { result::malloc_sync(bytes) }? };
+        Ok(OnGpu { gpu: Arc::clone(self), start, bytes })
+    }
+
+    /// Keeps the stream for one thread.
+    pub(super) fn order(&self) -> MutexGuard<'_, Option<Staging>> {
+        self.staging.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies through memory that the system does not move. `work` gets that, and the stream.
+    fn staged<T>(
+        &self,
+        work: impl FnOnce(&mut Staging, &Arc<CudaStream>) -> Result<T, CudaError>,
+    ) -> Result<T, CudaError> {
+        self.usable()?;
+        let mut staging = self.order();
+        if staging.is_none() {
+            *staging = Some(Staging::new(&self.context)?);
+        }
+        match staging.as_mut() {
+            Some(it) => work(it, &self.stream).map_err(|why| self.note(why)),
+            None => Err(CudaError::OutOfMemory),
+        }
+    }
+}
+
+/// A GPU, as programs allocate on it.
+#[derive(Debug)]
+pub struct CudaDevice(pub Arc<Gpu>);
+
+impl Device for CudaDevice {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
+        let memory = self.0.reserve(bytes)?;
+        let order = self.0.order();
+        memory.fill(0)?;
+        drop(order);
+        Ok(Box::new(memory))
+    }
+}
+
+/// Memory of a GPU.
+pub struct OnGpu {
+    gpu: Arc<Gpu>,
+    pub(super) start: CUdeviceptr,
+    bytes: usize,
+}
+
+impl fmt::Debug for OnGpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnGpu").field("bytes", &self.bytes).finish_non_exhaustive()
+    }
+}
+
+impl OnGpu {
+    /// Writes a byte everywhere, behind what was submitted before. The stream is kept for the thread meanwhile.
+    #[expect(unsafe_code, reason = "the driver is called here")]
+    pub(super) fn fill(&self, byte: u8) -> Result<(), CudaError> {
+        if self.bytes == 0 {
+            return Ok(());
+        }
+        self.gpu.usable()?;
+        // SAFETY: the memory has so many bytes, and is there until what was submitted is over: see `drop`.
+        let filled =
+            unsafe { result::memset_d8_async(self.start, byte, self.bytes, self.gpu.stream.cu_stream()) };
+        filled.map_err(|why| self.gpu.note(why.into()))
+    }
+
+    fn within(&self, at: usize, n: usize) -> Result<CUdeviceptr, Failure> {
+        let end = at.checked_add(n).filter(|end| *end <= self.bytes);
+        let start = end.and_then(|_| self.start.checked_add(u64::try_from(at).ok()?));
+        start.ok_or_else(|| Failure::Machine("there are not so many bytes on the GPU".to_owned()))
+    }
+}
+
+impl Memory for OnGpu {
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn write(&mut self, at: usize, from: &[u8]) -> Result<(), Failure> {
+        let start = self.within(at, from.len())?;
+        // SAFETY: `within` holds the range against this memory, which is lent for this call alone.
+        #[expect(unsafe_code, reason = "memory is written by its address")]
+        let written = self.gpu.staged(|staging, stream| unsafe { staging.write(stream, start, from) });
+        Ok(written?)
+    }
+
+    fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure> {
+        let start = self.within(at, to.len())?;
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "memory is read by its address")]
+        let read = self.gpu.staged(|staging, stream| unsafe { staging.read(stream, start, to) });
+        Ok(read?)
+    }
+
+    fn as_any(&mut self) -> &mut dyn Any {
+        self
+    }
+}
+
+impl Drop for OnGpu {
+    #[expect(unsafe_code, reason = "the driver is called here")]
+    fn drop(&mut self) {
+        // A kernel that does not end may still use it, and freeing would wait for that.
+        if self.bytes == 0 || self.gpu.is_lost() || self.gpu.context.bind_to_thread().is_err() {
+            return;
+        }
+        // SAFETY: it was allocated by `reserve`, nobody else frees it, and this waits for what still uses it. That it
+        // cannot be freed is no harm.
+        let _ = unsafe { result::free_sync(self.start) };
+    }
+}

@@ -1,0 +1,107 @@
+//! CUBINs: made by NVRTC or taken from the cache, and loaded.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
+use cudarc::driver::{CudaFunction, CudaModule};
+use cudarc::nvrtc::Ptx;
+
+use super::error::{CudaError, said};
+use super::gpu::Gpu;
+use super::nvrtc::{FUSED, Nvrtc, OPTIONS, UNIT, WIDE};
+use super::plan::Variant;
+use crate::cache as kept;
+use crate::events::{Event, Sink, Step};
+use crate::executors::{Failure, Mode};
+
+/// A loaded module.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// In the order of the artifact's kernels.
+    pub(super) kernels: Vec<CudaFunction>,
+    _module: Arc<CudaModule>,
+}
+
+/// What decides a module beside its text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Making<'a> {
+    pub(super) gpu: &'a Arc<Gpu>,
+    pub(super) nvrtc: &'a Nvrtc,
+    /// Below which CUBINs are kept, if anywhere.
+    pub(super) cache: Option<&'a Path>,
+    pub(super) stencil: &'a str,
+    pub(super) mode: Mode,
+    pub(super) variant: Variant,
+}
+
+/// The module of a text with these kernels.
+pub(super) fn module(
+    text: &str,
+    kernels: &[&str],
+    making: Making<'_>,
+    sink: Sink<'_>,
+) -> Result<Module, Failure> {
+    let code = cubin(text, making, sink)?;
+    let gpu = making.gpu;
+    gpu.usable()?;
+    let loaded = gpu.context.load_module(Ptx::from_binary(code));
+    let module = loaded.map_err(|why| CudaError::Module(said(why)))?;
+    let function = |name: &&str| {
+        let function = module.load_function(name).map_err(|why| CudaError::Module(said(why)))?;
+        let most = i32::try_from(gpu.shared_bytes).unwrap_or(i32::MAX);
+        let own = function.shared_size_bytes().map_err(CudaError::from)?;
+        // A launch that asks for more is refused before.
+        let attribute = Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function.set_attribute(attribute, (most - own).max(0)).map_err(CudaError::from)?;
+        Ok(function)
+    };
+    let kernels: Result<Vec<CudaFunction>, CudaError> = kernels.iter().map(function).collect();
+    Ok(Module { kernels: kernels?, _module: module })
+}
+
+fn cubin(text: &str, making: Making<'_>, sink: Sink<'_>) -> Result<Vec<u8>, Failure> {
+    let Making { gpu, nvrtc, cache, stencil, mode, variant } = making;
+    let step = Step::begin("nvrtc", sink);
+    let mut more = Vec::new();
+    if mode == Mode::Fast {
+        more.push(FUSED);
+    }
+    if variant.is_wide {
+        more.push(WIDE);
+    }
+    if variant.is_unit {
+        more.push(UNIT);
+    }
+    let kept = cache.and_then(|root| {
+        let folder = kept::private(root, kept::Kind::Cuda.folder());
+        let folder = folder
+            .inspect_err(|why| sink(Event::Log { text: format!("compiled code is not kept: {why}") }))
+            .ok()?;
+        let flags: Vec<&str> = OPTIONS.iter().chain(&more).copied().collect();
+        let (major, minor) = nvrtc.version();
+        let parts = kept::Parts::of(text, flags.join(" "), format!("NVRTC {major}.{minor}"));
+        let parts = kept::Parts { processor: gpu.arch.clone(), ..parts };
+        Some((kept::Entry::of(kept::Kind::Cuda, folder, parts.key()), parts))
+    });
+    if let Some((entry, _)) = kept.as_ref().filter(|it| it.0.is_whole())
+        && let Ok(code) = fs::read(entry.library())
+    {
+        entry.touch();
+        step.end_cached();
+        return Ok(code);
+    }
+    let made = nvrtc.compile(text, &gpu.arch, &more).map_err(CudaError::from)?;
+    if let Some((entry, parts)) = kept {
+        let done = entry.keep(&made.code, stencil, &parts);
+        done.map_err(|error| Failure::Machine(format!("the cache: {error}")))?;
+    }
+    step.end();
+    for it in made.figures.iter().filter(|it| it.spill_bytes > 0) {
+        let (kernel, registers, bytes) = (&it.kernel, it.registers, it.spill_bytes);
+        let text = format!("`{kernel}` has {registers} registers, and spills {bytes} bytes");
+        sink(Event::Log { text });
+    }
+    Ok(made.code)
+}

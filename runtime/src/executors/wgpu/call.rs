@@ -1,0 +1,550 @@
+//! A stencil on a GPU: texts and pipelines for each kind of call, buffers of each caller, and the call itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use isobar_compiler::backend::kernel::Kernels;
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::wgsl::{self, Artifact, Binding, WgslOptions, memory::lives};
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
+use wgpu::{
+    BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayout, Buffer, BufferUsages, CommandEncoder,
+    CommandEncoderDescriptor, ComputePassDescriptor, ComputePipeline, Features, MapMode, QuerySet,
+    QuerySetDescriptor, QueryType, SubmissionIndex,
+};
+
+use super::device::Gpu;
+use super::memory::{Held, is_alike, narrowed, sent, take, widened};
+use crate::device::{Memory, Ticket};
+use crate::events::{Sink, step};
+use crate::executors::shapes::{Made as Kept, Shapes};
+use crate::executors::{Caller, Code, Mode, Progress};
+use crate::failure::Failure;
+use isobar_compiler::backend::kernel::call::{Place, ended};
+use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
+
+/// A stencil, and texts for each kind of call.
+pub(super) struct Made {
+    pub(super) gpu: Arc<Gpu>,
+    pub(super) kernels: Kernels,
+    pub(super) places: Vec<Option<Place>>,
+    pub(super) mode: Mode,
+    pub(super) texts: Shapes<WgslOptions, Ready>,
+}
+
+/// A text that is ready to be launched.
+#[derive(Debug)]
+pub(super) struct Ready {
+    artifact: Artifact,
+    /// In the order of kernels.
+    pipelines: Vec<ComputePipeline>,
+    layout: BindGroupLayout,
+    tables: Option<Buffer>,
+}
+
+impl Code for Made {
+    fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.text_for(launch, sink).map(drop)
+    }
+
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        let progress = Arc::new(Progress::default());
+        let n_steps = self.kernels.program.steps.len();
+        progress.total.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        Box::new(OfCaller { made: self, progress, own: BTreeMap::new(), resident: None })
+    }
+}
+
+impl Made {
+    fn most(&self) -> Most {
+        Most {
+            bytes: self.gpu.limits.max_storage_buffer_binding_size,
+            blocks: self.gpu.limits.max_compute_workgroups_per_dimension,
+        }
+    }
+
+    /// What decides about the text for a call.
+    fn options(&self, launch: &Launch) -> WgslOptions {
+        let limits = &self.gpu.limits;
+        let plain = WgslOptions {
+            buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
+            shared_bytes: limits.max_compute_workgroup_storage_size,
+            is_unit: is_unit(&self.places, launch),
+            levels: None,
+            // What nobody compares with the interpreter may be fused.
+            keeps: self.gpu.options.keeps && self.mode == Mode::Reproducible,
+            ..self.gpu.options
+        };
+        let for_levels = WgslOptions { levels: u32::try_from(launch.domain.k).ok(), ..plain };
+        // A column fits beside a block or it does not, which is told by the number of levels.
+        let same = lives(&self.kernels, &plain) == lives(&self.kernels, &for_levels);
+        if same { plain } else { for_levels }
+    }
+
+    /// The text for a call; made where it is the first of its kind.
+    fn text_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<Arc<Kept<WgslOptions, Ready>>, Failure> {
+        self.texts.get(self.options(launch), |options| {
+            let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, options));
+            step("pipelines", sink, || self.ready(artifact))
+        })
+    }
+
+    fn ready(&self, artifact: Artifact) -> Result<Ready, Failure> {
+        let gpu = &self.gpu;
+        if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
+            return Err(Failure::Machine(format!("the GPU {} takes no values with a launch", gpu.name)));
+        }
+        let entries: Vec<(String, [u32; 3])> =
+            artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect();
+        let module = gpu.module(&artifact.listing.text, &entries)?;
+        let are_read: Vec<bool> = artifact
+            .bindings
+            .iter()
+            .map(|it| match it {
+                Binding::Sizes | Binding::Tables => true,
+                Binding::Traps => false,
+                Binding::Arrays { is_written, .. } => !is_written,
+            })
+            .collect();
+        if are_read.len() > usize::try_from(artifact.options.buffers).unwrap_or(usize::MAX) {
+            return Err(Failure::Machine(format!(
+                "the stencil has {} kinds of arrays, and the GPU {} lets a kernel use {} buffers",
+                are_read.len(),
+                gpu.name,
+                artifact.options.buffers
+            )));
+        }
+        let layout = gpu.layout(&are_read)?;
+        let immediates = artifact.immediate_bytes;
+        let pipelines: Result<Vec<_>, Failure> =
+            entries.iter().map(|(name, _)| gpu.pipeline(&module, name, &layout, immediates)).collect();
+        let tables = match artifact.tables.entries.as_slice() {
+            [] => None,
+            entries => {
+                let bytes: Vec<u8> = entries.iter().flat_map(|it| it.to_le_bytes()).collect();
+                let buffer = gpu.storage(bytes.len() as u64)?;
+                gpu.write(&buffer, 0, &bytes)?;
+                Some(buffer)
+            }
+        };
+        Ok(Ready { artifact, pipelines: pipelines?, layout, tables })
+    }
+
+    fn dtype(&self, array: usize) -> DType {
+        self.kernels.program.arrays[array].dtype
+    }
+}
+
+/// What a caller has for itself.
+struct OfCaller {
+    made: Arc<Made>,
+    progress: Arc<Progress>,
+    /// Buffers by binding, and those of sizes and traps: kept from call to call.
+    own: BTreeMap<usize, Buffer>,
+    /// The call whose fields are on the device, until they are asked for.
+    resident: Option<Plan>,
+}
+
+impl Caller for OfCaller {
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
+        let is_there = self.resident.as_ref().is_some_and(|it| it.buffers == plan.buffers);
+        let buffers = self.buffers(ready, &plan)?;
+        if !is_there {
+            self.resident = None;
+            self.send(&plan, launch, &buffers)?;
+        }
+        let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
+        going.end()?;
+        if !is_there {
+            self.bring(&plan, launch)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, launch: &Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
+        let buffers = self.buffers(ready, &plan)?;
+        self.send(&plan, launch, &buffers)?;
+        self.resident = Some(plan);
+        Ok(())
+    }
+
+    fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        match self.resident.take() {
+            Some(plan) => self.bring(&plan, launch),
+            None => Ok(()),
+        }
+    }
+
+    fn start(
+        &mut self,
+        launch: &mut Launch,
+        memories: &mut [Option<&mut dyn Memory>],
+    ) -> Result<Box<dyn Ticket>, Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(Box::new(crate::device::Over));
+        }
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
+        self.resident = None;
+        // Elements that are alike are used where they lie; others are copied, and back again.
+        let mut held: BTreeMap<usize, Buffer> = BTreeMap::new();
+        for (array, place) in made.places.iter().enumerate() {
+            let memory = place.and_then(|it| memories.get_mut(it.position)?.as_mut());
+            let Some(memory) = memory else { continue };
+            let Some(it) = memory.as_any().downcast_ref::<Held>() else {
+                return Err(Failure::Machine("a field lies in memory of another device".to_owned()));
+            };
+            held.insert(array, it.buffer.clone());
+        }
+        let mut buffers = BTreeMap::new();
+        let mut copied = Vec::new();
+        for (&binding, packed) in &plan.buffers {
+            let direct = match packed.arrays.as_slice() {
+                [it] if is_alike(made.dtype(it.array)) => held.get(&it.array).cloned(),
+                _ => None,
+            };
+            match direct {
+                Some(buffer) => {
+                    buffers.insert(binding, buffer);
+                }
+                None => {
+                    buffers.insert(binding, self.own(binding, packed.bytes)?);
+                    if !packed.is_own {
+                        copied.push(binding);
+                    }
+                }
+            }
+        }
+        for &binding in &copied {
+            for it in &plan.buffers[&binding].arrays {
+                let Some(from) = held.get(&it.array) else { continue };
+                copy(&made, it, from, &buffers[&binding], true)?;
+            }
+        }
+        let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
+        let back: Vec<(usize, Vec<super::plan::Lying>)> = copied
+            .iter()
+            .filter(|it| plan.buffers[it].is_written)
+            .map(|it| (*it, plan.buffers[it].arrays.clone()))
+            .collect();
+        if back.is_empty() {
+            return Ok(Box::new(going));
+        }
+        // What has to be copied back is waited for.
+        going.end()?;
+        for (binding, arrays) in back {
+            for it in &arrays {
+                if let Some(to) = held.get(&it.array) {
+                    copy(&made, it, to, &buffers[&binding], false)?;
+                }
+            }
+        }
+        Ok(Box::new(crate::device::Over))
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+}
+
+/// Copies an array between memory that a program holds and where kernels reach it.
+fn copy(
+    made: &Made,
+    it: &super::plan::Lying,
+    held: &Buffer,
+    buffer: &Buffer,
+    is_sent: bool,
+) -> Result<(), Failure> {
+    let (gpu, dtype) = (&made.gpu, made.dtype(it.array));
+    let size = gpu.options.element_bytes(dtype);
+    let (first, bytes) = (it.first * size, it.elements * size);
+    let here = it.elements * dtype.size_bytes() as u64;
+    if is_alike(dtype) {
+        return gpu.guarded(|| {
+            let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
+            if is_sent {
+                encoder.copy_buffer_to_buffer(held, 0, buffer, first, bytes);
+            } else {
+                encoder.copy_buffer_to_buffer(buffer, first, held, 0, bytes);
+            }
+            gpu.queue.submit([encoder.finish()]);
+        });
+    }
+    if is_sent {
+        let read = gpu.read(held, 0, here)?;
+        return gpu.write(buffer, first, &widened(dtype, &read));
+    }
+    let read = gpu.read(buffer, first, bytes)?;
+    let mut narrow = narrowed(dtype, &read);
+    narrow.resize(narrow.len().next_multiple_of(4), 0);
+    gpu.write(held, 0, &narrow)
+}
+
+impl OfCaller {
+    /// The caller's buffer for a binding.
+    fn own(&mut self, binding: usize, bytes: u64) -> Result<Buffer, Failure> {
+        if let Some(it) = self.own.get(&binding).filter(|it| it.size() >= bytes) {
+            return Ok(it.clone());
+        }
+        self.own.remove(&binding);
+        let buffer = self.made.gpu.storage(bytes)?;
+        self.own.insert(binding, buffer.clone());
+        Ok(buffer)
+    }
+
+    /// The buffers of a call with arrays of the host.
+    fn buffers(&mut self, _: &Ready, plan: &Plan) -> Result<BTreeMap<usize, Buffer>, Failure> {
+        plan.buffers.iter().map(|(&binding, it)| Ok((binding, self.own(binding, it.bytes)?))).collect()
+    }
+
+    /// Copies fields to the device.
+    fn send(&self, plan: &Plan, launch: &Launch, buffers: &BTreeMap<usize, Buffer>) -> Result<(), Failure> {
+        let made = &self.made;
+        for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own) {
+            for it in &packed.arrays {
+                let position = made.places[it.array].map(|it| it.position);
+                let argument = position.and_then(|it| launch.arguments.get(it));
+                let Some(Argument::Field(field)) = argument else { continue };
+                let size = made.gpu.options.element_bytes(made.dtype(it.array));
+                made.gpu.write(&buffers[binding], it.first * size, &sent(&field.array.elements))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies fields that were written back.
+    fn bring(&self, plan: &Plan, launch: &mut Launch) -> Result<(), Failure> {
+        let made = &self.made;
+        for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
+            for it in &packed.arrays {
+                let position = made.places[it.array].map(|it| it.position);
+                let argument = position.and_then(|it| launch.arguments.get_mut(it));
+                let (Some(Argument::Field(field)), Some(buffer)) = (argument, self.own.get(binding)) else {
+                    continue;
+                };
+                let size = made.gpu.options.element_bytes(made.dtype(it.array));
+                let n = u64::try_from(field.array.elements.len()).unwrap_or(0);
+                let bytes = made.gpu.read(buffer, it.first * size, n * size)?;
+                take(&mut field.array.elements, &bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Moments of a call at most.
+const MOST_MOMENTS: u32 = 4096;
+
+/// Encodes all launches of a call, and hands them to the device.
+fn submit(
+    made: &Arc<Made>,
+    ready: &Ready,
+    plan: &Plan,
+    buffers: &BTreeMap<usize, Buffer>,
+    domain: Domain,
+    progress: &Arc<Progress>,
+) -> Result<Going, Failure> {
+    let gpu = &made.gpu;
+    let n_slots = made.kernels.places.len() as u64;
+    let words: Vec<u8> = plan.words.iter().flat_map(|it| it.to_le_bytes()).collect();
+    let sizes = gpu.storage(words.len() as u64)?;
+    gpu.write(&sizes, 0, &words)?;
+    let traps = if n_slots > 0 {
+        let traps = gpu.storage(4 * n_slots)?;
+        gpu.write(&traps, 0, &vec![0xff; usize::try_from(4 * n_slots).unwrap_or(0)])?;
+        Some(traps)
+    } else {
+        None
+    };
+    // One moment in front, and one behind each step.
+    let n_steps = u32::try_from(made.kernels.program.steps.len()).unwrap_or(u32::MAX);
+    let is_timed = gpu.features.contains(Features::TIMESTAMP_QUERY | Features::TIMESTAMP_QUERY_INSIDE_PASSES)
+        && n_steps < MOST_MOMENTS;
+    let n_moments = if is_timed { n_steps + 1 } else { 0 };
+    let back_bytes = 4 * n_slots.next_multiple_of(2) + 8 * u64::from(n_moments);
+    let back = gpu.buffer(back_bytes, BufferUsages::MAP_READ | BufferUsages::COPY_DST)?;
+    let moments = match n_moments {
+        0 => None,
+        n => {
+            let count = n;
+            let set = gpu.guarded(|| {
+                let of = QuerySetDescriptor { label: None, ty: QueryType::Timestamp, count };
+                gpu.device.create_query_set(&of)
+            })?;
+            let usage = BufferUsages::QUERY_RESOLVE | BufferUsages::COPY_SRC;
+            Some((set, gpu.buffer(8 * u64::from(n), usage)?))
+        }
+    };
+    let index = gpu.guarded(|| {
+        let group = bind(gpu, ready, &sizes, traps.as_ref(), buffers);
+        let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
+        launches(&mut encoder, made, ready, plan, &group, moments.as_ref().map(|it| &it.0));
+        if let Some(traps) = &traps {
+            encoder.copy_buffer_to_buffer(traps, 0, &back, 0, 4 * n_slots);
+        }
+        if let Some((set, resolved)) = &moments {
+            encoder.resolve_query_set(set, 0..n_moments, resolved, 0);
+            let at = 4 * n_slots.next_multiple_of(2);
+            encoder.copy_buffer_to_buffer(resolved, 0, &back, at, 8 * u64::from(n_moments));
+        }
+        let index = gpu.queue.submit([encoder.finish()]);
+        if back_bytes > 0 {
+            back.slice(..back_bytes).map_async(MapMode::Read, |_| ());
+        }
+        index
+    })?;
+    Ok(Going {
+        made: Arc::clone(made),
+        progress: Arc::clone(progress),
+        index,
+        back,
+        back_bytes,
+        n_moments: usize::try_from(n_moments).unwrap_or(0),
+        domain,
+    })
+}
+
+fn bind(
+    gpu: &Gpu,
+    ready: &Ready,
+    sizes: &Buffer,
+    traps: Option<&Buffer>,
+    buffers: &BTreeMap<usize, Buffer>,
+) -> BindGroup {
+    let entries = ready.artifact.bindings.iter().enumerate().filter_map(|(at, it)| {
+        let buffer = match it {
+            Binding::Sizes => Some(sizes),
+            Binding::Tables => ready.tables.as_ref(),
+            Binding::Traps => traps,
+            Binding::Arrays { .. } => buffers.get(&at),
+        };
+        let binding = u32::try_from(at).unwrap_or(u32::MAX);
+        buffer.map(|it| BindGroupEntry { binding, resource: it.as_entire_binding() })
+    });
+    let entries: Vec<_> = entries.collect();
+    gpu.device.create_bind_group(&BindGroupDescriptor {
+        label: None,
+        layout: &ready.layout,
+        entries: &entries,
+    })
+}
+
+fn launches(
+    encoder: &mut CommandEncoder,
+    made: &Made,
+    ready: &Ready,
+    plan: &Plan,
+    group: &BindGroup,
+    moments: Option<&QuerySet>,
+) {
+    let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+    pass.set_bind_group(0, group, &[]);
+    let n_steps = made.kernels.program.steps.len();
+    let mut n_ended = 0;
+    if let Some(set) = moments {
+        pass.write_timestamp(set, 0);
+    }
+    let mut end_until = |pass: &mut wgpu::ComputePass<'_>, step: usize| {
+        while n_ended < step {
+            n_ended += 1;
+            if let Some(set) = moments {
+                pass.write_timestamp(set, u32::try_from(n_ended).unwrap_or(0));
+            }
+        }
+    };
+    for it in &plan.launches {
+        end_until(&mut pass, made.kernels.kernels[it.kernel].step);
+        pass.set_pipeline(&ready.pipelines[it.kernel]);
+        if ready.artifact.immediate_bytes > 0 {
+            let mut words = it.positions.clone();
+            words.resize(usize::try_from(ready.artifact.immediate_bytes / 4).unwrap_or(0), 0);
+            let bytes: Vec<u8> = words.iter().flat_map(|it| it.to_le_bytes()).collect();
+            pass.set_immediates(0, &bytes);
+        }
+        let [x, y, z] = it.blocks;
+        pass.dispatch_workgroups(x, y, z);
+    }
+    end_until(&mut pass, n_steps);
+}
+
+/// A call that the device carries out.
+struct Going {
+    made: Arc<Made>,
+    progress: Arc<Progress>,
+    index: SubmissionIndex,
+    /// What it left in the slots of traps, and the moments at which its steps ended.
+    back: Buffer,
+    back_bytes: u64,
+    n_moments: usize,
+    domain: Domain,
+}
+
+impl Going {
+    /// Waits until it is over.
+    fn end(&self) -> Result<(), Failure> {
+        let gpu = &self.made.gpu;
+        gpu.wait(&self.index)?;
+        let n_steps = self.made.kernels.program.steps.len();
+        self.progress.done.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
+        if self.back_bytes == 0 {
+            return Ok(());
+        }
+        let view = self.back.slice(..self.back_bytes).get_mapped_range();
+        let view = view.map_err(|why| Failure::Machine(format!("the GPU {}: {why}", gpu.name)))?;
+        let n_slots = self.made.kernels.places.len();
+        let word = |it: &[u8]| u32::from_le_bytes([it[0], it[1], it[2], it[3]]);
+        let slots: Vec<u32> = view[..4 * n_slots].chunks(4).map(word).collect();
+        let times = &view[4 * n_slots.next_multiple_of(2)..][..8 * self.n_moments];
+        let ticks: Vec<u64> =
+            times.chunks(8).map(|it| u64::from(word(it)) | u64::from(word(&it[4..])) << 32).collect();
+        let period = f64::from(gpu.queue.get_timestamp_period());
+        let first = ticks.first().copied().unwrap_or(0);
+        #[expect(clippy::cast_precision_loss, reason = "a call takes no years")]
+        let moments = ticks.iter().map(|it| it.saturating_sub(first) as f64 * period / 1e6).collect();
+        self.progress.set_moments(moments);
+        match ended(&self.made.kernels, &slots, self.domain) {
+            None => Ok(()),
+            Some((statement, cell)) => Err(Failure::Trap {
+                message: "an index that is computed here leaves its field, or a `while` does not end"
+                    .to_owned(),
+                statement,
+                cell,
+            }),
+        }
+    }
+}
+
+impl Ticket for Going {
+    fn is_over(&self) -> bool {
+        let asked = wgpu::PollType::Wait {
+            submission_index: Some(self.index.clone()),
+            timeout: Some(std::time::Duration::ZERO),
+        };
+        self.made.gpu.device.poll(asked).is_ok()
+    }
+
+    fn wait(self: Box<Self>) -> Result<(), Failure> {
+        self.end()
+    }
+}

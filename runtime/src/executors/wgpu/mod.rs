@@ -1,0 +1,112 @@
+//! Kernels in WGSL on a GPU, through wgpu.
+//!
+//! The text of a stencil's kernels becomes SPIR-V here, decorated so that no driver changes its bits, and pipelines.
+//! A call is one command buffer with all its launches. Its fields are copied to the device and back, unless they lie
+//! there already (`start`), or stay there for calls to come (`keep`).
+
+mod call;
+pub(crate) mod device;
+mod memory;
+mod probe;
+mod spirv;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use isobar_compiler::backend::kernel::call::places;
+use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::wgsl::{self, Doubles, plan};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+
+use super::shapes::Shapes;
+use super::{Executor, Failure, Prepared, Setting};
+use crate::device::Device;
+use crate::events::Sink;
+use call::Made;
+
+/// WGSL on a GPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Wgpu;
+
+/// Whether there is a GPU, and what it is.
+///
+/// # Errors
+///
+/// A sentence that says why there is none.
+pub fn check() -> Result<String, String> {
+    let gpu = device::find()?;
+    let doubles = match gpu.options.doubles {
+        Doubles::Native => "doubles of its own",
+        Doubles::Pairs => "doubles as pairs of words",
+        Doubles::Singles => "singles in place of doubles",
+    };
+    let remark = gpu.remark.as_ref().map_or(String::new(), |it| format!("; {it}"));
+    Ok(format!("{} through Vulkan, {doubles}{remark}", gpu.name))
+}
+
+/// Whether a text is one that a GPU can be given; that needs none.
+///
+/// # Errors
+///
+/// What is wrong with it, in naga's words.
+pub fn accepts(text: &str) -> Result<(), String> {
+    spirv::translate(text, true).map(drop)
+}
+
+/// The device on which buffers can be made, for programs.
+///
+/// # Errors
+///
+/// Where there is no GPU.
+pub fn device() -> Result<Arc<dyn Device>, Failure> {
+    static KNOWN: std::sync::Mutex<Option<Arc<memory::OnGpu>>> = std::sync::Mutex::new(None);
+    let gpu = device::find().map_err(Failure::Machine)?;
+    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let same = known.clone().filter(|it| Arc::ptr_eq(&it.0, &gpu));
+    let device = same.unwrap_or_else(|| Arc::new(memory::OnGpu(gpu)));
+    *known = Some(Arc::clone(&device));
+    Ok(device)
+}
+
+impl Executor for Wgpu {
+    fn workspace_bytes(
+        &self,
+        compilation: &Compilation,
+        domain: Domain,
+        _: u32,
+        arguments: &[Argument],
+    ) -> Option<u64> {
+        let kernels = compilation.levels.kernels()?;
+        let signature = compilation.signature.as_ref()?;
+        let gpu = device::find().ok()?;
+        let places = places(kernels, signature);
+        let artifact = wgsl::generate(kernels, &gpu.options);
+        let launch = Launch { domain, arguments: arguments.to_vec() };
+        let most = plan::Most { bytes: u64::MAX, blocks: u32::MAX };
+        let plan = plan::Plan::of(kernels, &artifact, &places, &launch, most).ok()?;
+        // Fields lie there once more.
+        let fields: u64 = plan.buffers.values().map(|it| it.bytes).sum();
+        Some(fields.max(plan.own_bytes()))
+    }
+
+    fn device(&self) -> Option<Arc<dyn Device>> {
+        device().ok()
+    }
+
+    fn prepare(
+        &self,
+        compilation: &Compilation,
+        setting: Setting<'_>,
+        _: Sink<'_>,
+    ) -> Result<Prepared, Failure> {
+        let missing = || Failure::Machine("there are no kernels to run".to_owned());
+        let kernels = compilation.levels.kernels().ok_or_else(missing)?;
+        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+        let gpu = device::find().map_err(Failure::Machine)?;
+        let places = places(kernels, signature);
+        let (kernels, mode) = (kernels.clone(), setting.mode);
+        Ok(Prepared::of(Arc::new(Made { gpu, kernels, places, mode, texts: Shapes::default() })))
+    }
+}

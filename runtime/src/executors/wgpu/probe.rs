@@ -1,0 +1,150 @@
+//! What a device computes: whether its quotients, roots and subnormals are those that IEEE 754 prescribes.
+
+use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
+use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
+
+use super::device::Gpu;
+use crate::failure::Failure;
+
+/// What was found for a type of floats.
+#[derive(Clone, Copy, Debug, Default)]
+struct Exact {
+    divides: bool,
+    has_subnormals: bool,
+    /// Whether `(x + c) - c` is what it says.
+    keeps_order: bool,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    single: Exact,
+    double: Option<Exact>,
+}
+
+/// Pairs that are tried.
+const N: usize = 1000;
+
+impl Found {
+    /// How texts have to compute here.
+    pub(super) fn options(self, of: WgslOptions, is_decorated: bool) -> WgslOptions {
+        let Self { single, double } = self;
+        let is_native = double.is_some_and(|it| it.has_subnormals && it.keeps_order);
+        WgslOptions {
+            doubles: if is_native { of.doubles } else { Doubles::Pairs },
+            keeps: !is_decorated || !single.keeps_order,
+            divides: !single.divides || double.is_some_and(|it| is_native && !it.divides),
+            ..of
+        }
+    }
+
+    /// What results differ in, whatever a text does.
+    pub(super) fn remark(self) -> Option<String> {
+        let flushes = !self.single.has_subnormals;
+        flushes.then(|| "it takes the smallest singles (below 1.2e-38) for zero".to_owned())
+    }
+}
+
+/// Tries a device.
+pub(super) fn of(gpu: &Gpu) -> Result<Found, Failure> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let pairs: Vec<[u64; 2]> = (0..N).map(|_| [random(), random()]).collect();
+    let double = if gpu.options.doubles == Doubles::Native { Some(doubles(gpu, &pairs)?) } else { None };
+    Ok(Found { single: singles(gpu, &pairs)?, double })
+}
+
+/// Quotient, root, a sum that may be subnormal, and a sum less one part: of each pair.
+fn text(of: &str, suffix: &str, large: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read> given: array<{of}>;
+@group(0) @binding(1) var<storage, read_write> found: array<{of}>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+  let n = id.x;
+  if n < {N}u {{
+    let a = given[4u * n];
+    let b = given[4u * n + 1u];
+    let small = given[4u * n + 2u];
+    found[4u * n] = a / b;
+    found[4u * n + 1u] = sqrt(abs(a));
+    found[4u * n + 2u] = small * 0.5{suffix};
+    found[4u * n + 3u] = (given[4u * n + 3u] + {large}) - {large};
+  }}
+}}
+"
+    )
+}
+
+fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, Failure> {
+    let module = gpu.module(text, &[("main".to_owned(), [64, 1, 1])])?;
+    let layout = gpu.layout(&[true, false])?;
+    let pipeline = gpu.pipeline(&module, "main", &layout, 0)?;
+    let bytes = given.len() as u64;
+    let (from, to) = (gpu.storage(bytes)?, gpu.storage(bytes)?);
+    gpu.write(&from, 0, given)?;
+    gpu.guarded(|| {
+        let entries = [&from, &to];
+        let entries: Vec<_> = (0..)
+            .zip(entries)
+            .map(|(binding, it)| BindGroupEntry { binding, resource: it.as_entire_binding() })
+            .collect();
+        let group = gpu.device.create_bind_group(&BindGroupDescriptor {
+            label: None,
+            layout: &layout,
+            entries: &entries,
+        });
+        let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+            pass.set_pipeline(&pipeline);
+            pass.set_bind_group(0, &group, &[]);
+            pass.dispatch_workgroups(N.div_ceil(64).try_into().unwrap_or(1), 1, 1);
+        }
+        gpu.queue.submit([encoder.finish()]);
+    })?;
+    gpu.read(&to, 0, bytes)
+}
+
+/// Holds what a device found against this processor, for a type of floats.
+macro_rules! tried {
+    ($name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
+        #[expect(clippy::cast_possible_truncation, reason = "any bits do")]
+        fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, Failure> {
+            let bytes = size_of::<$float>();
+            let least = <$float>::MIN_POSITIVE;
+            let mut given: Vec<$float> = Vec::with_capacity(4 * N);
+            for &[x, y] in pairs {
+                // Normal numbers whose quotient is one, of any mantissa.
+                let exponent = |bits: u64| {
+                    (((bits >> 3) % 64) as $bits + (<$float>::MAX_EXP as $bits - 32)) << $mantissa
+                };
+                let normal = |bits: u64| {
+                    <$float>::from_bits(((bits as $bits) & ((1 << $mantissa) - 1)) | exponent(bits))
+                };
+                let [a, b] = [normal(x), normal(y)];
+                given.extend([a, b, least * (1.0 + (a / 2.0).fract()), 1.0 + a.fract() / 3.0]);
+            }
+            let sent: Vec<u8> = given.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let found = run(gpu, &text(stringify!($float), $suffix, concat!($large, $suffix)), &sent)?;
+            let large: $float = $large.parse().unwrap_or(1.0);
+            let mut exact = Exact { divides: true, has_subnormals: true, keeps_order: true };
+            for (given, found) in given.chunks(4).zip(found.chunks(4 * bytes)) {
+                let is = |at: usize, expected: $float| {
+                    found[at * bytes..(at + 1) * bytes] == expected.to_le_bytes()
+                };
+                exact.divides &= is(0, given[0] / given[1]) && is(1, given[0].abs().sqrt());
+                exact.has_subnormals &= is(2, given[2] * 0.5);
+                exact.keeps_order &= is(3, (given[3] + large) - large);
+            }
+            Ok(exact)
+        }
+    };
+}
+
+tried!(singles, f32, u32, "f", 23, "1048576.0");
+tried!(doubles, f64, u64, "lf", 52, "4503599627370496.0");

@@ -1,0 +1,138 @@
+//! CUDA text on a CPU leaves the bits of `debug`, and what it must not do is found.
+
+use std::path::{Path, PathBuf};
+
+use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_tests::emulation::{Program, Text, has_compiler, hold_emulated};
+use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
+
+/// A folder for what is compiled, which is removed with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("isobar-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Whether there is a compiler; told aloud where there is none.
+fn can_emulate() -> bool {
+    let can = has_compiler();
+    if !can {
+        println!("skipped: there is no `g++`");
+    }
+    can
+}
+
+/// The stencils of the gallery and the kernels of the benchmarks, in double and in single precision.
+fn written() -> Vec<(String, Compilation)> {
+    let mut all = Vec::new();
+    for precision in [64, 32] {
+        all.extend(GALLERY.map(|name| (format!("{name} {precision}"), compiled(name, precision))));
+        for entry in std::fs::read_dir(root().join("tests/kernels")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|it| it != "py") {
+                continue;
+            }
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(&path).unwrap();
+            all.push((format!("{name} {precision}"), compiled_text(&name, &text, precision)));
+        }
+    }
+    all
+}
+
+const DOMAINS: [Domain; 3] =
+    [Domain { i: 5, j: 4, k: 4 }, Domain { i: 1, j: 1, k: 4 }, Domain { i: 70, j: 37, k: 13 }];
+
+fn launches(compilation: &Compilation) -> Vec<Launch> {
+    DOMAINS.map(|it| launch(compilation, it)).to_vec()
+}
+
+#[test]
+fn kernels_that_people_wrote_leave_the_bits_of_debug() {
+    if !can_emulate() {
+        return;
+    }
+    let all = written();
+    let of_all: Vec<_> = all.iter().map(|(_, it)| launches(it)).collect();
+    let texts = all.iter().zip(&of_all).enumerate();
+    let texts = texts.map(|(at, ((_, it), launches))| Text::of(it, launches, at % 3 == 0).unwrap()).collect();
+    let folder = Folder::new("emulated");
+    let mut program = Program::new(texts, folder.path()).unwrap();
+    for (at, launches) in of_all.iter().enumerate() {
+        for launch in launches {
+            let is_other = program.gives_the_bits_of_debug(at, launch, &[1, 2]);
+            assert!(!is_other.unwrap_or_else(|why| panic!("{}: {why:#}", all[at].0)));
+        }
+    }
+}
+
+#[test]
+fn kernels_of_generated_stencils_leave_the_bits_of_debug() {
+    if !can_emulate() {
+        return;
+    }
+    let folder = Folder::new("generated");
+    let seeds: Vec<u64> = (0..40).collect();
+    let mut runs = 0;
+    for (seed, held) in hold_emulated(&seeds, folder.path()) {
+        let held = held.unwrap_or_else(|wrong| panic!("seed {seed}: {wrong:#}"));
+        assert_eq!(held.other_traps, 0, "seed {seed}");
+        runs += held.runs;
+    }
+    assert!(runs > 40, "{runs}");
+}
+
+#[test]
+fn a_barrier_that_is_dropped_or_that_not_all_threads_reach_is_found() {
+    if !can_emulate() {
+        return;
+    }
+    const BARRIER: &str = "ISOBAR_BARRIER();";
+    let all = written();
+    let folder = Folder::new("mutated");
+    let (mut n_dropped, mut n_alone) = (0, 0);
+    for (name, compilation) in &all {
+        let launches = launches(compilation);
+        let Some(launch) = launches.last() else { continue };
+        let whole = &compilation.levels.cuda().unwrap().listing.text;
+        let (before, kernels) = whole.split_once("/* Step 1 ").unwrap();
+        let places: Vec<usize> = kernels.match_indices(BARRIER).map(|it| it.0).collect();
+        for &at in places.iter().take(2) {
+            let with = |instead: &str| {
+                let text = format!(
+                    "{before}/* Step 1 {}{instead}{}",
+                    &kernels[..at],
+                    &kernels[at + BARRIER.len()..]
+                );
+                let whole = Text::of(compilation, &launches, false).unwrap();
+                whole.with_text(text)
+            };
+            let texts = vec![with(""), with("if (threadIdx.x != 3) ISOBAR_BARRIER();")];
+            let mut program = Program::new(texts, folder.path()).unwrap();
+            let seeds: Vec<u64> = (0..6).collect();
+            let dropped = program.gives_the_bits_of_debug(0, launch, &seeds);
+            assert!(dropped.is_err(), "{name}: nobody misses the barrier at {at}");
+            n_dropped += 1;
+            let alone = program.gives_the_bits_of_debug(1, launch, &[1]).unwrap_err();
+            assert!(format!("{alone:#}").contains("do not wait for each other"), "{name}: {alone:#}");
+            n_alone += 1;
+        }
+    }
+    assert!(n_dropped > 0 && n_dropped == n_alone, "no kernel that people wrote has a barrier");
+}

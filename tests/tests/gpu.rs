@@ -1,0 +1,212 @@
+//! WGSL on a GPU, which may be one that the processor pretends to be: the bits of `debug`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::slice;
+
+use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::kernel::call::{Refused, places};
+use isobar_compiler::backend::launch::{Argument, Call as Given};
+use isobar_compiler::backend::wgsl::plan::{Most, Plan};
+use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
+use isobar_compiler::pipeline::Compilation;
+use isobar_compiler::space::Domain;
+use isobar_compiler::types::DType;
+use isobar_runner::backends::{Backend, Failure, Setting};
+use isobar_runtime::executors::wgpu;
+use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
+use isobar_tests::agree::subject::Subject;
+use isobar_tests::generate::Features;
+use isobar_tests::native::{Layout, Workplace, hold_native};
+use isobar_tests::{GALLERY, compiled, compiled_text, launch};
+
+/// Texts for devices of each kind: with doubles, without, and with few buffers and little memory of a block.
+fn kinds() -> Vec<WgslOptions> {
+    let plain = WgslOptions::default();
+    vec![
+        plain,
+        WgslOptions { keeps: true, divides: true, buffers: 4, is_unit: false, ..plain },
+        WgslOptions { doubles: Doubles::Pairs, keeps: true, divides: true, levels: Some(20), ..plain },
+        WgslOptions { doubles: Doubles::Singles, shared_bytes: 64, ..plain },
+    ]
+}
+
+#[test]
+fn every_text_is_valid() {
+    let mut n = 0;
+    let mut hold = |compilation: &Compilation, of: &str| {
+        let kernels = compilation.levels.kernels().expect("it compiles");
+        for options in kinds() {
+            let text = wgsl::generate(kernels, &options).listing.text;
+            if let Err(why) = wgpu::accepts(&text) {
+                panic!("{of} with {options:?}: {why}\n{text}");
+            }
+            n += 1;
+        }
+    };
+    for name in GALLERY {
+        [64, 32].iter().for_each(|&precision| hold(&compiled(name, precision), name));
+    }
+    for seed in 50_000..50_060 {
+        let subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+        let compilation = subject.compile();
+        if !compilation.has_errors() {
+            hold(&compilation, &subject.name);
+        }
+    }
+    assert!(n > 200, "{n}");
+}
+
+/// Where there is no GPU, that is said.
+fn has_gpu() -> bool {
+    match wgpu::check() {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("SKIPPED: a test of the GPU, since {why}");
+            false
+        }
+    }
+}
+
+#[test]
+fn the_gallery_on_a_gpu_gives_the_bits_of_debug() {
+    if !has_gpu() {
+        return;
+    }
+    for name in GALLERY {
+        for precision in [64, 32] {
+            let compilation = compiled(name, precision);
+            let mut launches = Vec::new();
+            for domain in [Domain::new(1, 1, 4), Domain::new(13, 9, 6), Domain::new(70, 37, 13)] {
+                let given = launch(&compilation, domain);
+                launches.push(Layout::C.of(&given));
+                launches.push(given);
+            }
+            let done =
+                native_gives_the_bits_of_debug(Backend::WGPU, &compilation, &launches, Setting::embedded());
+            done.unwrap_or_else(|why| panic!("{name} in {precision} bits: {why:#}"));
+        }
+    }
+}
+
+#[test]
+fn generated_stencils_on_a_gpu_give_the_bits_of_debug() {
+    if !has_gpu() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("on-gpu-{}", std::process::id()));
+    let workplace = Workplace::new(&folder).expect("a folder of the build");
+    let mut runs = 0;
+    for seed in 40_000..40_030 {
+        let held = hold_native(seed, Backend::WGPU, &workplace).unwrap_or_else(|wrong| panic!("{wrong:#}"));
+        runs += held.runs;
+    }
+    assert!(runs > 30, "{runs}");
+}
+
+#[test]
+fn an_index_that_leaves_its_field_is_told_with_statement_and_cell() {
+    if !has_gpu() {
+        return;
+    }
+    let text = "
+# @input q constant(1)
+# @input at constant(0)
+# @input o constant(0)
+from gt4py.cartesian.gtscript import *
+
+def pick(q: Field[float], at: Field[int], o: Field[float]):
+    with computation(PARALLEL), interval(...):
+        o = q[0, 0, at]
+";
+    let compilation = compiled_text("pick", text, 64);
+    let mut given = launch(&compilation, Domain::new(7, 5, 4));
+    for argument in &mut given.arguments {
+        if let Argument::Field(field) = argument
+            && let isobar_compiler::backend::array::Elements::Int64(it) = &mut field.array.elements
+        {
+            it.iter_mut().for_each(|it| *it = 0);
+            // Two cells, and the first one in the order of `debug` is told.
+            let n = it.len();
+            it[n - 1] = 1;
+        }
+    }
+    let done = native_gives_the_bits_of_debug(
+        Backend::WGPU,
+        &compilation,
+        slice::from_ref(&given),
+        Setting::embedded(),
+    );
+    let held = done.unwrap_or_else(|why| panic!("{why:#}"));
+    assert_eq!(held.other_traps, 0);
+    let prepared = Backend::WGPU.executor().prepare(&compilation, Setting::embedded(), &|_| ());
+    let ended = prepared.unwrap_or_else(|why| panic!("{why:?}")).run(&mut given);
+    assert!(matches!(ended, Err(Failure::Trap { cell: [6, 4, 3], .. })), "{ended:?}");
+}
+
+#[test]
+fn fields_that_stay_on_the_gpu_come_back_when_they_are_fetched() {
+    if !has_gpu() {
+        return;
+    }
+    let compilation = compiled("copy_scale", 64);
+    let given = launch(&compilation, Domain::new(9, 8, 5));
+    let prepared = Backend::WGPU.executor().prepare(&compilation, Setting::embedded(), &|_| ());
+    let mut prepared = prepared.unwrap_or_else(|why| panic!("{why:?}"));
+    let (mut at_once, mut kept) = (given.clone(), given.clone());
+    prepared.run(&mut at_once).unwrap_or_else(|why| panic!("{why:?}"));
+    prepared.keep(&kept).unwrap_or_else(|why| panic!("{why:?}"));
+    for _ in 0..3 {
+        prepared.run(&mut kept).unwrap_or_else(|why| panic!("{why:?}"));
+    }
+    same_fields(&compilation, &given, &kept).expect("nothing came back yet");
+    prepared.fetch(&mut kept).unwrap_or_else(|why| panic!("{why:?}"));
+    same_fields(&compilation, &at_once, &kept).expect("what three calls wrote is what one does");
+    let steps = prepared.progress().step_ms();
+    assert_eq!(steps.len(), 1, "each step has its time: {steps:?}");
+}
+
+fn of_two_fields(body: &str) -> Compilation {
+    let text = format!(
+        "from gt4py.cartesian.gtscript import *\n\ndef f(q: Field[float], o: Field[float]):\n{body}\n"
+    );
+    compiled_text("fields", &text, 64)
+}
+
+fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Result<Plan, Refused> {
+    let zeros = || Array::zeros(DType::Float64, &[8, 6, 5]);
+    let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
+    let domain = Some([6, 4, 5]);
+    let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
+    let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).unwrap();
+    let kernels = compilation.levels.kernels().unwrap();
+    let artifact = wgsl::generate(kernels, options);
+    let places = places(kernels, compilation.signature.as_ref().unwrap());
+    Plan::of(kernels, &artifact, &places, &call, most)
+}
+
+const MOST: Most = Most { bytes: 1 << 20, blocks: 65_535 };
+const SHIFT: &str = "    with computation(PARALLEL), interval(...):\n        o = q[1, 0, 0] + q[0, -1, 0]";
+
+#[test]
+fn a_field_beyond_the_limit_is_refused_with_both_numbers() {
+    let most = Most { bytes: 1919, ..MOST };
+    let refused = planned(&of_two_fields(SHIFT), &WgslOptions::default(), most).unwrap_err();
+    let Refused::Other(why) = refused else { panic!("{refused:?}") };
+    assert!(why.contains("takes 1920 bytes, and the GPU lets a kernel reach 1919 bytes"), "{why}");
+}
+
+#[test]
+fn fields_lie_alone_or_one_behind_the_other() {
+    let compilation = of_two_fields(
+        "    with computation(PARALLEL), interval(...):\n        o = q + o\n        q = o * 2.0",
+    );
+    let alone = planned(&compilation, &WgslOptions::default(), MOST).unwrap();
+    assert!(alone.buffers.values().all(|it| it.bytes == 1920 && it.arrays.len() == 1), "{alone:?}");
+    let together = planned(&compilation, &WgslOptions { buffers: 3, ..WgslOptions::default() }, MOST);
+    let together = together.unwrap();
+    let [packed] = together.buffers.values().collect::<Vec<_>>()[..] else { panic!("{together:?}") };
+    assert_eq!((packed.bytes, packed.arrays[1].first), (3840, 240));
+    assert_eq!(together.words[0], 0, "what no compiler may know");
+    assert_eq!(&together.words[1..4], [6, 4, 5]);
+}
