@@ -122,7 +122,7 @@ fn may_meet(container: &Container, one: &Access, other: &Access, varying: &BTree
 }
 
 /// The loop around an access whose iterations have a container for themselves.
-fn owner<'l>(container: &Container, around: &'l [&Loop]) -> Option<usize> {
+fn owner(container: &Container, around: &[&Loop]) -> Option<usize> {
     match &container.storage {
         Storage::Private(variable) => around.iter().position(|it| it.variable == *variable),
         Storage::Register | Storage::Caller | Storage::Heap => None,

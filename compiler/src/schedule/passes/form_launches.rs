@@ -125,6 +125,9 @@ fn form_from(
 fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let how = match chosen.way {
         Way::Columns { .. } => "a thread runs through all levels of a column",
+        Way::Tiles { .. } if chosen.launches.iter().all(|it| it.shared_bytes == 0) => {
+            "a block computes a tile, a thread for each point"
+        }
         Way::Tiles { .. } => "a block computes a tile, and its threads share what they compute",
         Way::Points { .. } => "a thread computes a point",
         Way::Apart { .. } => "stages run in launches of their own",
@@ -189,6 +192,13 @@ fn columns_together(
     best.map(|it| (it, rest))
 }
 
+/// Rows and columns of the tiles that are tried; the last ones leave more room for each array.
+fn shapes(gpu: &GpuModel) -> [(i64, i64); 3] {
+    let threads = i64::from(gpu.threads_of_block.min(256));
+    [(threads / 32, 32), (threads / 64, 64), (threads / 64, 32)]
+        .map(|(rows, columns): (i64, i64)| (rows.max(1), columns.min(threads)))
+}
+
 fn threads_of_columns(gpu: &GpuModel) -> i64 {
     i64::from(gpu.threads_of_block.min(64))
 }
@@ -205,11 +215,8 @@ fn best_of(
     };
     let is_sweep = levels.order != Order::Parallel;
     let n_stages: usize = levels.children.iter().map(n_stages).sum();
-    let threads = i64::from(gpu.threads_of_block.min(256));
-    let shapes = [(threads / 32, 32), (threads / 64, 64)];
     let mut ways: Vec<(GpuForm, Way)> = Vec::new();
-    for (rows, columns) in shapes {
-        let (rows, columns) = (rows.max(1), columns.min(threads));
+    for (rows, columns) in shapes(gpu) {
         let form = match (is_sweep, n_stages) {
             (true, _) => GpuForm::Sweeps,
             (false, 1) => GpuForm::Points,
@@ -226,13 +233,16 @@ fn best_of(
     if !is_sweep && levels.children.len() > 1 && forced.is_none_or(|it| it == GpuForm::Tiles) {
         ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, Way::Apart { cut })));
     }
+    let compulsory = compulsory_bytes(tree, std::slice::from_ref(&tree.children[at]));
     let mut best: Option<Candidate> = None;
     let mut refusal = None;
     // Only where what is asked for is not legal, the others.
     for is_asked in [true, false] {
         for (form, way) in &ways {
             let is_wanted = forced.is_none_or(|it| it == *form);
-            if is_wanted != is_asked || matches!(way, Way::Apart { .. }) && best_fits(best.as_ref()) {
+            if is_wanted != is_asked
+                || matches!(way, Way::Apart { .. }) && best_fits(best.as_ref(), compulsory)
+            {
                 continue;
             }
             match candidate(tree, cx, gpu, *way, (at, 1)) {
@@ -248,9 +258,12 @@ fn best_of(
     best.ok_or_else(|| refusal.unwrap_or_else(|| Refusal::new("no form of it is a launch")))
 }
 
-/// Whether one launch does it and at least two blocks are at work on each multiprocessor: then no cut is tried.
-fn best_fits(best: Option<&Candidate>) -> bool {
-    best.is_some_and(|it| it.launches.len() == 1 && it.launches[0].resident >= 2)
+/// Whether one launch does it, with little more than what has to be moved, and at least two blocks are at work on each
+/// multiprocessor: then no cut is tried.
+fn best_fits(best: Option<&Candidate>, compulsory: f64) -> bool {
+    best.is_some_and(|it| {
+        matches!(it.launches.as_slice(), [only] if only.resident >= 2 && only.bytes <= 1.15 * compulsory)
+    })
 }
 
 /// Loops over rows, and those that stand beside each other in one.
@@ -314,11 +327,24 @@ fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) ->
     let mut cut_tree = tree.clone();
     let second = reference(&cut_tree, &vec![at, cut])?;
     Step::Distribute { at: reference(&cut_tree, &vec![at])?, before: second }.apply(&mut cut_tree)?;
-    // Each half as one launch of tiles: what is cut again is cut there.
-    let threads = i64::from(gpu.threads_of_block.min(256));
-    let way = Way::Tiles { rows: (threads / 32).max(1), columns: 32.min(threads), levels: 1 };
-    let behind = candidate(&cut_tree, cx, gpu, way, (at + 1, 1))?;
-    let before = candidate(&behind.tree, cx, gpu, way, (at, 1))?;
+    // Each half as one launch of tiles, and the second one first, so that the place of the first stays.
+    let best_half = |tree: &Tree, at: usize| {
+        let all = shapes(gpu).map(|(rows, columns)| {
+            candidate(tree, cx, gpu, Way::Tiles { rows, columns, levels: 1 }, (at, 1))
+        });
+        let mut best: Option<Candidate> = None;
+        let mut refusal = None;
+        for it in all {
+            match it {
+                Ok(it) if best.as_ref().is_none_or(|known| it.time < known.time) => best = Some(it),
+                Ok(_) => {}
+                Err(why) => refusal = refusal.or(Some(why)),
+            }
+        }
+        best.ok_or_else(|| refusal.unwrap_or_else(|| Refusal::new("it is no tile")))
+    };
+    let behind = best_half(&cut_tree, at + 1)?;
+    let before = best_half(&behind.tree, at)?;
     let mut launches = before.launches;
     launches.extend(behind.launches);
     Ok(Candidate {

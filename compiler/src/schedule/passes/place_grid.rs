@@ -102,10 +102,7 @@ fn placed(tree: &mut Tree, path: &Path) -> Result<usize, Refusal> {
         give(tree, stage, Placement::Block)?;
     }
     let mut n_barriers = 0;
-    loop {
-        let Some(it) = tree.loop_at(path) else { break };
-        // From the last, so that the places of those before stay.
-        let Some((at, _)) = missing_barriers(tree, &Launch::at(it, path.clone())).pop() else { break };
+    while let Some(at) = next_barrier(tree, path) {
         wait(tree, &at)?;
         n_barriers += 1;
     }
@@ -114,6 +111,12 @@ fn placed(tree: &mut Tree, path: &Path) -> Result<usize, Refusal> {
         Some(fault) => Err(Refusal::new(fault)),
         None => Ok(n_barriers),
     }
+}
+
+/// Where the last barrier of those is missing that a launch has none of yet: then the places of those before stay.
+fn next_barrier(tree: &Tree, path: &Path) -> Option<Path> {
+    let launch = Launch::at(tree.loop_at(path)?, path.clone());
+    missing_barriers(tree, &launch).pop().map(|(at, _)| at)
 }
 
 fn give(tree: &mut Tree, path: &Path, placement: Placement) -> Result<(), Refusal> {
