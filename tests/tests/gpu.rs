@@ -178,10 +178,10 @@ fn planned(compilation: &Compilation, options: &WgslOptions, most: Most) -> Resu
     let fields = BTreeMap::from([("q".to_owned(), zeros()), ("o".to_owned(), zeros())]);
     let domain = Some([6, 4, 5]);
     let origin = BTreeMap::from([("_all_".to_owned(), vec![1, 1, 0])]);
-    let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).unwrap();
-    let kernels = compilation.levels.kernels().unwrap();
+    let call = compilation.bind(Given { fields, domain, origin, ..Given::default() }).expect("it fits");
+    let kernels = compilation.levels.kernels().expect("it compiles");
     let artifact = wgsl::generate(kernels, options);
-    let places = places(kernels, compilation.signature.as_ref().unwrap());
+    let places = places(kernels, compilation.signature.as_ref().expect("it compiles"));
     Plan::of(kernels, &artifact, &places, &call, most)
 }
 

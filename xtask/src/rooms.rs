@@ -101,7 +101,10 @@ const COMPILER: &[Room] = &[
         &[
             "FLOOR",
             "backend/emit",
+            CALL[0],
+            CALL[1],
             "backend/kernel/.",
+            "backend/kernel/call",
             "backend/kernel/nodes",
             "backend/kernel/pack",
             "backend/run",

@@ -28,8 +28,8 @@ pub struct Buffer<C> {
 #[must_use]
 pub fn pack<C: Copy + PartialEq>(items: &[Item<C>], most: usize) -> Vec<Buffer<C>> {
     // What is in one buffer with its like, step by step.
-    let together: [&dyn Fn(&Item<C>) -> bool; 4] =
-        [&|_| false, &|it| it.is_own, &|it| it.is_own || !it.is_written, &|_| true];
+    let together: [fn(&Item<C>) -> bool; 4] =
+        [|_| false, |it| it.is_own, |it| it.is_own || !it.is_written, |_| true];
     let mut packed = Vec::new();
     for is_together in together {
         packed = with(items, is_together);
@@ -40,7 +40,7 @@ pub fn pack<C: Copy + PartialEq>(items: &[Item<C>], most: usize) -> Vec<Buffer<C
     packed
 }
 
-fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: &dyn Fn(&Item<C>) -> bool) -> Vec<Buffer<C>> {
+fn with<C: Copy + PartialEq>(items: &[Item<C>], is_together: fn(&Item<C>) -> bool) -> Vec<Buffer<C>> {
     let mut buffers: Vec<(bool, Buffer<C>)> = Vec::new();
     for it in items {
         let shares = is_together(it);

@@ -132,11 +132,6 @@ impl Plan {
         }
         Ok(Self { buffers, words, launches: planning.launches })
     }
-
-    /// What the run makes, in bytes.
-    pub fn own_bytes(&self) -> u64 {
-        self.buffers.values().filter(|it| it.is_own).map(|it| it.bytes).sum()
-    }
 }
 
 /// How many elements of memory an array reaches; those of one on a device are not at hand.

@@ -1,4 +1,11 @@
 //! A stencil on a GPU: texts and pipelines for each kind of call, buffers of each caller, and the call itself.
+//!
+//! Calls are of one kind that have one text: neighbours along i lie side by side in all fields or they do not, and where
+//! a block or a thread has arrays for whole columns, the number of levels is the same. Everything else, sizes and strides
+//! and scalars, is data of a call.
+//!
+//! A call is one command buffer: all launches in one pass, between which wgpu waits for what they write, then copies of
+//! what the host asks for, the slots of traps and the moments at which steps ended. So a call waits for the device once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,7 +35,9 @@ use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
 /// A stencil, and texts for each kind of call.
 pub(super) struct Made {
     pub(super) gpu: Arc<Gpu>,
+    /// What it runs.
     pub(super) kernels: Kernels,
+    /// What stands for its arrays in a launch.
     pub(super) places: Vec<Option<Place>>,
     pub(super) mode: Mode,
     pub(super) texts: Shapes<WgslOptions, Ready>,
@@ -207,7 +216,8 @@ impl Caller for OfCaller {
         let ready = text.get()?;
         let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
         self.resident = None;
-        // Elements that are alike are used where they lie; others are copied, and back again.
+        // Elements that are alike are used where they lie; others are copied, and back again. A field shares a buffer
+        // with others only where the device binds too few.
         let mut held: BTreeMap<usize, Buffer> = BTreeMap::new();
         for (array, place) in made.places.iter().enumerate() {
             let memory = place.and_then(|it| memories.get_mut(it.position)?.as_mut());
@@ -356,7 +366,10 @@ impl OfCaller {
 /// Moments of a call at most.
 const MOST_MOMENTS: u32 = 4096;
 
-/// Encodes all launches of a call, and hands them to the device.
+/// Encodes all launches of a call, and hands them to the device, which works on while this returns.
+///
+/// The block of sizes and the slots of traps are made anew, so that calls of one caller may follow each other before the
+/// first one is over.
 fn submit(
     made: &Arc<Made>,
     ready: &Ready,
@@ -425,6 +438,7 @@ fn submit(
     })
 }
 
+/// The buffers of a call as its kernels name them.
 fn bind(
     gpu: &Gpu,
     ready: &Ready,
@@ -450,6 +464,7 @@ fn bind(
     })
 }
 
+/// All launches in one pass, with a moment in front of the first and one behind the last of each step.
 fn launches(
     encoder: &mut CommandEncoder,
     made: &Made,

@@ -1,4 +1,9 @@
 //! The GPU of this process: found, opened, probed; buffers and pipelines, with errors that are values.
+//!
+//! wgpu tells errors in three ways, and none of them may end the process. What a call on the device finds wrong is caught
+//! by scopes ([`Gpu::guarded`]). A device that is lost, and what no scope catches, is noted by callbacks and told with
+//! whatever comes next; the next call opens the device again. What does not end is given up after a while: nothing else
+//! can end a kernel, but for the end of the process, which is what a job has.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,8 +32,11 @@ const PATIENCE: Duration = Duration::from_mins(10);
 /// An open device.
 pub(crate) struct Gpu {
     pub(super) device: wgpu::Device,
+    /// All callers share it: what is submitted runs in order.
     pub(super) queue: wgpu::Queue,
+    /// Those of the adapter, not the least ones that wgpu promises.
     pub(super) limits: Limits,
+    /// Those of what is asked for that there are.
     pub(super) features: Features,
     /// How texts compute here what they have to.
     pub(super) options: WgslOptions,
@@ -36,6 +44,7 @@ pub(crate) struct Gpu {
     pub(crate) name: String,
     /// What it computes differently, in a sentence, if anything.
     pub(crate) remark: Option<String>,
+    /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
 }
 
@@ -160,7 +169,11 @@ impl Gpu {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Does what may fail on the device.
+    /// Does what may fail on the device. Scopes belong to the thread, so that nobody gets another caller's errors.
+    ///
+    /// # Errors
+    ///
+    /// What the device said meanwhile: no memory, a fault of ours, or that it is lost.
     pub(super) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
         let scopes: Vec<_> = filters.into_iter().map(|it| self.device.push_error_scope(it)).collect();
@@ -205,12 +218,14 @@ impl Gpu {
         self.buffer(bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST)
     }
 
-    /// Copies bytes to the device; they begin and end at words of 32 bits.
+    /// Copies bytes to the device; they begin and end at words of 32 bits. What was submitted before sees the old ones.
     pub(super) fn write(&self, buffer: &Buffer, at: u64, bytes: &[u8]) -> Result<(), Failure> {
         self.guarded(|| self.queue.write_buffer(buffer, at, bytes))
     }
 
-    /// Bytes of the device, from a word on.
+    /// Bytes of the device, from a word on, once all that was submitted before is over.
+    ///
+    /// They come through a buffer that the host can read, since those that kernels work on cannot be read by it.
     pub(super) fn read(&self, buffer: &Buffer, at: u64, bytes: u64) -> Result<Vec<u8>, Failure> {
         let size = bytes.next_multiple_of(4);
         if size == 0 {
@@ -256,6 +271,13 @@ impl Gpu {
     }
 
     /// The module of a text, whose entry points have these names and threads.
+    ///
+    /// Where the device takes SPIR-V as it is, drivers get words that naga wrote and that are decorated; elsewhere wgpu
+    /// translates the text once more, and its arithmetic is kept apart by the text itself ([`WgslOptions::keeps`]).
+    ///
+    /// # Errors
+    ///
+    /// Where the text is not valid, which is a fault of ours, or the driver refuses.
     pub(super) fn module(&self, text: &str, entries: &[(String, [u32; 3])]) -> Result<ShaderModule, Failure> {
         let ours = |why: String| Failure::Machine(format!("a text for the GPU is wrong: {why}"));
         if !self.is_decorated() {
@@ -297,7 +319,7 @@ impl Gpu {
         })
     }
 
-    /// The pipeline of an entry point, which gets so many bytes with each launch.
+    /// The pipeline of an entry point, which gets so many bytes with each launch. Making it is what takes a driver's time.
     pub(super) fn pipeline(
         &self,
         module: &ShaderModule,

@@ -1,4 +1,7 @@
-//! Memory of the GPU that programs hold, and elements as they lie there.
+//! Memory of the GPU that programs hold.
+//!
+//! Its bytes are those of the host, so that whoever fills it need not know the device. Kernels take elements of 32 and of
+//! 64 bits where they lie; narrower ones, which are words for kernels, are widened and narrowed around each call.
 
 use std::any::Any;
 use std::sync::Arc;

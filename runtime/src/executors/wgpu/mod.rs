@@ -14,8 +14,9 @@ mod tests;
 
 use std::sync::Arc;
 
-use isobar_compiler::backend::kernel::call::{bytes_without_fields, places};
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::kernel::call::{Refused, bytes_without_fields, places};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::wgsl::{self, Doubles, plan};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
@@ -26,11 +27,16 @@ use crate::device::Device;
 use crate::events::Sink;
 use call::Made;
 
-/// WGSL on a GPU.
+/// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
+///
+/// It has no settings. Threads and tiles are those of the schedule, and how a text computes is told by what the device
+/// does when it is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Wgpu;
 
-/// Whether there is a GPU, and what it is.
+/// Whether there is a GPU, and what it is: its name, how it has doubles, and what it computes differently.
+///
+/// The device is opened for that, and stays open.
 ///
 /// # Errors
 ///
@@ -70,6 +76,21 @@ pub fn device() -> Result<Arc<dyn Device>, Failure> {
     Ok(device)
 }
 
+/// How an argument lies in memory, without what it holds.
+fn without_elements(it: &Argument) -> Argument {
+    match it {
+        Argument::Field(FieldArgument { array, origin }) => {
+            let Array { elements, first, shape, strides } = array;
+            let elements = Elements::zeros(elements.dtype(), 0);
+            let (first, shape, strides) = (*first, shape.clone(), strides.clone());
+            let array = Array { elements, first, shape, strides };
+            Argument::Field(FieldArgument { array, origin: *origin })
+        }
+        Argument::Scalar(value) => Argument::Scalar(*value),
+        Argument::Unused => Argument::Unused,
+    }
+}
+
 impl Executor for Wgpu {
     fn workspace_bytes(
         &self,
@@ -81,17 +102,20 @@ impl Executor for Wgpu {
         let kernels = compilation.levels.kernels()?;
         let signature = compilation.signature.as_ref()?;
         if arguments.is_empty() {
-            return bytes_without_fields(kernels, domain);
+            // Fields lie there once more.
+            return bytes_without_fields(kernels, domain)?.checked_add(signature.compulsory_bytes(domain));
         }
         let gpu = device::find().ok()?;
         let places = places(kernels, signature);
         let artifact = wgsl::generate(kernels, &gpu.options);
-        let launch = Launch { domain, arguments: arguments.to_vec() };
+        let launch = Launch { domain, arguments: arguments.iter().map(without_elements).collect() };
         let most = plan::Most { bytes: u64::MAX, blocks: u32::MAX };
-        let plan = plan::Plan::of(kernels, &artifact, &places, &launch, most).ok()?;
-        // Fields lie there once more.
-        let fields: u64 = plan.buffers.values().map(|it| it.bytes).sum();
-        Some(fields.max(plan.own_bytes()))
+        match plan::Plan::of(kernels, &artifact, &places, &launch, most) {
+            Ok(plan) => plan.buffers.values().try_fold(0_u64, |all, it| all.checked_add(it.bytes)),
+            Err(Refused::OutOfMemory) => None,
+            // What stands in the way is told when it runs.
+            Err(Refused::Other(_)) => Some(0),
+        }
     }
 
     fn device(&self) -> Option<Arc<dyn Device>> {

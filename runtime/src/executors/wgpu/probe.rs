@@ -1,4 +1,9 @@
 //! What a device computes: whether its quotients, roots and subnormals are those that IEEE 754 prescribes.
+//!
+//! Vulkan lets a quotient of singles err by 2.5 units in the last place, says nothing of doubles, and lets a device take
+//! subnormals for zeros. So a thousand pairs are tried when a device is opened: where quotients or roots differ from this
+//! processor's, texts have their own; where doubles lose subnormals or their order, texts have pairs of words in their
+//! place. What singles lose a text cannot make good, and `isobar backends` says so.
 
 use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
@@ -9,7 +14,9 @@ use crate::failure::Failure;
 /// What was found for a type of floats.
 #[derive(Clone, Copy, Debug, Default)]
 struct Exact {
+    /// Whether quotients and roots are rounded correctly.
     divides: bool,
+    /// Whether products below the least normal number are not zero.
     has_subnormals: bool,
     /// Whether `(x + c) - c` is what it says.
     keeps_order: bool,
@@ -19,6 +26,7 @@ struct Exact {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
     single: Exact,
+    /// None where the device has no doubles.
     double: Option<Exact>,
 }
 
@@ -112,8 +120,8 @@ fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, Failure> {
 
 /// Holds what a device found against this processor, for a type of floats.
 macro_rules! tried {
-    ($name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
-        #[expect(clippy::cast_possible_truncation, reason = "any bits do")]
+    ($(#[$lint:meta])? $name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
+        $(#[$lint])?
         fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, Failure> {
             let bytes = size_of::<$float>();
             let least = <$float>::MIN_POSITIVE;
@@ -146,5 +154,13 @@ macro_rules! tried {
     };
 }
 
-tried!(singles, f32, u32, "f", 23, "1048576.0");
+tried!(
+    #[expect(clippy::cast_possible_truncation, reason = "any bits do")]
+    singles,
+    f32,
+    u32,
+    "f",
+    23,
+    "1048576.0"
+);
 tried!(doubles, f64, u64, "lf", 52, "4503599627370496.0");

@@ -14,6 +14,10 @@ use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, Comput
 
 use super::device::{self, Gpu};
 
+// An expression is printed as kernels print it, over values that lie in buffers, and computed at each of some thousand
+// positions by one launch. The interpreter's own functions say what is meant. Where a device has doubles, both kinds of
+// texts are tried on it, each as the device asks for and with everything by hand.
+
 /// The device, or nothing where there is none, which is said aloud.
 fn gpu() -> Option<Arc<Gpu>> {
     match device::find() {
@@ -36,7 +40,7 @@ fn expr(kind: ExprKind<usize>, dtype: DType) -> Tried {
     Expr { kind, dtype, span: Span::default() }
 }
 
-/// Values of a type: special ones, all near powers of two, any bits.
+/// Values of a type, the same for each seed: special ones, all near powers of two, any bits.
 fn samples(dtype: DType, seed: u64) -> Vec<Value> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ seed.wrapping_mul(0x2545_f491_4f6c_dd1d);
     let mut random = move || {
@@ -300,6 +304,7 @@ fn modes(gpu: &Gpu) -> Vec<WgslOptions> {
     modes
 }
 
+// Everything special with everything special: subnormals, signed zeros, infinities, NaN.
 #[test]
 fn operators_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -323,6 +328,7 @@ fn operators_have_the_interpreters_bits() {
     }
 }
 
+// Each type to each type, `bool` among them: what is too large saturates in 64 bits, and wraps in fewer.
 #[test]
 fn conversions_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -334,6 +340,7 @@ fn conversions_have_the_interpreters_bits() {
     }
 }
 
+// A negative exponent gives the real power without its fraction.
 #[test]
 fn whole_powers_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -345,6 +352,7 @@ fn whole_powers_have_the_interpreters_bits() {
     }
 }
 
+// Extrema, remainders, rounding, roots and questions: what IEEE 754 or `types/math` prescribes to the bit.
 #[test]
 fn exact_builtins_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -366,6 +374,7 @@ fn exact_builtins_have_the_interpreters_bits() {
     }
 }
 
+// Functions of mathematics, printed from their definitions, with their tables in a buffer.
 #[test]
 fn formulas_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -392,6 +401,7 @@ fn formulas_have_the_interpreters_bits() {
     }
 }
 
+// Mesa 22.3 takes `i64(a) < 0` of an integer of 32 bits for false.
 #[test]
 fn converted_values_compare_with_constants_as_they_are() {
     let Some(gpu) = gpu() else { return };
@@ -415,6 +425,8 @@ fn converted_values_compare_with_constants_as_they_are() {
     }
 }
 
+// What compilers of shaders are known to fold: `x + 0.0`, `0.0 / x`, `(x + c) - c`, a product with a sum, choices that
+// look like extrema.
 #[test]
 fn zeros_and_other_constants_are_no_ones_to_fold() {
     let Some(gpu) = gpu() else { return };
