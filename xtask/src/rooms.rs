@@ -85,6 +85,10 @@ const COMPILER: &[Room] = &[
     compiler("backend/numpy", &["FLOOR", CALL[0], CALL[1], RUN[0], RUN[1], "backend/emit", "npir/nodes"]),
     compiler("backend/c", &["FLOOR", "backend/emit", "loops/nodes", "loops/analysis", "loops/visit"]),
     compiler(
+        "backend/kernel",
+        &["FLOOR", "backend/kernel", "backend/signature", "loops/nodes", "loops/print", "loops/visit"],
+    ),
+    compiler(
         "backend/cuda",
         &[
             "FLOOR",
@@ -118,7 +122,10 @@ const COMPILER: &[Room] = &[
         "equivalence/compare",
         &["FLOOR", "backend", "equivalence", "loops/print", "oir", "schedule", "tree"],
     ),
-    compiler("equivalence/journey", &["FLOOR", "loops", "oir", "pass", "schedule", "sdfg", "target", "tree"]),
+    compiler(
+        "equivalence/journey",
+        &["FLOOR", "backend/kernel", "loops", "oir", "pass", "schedule", "sdfg", "target", "tree"],
+    ),
     // What the levels mean: each is read as it stands, and held against the interpreter that defines the meaning.
     compiler(
         "equivalence",
@@ -126,6 +133,7 @@ const COMPILER: &[Room] = &[
             "FLOOR",
             CALL[0],
             CALL[1],
+            "backend/kernel/nodes",
             "backend/debug",
             "schedule/nodes",
             "sdfg/nodes",
@@ -275,7 +283,8 @@ const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),
-    room("web", "worker", &["compile", "fields"], &["leptos"]),
+    room("web", "worker", &["compile", "fields", "gpu"], &["leptos"]),
+    room("web", "gpu", &["compile", "fields"], &["leptos", "web_sys"]),
     room("web", "compile", &["fields"], &["leptos", "web_sys"]),
     room("web", "fields", &[], &["leptos", "web_sys"]),
     // The other half.

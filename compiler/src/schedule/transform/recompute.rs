@@ -42,7 +42,7 @@ pub fn recompute(
         return Err(Refusal::new("there are no such nodes"));
     };
     let plan = plan(tree, nodes, counts)?;
-    let nests: Vec<Nest> = nodes.iter().map(|it| Nest::of(it)).collect::<Result<_, _>>()?;
+    let nests: Vec<Nest> = nodes.iter().map(Nest::of).collect::<Result<_, _>>()?;
     let names: BTreeSet<String> = tree.containers.iter().map(|(_, it)| it.name.clone()).collect();
     let mut making = Making { containers: &tree.containers, new: Vec::new(), known: BTreeMap::new(), names };
     let mut body = Vec::new();
@@ -110,7 +110,7 @@ impl Plan {
 pub(in crate::schedule) fn plan(tree: &Tree, nodes: &[Node], counts: &Counts) -> Result<Plan, Refusal> {
     let [.., last_node] = nodes else { return Err(Refusal::new("there is nothing to compute again")) };
     let about = |it: Refusal| it.about(last_node);
-    let nests: Vec<Nest> = nodes.iter().map(|it| Nest::of(it)).collect::<Result<_, _>>().map_err(about)?;
+    let nests: Vec<Nest> = nodes.iter().map(Nest::of).collect::<Result<_, _>>().map_err(about)?;
     let last = nests.len() - 1;
     if last == 0 {
         return Err(Refusal::new("there is no loop before it").about(last_node));
