@@ -159,9 +159,22 @@ fn a_result_without_a_place_is_refused_before_the_run() {
 #[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
-        for stage in
-            ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"]
-        {
+        for stage in [
+            "definition",
+            "gtir",
+            "oir",
+            "npir",
+            "tree",
+            "schedule",
+            "sdfg",
+            "loops",
+            "kernels",
+            "python",
+            "numpy",
+            "c",
+            "cuda",
+            "wgsl",
+        ] {
             let output = isobar(&["emit", &file, "--stage", stage]);
             assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{file} {stage}");
@@ -201,7 +214,7 @@ fn all_stages_are_emitted_at_once() {
         ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"]
     );
     let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
-    assert_eq!(document["stages"].as_array().unwrap().len(), 11);
+    assert_eq!(document["stages"].as_array().unwrap().len(), 14);
     let empty = file("empty.py", b"x = 1\n");
     for stage in ["all", "oir"] {
         let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);

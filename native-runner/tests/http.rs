@@ -315,7 +315,7 @@ async fn compile_answers_errors_as_diagnostics() {
     let compiled: Value = serde_json::from_slice(&bytes(compiled).await).unwrap();
     assert_eq!(compiled["stencil"], "copy");
     assert_eq!(compiled["diagnostics"], json!([]));
-    assert_eq!(compiled["stages"].as_array().unwrap().len(), 11);
+    assert_eq!(compiled["stages"].as_array().unwrap().len(), 14);
 
     let text = COPY.replace("b = a\n", "b = nowhere\n");
     let refused = ask(&app, document("/v1/compile", &json!({"files": {"main.py": text}}))).await;
@@ -663,7 +663,7 @@ async fn a_job_has_a_folder_of_its_own_while_it_works() {
         let mut names: Vec<&str> =
             names.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
         names.sort_unstable();
-        assert_eq!(names, ["LC_ALL", "PATH", "TMPDIR"]);
+        assert_eq!(names, ["LC_ALL", "PATH", "TMPDIR", "XDG_RUNTIME_DIR"]);
         let status = std::fs::read_to_string(format!("/proc/{worker}/status")).unwrap();
         // At first it has not yet read what it is to do.
         is_confined = status.contains("NoNewPrivs:\t1");

@@ -36,12 +36,12 @@ fn it_is_in_the_list_of_back_ends_with_what_it_found() {
     let listed = json(&["backends"]);
     let names: Vec<&str> =
         listed["backends"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
-    assert_eq!(names, ["debug", "numpy", "rayon", "openmp", "toy"]);
+    assert_eq!(names, ["debug", "numpy", "rayon", "openmp", "cuda", "wgpu", "toy"]);
     let shown = fine(&["backends"]);
     assert!(shown.contains("toy     can run     goes through the loops"), "{shown}");
     // Who asks for one that is not there is told of it too.
     let unknown = toy(&["run", &gallery("copy_scale.py"), "--backend", "nowhere", "--init"]);
-    assert!(String::from_utf8_lossy(&unknown.stderr).contains("openmp, toy"));
+    assert!(String::from_utf8_lossy(&unknown.stderr).contains("wgpu, toy"));
 }
 
 #[test]

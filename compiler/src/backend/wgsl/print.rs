@@ -26,6 +26,9 @@ use crate::types::{DType, Value};
 /// Longer statements are broken.
 const WIDTH: usize = 104;
 
+/// The turns of a `while` that a statement inside has ended.
+const STOPPED: &str = "0xffffffffu";
+
 /// What the numbers of blocks and threads are called along each dimension.
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
@@ -89,6 +92,7 @@ pub(super) fn module(kernels: &Kernels, options: &WgslOptions) -> Artifact {
         wording: Wording::new(*options),
         writer: ListingWriter::new(),
         slot: 0,
+        turns: Vec::new(),
         n_listed: 0,
     };
     // What a kernel names is known once it is written: so each is written twice.
@@ -190,6 +194,8 @@ struct Printer<'p> {
     writer: ListingWriter,
     /// Of the next place where a run may have to end.
     slot: usize,
+    /// The counters of the `while` around, from outside in.
+    turns: Vec<String>,
     n_listed: usize,
 }
 
@@ -638,7 +644,8 @@ impl<'p> Printer<'p> {
         self.statement(&format!("if {} {{", outside.join(" || ")));
         self.writer.indent();
         self.end_at();
-        if it.is_in_while {
+        if let Some(counter) = self.turns.last().filter(|_| it.is_in_while) {
+            self.writer.line(format_args!("{counter} = {STOPPED};"));
             self.writer.line("break;");
         }
         self.writer.dedent();
@@ -650,19 +657,30 @@ impl<'p> Printer<'p> {
         self.writer.close();
     }
 
+    /// A `while`. Some devices end a loop after so many turns of their own, and say nothing; so it is behind the loop
+    /// that a text asks whether it would go on.
     fn repeat(&mut self, it: &While) {
         self.open("while", [&it.origin]);
         let counter = self.names.integers[it.counter].clone();
-        let condition = self.expr(&it.condition).0;
-        self.statement(&format!("for (var {counter} = 0u; {condition}; {counter}++) {{"));
+        let condition = self.expr(&it.condition);
+        self.writer.line("{");
         self.writer.indent();
-        self.writer.line(format_args!("if {counter} == {MAX_ITERATIONS}u {{"));
+        self.writer.line(format_args!("var {counter} = 0u;"));
+        self.statement(&format!("for (; {}; {counter}++) {{", condition.0));
         self.writer.indent();
-        self.end_at();
-        self.writer.line("break;");
+        self.writer.line(format_args!("if {counter} == {MAX_ITERATIONS}u {{ break; }}"));
+        let noted = self.noted();
+        self.turns.push(counter.clone());
+        self.items(&it.body);
+        self.turns.pop();
         self.writer.dedent();
         self.writer.line("}");
-        self.items(&it.body);
+        let condition = at_least(condition, ATOM);
+        self.statement(&format!("if {counter} != {STOPPED} && {condition} {{"));
+        self.writer.indent();
+        self.statement(&noted);
+        self.writer.dedent();
+        self.writer.line("}");
         self.writer.dedent();
         self.writer.line("}");
         self.writer.close();
@@ -670,9 +688,15 @@ impl<'p> Printer<'p> {
 
     /// Notes that the run must end at the next place of the program, at the cell at hand.
     fn end_at(&mut self) {
+        let noted = self.noted();
+        self.statement(&noted);
+    }
+
+    /// The same as a statement that stands elsewhere.
+    fn noted(&mut self) -> String {
         let slot = self.slot;
         self.slot += 1;
-        let Some(place) = self.kernels.places.get(slot) else { return };
+        let Some(place) = self.kernels.places.get(slot) else { return String::new() };
         let numbering = place.numbering(self.kernels.halo);
         let halo = numbering.halo;
         let [i, j, _] = numbering.cell;
@@ -681,7 +705,7 @@ impl<'p> Printer<'p> {
             (self.affine(&numbering.level).0, self.affine(&j.moved(halo)).0, self.affine(&i.moved(halo)).0);
         let [columns, rows] =
             [Axis::I, Axis::J].map(|axis| format!("{} + {}", self.takes(Param::Size(axis)), 2 * halo));
-        self.statement(&format!("end_at({slot}u, {level}, {j}, {i}, {rows}, {columns});"));
+        format!("end_at({slot}u, {level}, {j}, {i}, {rows}, {columns});")
     }
 
     fn expr(&mut self, expr: &Expr<Read>) -> Bound {
