@@ -69,6 +69,7 @@ struct Graph(CudaGraph);
 unsafe impl Send for Graph {}
 
 impl OfCaller {
+    /// One who has not called yet, and has no memory.
     pub(super) fn new(made: Arc<Made>, progress: Arc<Progress>) -> Self {
         let own = made.places.iter().map(|_| None).collect();
         Self { made, progress, fields: Vec::new(), own, slots: None, events: Arc::default(), last: None }
@@ -121,7 +122,7 @@ impl OfCaller {
         })
     }
 
-    /// Takes as much memory as a run needs.
+    /// Takes as much memory as a run needs. What a run before this one took is kept where it suffices.
     fn reserve(&mut self, plan: &Plan) -> Result<(), Failure> {
         let gpu = &self.made.gpu;
         let fits = |it: &Option<OnGpu>, bytes: usize| it.as_ref().is_some_and(|it| it.bytes() >= bytes);

@@ -107,11 +107,16 @@ impl Gpu {
         why
     }
 
+    /// Whether nothing runs on it any more.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Whether something may run on it.
+    /// Whether something may run on it; then its context is that of this thread, as each call of the driver asks for.
+    ///
+    /// # Errors
+    ///
+    /// That it was lost.
     pub(super) fn usable(&self) -> Result<(), CudaError> {
         if self.is_lost() {
             return Err(CudaError::Lost("a run before this one broke it".to_owned()));
@@ -196,6 +201,11 @@ impl OnGpu {
         filled.map_err(|why| self.gpu.note(why.into()))
     }
 
+    /// The address of a byte behind which there are `n`, that one included.
+    ///
+    /// # Errors
+    ///
+    /// Where there are fewer.
     fn within(&self, at: usize, n: usize) -> Result<CUdeviceptr, Failure> {
         let end = at.checked_add(n).filter(|end| *end <= self.bytes);
         let start = end.and_then(|_| self.start.checked_add(u64::try_from(at).ok()?));
