@@ -49,6 +49,22 @@ scenario("the tab runs the back end that is chosen, and both give the same pictu
   assert.equal(await t.hash(), fast);
 });
 
+scenario("the browser's GPU gives the bits of debug, and says so where it does not", async (t) => {
+  for (const example of ["horizontal_diffusion", "vertical_advection"]) {
+    await t.pick(example);
+    await t.size(12, 8);
+    await t.get("tab-backend-select").selectOption("webgpu");
+    await t.get("check").click();
+    await t.ran("done", "debug");
+    assert.match(await t.get("compare-result").textContent(), /^0 cells differ/);
+  }
+  await t.shot("webgpu");
+  await t.get("tab-backend-select").selectOption("webgpu-fast");
+  await t.get("run-here").click();
+  await t.ran("done", "webgpu-fast");
+  assert.match(await t.page.textContent("body"), /every f64 is an f32, and no bits are promised/);
+});
+
 scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
   await t.pick("horizontal_diffusion");
   await t.get("run-here").click();

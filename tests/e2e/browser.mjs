@@ -18,6 +18,7 @@ const flags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  "--enable-unsafe-webgpu", // with the software's GPU, where there is no other
 ];
 
 /** A headless Chromium with a profile of its own. */

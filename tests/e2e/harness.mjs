@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startRunner } from "./browser.mjs";
 
-export const STAGES = ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"];
+export const STAGES = ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "kernels", "python", "numpy", "c", "cuda", "wgsl"];
 
 /** How long the page may take for anything; how fast it is, is measured where it matters. */
 const PATIENCE_MS = 60_000;
