@@ -211,7 +211,22 @@ fn all_stages_are_emitted_at_once() {
         shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
     assert_eq!(
         heads,
-        ["definition", "gtir", "oir", "npir", "tree", "schedule", "sdfg", "loops", "python", "numpy", "c"]
+        [
+            "definition",
+            "gtir",
+            "oir",
+            "npir",
+            "tree",
+            "schedule",
+            "sdfg",
+            "loops",
+            "kernels",
+            "python",
+            "numpy",
+            "c",
+            "cuda",
+            "wgsl"
+        ]
     );
     let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
     assert_eq!(document["stages"].as_array().unwrap().len(), 14);

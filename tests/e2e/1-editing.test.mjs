@@ -109,7 +109,7 @@ scenario("only the stages that are open are made, and each as soon as it is open
   await t.toEnd();
   await t.page.keyboard.type("  # edited");
   await t.settled();
-  assert.equal((await made()).length, 2, "the definition and C");
+  assert.equal((await made()).length, 3, "the definition, C, and what stands beside it");
   await t.show("numpy");
   await t.see("stage-pane-c", { "data-state": "fresh" });
   assert.deepEqual(await made(), ["definition", "numpy", "c"]);
