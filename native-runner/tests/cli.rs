@@ -156,25 +156,28 @@ fn a_result_without_a_place_is_refused_before_the_run() {
     }
 }
 
+/// All of them, in the order of the journey.
+const STAGES: [&str; 14] = [
+    "definition",
+    "gtir",
+    "oir",
+    "npir",
+    "tree",
+    "schedule",
+    "sdfg",
+    "loops",
+    "kernels",
+    "python",
+    "numpy",
+    "c",
+    "cuda",
+    "wgsl",
+];
+
 #[test]
 fn every_stage_is_emitted_and_twice_the_same() {
     for file in gallery() {
-        for stage in [
-            "definition",
-            "gtir",
-            "oir",
-            "npir",
-            "tree",
-            "schedule",
-            "sdfg",
-            "loops",
-            "kernels",
-            "python",
-            "numpy",
-            "c",
-            "cuda",
-            "wgsl",
-        ] {
+        for stage in STAGES {
             let output = isobar(&["emit", &file, "--stage", stage]);
             assert_eq!(output.status.code(), Some(0), "{file} {stage}: {}", text(&output.stderr));
             assert!(!output.stdout.is_empty(), "{file} {stage}");
@@ -209,27 +212,9 @@ fn all_stages_are_emitted_at_once() {
     let shown = text(&isobar(&["emit", &copy(), "--stage", "all"]).stdout);
     let heads: Vec<&str> =
         shown.lines().filter_map(|it| it.strip_prefix("==> ")?.strip_suffix(" <==")).collect();
-    assert_eq!(
-        heads,
-        [
-            "definition",
-            "gtir",
-            "oir",
-            "npir",
-            "tree",
-            "schedule",
-            "sdfg",
-            "loops",
-            "kernels",
-            "python",
-            "numpy",
-            "c",
-            "cuda",
-            "wgsl"
-        ]
-    );
+    assert_eq!(heads, STAGES);
     let document = json(&isobar(&["emit", &copy(), "--stage", "all", "--format", "json"]));
-    assert_eq!(document["stages"].as_array().unwrap().len(), 14);
+    assert_eq!(document["stages"].as_array().unwrap().len(), STAGES.len());
     let empty = file("empty.py", b"x = 1\n");
     for stage in ["all", "oir"] {
         let output = isobar(&["emit", &empty, "--stage", stage, "--format", "json"]);

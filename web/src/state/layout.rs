@@ -138,11 +138,11 @@ mod tests {
     #[test]
     fn a_chosen_stage_replaces_the_active_one_unless_it_is_open() {
         let mut open = Open::default();
-        open.choose(Stage::C);
-        assert_eq!(open.stages, [Stage::C]);
+        open.choose(Stage::WGSL);
+        assert_eq!(open.stages, [Stage::WGSL]);
         open.add();
-        assert_eq!(open.stages, [Stage::C, Stage::DEFINITION]);
-        open.choose(Stage::C);
+        assert_eq!(open.stages, [Stage::WGSL, Stage::DEFINITION]);
+        open.choose(Stage::WGSL);
         assert_eq!((open.stages.len(), open.active), (2, 0));
         open.choose(Stage::SDFG);
         assert_eq!(open.stages, [Stage::SDFG, Stage::DEFINITION]);

@@ -158,12 +158,7 @@ for k in [0, K) ascending:
     assert_eq!(validate::validate(&kernels, MAX_THREADS), Vec::<String>::new());
     let text = print::listing(&kernels).text;
     let host = text.rsplit_once("host:").map_or("", |it| it.1);
-    expect![[r#"
-
-          for k in [0, K) ascending:
-            launch kernel_1
-            launch kernel_2
-    "#]]
-    .assert_eq(host);
+    let launched: Vec<&str> = host.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+    assert_eq!(launched, ["for k in [0, K) ascending:", "launch kernel_1", "launch kernel_2"]);
     assert_eq!(divergence(FLUXES, &kernels), None);
 }

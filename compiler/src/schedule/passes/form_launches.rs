@@ -41,6 +41,8 @@ enum Way {
     Columns { threads: i64 },
     /// Tiles of so many rows and columns, and levels where these have no order.
     Tiles { rows: i64, columns: i64, levels: i64 },
+    /// A thread for each point, which computes again what it reads beside it.
+    Recomputed { rows: i64, columns: i64 },
     /// The same for each loop nest alone.
     Points { rows: i64, columns: i64 },
     /// The stages before a cut, and those behind it.
@@ -129,6 +131,9 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
             "a block computes a tile, a thread for each point"
         }
         Way::Tiles { .. } => "a block computes a tile, and its threads share what they compute",
+        Way::Recomputed { .. } => {
+            "a thread computes a point, and again what it reads of its neighbours, in registers"
+        }
         Way::Points { .. } => "a thread computes a point",
         Way::Apart { .. } => "stages run in launches of their own",
         Way::Levels { .. } => "levels wait for each other, each in launches of its own",
@@ -226,6 +231,7 @@ fn best_of(
         ways.extend(all_levels.iter().map(|&levels| (form, Way::Tiles { rows, columns, levels })));
         if !is_sweep && n_stages > 1 {
             ways.push((GpuForm::Points, Way::Points { rows, columns }));
+            ways.push((GpuForm::Recomputed, Way::Recomputed { rows, columns }));
         }
         ways.push((GpuForm::Levels, Way::Levels { rows, columns }));
     }
@@ -287,6 +293,7 @@ fn candidate(
     match way {
         Way::Columns { threads } => columns(&mut formed, (first, taken), threads)?,
         Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
+        Way::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
         Way::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
         Way::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
         Way::Apart { cut } => {
@@ -435,6 +442,15 @@ fn tiles(tree: &mut Tree, at: usize, [rows, columns, levels]: [i64; 3]) -> Resul
     let tiled: Path = outer.iter().copied().chain([nodes.0]).collect();
     let n = tree.block(&tiled).map_or(0, <[Node]>::len);
     tile(tree, &tiled, (0, n), Axis::I, columns)
+}
+
+/// Runs all stages of a loop over levels as one, whose points compute again what they read beside them.
+fn recomputed(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) -> Result<(), Refusal> {
+    separate(tree, at)?;
+    let n = tree.block(&[at]).map_or(0, <[Node]>::len);
+    let (first, last) = (reference(tree, &vec![at, 0])?, reference(tree, &vec![at, n.saturating_sub(1)])?);
+    Step::Recompute { first, last }.apply(tree)?;
+    tiles(tree, at, [rows, columns, 1])
 }
 
 /// Runs each stage of a loop over levels without an order as a launch of its own.
@@ -590,6 +606,26 @@ for k in [0, K) parallel:
                   block j in [j_tile, min(J, j_tile + 8)) parallel:
                     block i in [i_tile, min(I, i_tile + 32)) parallel:
                       b[i, j, k] = t[i, j + 1, k] + t[i + 2, j + 1, k]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_point_computes_again_what_it_reads_beside_it() {
+        check(
+            SMOOTHED,
+            Some(GpuForm::Recomputed),
+            &expect![[r#"
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [0, I) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      t_west = a[i, j + 1, k] * 2.0
+                      t_east = a[i + 2, j + 1, k] * 2.0
+                      b[i, j, k] = t_west + t_east
         "#]],
         );
     }

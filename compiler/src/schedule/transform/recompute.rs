@@ -68,10 +68,19 @@ pub fn recompute(
         .collect();
     body.extend(own.into_iter().map(Node::Assign));
     let new = making.new;
+    let gone: BTreeSet<Handle<Container>> =
+        nests[..last].iter().flat_map(|it| it.body.iter().map(|it| it.target.container)).collect();
     for it in new {
         tree.containers.push(it);
     }
     let n = body.len();
+    // Nothing touches these any more.
+    for target in gone {
+        let it = &mut tree.containers[target];
+        it.kind = ContainerKind::Local;
+        it.storage = Storage::Register;
+        (it.axes, it.shape, it.shift) = (AxisSet::of(&[]), Vec::new(), Vec::new());
+    }
     if let Some(block) = tree.block_mut(outer) {
         let mut kept = block.splice(first..first + count, []).last();
         if let Some(innermost) = kept.as_mut().and_then(innermost_mut) {

@@ -790,6 +790,8 @@ fn a_position_computes_what_it_reads_at_each_offset() {
         plane("[0, I)", "[0, J)", "b[i, j, k] = u[i + 3, j + 2, k] - u[i + 1, j + 2, k] + b[i, j, k]"),
     ];
     expect![[r#"
+        local t: float64
+        local u: float64
         local t_west: float64
         local t_east: float64
         local u_west: float64
@@ -823,6 +825,7 @@ fn what_is_overwritten_or_used_elsewhere_is_not_computed_again() {
     expect![[r#"
         refused: `b` is overwritten while others still read it
 
+        local t: float64
         local t_here: float64
 
         for k in [0, K) parallel:
