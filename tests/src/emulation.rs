@@ -19,7 +19,7 @@ use isobar_compiler::backend::kernel::cell::NONE;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::run::{NoControl, Stop};
 use isobar_compiler::diag::StmtId;
-use isobar_compiler::pass::Device;
+use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_runtime::executors::cuda::plan::{Passed, Plan, Variant, bits};
@@ -30,7 +30,7 @@ use crate::agree::subject::Subject;
 use crate::generate::Features;
 use crate::generate::random::Random;
 use crate::levels::{DOMAINS, Held};
-use crate::native::{Layout, WIDE};
+use crate::native::{Layout, WIDE, shape_of_seed};
 use crate::root;
 
 /// Without these the bits are others, or the compiler takes what it does not know to be overwritten for zero.
@@ -347,8 +347,10 @@ impl Generated {
         // Not the numbers that the text is made of.
         let mut random = Random::new(!seed);
         let layout = *random.pick(&Layout::ALL);
-        if random.chance(50) {
-            subject.config.passes.device = Device::Gpu;
+        // Beside one for a CPU, kernels have the form that is expected to be fastest.
+        if random.chance(70) {
+            let models = [GpuModel::H100, GpuModel::WEBGPU, GpuModel::LAVAPIPE];
+            shape_of_seed(seed, &models, &mut subject.config.passes);
         }
         let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
         let compilation = subject.compile();

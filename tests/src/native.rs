@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
-use isobar_compiler::pass::{Cache, MachineModel};
+use isobar_compiler::pass::{Cache, Device, GpuForm, GpuModel, MachineModel, PassOptions};
 use isobar_compiler::space::{Axis, Domain};
 use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
@@ -214,6 +214,10 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         passes.contiguous = Axis::K;
     }
     let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
+    if [Backend::WGPU, Backend::CUDA].contains(&backend) {
+        // What fits into the least shared memory that there is.
+        shape_of_seed(seed, &[GpuModel::WEBGPU, GpuModel::LAVAPIPE], passes);
+    }
     let compilation = subject.compile();
     let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
     let in_context = || format!("{} {layout:?}, {:?}\n{text}", subject.name, subject.config.passes);
@@ -229,6 +233,15 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     }
     native_gives_the_bits_of_debug(backend, &compilation, &launches, workplace.setting())
         .with_context(in_context)
+}
+
+/// Makes a compilation one for a GPU, of each model and in each form in turn.
+pub(crate) fn shape_of_seed(seed: u64, models: &[GpuModel], passes: &mut PassOptions) {
+    let pick = |n: usize, by: u64| (seed / by) as usize % n;
+    let form = pick(GpuForm::ALL.len() + 1, 1);
+    passes.device = Device::Gpu;
+    passes.gpu_form = GpuForm::ALL.get(form).copied();
+    passes.gpu = Some(models[pick(models.len(), GpuForm::ALL.len() as u64 + 1)]);
 }
 
 /// Caches that a few rows fill, so that there are tiles and rings also on small domains, and rows that are written past

@@ -19,6 +19,7 @@ use crate::loops::nodes::{
     Positions, Program, Read, Target, While,
 };
 use crate::loops::visit::any;
+use crate::schedule::analysis::launch::of_tile;
 use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Threads of a block along its first axis where nothing tells how many positions there are.
@@ -299,7 +300,7 @@ impl Lowering<'_> {
             let tile = grid.iter().find(|it| it.step > 1 && base.factor(&it.variable) == 1);
             let extents = along.iter().filter_map(|it| extent(it));
             let wanted = match (tile, extents.max()) {
-                (Some(tile), _) => tile.step.div_euclid(step).max(1),
+                (Some(tile), _) => of_tile(tile.step).div_euclid(step).max(1),
                 (None, Some(extent)) => extent.div_euclid(step).max(1),
                 (None, None) if threads.is_empty() => i64::from(UNKNOWN),
                 (None, None) => 1,

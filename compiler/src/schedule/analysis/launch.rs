@@ -173,12 +173,25 @@ fn is_of_one_block(tree: &Tree, grid: &Loop, one: &Touch<'_>, other: &Touch<'_>)
     // A tile: each position inside is one of its own.
     let in_tile = |it: &Touch<'_>| {
         let around = it.around.iter().find(|it| it.variable == position)?;
-        let lo = part_beside(&around.start, &grid.variable)?;
-        let hi = part_beside(&around.end, &grid.variable)?;
+        let (lo, hi) = reach(around, &it.around, &grid.variable)?;
         (lo >= 0 && hi <= grid.step).then(|| beside(tree, it.access, &position)).flatten()
     };
     let distance = in_tile(one);
     distance.is_some() && distance == in_tile(other)
+}
+
+/// From where to where, beside the start of a tile, a loop over positions goes, which may follow a front.
+fn reach(positions: &Loop, around: &[&Loop], tile: &Symbol) -> Option<(i64, i64)> {
+    let front = around.iter().find(|it| it.variable == names::front(positions.axis));
+    let lo = part_beside(&positions.start, tile).or_else(|| {
+        let front = front?;
+        Some(part_beside(&positions.start, &front.variable)? + part_beside(&front.start, tile)?)
+    });
+    let hi = part_beside(&positions.end, tile).or_else(|| {
+        let front = front?;
+        Some(part_beside(&positions.end, &front.variable)? + part_beside(&front.end, tile)? - 1)
+    });
+    lo.zip(hi)
 }
 
 /// How far a bound lies beside a symbol: of the greatest of several no one is greater, and of the least no one smaller.
@@ -254,7 +267,7 @@ impl<'t> Search<'t> {
             path.push(at);
             match node {
                 Node::Barrier => interval.barrier(),
-                Node::Loop(it) if it.placement != Placement::Block && has_stages(node) => {
+                Node::Loop(it) if it.placement != Placement::Block && has_parts(it) => {
                     self.around.push(it);
                     // What is open before the loop meets the first turn, and what a turn leaves open the next one.
                     let mut inside = Interval { open: interval.open.clone(), ..Interval::default() };
@@ -334,6 +347,21 @@ pub(in crate::schedule) fn has_stages(node: &Node) -> bool {
     found
 }
 
+/// Whether barriers may stand inside of a loop: stages do, and more than one of them in turn.
+fn has_parts(it: &Loop) -> bool {
+    let is_one = follows_front(it)
+        && matches!(it.children.as_slice(), [Node::Loop(only)] if only.placement == Placement::Block);
+    !is_one && it.children.iter().any(has_stages)
+}
+
+/// Whether a loop has the one position, or none, that the front along its axis is at.
+#[must_use]
+pub fn follows_front(it: &Loop) -> bool {
+    let front = names::front(it.axis);
+    let bounds = part_beside(&it.start, &front).zip(part_beside(&it.end, &front));
+    it.step == 1 && bounds.is_some_and(|(start, end)| end - start == 1)
+}
+
 /// All that is wrong with the launches of a tree, each as one sentence.
 #[must_use]
 pub fn faults(tree: &Tree) -> Vec<String> {
@@ -355,8 +383,7 @@ pub fn faults_of(tree: &Tree, launch: &Launch<'_>) -> Vec<String> {
         let name = names::of_stencil(&tree.containers[container].name);
         found.push(format!("two threads of a block touch `{name}` and no barrier stands between"));
     }
-    let steps = launch.grid.iter().filter(|it| it.variable == names::tile(it.axis) && it.axis != Axis::K);
-    let threads: i64 = steps.map(|it| it.step).product();
+    let threads: i64 = threads(launch).iter().product();
     if threads > MOST_THREADS {
         found.push(format!("a block has {threads} threads"));
     }
@@ -373,14 +400,33 @@ const MOST_THREADS: i64 = 1024;
 /// As much shared memory as any block can have.
 const MOST_SHARED: i64 = 227 << 10;
 
-/// Threads of a block along j and i: as many as a tile has positions.
+/// Threads of a block along j and i: as many as a tile has positions that they share, in whole groups of threads.
 #[must_use]
 pub fn threads(launch: &Launch<'_>) -> [i64; 2] {
+    let is_shared = |axis: Axis| {
+        let mut found = false;
+        launch.body.iter().for_each(|node| {
+            node.walk(&mut |it| {
+                found |= matches!(it, Node::Loop(it) if it.axis == axis && it.placement == Placement::Block);
+            });
+        });
+        found
+    };
     let along = |axis: Axis| {
         let tile = launch.grid.iter().find(|it| it.variable == names::tile(axis));
-        tile.map_or(1, |it| it.step)
+        tile.filter(|_| is_shared(axis)).map_or(1, |it| of_tile(it.step))
     };
     [along(Axis::J), along(Axis::I)]
+}
+
+/// As many threads as run in step.
+const GROUP: i64 = 32;
+
+/// Threads along a tile of so many positions: those of a whole group where they are more than one, since what a tile
+/// needs beside itself is then computed by threads that would have nothing to do.
+#[must_use]
+pub fn of_tile(positions: i64) -> i64 {
+    if positions > GROUP { (positions + GROUP - 1) / GROUP * GROUP } else { positions }
 }
 
 /// The arrays that iterations inside of a launch have for themselves, each with whether threads do, or blocks.

@@ -42,6 +42,22 @@ impl Hull {
     }
 }
 
+/// The distance of an access along the loop over `variable`, counted from positions: an array of a tile counts its
+/// elements from the tile on.
+fn beside(container: &Container, access: &Access, variable: &Symbol) -> Distance {
+    let along = access.index.iter().zip(&container.shift).find(|(it, _)| it.known.factor(variable) != 0);
+    match (distance(access, variable), along) {
+        (Distance::Everywhere, Some((index, shift)))
+            if access.index.iter().filter(|it| it.known.factor(variable) != 0).count() == 1
+                && index.found.is_none() =>
+        {
+            let distance = (&(&index.known - shift) - &Affine::symbol(variable)).as_constant();
+            distance.map_or(Distance::Everywhere, Distance::Exactly)
+        }
+        (known, _) => known,
+    }
+}
+
 impl Summary {
     /// The accesses inside a loop. What no other iteration sees is in nobody's way.
     #[must_use]
@@ -74,7 +90,7 @@ impl Summary {
             is_fixed.then(|| index.known.clone())
         };
         let fixed: Vec<Option<Affine>> = access.index.iter().map(fixed_at).collect();
-        let hull = Hull::of(distance(access, variable));
+        let hull = Hull::of(beside(container, access, variable));
         let entries = self.of.entry(access.container).or_default();
         let at = entries.iter().position(|it| it.fixed == fixed).unwrap_or_else(|| {
             entries.push(Entry { fixed, ring: container.ring, reads: None, writes: None });

@@ -43,6 +43,8 @@ enum Way {
     Tiles { rows: i64, columns: i64, levels: i64 },
     /// A thread for each point, which computes again what it reads beside it.
     Recomputed { rows: i64, columns: i64 },
+    /// Strips of so many rows, through which a block goes row by row, in tiles of so many columns.
+    Rolled { rows: i64, columns: i64 },
     /// The same for each loop nest alone.
     Points { rows: i64, columns: i64 },
     /// The stages before a cut, and those behind it.
@@ -63,6 +65,8 @@ struct Candidate {
     /// The launches, as they are expected to be.
     launches: Vec<LaunchCost>,
     time: f64,
+    /// Why it is not of the form that is asked for.
+    instead: Option<Refusal>,
 }
 
 /// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
@@ -111,6 +115,9 @@ fn form_from(
             next.first_origin().cloned().into_iter().collect::<Vec<_>>(),
         )
     });
+    if let (Some(form), Some(why)) = (forced, &chosen.instead) {
+        cx.missed(format!("form {} is not taken: {why}", form.name()), &origins);
+    }
     tell(tree, cx, &chosen, &origins);
     if let Some((Some(why), origins)) = ends {
         cx.missed(format!("starts a launch of its own: {why}"), &origins);
@@ -134,6 +141,7 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
         Way::Recomputed { .. } => {
             "a thread computes a point, and again what it reads of its neighbours, in registers"
         }
+        Way::Rolled { .. } => "a block goes along its rows, and its threads share the last few of each stage",
         Way::Points { .. } => "a thread computes a point",
         Way::Apart { .. } => "stages run in launches of their own",
         Way::Levels { .. } => "levels wait for each other, each in launches of its own",
@@ -235,6 +243,14 @@ fn best_of(
         }
         ways.push((GpuForm::Levels, Way::Levels { rows, columns }));
     }
+    if !is_sweep && n_stages > 1 {
+        let threads = i64::from(gpu.threads_of_block.min(128));
+        // What the halo needs is computed by the threads that are left of a whole group.
+        ways.extend(
+            [(32, 16), (64, 16), (64, 8), (64, 4)]
+                .map(|(rows, halo)| (GpuForm::Rolled, Way::Rolled { rows, columns: threads - halo })),
+        );
+    }
     ways.push((GpuForm::Columns, Way::Columns { threads: threads_of_columns(gpu) }));
     if !is_sweep && levels.children.len() > 1 && forced.is_none_or(|it| it == GpuForm::Tiles) {
         ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, Way::Apart { cut })));
@@ -257,7 +273,8 @@ fn best_of(
                 Err(why) => refusal = refusal.or(Some(why)),
             }
         }
-        if best.is_some() {
+        if let Some(best) = &mut best {
+            best.instead = if is_asked { None } else { refusal.take() };
             break;
         }
     }
@@ -294,6 +311,7 @@ fn candidate(
         Way::Columns { threads } => columns(&mut formed, (first, taken), threads)?,
         Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
         Way::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
+        Way::Rolled { rows, columns } => in_rows(&mut formed, first, [rows, columns])?,
         Way::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
         Way::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
         Way::Apart { cut } => {
@@ -326,7 +344,7 @@ fn candidate(
         return Err(Refusal::new(reason));
     }
     let time = launches.iter().map(|it| it.time_ns).sum();
-    Ok(Candidate { way, tree: formed, first, taken, made, launches, time })
+    Ok(Candidate { way, tree: formed, first, taken, made, launches, time, instead: None })
 }
 
 /// The node with its stages in two loops over levels, each in its best way.
@@ -362,6 +380,7 @@ fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) ->
         made: before.made + behind.made,
         launches,
         time: before.time + behind.time,
+        instead: None,
     })
 }
 
@@ -451,6 +470,23 @@ fn recomputed(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) -> Result<(
     let (first, last) = (reference(tree, &vec![at, 0])?, reference(tree, &vec![at, n.saturating_sub(1)])?);
     Step::Recompute { first, last }.apply(tree)?;
     tiles(tree, at, [rows, columns, 1])
+}
+
+/// Runs the stages of a loop over levels row by row, in strips of rows: `k { j_tile { i_tile { j_front { j { i } .. } } } }`.
+fn in_rows(tree: &mut Tree, at: usize, [rows, columns]: [i64; 2]) -> Result<(), Refusal> {
+    if !may_spread_levels(tree, at) {
+        return Err(Refusal::new("its levels have an order"));
+    }
+    separate(tree, at)?;
+    let n = tree.block(&[at]).map_or(0, <[Node]>::len);
+    tile(tree, &vec![at], (0, n), Axis::J, rows)?;
+    tile(tree, &vec![at, 0], (0, n), Axis::I, columns)?;
+    let path = vec![at, 0, 0];
+    let (first, last) = (
+        reference(tree, &[path.as_slice(), &[0]].concat())?,
+        reference(tree, &[path.as_slice(), &[n - 1]].concat())?,
+    );
+    Step::Roll { axis: Axis::J, first, last }.apply(tree)
 }
 
 /// Runs each stage of a loop over levels without an order as a launch of its own.
@@ -626,6 +662,40 @@ for k in [0, K) parallel:
                       t_west = a[i, j + 1, k] * 2.0
                       t_east = a[i + 2, j + 1, k] * 2.0
                       b[i, j, k] = t_west + t_east
+        "#]],
+        );
+    }
+
+    #[test]
+    fn a_block_goes_along_its_rows_and_keeps_the_last_few() {
+        let loops = "
+for k in [0, K) parallel:
+  for j in [-1, J + 1) parallel:
+    for i in [-1, I + 1) parallel:
+      t[i + 1, j + 1, k] = a[i + 1, j + 1, k] * 2.0
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i, j + 1, k] + t[i + 2, j + 2, k] + t[i + 1, j, k]
+";
+        check(
+            loops,
+            Some(GpuForm::Rolled),
+            &expect![[r#"
+            temporary t: float64[114, 34] shift [-i_tile + 1, -j_tile + 1] along IJ in i_tile keeping 4 along J shared
+            temporary u: float64[I, J, K] shift [0, 0, 0] heap
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 32 parallel:
+                grid i_tile in [0, I) step 112 parallel:
+                  for j_front in [j_tile - 2, min(J, j_tile + 32)) ascending:
+                    for j in [j_front + 1, j_front + 2) parallel:
+                      block i in [i_tile - 1, min(I + 1, i_tile + 113)) parallel:
+                        t[i - i_tile + 1, j - j_tile + 1] = a[i + 1, j + 1, k] * 2.0
+                    barrier
+                    for j in [max(j_tile, j_front), j_front + 1) parallel:
+                      block i in [i_tile, min(I, i_tile + 112)) parallel:
+                        b[i, j, k] = t[i - i_tile, j - j_tile + 1] + t[i - i_tile + 2, j - j_tile + 2] + t[i - i_tile + 1, j - j_tile]
+                    barrier
         "#]],
         );
     }

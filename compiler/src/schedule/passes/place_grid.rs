@@ -2,7 +2,7 @@
 
 use super::PassCx;
 use crate::diag::Origin;
-use crate::schedule::analysis::launch::{Launch, faults_of, missing_barriers};
+use crate::schedule::analysis::launch::{Launch, faults_of, follows_front, missing_barriers};
 use crate::schedule::nodes::{Loop, Node, Order, Placement, Tree};
 use crate::schedule::step::{LoopRef, Side, Step};
 use crate::schedule::transform::{Path, Refusal};
@@ -138,8 +138,12 @@ fn wait(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
 
 /// The loops over positions that threads take: the outermost ones, and those alone in them.
 fn stages_of(nodes: &[Node], path: &mut Path, found: &mut Vec<Path>) {
+    // Rows that follow a front are one at a time: all threads come to it.
     let is_stage = |it: &Loop| {
-        it.order == Order::Parallel && it.axis != Axis::K && it.variable.name() == it.axis.position_name()
+        it.order == Order::Parallel
+            && it.axis != Axis::K
+            && it.variable.name() == it.axis.position_name()
+            && !follows_front(it)
     };
     for (at, node) in nodes.iter().enumerate() {
         path.push(at);

@@ -105,6 +105,17 @@ enum Dimension {
     },
 }
 
+impl Dimension {
+    /// How many positions are touched, where these are neighbours.
+    fn length(&self) -> Option<i64> {
+        match self {
+            Self::Dropped => Some(1),
+            Self::Window { length, .. } => Some(*length),
+            Self::Kept | Self::Ring { .. } => None,
+        }
+    }
+}
+
 impl Shrinking {
     /// What an array of its own for each iteration of the loop at `owner` looks like.
     ///
@@ -184,14 +195,13 @@ impl Shrinking {
                             )));
                         }
                     }
+                } else if is_inside_of_one(tree, owner, &front, uses)
+                    && !has_ring
+                    && let Some(length) = along(&front).and_then(|it| it.length())
+                {
+                    Dimension::Ring { length }
                 } else if is_around(&tile) {
                     along(&tile).unwrap_or(Dimension::Kept)
-                } else if is_inside_of_one(tree, owner, &front, uses) && !has_ring {
-                    match along(&front) {
-                        Some(Dimension::Dropped) => Dimension::Ring { length: 1 },
-                        Some(Dimension::Window { length, .. }) => Dimension::Ring { length },
-                        _ => Dimension::Kept,
-                    }
                 } else if axis == Axis::K && !has_ring && !is_found && array.shape.len() == array.axes.len() {
                     let levels = swept(tree, owner, container, (at, &array.shift[at]), uses)
                         .filter(|_| is_written_wherever_read(array, &found));
