@@ -1,6 +1,7 @@
 //! Drops loops that run once.
 
 use super::{PassCx, named_at};
+use crate::schedule::analysis::launch::follows_front;
 use crate::schedule::nodes::{Node, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Path;
@@ -16,12 +17,15 @@ pub const NAME: &str = "schedule/drop-unit-loops";
 /// - **Why**: the first and the last level are often loops of their own.
 pub fn drop_unit_loops(tree: &mut Tree, cx: &mut PassCx) {
     let mut loops: Vec<Path> = Vec::new();
+    let has_grid = cx.options.has_grid;
     tree.each_loop(&mut |path, it| {
         let (crate::space::Size::Affine(start), crate::space::Size::Affine(end)) = (&it.start, &it.end)
         else {
             return;
         };
-        if end.distance_from(start) == Some(1) {
+        // On a GPU the row that a front is at stays one: blocks are told apart by positions.
+        let is_row_of_block = has_grid && follows_front(it);
+        if end.distance_from(start) == Some(1) && !is_row_of_block {
             loops.push(path.clone());
         }
     });

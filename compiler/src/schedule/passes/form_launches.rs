@@ -10,9 +10,10 @@ use crate::schedule::analysis::accesses::Accesses;
 use crate::schedule::analysis::gpu::{LaunchCost, compulsory_bytes, cost_of};
 use crate::schedule::analysis::launch::launches;
 use crate::schedule::nodes::{Node, Order, Tree};
-use crate::schedule::step::{LoopRef, Step};
+use crate::schedule::step::{LoopRef, Ranges, Step};
 use crate::schedule::transform::{Path, Refusal};
-use crate::space::{Axis, names};
+use crate::space::order::is_at_most;
+use crate::space::{Affine, Axis, Size, Symbol, names};
 
 pub const NAME: &str = "schedule/form-launches";
 
@@ -37,8 +38,8 @@ pub fn form_launches(tree: &mut Tree, cx: &mut PassCx) {
 /// A way to run some of the outermost nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// A thread for each column, in blocks of so many.
-    Columns { threads: i64 },
+    /// A thread for each column, in blocks of so many; loops over levels that overlap are one where they are `joined`.
+    Columns { threads: i64, joined: bool },
     /// Tiles of so many rows and columns, and levels where these have no order.
     Tiles { rows: i64, columns: i64, levels: i64 },
     /// A thread for each point, which computes again what it reads beside it.
@@ -133,7 +134,10 @@ fn form_from(
 /// What a launch is, in the words of whoever programs GPUs.
 fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let how = match chosen.way {
-        Way::Columns { .. } => "a thread runs through all levels of a column",
+        Way::Columns { joined: false, .. } => "a thread runs through all levels of a column",
+        Way::Columns { joined: true, .. } => {
+            "a thread runs through all levels of a column, and does at a level what several sweeps do there"
+        }
         Way::Tiles { .. } if chosen.launches.iter().all(|it| it.shared_bytes == 0) => {
             "a block computes a tile, a thread for each point"
         }
@@ -190,13 +194,14 @@ fn columns_together(
     first: usize,
 ) -> Option<(Candidate, Option<String>)> {
     let threads = threads_of_columns(gpu);
-    let way = Way::Columns { threads };
     let mut best = None;
     let mut rest = None;
     for count in 1..=tree.children.len() - first {
-        match candidate(tree, cx, gpu, way, (first, count)) {
-            Ok(it) => best = Some(it),
-            Err(refusal) => {
+        let of = |joined| candidate(tree, cx, gpu, Way::Columns { threads, joined }, (first, count));
+        match (of(false), of(true)) {
+            (Ok(one), Ok(other)) => best = Some(if other.time <= one.time { other } else { one }),
+            (Ok(it), Err(_)) | (Err(_), Ok(it)) => best = Some(it),
+            (Err(refusal), Err(_)) => {
                 rest = Some(refusal.reason);
                 break;
             }
@@ -251,7 +256,7 @@ fn best_of(
                 .map(|(rows, halo)| (GpuForm::Rolled, Way::Rolled { rows, columns: threads - halo })),
         );
     }
-    ways.push((GpuForm::Columns, Way::Columns { threads: threads_of_columns(gpu) }));
+    ways.push((GpuForm::Columns, Way::Columns { threads: threads_of_columns(gpu), joined: false }));
     if !is_sweep && levels.children.len() > 1 && forced.is_none_or(|it| it == GpuForm::Tiles) {
         ways.extend((1..levels.children.len()).map(|cut| (GpuForm::Tiles, Way::Apart { cut })));
     }
@@ -308,7 +313,12 @@ fn candidate(
     let mut formed = tree.clone();
     let behind = formed.children.len() - first - taken;
     match way {
-        Way::Columns { threads } => columns(&mut formed, (first, taken), threads)?,
+        Way::Columns { threads, joined } => {
+            columns(&mut formed, (first, taken), threads)?;
+            if joined {
+                join_levels(&mut formed, &vec![first, 0, 0])?;
+            }
+        }
         Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
         Way::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
         Way::Rolled { rows, columns } => in_rows(&mut formed, first, [rows, columns])?,
@@ -416,6 +426,66 @@ fn columns(tree: &mut Tree, (first, count): (usize, usize), threads: i64) -> Res
         return Err(Refusal::new("something is read beside the column"));
     }
     Step::Cut { at: reference(tree, &vec![first, 0])?, size: threads }.apply(tree)
+}
+
+/// Lets neighbouring loops over levels of a column run as one where they have levels in common and may, cut where one
+/// of them starts or ends.
+fn join_levels(tree: &mut Tree, column: &Path) -> Result<(), Refusal> {
+    let inside = |at: usize| column.iter().copied().chain([at]).collect::<Path>();
+    let mut at = 0;
+    let mut joined = false;
+    while let Some(next) = tree.loop_at(&inside(at + 1)) {
+        let overlaps = tree
+            .loop_at(&inside(at))
+            .is_some_and(|it| !is_at_most(&it.end, &next.start) && !is_at_most(&next.end, &it.start));
+        let mut merged = false;
+        if overlaps {
+            let (first, second) = (reference(tree, &inside(at))?, reference(tree, &inside(at + 1))?);
+            merged = Step::Merge { first, second, ranges: Ranges::Limited }.apply(tree).is_ok();
+        }
+        joined |= merged;
+        if !merged {
+            cut_levels(tree, column, &mut at)?;
+        }
+    }
+    cut_levels(tree, column, &mut at)?;
+    if joined { Ok(()) } else { Err(Refusal::new("no levels are done several times")) }
+}
+
+/// A loop over levels with limits to more bounds than this stays whole.
+const MOST_CUTS: usize = 4;
+
+/// Cuts a loop over levels with an order at the limits inside, so that none is left; `at` becomes the place behind it.
+fn cut_levels(tree: &mut Tree, column: &Path, at: &mut usize) -> Result<(), Refusal> {
+    let inside = |at: usize| column.iter().copied().chain([at]).collect::<Path>();
+    let mut bounds: Vec<(i64, i64, Affine)> = Vec::new();
+    if let Some(it) = tree.loop_at(&inside(*at)).filter(|it| it.order != Order::Parallel) {
+        let levels = Symbol::new(Axis::K.name());
+        for node in &it.children {
+            let Node::Where(limit) = node else { continue };
+            for bound in [&limit.start, &limit.end] {
+                if let Size::Affine(sum) = bound
+                    && *bound != it.start
+                    && *bound != it.end
+                {
+                    bounds.push((sum.factor(&levels), sum.offset(), sum.clone()));
+                }
+            }
+        }
+        bounds.sort();
+        bounds.dedup();
+        if it.order == Order::Descending {
+            bounds.reverse();
+        }
+    }
+    if bounds.len() <= MOST_CUTS {
+        for (_, _, position) in bounds {
+            Step::Split { at: reference(tree, &inside(*at))?, position }.apply(tree)?;
+            *at += 1;
+        }
+    }
+    *at += 1;
+    Ok(())
 }
 
 /// Gives each stage in a loop over levels a loop over rows of its own.
@@ -736,6 +806,48 @@ for k in [0, K) descending:
                         b[i, j, k] = u[k]
                         p[i, j] = p[i, j] + u[k]
             "#]],
+        );
+    }
+
+    #[test]
+    fn what_sweeps_of_one_direction_do_at_a_level_is_done_together() {
+        let loops = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = exp(a[i + 1, j + 1, k])
+for k in [0, 1) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = 0.0
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = p[i, j] + u[i, j, k]
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = u[i, j, k]
+";
+        check(
+            loops,
+            Some(GpuForm::Columns),
+            &expect![[r#"
+            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+            temporary u: float64[K] shift [0] along K in i keeping 1 along K register
+
+            grid j in [0, J) parallel:
+              grid i_tile in [0, I) step 64 parallel:
+                block i in [i_tile, min(I, i_tile + 64)) parallel:
+                  for k in [0, 1) ascending:
+                    u[k] = exp(a[i + 1, j + 1, k])
+                    p[i, j] = 0.0
+                    b[i, j, k] = u[k]
+                  for k in [1, K) ascending:
+                    u[k] = exp(a[i + 1, j + 1, k])
+                    p[i, j] = p[i, j] + u[k]
+                    b[i, j, k] = u[k]
+        "#]],
         );
     }
 

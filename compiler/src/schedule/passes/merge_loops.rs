@@ -4,7 +4,7 @@ use super::{PassCx, named};
 use crate::schedule::analysis::summary::Summary;
 use crate::schedule::nodes::{Loop, Node, Tree};
 use crate::schedule::step::{Pin, Ranges, Step};
-use crate::schedule::transform::merge::{common_order, join, may_follow, summary};
+use crate::schedule::transform::merge::{common_order, join, keep_values_apart, may_follow, summary};
 use crate::schedule::transform::{Path, Refusal};
 
 pub const NAME: &str = "schedule/merge-loops";
@@ -77,6 +77,7 @@ pub(super) fn pinned(tree: &Tree, next: &Loop) -> Option<Refusal> {
 /// Whether the second loop may continue the first.
 fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, summaries: (&Summary, &Summary)) -> Result<(), Refusal> {
     let order = common_order(prev, next, Ranges::Equal)?;
+    keep_values_apart(tree, prev, next)?;
     may_follow(tree, &prev.variable, order, summaries)
 }
 

@@ -1,8 +1,12 @@
 //! A loop continues the one before it.
 
+use std::collections::BTreeSet;
+
 use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
+use crate::schedule::analysis::accesses::Accesses;
+use crate::schedule::analysis::dependence::is_private;
 use crate::schedule::analysis::summary::Summary;
 use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree, Where};
 use crate::schedule::step::Ranges;
@@ -83,14 +87,92 @@ pub(in crate::schedule) fn join(prev: &mut Loop, mut next: Loop) {
 /// iteration. In a sweep, `next` may also look back, at what earlier iterations
 /// of `prev` have finished: a read at most as far ahead as the write, and the
 /// other way round for a value that is still to be read. A loop without an order
-/// may be run in that of the other.
+/// may be run in that of the other. What a sweep is done with before `next` begins is in nobody's way.
 ///
 /// # Errors
 ///
 /// The reason why not.
 pub fn may_merge(tree: &Tree, prev: &Loop, next: &Loop, ranges: Ranges) -> Result<(), Refusal> {
     let order = common_order(prev, next, ranges)?;
-    may_follow(tree, &prev.variable, order, (&summary(tree, prev), &summary(tree, next)))
+    keep_values_apart(tree, prev, next)?;
+    let open = Loop { children: unfinished(prev, next, order), ..prev.clone() };
+    may_follow(tree, &prev.variable, order, (&summary(tree, &open), &summary(tree, next)))
+}
+
+/// Whether values without dimensions stay within the iterations of two loops that become one: none of them is read by
+/// one loop before it writes it, and written by the other.
+///
+/// # Errors
+///
+/// The value that would be another one.
+pub(in crate::schedule) fn keep_values_apart(tree: &Tree, prev: &Loop, next: &Loop) -> Result<(), Refusal> {
+    for (one, other) in [(prev, next), (next, prev)] {
+        let mut expected = BTreeSet::new();
+        let _ =
+            values_expected(tree, &one.children.iter().collect::<Vec<_>>(), BTreeSet::new(), &mut expected);
+        let all = Accesses::of(&other.children);
+        let written = all.iter().filter(|it| it.role.is_write()).map(|it| it.access.container);
+        if let Some(container) = written.into_iter().find(|it| expected.contains(it)) {
+            let name = name_of(&tree.containers[container]);
+            return Err(Refusal::new(format!(
+                "`{name}` is one value for all iterations of one of the loops"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Adds the values that nodes read before they are sure to have written them; answers what is written behind them.
+fn values_expected(
+    tree: &Tree,
+    nodes: &[&Node],
+    mut written: BTreeSet<Handle<Container>>,
+    expected: &mut BTreeSet<Handle<Container>>,
+) -> BTreeSet<Handle<Container>> {
+    for node in nodes {
+        let mut targets = Vec::new();
+        node.each_own_access(&mut |role, access| {
+            if !is_private(&tree.containers[access.container]) {
+                return;
+            }
+            if role.is_write() {
+                targets.push(access.container);
+            }
+            if !role.is_write() && !written.contains(&access.container) {
+                expected.insert(access.container);
+            }
+        });
+        match node {
+            Node::Assign(_) => written.extend(targets),
+            Node::If(it) => {
+                let mut of = |block: &[Node]| {
+                    values_expected(tree, &block.iter().collect::<Vec<_>>(), written.clone(), expected)
+                };
+                let (then, otherwise) = (of(&it.then), of(&it.otherwise));
+                written.extend(then.intersection(&otherwise));
+            }
+            // Not all iterations, or columns, or any turn, have to come to what is inside.
+            _ => {
+                let _ = values_expected(tree, &node.children(), written.clone(), expected);
+            }
+        }
+    }
+    written
+}
+
+/// What of a loop is not over by itself when another one starts that runs with it: not what is limited to iterations
+/// before those of the other.
+fn unfinished(prev: &Loop, next: &Loop, order: Order) -> Vec<Node> {
+    let is_over = |node: &Node| match (node, order) {
+        (Node::Where(it), Order::Ascending) if it.variable == prev.variable => {
+            is_at_most(&it.end, &next.start)
+        }
+        (Node::Where(it), Order::Descending) if it.variable == prev.variable => {
+            is_at_most(&next.end, &it.start)
+        }
+        _ => false,
+    };
+    prev.children.iter().filter(|it| !is_over(it)).cloned().collect()
 }
 
 /// The order of the merged loop, where variable, range and order let there be one.

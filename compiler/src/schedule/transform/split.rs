@@ -9,7 +9,7 @@ use crate::space::{Affine, Size, Symbol};
 /// Turns `[start, end)` into `[start, at)` and `[at, end)`, in the order in which the loop runs.
 ///
 /// - **Effect**: where `at` may lie outside of the range on some domain, the bounds are kept within it. Loops inside
-///   are bounded by what is left of the range, and go where nothing is.
+///   are bounded by what is left of the range, and go where nothing is; so do limits to some of its iterations.
 /// - **Legality**: always.
 /// - **Why**: the first and the last levels often do something else, and loops without limits inside run in lanes.
 ///
@@ -60,4 +60,22 @@ fn bound(nodes: &mut Vec<Node>, variable: &Symbol, within: &Assumptions) {
         node.blocks_mut().into_iter().for_each(|block| bound(block, variable, within));
         true
     });
+    // What is limited to some iterations is in all of those at hand, or in none.
+    *nodes = std::mem::take(nodes)
+        .into_iter()
+        .flat_map(|node| match node {
+            Node::Where(it) if it.variable == *variable => {
+                let here: Size = Affine::symbol(variable).into();
+                let next: Size = Affine::symbol(variable).moved(1).into();
+                if within.is_at_most(&it.end, &here) || within.is_at_most(&next, &it.start) {
+                    Vec::new()
+                } else if within.is_at_most(&it.start, &here) && within.is_at_most(&next, &it.end) {
+                    it.children
+                } else {
+                    vec![Node::Where(it)]
+                }
+            }
+            node => vec![node],
+        })
+        .collect();
 }
