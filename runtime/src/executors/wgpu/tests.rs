@@ -12,7 +12,7 @@ use isobar_compiler::expr::{Expr, ExprKind};
 use isobar_compiler::types::{BinaryOp, DType, Function, UnaryOp, Value};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
 
-use super::device::{self, Gpu};
+use super::device::{Devices, Gpu};
 
 // An expression is printed as kernels print it, over values that lie in buffers, and computed at each of some thousand
 // positions by one launch. The interpreter's own functions say what is meant. Where a device has doubles, both kinds of
@@ -20,7 +20,7 @@ use super::device::{self, Gpu};
 
 /// The device, or nothing where there is none, which is said aloud.
 fn gpu() -> Option<Arc<Gpu>> {
-    match device::find() {
+    match Devices::here().find() {
         Ok(gpu) => Some(gpu),
         Err(why) => {
             eprintln!("SKIPPED: a test of the GPU, since {why}");
