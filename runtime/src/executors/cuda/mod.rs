@@ -23,6 +23,7 @@ mod staging;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use isobar_compiler::backend::cuda::Artifact;
 use isobar_compiler::backend::kernel::Kernels;
@@ -45,14 +46,25 @@ use isobar_compiler::backend::kernel::call::{Place, bytes_without_fields, places
 #[derive(Clone, Debug)]
 pub struct Cuda {
     device: Option<Arc<dyn Device>>,
+    longest: Duration,
 }
+
+/// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
+/// weather is not one run.
+const LONGEST: Duration = Duration::from_mins(10);
 
 impl Cuda {
     /// Looks for the GPU. Where there is none, nothing gets ready, and tells why.
     #[must_use]
     pub fn new() -> Self {
         let device = Gpu::here().ok().map(|it| Arc::new(CudaDevice(it)) as Arc<dyn Device>);
-        Self { device }
+        Self { device, longest: LONGEST }
+    }
+
+    /// The same, where a run that takes longer than this counts as one that does not end.
+    #[must_use]
+    pub fn giving_up_after(self, longest: Duration) -> Self {
+        Self { longest, ..self }
     }
 }
 
@@ -120,6 +132,7 @@ impl Executor for Cuda {
             stencil: compilation.stencil.clone().unwrap_or_else(|| interface.name.clone()),
             cache: setting.cache.map(Into::into),
             mode: setting.mode,
+            longest: self.longest,
             modules: Shapes::default(),
         })))
     }
@@ -135,6 +148,7 @@ struct Made {
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,
+    longest: Duration,
     modules: Shapes<Variant, Module>,
 }
 
