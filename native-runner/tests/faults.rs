@@ -59,6 +59,7 @@ fn a_run_without_a_gpu_ends_with_the_remedy() {
             assert!(!said.contains("panicked"), "{name}: {said}");
         }
     }
-    let output = bare(&["run", file, "--backend", "debug", "--init", "--domain", "4,4,4", "--format", "json"]);
+    let output =
+        bare(&["run", file, "--backend", "debug", "--init", "--domain", "4,4,4", "--format", "json"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
 }
