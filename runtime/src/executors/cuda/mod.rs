@@ -156,7 +156,7 @@ type OfVariant = shapes::Made<Variant, Module>;
 
 impl Made {
     fn plan(&self, launch: &Launch) -> Result<Plan, Failure> {
-        Plan::of(&self.kernels, &self.artifact, &self.places, launch)
+        Ok(Plan::of(&self.kernels, &self.artifact, &self.places, launch)?)
     }
 
     fn module(&self, variant: Variant, sink: Sink<'_>) -> Result<Arc<OfVariant>, Failure> {
