@@ -40,7 +40,7 @@ use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
-use isobar_compiler::backend::kernel::call::{Place, bytes_without_fields, places};
+use isobar_compiler::backend::kernel::call::{Place, Refused, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
@@ -106,7 +106,12 @@ impl Executor for Cuda {
         }
         let places = places(kernels, compilation.signature.as_ref()?);
         let launch = Launch { domain, arguments: arguments.to_vec() };
-        Plan::of(kernels, artifact, &places, &launch).ok()?.bytes()
+        match Plan::of(kernels, artifact, &places, &launch) {
+            Ok(plan) => plan.bytes(),
+            Err(Refused::OutOfMemory) => None,
+            // What stands in the way is told when it runs.
+            Err(Refused::Other(_)) => Some(0),
+        }
     }
 
     fn device(&self) -> Option<Arc<dyn Device>> {

@@ -70,7 +70,7 @@ fn runs(prepared: &mut Prepared, compilation: &Compilation, shape: [usize; 3]) {
     prepared.run(&mut launch).unwrap();
     let Argument::Field(field) = &launch.arguments[1] else { panic!("it is a field") };
     let Elements::Float64(it) = &field.array.elements else { panic!("it has doubles") };
-    assert!(it.iter().all(|it| *it == 2.0));
+    assert!(it.iter().all(|it| it.to_bits() == 2.0_f64.to_bits()));
 }
 
 fn said(ended: Result<(), Failure>) -> String {
@@ -142,6 +142,18 @@ fn a_run_that_does_not_end_is_given_up() {
     let (long, short) = (compiled(LONG), compiled(TWICE));
     let why = said(made(&devices, &long).run(&mut call(&long, [64, 16, 1])));
     assert!(why.contains("did not end a call within 0.03 s") && why.contains("choose"), "{why}");
+    runs(&mut made(&devices, &short), &short, [4, 3, 2]);
+}
+
+#[test]
+fn a_trap_ends_the_run_and_not_the_device() {
+    let Some(devices) = devices(|_, _| ()) else { return };
+    let (long, short) = (compiled(LONG), compiled(TWICE));
+    let mut prepared = made(&devices, &long);
+    for _ in 0..2 {
+        let ended = prepared.run(&mut call(&long, [2, 2, 1]));
+        assert!(matches!(ended, Err(Failure::Trap { cell: [0, 0, 0], .. })), "{ended:?}");
+    }
     runs(&mut made(&devices, &short), &short, [4, 3, 2]);
 }
 
