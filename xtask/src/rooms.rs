@@ -88,7 +88,7 @@ const COMPILER: &[Room] = &[
         "backend/kernel",
         &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/kernel", "loops/nodes", "loops/print", "loops/visit"],
     ),
-    compiler("backend/emit", &["FLOOR", "loops/nodes"]),
+    compiler("backend/emit/elements", &["FLOOR", "loops/nodes"]),
     compiler(
         "backend/cuda",
         &[
