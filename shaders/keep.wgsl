@@ -27,3 +27,8 @@ fn keep_f32(x: f32) -> f32 {
 fn zero_f32() -> f32 {
   return bitcast<f32>(zero());
 }
+
+// The integer as a single, of which no compiler knows whether it is zero.
+fn f32_of_i32(a: i32) -> f32 {
+  return f32(a ^ bitcast<i32>(zero()));
+}

@@ -231,3 +231,18 @@ fn i64_of_i32(a: i32) -> i64 {
 fn index_of_i64(a: i64) -> i32 {
   return select(-1, i32(a), a >= 0li && a <= 0x7fffffffli);
 }
+
+// The integer as a double, of which no compiler knows whether it is zero.
+fn f64_of_i32(a: i32) -> f64 {
+  return f64(a ^ bitcast<i32>(zero()));
+}
+
+// The same of a long one.
+fn f64_of_i64(a: i64) -> f64 {
+  return f64(a ^ i64(zero()));
+}
+
+// The same as a single.
+fn f32_of_i64(a: i64) -> f32 {
+  return f32(a ^ i64(zero()));
+}

@@ -3,5 +3,6 @@
 mod dependencies;
 mod elsewhere;
 mod embed;
+mod faults;
 mod places;
 mod sharing;

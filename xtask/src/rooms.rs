@@ -86,8 +86,9 @@ const COMPILER: &[Room] = &[
     compiler("backend/c", &["FLOOR", "backend/emit", "loops/nodes", "loops/analysis", "loops/visit"]),
     compiler(
         "backend/kernel",
-        &["FLOOR", "backend/kernel", "backend/signature", "loops/nodes", "loops/print", "loops/visit"],
+        &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/kernel", "loops/nodes", "loops/print", "loops/visit"],
     ),
+    compiler("backend/emit/elements", &["FLOOR", "loops/nodes"]),
     compiler(
         "backend/cuda",
         &[

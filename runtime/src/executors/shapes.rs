@@ -44,7 +44,7 @@ impl<S: PartialEq, T> Shapes<S, T> {
     ///
     /// # Errors
     ///
-    /// Why it cannot be made; that is kept as well.
+    /// Why it cannot be made; that is kept as well, but where there was no memory, of which there may be more later.
     pub(super) fn get(
         &self,
         shape: S,
@@ -62,8 +62,21 @@ impl<S: PartialEq, T> Shapes<S, T> {
             found
         };
         found.made.get_or_init(|| make(&found.shape));
-        found.get().map(drop)?;
-        Ok(found)
+        match found.get() {
+            Ok(_) => Ok(found),
+            Err(why) => {
+                if matches!(why, Failure::OutOfMemory) {
+                    let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                    known.retain(|it| !Arc::ptr_eq(it, &found));
+                }
+                Err(why)
+            }
+        }
+    }
+
+    /// Lets go of what was made for all other shapes.
+    pub(super) fn keep(&self, is_kept: impl Fn(&S) -> bool) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).retain(|it| is_kept(&it.shape));
     }
 }
 
@@ -107,10 +120,23 @@ mod tests {
     }
 
     #[test]
-    fn why_it_cannot_be_made_is_kept() {
+    fn why_it_cannot_be_made_is_kept_but_for_want_of_memory() {
         let shapes = Shapes::<usize, usize>::default();
-        for made in [Err(Failure::OutOfMemory), Ok(1)] {
-            assert!(matches!(shapes.get(1, |_| made), Err(Failure::OutOfMemory)));
+        for made in [Err(Failure::Code("x".to_owned())), Ok(1)] {
+            assert!(matches!(shapes.get(1, |_| made), Err(Failure::Code(_))));
         }
+        assert!(matches!(shapes.get(2, |_| Err(Failure::OutOfMemory)), Err(Failure::OutOfMemory)));
+        assert_eq!(*shapes.get(2, |_| Ok(3)).unwrap().get().unwrap(), 3);
+    }
+
+    #[test]
+    fn what_is_of_no_use_any_more_is_let_go_of() {
+        let shapes = Shapes::<usize, usize>::default();
+        for shape in 0..4 {
+            shapes.get(shape, |&it| Ok(it)).unwrap();
+        }
+        shapes.keep(|it| *it >= 2);
+        assert_eq!(*shapes.get(1, |_| Ok(9)).unwrap().get().unwrap(), 9);
+        assert_eq!(*shapes.get(3, |_| Ok(9)).unwrap().get().unwrap(), 3);
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::streams::{Form, Streams};
 use crate::backend::emit::c_family::binding::{ATOM, TERNARY};
 use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
+use crate::backend::emit::elements::{self, Indices};
 use crate::expr::Expr;
 use crate::loops::nodes::{At, Element, Meaning, Program, Read, Strides};
-use crate::space::{Affine, Ring, Size, Symbol};
+use crate::space::{Affine, Size, Symbol};
 use crate::types::DType;
 
 /// The names of a program.
@@ -84,35 +85,31 @@ impl Words<'_> {
             };
             return (text, ATOM);
         }
-        let is_packed = array.strides == Strides::Packed;
-        let mut terms = Vec::new();
-        for (dimension, at) in element.index.iter().enumerate() {
-            let position = match at {
-                At::Known(sum) => self.affine(sum),
-                At::Found { integer, shift } => {
-                    let found = self.program.integers[*integer].clone();
-                    if *shift == Affine::default() {
-                        (found, ATOM)
-                    } else {
-                        (format!("{found} - {}", at_least(self.affine(shift), ATOM)), TERNARY)
-                    }
-                }
-            };
-            if position.0 == "0" {
-                continue;
-            }
-            let position = match Ring::places_along(array.ring, dimension) {
-                Some(places) => (format!("({} & {})", at_least(position, ATOM), places - 1), ATOM),
-                None => position,
-            };
-            if is_packed && dimension == 0 {
-                terms.push(position.0);
-            } else {
-                let position = at_least(position, ATOM);
-                terms.push(format!("{position} * {name}{}", array.suffix(dimension)));
-            }
-        }
+        let terms = elements::terms(&mut { self }, element, array);
         let text = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
         (format!("{name}[{text}]"), ATOM)
+    }
+}
+
+impl Indices for Words<'_> {
+    const ATOM: u8 = ATOM;
+    const DIFFERENCE: u8 = TERNARY;
+    const FACTOR: u8 = ATOM;
+    const MASKED: u8 = ATOM;
+
+    fn affine(&mut self, sum: &Affine) -> Bound {
+        Words::affine(*self, sum)
+    }
+
+    fn integer(&self, integer: usize) -> String {
+        self.program.integers[integer].clone()
+    }
+
+    fn stride(&mut self, at: usize, dimension: usize) -> String {
+        let array = &self.program.arrays[at];
+        if dimension == 0 && array.strides == Strides::Packed {
+            return "1".to_owned();
+        }
+        format!("{}{}", array.name.as_deref().unwrap_or_default(), array.suffix(dimension))
     }
 }

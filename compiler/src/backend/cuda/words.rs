@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Param, is_along_i, lengths, memory};
 use crate::backend::emit::c_family::binding::{ATOM, PREFIX, TERNARY};
 use crate::backend::emit::c_family::expression::{self, Bound, Wording, at_least};
+use crate::backend::emit::elements::{self, Indices};
 use crate::backend::kernel::Kernels;
 use crate::backend::kernel::nodes::{Kernel, Memory};
 use crate::entity::Namer;
 use crate::expr::Expr;
-use crate::loops::nodes::{At, Element, Meaning, Read, Side, Strides};
-use crate::space::{Affine, Axis, Ring, Size, Symbol};
+use crate::loops::nodes::{Element, Meaning, Read, Side, Strides};
+use crate::space::{Affine, Axis, Size, Symbol};
 use crate::types::DType;
 
 /// Words of C++ and of CUDA that a name of the program may be: there it is a name in all other targets.
@@ -237,31 +238,7 @@ impl<'p> Words<'p> {
                 used.thread = true;
             }
         }
-        let mut terms = Vec::new();
-        for (dimension, index) in element.index.iter().enumerate() {
-            let position = match index {
-                At::Known(sum) => self.affine(sum),
-                At::Found { integer, shift } => {
-                    let found = self.names.integers[*integer].clone();
-                    if *shift == Affine::default() {
-                        (found, ATOM)
-                    } else {
-                        (format!("{found} - {}", at_least(self.affine(shift), ATOM)), TERNARY)
-                    }
-                }
-            };
-            if position.0 == "0" {
-                continue;
-            }
-            let position = match Ring::places_along(array.ring, dimension) {
-                Some(places) => (format!("({} & {})", at_least(position, ATOM), places - 1), ATOM),
-                None => position,
-            };
-            match self.stride(at, dimension) {
-                stride if stride == "1" => terms.push(position.0),
-                stride => terms.push(format!("{} * {stride}", at_least(position, ATOM))),
-            }
-        }
+        let terms = elements::terms(&mut { self }, element, array);
         let linear = if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
         let of_thread = |number: &str, count: &str| match linear.as_str() {
             "0" => number.to_owned(),
@@ -278,9 +255,24 @@ impl<'p> Words<'p> {
         };
         format!("{name}[{index}]")
     }
+}
 
-    /// The stride of an array: a number where that is the same for each call.
-    fn stride(&self, at: usize, dimension: usize) -> String {
+impl Indices for &Words<'_> {
+    const ATOM: u8 = ATOM;
+    const DIFFERENCE: u8 = TERNARY;
+    const FACTOR: u8 = ATOM;
+    const MASKED: u8 = ATOM;
+
+    fn affine(&mut self, sum: &Affine) -> Bound {
+        Words::affine(self, sum)
+    }
+
+    fn integer(&self, integer: usize) -> String {
+        self.names.integers[integer].clone()
+    }
+
+    /// A number where that is the same for each call.
+    fn stride(&mut self, at: usize, dimension: usize) -> String {
         let array = &self.kernels.program.arrays[at];
         if array.strides == Strides::Packed {
             let before = lengths(self.kernels, at).into_iter().take(dimension);

@@ -1,6 +1,7 @@
-//! What code generators share: names that no text can break out of, and pasted text in listings.
+//! What code generators share: names that no text can break out of, indices of elements, and pasted text in listings.
 
 pub mod c_family;
+pub mod elements;
 pub mod formula;
 pub mod python;
 

@@ -1,13 +1,16 @@
 //! What a call passes to kernels, and what it learns from them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::cell::NONE;
-use super::nodes::{Kernels, Memory};
+use super::nodes::{Host, Kernel, Kernels, Memory};
+use crate::backend::array::Array;
+use crate::backend::launch::{Argument, Launch};
 use crate::backend::signature::{ParamKind, Signature};
 use crate::diag::StmtId;
-use crate::loops::nodes::Meaning;
-use crate::space::{Affine, Axis, AxisSet, Domain, Symbol};
+use crate::loops::nodes::{Meaning, Positions, Side, Storage};
+use crate::space::{Affine, Axis, AxisSet, Domain, Size, Symbol};
 
 /// What stands for an array of the program in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,4 +108,185 @@ pub fn bytes_without_fields(kernels: &Kernels, domain: Domain) -> Option<u64> {
         all = all.checked_add(bytes)?;
     }
     Some(all)
+}
+
+/// How an array lies in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Per dimension, in elements.
+    pub strides: Vec<i64>,
+    /// From its first element to where index 0 is along every axis.
+    pub start: i64,
+    /// Those below the domain, and above it.
+    pub levels: [i64; 2],
+    /// That it reaches.
+    pub elements: i64,
+}
+
+/// What the sizes of a program are in a call, and what the host does with them.
+#[derive(Debug)]
+pub struct Sizes<'k> {
+    kernels: &'k Kernels,
+    pub domain: Domain,
+    /// By position in the program's arrays.
+    pub layouts: Vec<Layout>,
+    /// Of the loops of the host around a launch.
+    positions: BTreeMap<Symbol, i64>,
+}
+
+impl<'k> Sizes<'k> {
+    /// Those of a call. `has_memory` tells which of the arrays that a run makes have memory at all.
+    ///
+    /// # Errors
+    ///
+    /// Where an array is beyond any memory, or the domain has more cells than a word tells apart.
+    pub fn of(
+        kernels: &'k Kernels,
+        places: &[Option<Place>],
+        call: &Launch,
+        has_memory: impl Fn(usize) -> bool,
+    ) -> Result<Self, Refused> {
+        let domain = call.domain;
+        if !kernels.can_number(domain) {
+            return Err(Refused::too_large(
+                "has more cells than a run can tell apart that may have to end at one of them",
+            ));
+        }
+        let layouts = vec![Layout::default(); kernels.program.arrays.len()];
+        let mut sizes = Self { kernels, domain, layouts, positions: BTreeMap::new() };
+        for (at, place) in places.iter().enumerate() {
+            let Some(Place { position, axes: Some(axes) }) = *place else { continue };
+            let Some(Argument::Field(field)) = call.arguments.get(position) else { continue };
+            let strides = field.strides(axes);
+            let of_axes = axes.iter().map(|axis| strides[axis.index()]);
+            let strides = of_axes.chain(field.data_strides(axes).iter().copied()).collect();
+            let (start, levels) = (field.start(axes), field.levels_beside(axes, domain));
+            sizes.layouts[at] = Layout { strides, start, levels, elements: elements_of(&field.array) };
+        }
+        for at in 0..sizes.layouts.len() {
+            if kernels.program.arrays[at].storage != Storage::Caller && has_memory(at) {
+                sizes.layouts[at] = sizes.own(at).ok_or(Refused::OutOfMemory)?;
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// The layout of an array that a run makes: without gaps, the first dimension fastest.
+    fn own(&self, at: usize) -> Option<Layout> {
+        let array = &self.kernels.program.arrays[at];
+        let (mut strides, mut start, mut n) = (Vec::new(), 0_i64, 1_i64);
+        for (length, shift) in array.places().zip(&array.shift) {
+            strides.push(n);
+            if array.storage == Storage::Heap {
+                let shift = shift.evaluated(|it| self.value(it))?;
+                start = start.checked_add(shift.checked_mul(n)?)?;
+            }
+            n = n.checked_mul(length.evaluated(&mut |it| self.value(it))?.max(0))?;
+        }
+        let start = start.checked_add(i64::try_from(array.row_start).ok()?)?;
+        Some(Layout { strides, start, levels: [0; 2], elements: n })
+    }
+
+    /// What a symbol of a bound or a size stands for: a size of the domain, levels of an array, or a position of a loop
+    /// around. None for a position that only a kernel has.
+    fn value(&self, symbol: &Symbol) -> Option<i64> {
+        match self.kernels.program.symbols.get(symbol) {
+            Some(&Meaning::Size(axis)) => Some(self.domain.along(axis)),
+            Some(&Meaning::Levels { array, side }) => Some(self.levels(array, side)),
+            Some(Meaning::Position(_)) => self.position(symbol),
+            None => {
+                let axis = Axis::ALL.into_iter().find(|it| it.name() == symbol.name());
+                axis.map(|it| self.domain.along(it))
+            }
+        }
+    }
+
+    /// The levels of a field's array below the domain, or above it.
+    #[must_use]
+    pub fn levels(&self, array: usize, side: Side) -> i64 {
+        let [below, above] = self.layouts[array].levels;
+        match side {
+            Side::Below => below,
+            Side::Above => above,
+        }
+    }
+
+    /// Nothing is known of a field that is not made yet.
+    #[must_use]
+    pub fn stride(&self, array: usize, dimension: usize) -> i64 {
+        self.layouts[array].strides.get(dimension).copied().unwrap_or(0)
+    }
+
+    /// Of a loop of the host around the launch at hand.
+    #[must_use]
+    pub fn position(&self, symbol: &Symbol) -> Option<i64> {
+        self.positions.get(symbol).copied()
+    }
+
+    fn bound(&self, it: &Size) -> Result<i64, Refused> {
+        let unknown =
+            || Refused::Other("a bound of a kernel depends on what the host does not know".to_owned());
+        it.evaluated(&mut |it| self.value(it)).ok_or_else(unknown)
+    }
+
+    /// How many positions a loop has.
+    fn turns(&self, it: &Positions) -> Result<i64, Refused> {
+        let (start, end, step) = (self.bound(&it.start)?, self.bound(&it.end)?, it.step.max(1));
+        Ok(end.saturating_sub(start).max(0).saturating_add(step - 1) / step)
+    }
+
+    /// Carries out what the host does: loops are written out, and `launch` gets the launches in order.
+    ///
+    /// # Errors
+    ///
+    /// Those of `launch`, and where a bound is not known.
+    pub fn walk(
+        &mut self,
+        host: &[Host],
+        launch: &mut impl FnMut(&Self, usize) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        for it in host {
+            match it {
+                Host::Launch(kernel) => launch(self, *kernel)?,
+                Host::For { positions, is_descending, body } => {
+                    let (start, n) = (self.bound(&positions.start)?, self.turns(positions)?);
+                    for turn in 0..n {
+                        let turn = if *is_descending { n - 1 - turn } else { turn };
+                        self.positions.insert(positions.variable.clone(), start + turn * positions.step);
+                        self.walk(body, launch)?;
+                    }
+                    self.positions.remove(&positions.variable);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks of a kernel along x, y, z, at most so many; none where a loop of its grid is empty.
+    ///
+    /// # Errors
+    ///
+    /// Where there are more than can be.
+    pub fn blocks(&self, kernel: &Kernel, most: [u32; 3]) -> Result<Option<[u32; 3]>, Refused> {
+        let mut blocks = [1_u32; 3];
+        // The last one is the fastest.
+        for ((it, count), most) in kernel.grid.iter().rev().zip(&mut blocks).zip(most) {
+            let n = self.turns(it)?;
+            let fits = u32::try_from(n).ok().filter(|it| *it <= most);
+            *count = fits.ok_or_else(|| {
+                Refused::too_large(&format!("needs {n} blocks along an axis, and the GPU has {most} at most"))
+            })?;
+        }
+        Ok(if blocks.contains(&0) { None } else { Some(blocks) })
+    }
+}
+
+/// How many elements of memory an array reaches; those of one on a device are not at hand.
+fn elements_of(array: &Array) -> i64 {
+    let reach = array.shape.iter().zip(&array.strides).fold(1_i64, |reach, (&n, stride)| {
+        let last = i64::try_from(n).unwrap_or(i64::MAX).saturating_sub(1).max(0);
+        reach.saturating_add(last.saturating_mul((*stride).max(0)))
+    });
+    let reach = reach.saturating_add(i64::try_from(array.first).unwrap_or(i64::MAX));
+    reach.max(i64::try_from(array.elements.len()).unwrap_or(i64::MAX))
 }

@@ -83,6 +83,9 @@ impl Wording {
                 let texts: Vec<Bound> = arguments.iter().map(|it| self.text(it, is_known, leaf)).collect();
                 self.call(*function, first.dtype, texts)
             }
+            ExprKind::Cast(to, operand) if let ExprKind::Literal(value) = &operand.kind => {
+                self.literal(value.cast(*to), is_known)
+            }
             ExprKind::Cast(to, operand) => {
                 let text = self.text(operand, is_constant(operand), leaf);
                 self.cast(text, operand.dtype, *to)
@@ -282,6 +285,8 @@ impl Wording {
             }
             (DType::Int8 | DType::Int16 | DType::Int32, DType::Int64) => self.ours(&named, [text]),
             _ if of_pair || to_pair => self.ours(&named, [text]),
+            // A position may be known to be 0 where a loop has one turn.
+            _ if !from.is_float() => self.ours(&named, [text]),
             _ => called(math::suffix(to), [text]),
         }
     }
@@ -430,6 +435,13 @@ mod tests {
         let known = binary(BinaryOp::Div, literal(Value::Float64(1.0)), literal(Value::Float64(3.0)));
         let expected = "f64_of_bits(0x3ff0000000000000lu) / f64_of_bits(0x4008000000000000lu)";
         assert_eq!(text(&known, Doubles::Native), expected);
+        let cast = |of: Expr<String>| {
+            let kind = ExprKind::Cast(DType::Float64, Box::new(of));
+            Expr { kind, dtype: DType::Float64, span: Span::default() }
+        };
+        assert_eq!(text(&cast(literal(Value::Int64(3))), Doubles::Native), "3.0lf");
+        assert_eq!(text(&cast(literal(Value::Int64(0))), Doubles::Native), "zero_f64()");
+        assert_eq!(text(&cast(leaf("k", DType::Int64)), Doubles::Native), "f64_of_i64(k)");
         let unequal = binary(BinaryOp::Ne, x(), x());
         assert_eq!(text(&unequal, Doubles::Native), "!(x == x)");
     }

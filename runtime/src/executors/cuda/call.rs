@@ -29,10 +29,6 @@ use crate::device::{Memory, Over, Ticket};
 use crate::executors::{Caller, Failure, Progress};
 use isobar_compiler::backend::kernel::call::{Place, ended};
 
-/// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
-/// weather is not one run.
-const LONGEST: Duration = Duration::from_secs(600);
-
 /// So long one who waits sleeps at most before it asks again.
 const ASKED: Duration = Duration::from_millis(1);
 
@@ -349,8 +345,9 @@ impl Ticket for Running {
         gpu.usable()?;
         let mut nap = Duration::from_micros(10);
         while !self.over.try_is_complete().map_err(|why| gpu.note(why.into()))? {
-            if self.begun.elapsed() > LONGEST {
-                return Err(gpu.note(CudaError::Endless(LONGEST)).into());
+            let longest = self.made.longest;
+            if self.begun.elapsed() > longest {
+                return Err(gpu.note(CudaError::Endless(longest)).into());
             }
             std::thread::sleep(nap);
             nap = (2 * nap).min(ASKED);

@@ -21,7 +21,9 @@ pub enum CudaError {
     NoDriver,
     #[error("the driver knows CUDA {}.{}, and {}.{} or newer is needed: install a newer one", .0 / 1000, .0 % 1000 / 10, LEAST_DRIVER / 1000, LEAST_DRIVER % 1000 / 10)]
     OldDriver(i32),
-    #[error("no GPU of NVIDIA: the driver lists none that this process may use")]
+    #[error(
+        "no GPU of NVIDIA: the driver lists none that this process may use; CUDA_VISIBLE_DEVICES may hide it"
+    )]
     NoGpu,
     #[error(transparent)]
     Nvrtc(#[from] NvrtcError),
@@ -35,7 +37,8 @@ pub enum CudaError {
     Module(String),
     #[error("`{kernel}` cannot be launched: {why}")]
     Launch { kernel: String, why: String },
-    #[error("kernels did not end within {} s: nothing else runs on the GPU in this process", .0.as_secs())]
+    #[error("kernels did not end within {} s: nothing else runs on the GPU in this process; choose a smaller domain, or \
+         fewer turns of a `while`", .0.as_secs_f32())]
     Endless(Duration),
     #[error("the GPU was lost: {0}; nothing else runs on it in this process")]
     Lost(String),

@@ -23,6 +23,7 @@ mod staging;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use isobar_compiler::backend::cuda::Artifact;
 use isobar_compiler::backend::kernel::Kernels;
@@ -39,20 +40,31 @@ use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
-use isobar_compiler::backend::kernel::call::{Place, bytes_without_fields, places};
+use isobar_compiler::backend::kernel::call::{Place, Refused, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
 #[derive(Clone, Debug)]
 pub struct Cuda {
     device: Option<Arc<dyn Device>>,
+    longest: Duration,
 }
+
+/// A run that goes on for longer is taken for one that does not end: a `while` of a stencil is counted, and a day of
+/// weather is not one run.
+const LONGEST: Duration = Duration::from_mins(10);
 
 impl Cuda {
     /// Looks for the GPU. Where there is none, nothing gets ready, and tells why.
     #[must_use]
     pub fn new() -> Self {
         let device = Gpu::here().ok().map(|it| Arc::new(CudaDevice(it)) as Arc<dyn Device>);
-        Self { device }
+        Self { device, longest: LONGEST }
+    }
+
+    /// The same, where a run that takes longer than this counts as one that does not end.
+    #[must_use]
+    pub fn giving_up_after(self, longest: Duration) -> Self {
+        Self { longest, ..self }
     }
 }
 
@@ -94,7 +106,12 @@ impl Executor for Cuda {
         }
         let places = places(kernels, compilation.signature.as_ref()?);
         let launch = Launch { domain, arguments: arguments.to_vec() };
-        Plan::of(kernels, artifact, &places, &launch).ok()?.bytes()
+        match Plan::of(kernels, artifact, &places, &launch) {
+            Ok(plan) => plan.bytes(),
+            Err(Refused::OutOfMemory) => None,
+            // What stands in the way is told when it runs.
+            Err(Refused::Other(_)) => Some(0),
+        }
     }
 
     fn device(&self) -> Option<Arc<dyn Device>> {
@@ -120,6 +137,7 @@ impl Executor for Cuda {
             stencil: compilation.stencil.clone().unwrap_or_else(|| interface.name.clone()),
             cache: setting.cache.map(Into::into),
             mode: setting.mode,
+            longest: self.longest,
             modules: Shapes::default(),
         })))
     }
@@ -135,6 +153,7 @@ struct Made {
     stencil: String,
     cache: Option<PathBuf>,
     mode: Mode,
+    longest: Duration,
     modules: Shapes<Variant, Module>,
 }
 
@@ -142,7 +161,7 @@ type OfVariant = shapes::Made<Variant, Module>;
 
 impl Made {
     fn plan(&self, launch: &Launch) -> Result<Plan, Failure> {
-        Plan::of(&self.kernels, &self.artifact, &self.places, launch)
+        Ok(Plan::of(&self.kernels, &self.artifact, &self.places, launch)?)
     }
 
     fn module(&self, variant: Variant, sink: Sink<'_>) -> Result<Arc<OfVariant>, Failure> {

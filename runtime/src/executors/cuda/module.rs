@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute_enum as Attribute;
-use cudarc::driver::{CudaFunction, CudaModule};
+use cudarc::driver::{CudaFunction, CudaModule, DriverError};
 use cudarc::nvrtc::Ptx;
 
 use super::error::{CudaError, said};
@@ -50,10 +50,14 @@ pub(super) fn module(
     let code = cubin(text, making, sink)?;
     let gpu = making.gpu;
     gpu.usable()?;
-    let loaded = gpu.context.load_module(Ptx::from_binary(code));
-    let module = loaded.map_err(|why| CudaError::Module(said(why)))?;
+    // Memory that is not there, and a GPU that is lost, are not the code's fault.
+    let refused = |why: DriverError| match gpu.note(why.into()) {
+        CudaError::Driver(_) => CudaError::Module(said(why)),
+        other => other,
+    };
+    let module = gpu.context.load_module(Ptx::from_binary(code)).map_err(refused)?;
     let function = |name: &&str| {
-        let function = module.load_function(name).map_err(|why| CudaError::Module(said(why)))?;
+        let function = module.load_function(name).map_err(refused)?;
         let most = i32::try_from(gpu.shared_bytes).unwrap_or(i32::MAX);
         let own = function.shared_size_bytes().map_err(CudaError::from)?;
         // A launch that asks for more is refused before.

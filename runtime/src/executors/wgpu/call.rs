@@ -18,11 +18,12 @@ use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayout, Buffer, BufferUsages, CommandEncoder,
-    CommandEncoderDescriptor, ComputePassDescriptor, ComputePipeline, Features, MapMode, QuerySet,
-    QuerySetDescriptor, QueryType, SubmissionIndex,
+    CommandEncoderDescriptor, ComputePassDescriptor, Features, MapMode, QuerySet, QuerySetDescriptor,
+    QueryType, SubmissionIndex,
 };
 
-use super::device::Gpu;
+use super::device::{Devices, Gpu, Program, Text};
+use super::error::WgpuError;
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
 use crate::device::{Memory, Ticket};
 use crate::events::{Sink, step};
@@ -34,22 +35,31 @@ use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
 
 /// A stencil, and texts for each kind of call.
 pub(super) struct Made {
-    pub(super) gpu: Arc<Gpu>,
+    /// Where it runs: each call on the device that is open then.
+    pub(super) devices: Arc<Devices>,
     /// What it runs.
     pub(super) kernels: Kernels,
     /// What stands for its arrays in a launch.
     pub(super) places: Vec<Option<Place>>,
     pub(super) mode: Mode,
-    pub(super) texts: Shapes<WgslOptions, Ready>,
+    pub(super) texts: Shapes<Kind, Ready>,
+}
+
+/// What calls of one kind have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// The device, which after a loss is another one.
+    gpu: u64,
+    options: WgslOptions,
 }
 
 /// A text that is ready to be launched.
 #[derive(Debug)]
 pub(super) struct Ready {
+    pub(super) gpu: Arc<Gpu>,
     artifact: Artifact,
-    /// In the order of kernels.
-    pipelines: Vec<ComputePipeline>,
-    layout: BindGroupLayout,
+    /// Shared with all that have this text.
+    pub(super) program: Arc<Kept<Text, Program>>,
     tables: Option<Buffer>,
 }
 
@@ -65,29 +75,22 @@ impl Code for Made {
         let progress = Arc::new(Progress::default());
         let n_steps = self.kernels.program.steps.len();
         progress.total.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
-        Box::new(OfCaller { made: self, progress, own: BTreeMap::new(), resident: None })
+        Box::new(OfCaller { made: self, progress, gpu: None, own: BTreeMap::new(), resident: None })
     }
 }
 
 impl Made {
-    fn most(&self) -> Most {
-        Most {
-            bytes: self.gpu.limits.max_storage_buffer_binding_size,
-            blocks: self.gpu.limits.max_compute_workgroups_per_dimension,
-        }
-    }
-
     /// What decides about the text for a call.
-    fn options(&self, launch: &Launch) -> WgslOptions {
-        let limits = &self.gpu.limits;
+    fn options(&self, gpu: &Gpu, launch: &Launch) -> WgslOptions {
+        let limits = &gpu.limits;
         let plain = WgslOptions {
             buffers: limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group),
             shared_bytes: limits.max_compute_workgroup_storage_size,
             is_unit: is_unit(&self.places, launch),
             levels: None,
             // What nobody compares with the interpreter may be fused.
-            keeps: self.gpu.options.keeps && self.mode == Mode::Reproducible,
-            ..self.gpu.options
+            keeps: gpu.options.keeps && self.mode == Mode::Reproducible,
+            ..gpu.options
         };
         let for_levels = WgslOptions { levels: u32::try_from(launch.domain.k).ok(), ..plain };
         // A column fits beside a block or it does not, which is told by the number of levels.
@@ -95,53 +98,20 @@ impl Made {
         if same { plain } else { for_levels }
     }
 
-    /// The text for a call; made where it is the first of its kind.
-    fn text_for(&self, launch: &Launch, sink: Sink<'_>) -> Result<Arc<Kept<WgslOptions, Ready>>, Failure> {
-        self.texts.get(self.options(launch), |options| {
-            let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, options));
-            step("pipelines", sink, || self.ready(artifact))
+    /// The text for a call, on the device that is open now; made where it is the first of its kind.
+    pub(super) fn text_for(
+        &self,
+        launch: &Launch,
+        sink: Sink<'_>,
+    ) -> Result<Arc<Kept<Kind, Ready>>, Failure> {
+        let gpu = self.devices.find()?;
+        // What was made for a device that is lost is of no use.
+        self.texts.keep(|it| it.gpu == gpu.number);
+        let kind = Kind { gpu: gpu.number, options: self.options(&gpu, launch) };
+        self.texts.get(kind, |it| {
+            let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, &it.options));
+            step("pipelines", sink, || ready(&gpu, artifact))
         })
-    }
-
-    fn ready(&self, artifact: Artifact) -> Result<Ready, Failure> {
-        let gpu = &self.gpu;
-        if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
-            return Err(Failure::Machine(format!("the GPU {} takes no values with a launch", gpu.name)));
-        }
-        let entries: Vec<(String, [u32; 3])> =
-            artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect();
-        let module = gpu.module(&artifact.listing.text, &entries)?;
-        let are_read: Vec<bool> = artifact
-            .bindings
-            .iter()
-            .map(|it| match it {
-                Binding::Sizes | Binding::Tables => true,
-                Binding::Traps => false,
-                Binding::Arrays { is_written, .. } => !is_written,
-            })
-            .collect();
-        if are_read.len() > usize::try_from(artifact.options.buffers).unwrap_or(usize::MAX) {
-            return Err(Failure::Machine(format!(
-                "the stencil has {} kinds of arrays, and the GPU {} lets a kernel use {} buffers",
-                are_read.len(),
-                gpu.name,
-                artifact.options.buffers
-            )));
-        }
-        let layout = gpu.layout(&are_read)?;
-        let immediates = artifact.immediate_bytes;
-        let pipelines: Result<Vec<_>, Failure> =
-            entries.iter().map(|(name, _)| gpu.pipeline(&module, name, &layout, immediates)).collect();
-        let tables = match artifact.tables.entries.as_slice() {
-            [] => None,
-            entries => {
-                let bytes: Vec<u8> = entries.iter().flat_map(|it| it.to_le_bytes()).collect();
-                let buffer = gpu.storage(bytes.len() as u64)?;
-                gpu.write(&buffer, 0, &bytes)?;
-                Some(buffer)
-            }
-        };
-        Ok(Ready { artifact, pipelines: pipelines?, layout, tables })
     }
 
     fn dtype(&self, array: usize) -> DType {
@@ -149,10 +119,71 @@ impl Made {
     }
 }
 
+/// Has the device make pipelines of a text, or takes those that it has.
+fn ready(gpu: &Arc<Gpu>, artifact: Artifact) -> Result<Ready, Failure> {
+    let name = || gpu.name.clone();
+    let limits = &gpu.limits;
+    if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
+        return Err(WgpuError::NoImmediates(name()).into());
+    }
+    let are_read: Vec<bool> = artifact
+        .bindings
+        .iter()
+        .map(|it| match it {
+            Binding::Sizes | Binding::Tables => true,
+            Binding::Traps => false,
+            Binding::Arrays { is_written, .. } => !is_written,
+        })
+        .collect();
+    let (needed, there) = (are_read.len(), artifact.options.buffers);
+    if needed > usize::try_from(there).unwrap_or(usize::MAX) {
+        return Err(WgpuError::Buffers { gpu: name(), needed, there }.into());
+    }
+    // Nobody else holds texts that reach the driver as they are against its limits.
+    let along = [
+        limits.max_compute_workgroup_size_x,
+        limits.max_compute_workgroup_size_y,
+        limits.max_compute_workgroup_size_z,
+    ];
+    for it in &artifact.entries {
+        let (needed, most) = (it.threads.iter().product(), limits.max_compute_invocations_per_workgroup);
+        if needed > most || it.threads.iter().zip(along).any(|(&n, most)| n > most) {
+            let kernel = it.name.clone();
+            return Err(WgpuError::Threads { gpu: name(), kernel, needed, there: most }.into());
+        }
+    }
+    let program = gpu.program(Text {
+        text: artifact.listing.text.clone(),
+        entries: artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect(),
+        are_read,
+        immediate_bytes: artifact.immediate_bytes,
+    })?;
+    let tables = match artifact.tables.entries.as_slice() {
+        [] => None,
+        entries => {
+            let bytes: Vec<u8> = entries.iter().flat_map(|it| it.to_le_bytes()).collect();
+            let buffer = gpu.storage(bytes.len() as u64)?;
+            gpu.write(&buffer, 0, &bytes)?;
+            Some(buffer)
+        }
+    };
+    Ok(Ready { gpu: Arc::clone(gpu), artifact, program, tables })
+}
+
+/// What a device can do.
+fn most(gpu: &Gpu) -> Most {
+    Most {
+        bytes: gpu.limits.max_storage_buffer_binding_size,
+        blocks: gpu.limits.max_compute_workgroups_per_dimension,
+    }
+}
+
 /// What a caller has for itself.
 struct OfCaller {
     made: Arc<Made>,
     progress: Arc<Progress>,
+    /// The device that has the buffers below.
+    gpu: Option<Arc<Gpu>>,
     /// Buffers by binding, and those of sizes and traps: kept from call to call.
     own: BTreeMap<usize, Buffer>,
     /// The call whose fields are on the device, until they are asked for.
@@ -161,25 +192,12 @@ struct OfCaller {
 
 impl Caller for OfCaller {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        if launch.domain.points() == 0 {
-            return Ok(());
-        }
-        let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
-        let ready = text.get()?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
-        let is_there = self.resident.as_ref().is_some_and(|it| it.buffers == plan.buffers);
-        let buffers = self.buffers(ready, &plan)?;
-        if !is_there {
+        let ended = self.computed(launch);
+        if ended.is_err() && self.gpu.as_ref().is_some_and(|it| it.lost().is_some()) {
+            // That it was lost is told once.
             self.resident = None;
-            self.send(&plan, launch, &buffers)?;
         }
-        let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
-        going.end()?;
-        if !is_there {
-            self.bring(&plan, launch)?;
-        }
-        Ok(())
+        ended
     }
 
     fn keep(&mut self, launch: &Launch) -> Result<(), Failure> {
@@ -189,16 +207,20 @@ impl Caller for OfCaller {
         let made = Arc::clone(&self.made);
         let text = made.text_for(launch, &|_| ())?;
         let ready = text.get()?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
-        let buffers = self.buffers(ready, &plan)?;
-        self.send(&plan, launch, &buffers)?;
+        self.on(&ready.gpu)?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
+        let buffers = self.buffers(&ready.gpu, &plan)?;
+        self.send(&ready.gpu, &plan, launch, &buffers)?;
         self.resident = Some(plan);
         Ok(())
     }
 
     fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         match self.resident.take() {
-            Some(plan) => self.bring(&plan, launch),
+            Some(plan) => match self.gpu.clone() {
+                Some(gpu) if gpu.lost().is_none() => self.bring(&gpu, &plan, launch),
+                _ => Err(WgpuError::FieldLost.into()),
+            },
             None => Ok(()),
         }
     }
@@ -214,7 +236,8 @@ impl Caller for OfCaller {
         let made = Arc::clone(&self.made);
         let text = made.text_for(launch, &|_| ())?;
         let ready = text.get()?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, made.most())?;
+        self.on(&ready.gpu)?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         self.resident = None;
         // Elements that are alike are used where they lie; others are copied, and back again. A field shares a buffer
         // with others only where the device binds too few.
@@ -223,8 +246,11 @@ impl Caller for OfCaller {
             let memory = place.and_then(|it| memories.get_mut(it.position)?.as_mut());
             let Some(memory) = memory else { continue };
             let Some(it) = memory.as_any().downcast_ref::<Held>() else {
-                return Err(Failure::Machine("a field lies in memory of another device".to_owned()));
+                return Err(WgpuError::Elsewhere.into());
             };
+            if !Arc::ptr_eq(&it.gpu, &ready.gpu) {
+                return Err(WgpuError::FieldLost.into());
+            }
             held.insert(array, it.buffer.clone());
         }
         let mut buffers = BTreeMap::new();
@@ -239,7 +265,7 @@ impl Caller for OfCaller {
                     buffers.insert(binding, buffer);
                 }
                 None => {
-                    buffers.insert(binding, self.own(binding, packed.bytes)?);
+                    buffers.insert(binding, self.own(&ready.gpu, binding, packed.bytes)?);
                     if !packed.is_own {
                         copied.push(binding);
                     }
@@ -249,7 +275,7 @@ impl Caller for OfCaller {
         for &binding in &copied {
             for it in &plan.buffers[&binding].arrays {
                 let Some(from) = held.get(&it.array) else { continue };
-                copy(&made, it, from, &buffers[&binding], true)?;
+                copy(&ready.gpu, made.dtype(it.array), it, from, &buffers[&binding], true)?;
             }
         }
         let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
@@ -266,7 +292,7 @@ impl Caller for OfCaller {
         for (binding, arrays) in back {
             for it in &arrays {
                 if let Some(to) = held.get(&it.array) {
-                    copy(&made, it, to, &buffers[&binding], false)?;
+                    copy(&ready.gpu, made.dtype(it.array), it, to, &buffers[&binding], false)?;
                 }
             }
         }
@@ -280,13 +306,13 @@ impl Caller for OfCaller {
 
 /// Copies an array between memory that a program holds and where kernels reach it.
 fn copy(
-    made: &Made,
+    gpu: &Gpu,
+    dtype: DType,
     it: &super::plan::Lying,
     held: &Buffer,
     buffer: &Buffer,
     is_sent: bool,
-) -> Result<(), Failure> {
-    let (gpu, dtype) = (&made.gpu, made.dtype(it.array));
+) -> Result<(), WgpuError> {
     let size = gpu.options.element_bytes(dtype);
     let (first, bytes) = (it.first * size, it.elements * size);
     let here = it.elements * dtype.size_bytes() as u64;
@@ -312,39 +338,80 @@ fn copy(
 }
 
 impl OfCaller {
+    /// Calls it once, with fields that lie there or that are sent and brought back.
+    fn computed(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        self.on(&ready.gpu)?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
+        let is_there = self.resident.as_ref().is_some_and(|it| it.buffers == plan.buffers);
+        let buffers = self.buffers(&ready.gpu, &plan)?;
+        if !is_there {
+            self.resident = None;
+            self.send(&ready.gpu, &plan, launch, &buffers)?;
+        }
+        let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
+        going.end()?;
+        if !is_there {
+            self.bring(&ready.gpu, &plan, launch)?;
+        }
+        Ok(())
+    }
+
+    /// Lets go of what a device had that was lost.
+    fn on(&mut self, gpu: &Arc<Gpu>) -> Result<(), WgpuError> {
+        if self.gpu.as_ref().is_some_and(|it| Arc::ptr_eq(it, gpu)) {
+            return Ok(());
+        }
+        self.gpu = Some(Arc::clone(gpu));
+        self.own.clear();
+        // Whoever left fields there would go on with those of before.
+        if self.resident.take().is_some() { Err(WgpuError::FieldLost) } else { Ok(()) }
+    }
+
     /// The caller's buffer for a binding.
-    fn own(&mut self, binding: usize, bytes: u64) -> Result<Buffer, Failure> {
+    fn own(&mut self, gpu: &Gpu, binding: usize, bytes: u64) -> Result<Buffer, WgpuError> {
         if let Some(it) = self.own.get(&binding).filter(|it| it.size() >= bytes) {
             return Ok(it.clone());
         }
         self.own.remove(&binding);
-        let buffer = self.made.gpu.storage(bytes)?;
+        let buffer = gpu.storage(bytes)?;
         self.own.insert(binding, buffer.clone());
         Ok(buffer)
     }
 
     /// The buffers of a call with arrays of the host.
-    fn buffers(&mut self, _: &Ready, plan: &Plan) -> Result<BTreeMap<usize, Buffer>, Failure> {
-        plan.buffers.iter().map(|(&binding, it)| Ok((binding, self.own(binding, it.bytes)?))).collect()
+    fn buffers(&mut self, gpu: &Gpu, plan: &Plan) -> Result<BTreeMap<usize, Buffer>, WgpuError> {
+        plan.buffers.iter().map(|(&binding, it)| Ok((binding, self.own(gpu, binding, it.bytes)?))).collect()
     }
 
     /// Copies fields to the device.
-    fn send(&self, plan: &Plan, launch: &Launch, buffers: &BTreeMap<usize, Buffer>) -> Result<(), Failure> {
+    fn send(
+        &self,
+        gpu: &Gpu,
+        plan: &Plan,
+        launch: &Launch,
+        buffers: &BTreeMap<usize, Buffer>,
+    ) -> Result<(), WgpuError> {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own) {
             for it in &packed.arrays {
                 let position = made.places[it.array].map(|it| it.position);
                 let argument = position.and_then(|it| launch.arguments.get(it));
                 let Some(Argument::Field(field)) = argument else { continue };
-                let size = made.gpu.options.element_bytes(made.dtype(it.array));
-                made.gpu.write(&buffers[binding], it.first * size, &sent(&field.array.elements))?;
+                let size = gpu.options.element_bytes(made.dtype(it.array));
+                gpu.write(&buffers[binding], it.first * size, &sent(&field.array.elements))?;
             }
         }
         Ok(())
     }
 
     /// Copies fields that were written back.
-    fn bring(&self, plan: &Plan, launch: &mut Launch) -> Result<(), Failure> {
+    fn bring(&self, gpu: &Gpu, plan: &Plan, launch: &mut Launch) -> Result<(), Failure> {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
             for it in &packed.arrays {
@@ -353,9 +420,9 @@ impl OfCaller {
                 let (Some(Argument::Field(field)), Some(buffer)) = (argument, self.own.get(binding)) else {
                     continue;
                 };
-                let size = made.gpu.options.element_bytes(made.dtype(it.array));
+                let size = gpu.options.element_bytes(made.dtype(it.array));
                 let n = u64::try_from(field.array.elements.len()).unwrap_or(0);
-                let bytes = made.gpu.read(buffer, it.first * size, n * size)?;
+                let bytes = gpu.read(buffer, it.first * size, n * size)?;
                 take(&mut field.array.elements, &bytes);
             }
         }
@@ -378,7 +445,8 @@ fn submit(
     domain: Domain,
     progress: &Arc<Progress>,
 ) -> Result<Going, Failure> {
-    let gpu = &made.gpu;
+    let gpu = &ready.gpu;
+    let program = ready.program.get()?;
     let n_slots = made.kernels.places.len() as u64;
     let words: Vec<u8> = plan.words.iter().flat_map(|it| it.to_le_bytes()).collect();
     let sizes = gpu.storage(words.len() as u64)?;
@@ -410,9 +478,9 @@ fn submit(
         }
     };
     let index = gpu.guarded(|| {
-        let group = bind(gpu, ready, &sizes, traps.as_ref(), buffers);
+        let group = bind(gpu, ready, &program.layout, &sizes, traps.as_ref(), buffers);
         let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
-        launches(&mut encoder, made, ready, plan, &group, moments.as_ref().map(|it| &it.0));
+        launches(&mut encoder, made, (ready, program), plan, &group, moments.as_ref().map(|it| &it.0));
         if let Some(traps) = &traps {
             encoder.copy_buffer_to_buffer(traps, 0, &back, 0, 4 * n_slots);
         }
@@ -428,6 +496,7 @@ fn submit(
         index
     })?;
     Ok(Going {
+        gpu: Arc::clone(gpu),
         made: Arc::clone(made),
         progress: Arc::clone(progress),
         index,
@@ -442,6 +511,7 @@ fn submit(
 fn bind(
     gpu: &Gpu,
     ready: &Ready,
+    layout: &BindGroupLayout,
     sizes: &Buffer,
     traps: Option<&Buffer>,
     buffers: &BTreeMap<usize, Buffer>,
@@ -457,18 +527,14 @@ fn bind(
         buffer.map(|it| BindGroupEntry { binding, resource: it.as_entire_binding() })
     });
     let entries: Vec<_> = entries.collect();
-    gpu.device.create_bind_group(&BindGroupDescriptor {
-        label: None,
-        layout: &ready.layout,
-        entries: &entries,
-    })
+    gpu.device.create_bind_group(&BindGroupDescriptor { label: None, layout, entries: &entries })
 }
 
 /// All launches in one pass, with a moment in front of the first and one behind the last of each step.
 fn launches(
     encoder: &mut CommandEncoder,
     made: &Made,
-    ready: &Ready,
+    (ready, program): (&Ready, &Program),
     plan: &Plan,
     group: &BindGroup,
     moments: Option<&QuerySet>,
@@ -490,7 +556,7 @@ fn launches(
     };
     for it in &plan.launches {
         end_until(&mut pass, made.kernels.kernels[it.kernel].step);
-        pass.set_pipeline(&ready.pipelines[it.kernel]);
+        pass.set_pipeline(&program.pipelines[it.kernel]);
         if ready.artifact.immediate_bytes > 0 {
             let mut words = it.positions.clone();
             words.resize(usize::try_from(ready.artifact.immediate_bytes / 4).unwrap_or(0), 0);
@@ -505,6 +571,7 @@ fn launches(
 
 /// A call that the device carries out.
 struct Going {
+    gpu: Arc<Gpu>,
     made: Arc<Made>,
     progress: Arc<Progress>,
     index: SubmissionIndex,
@@ -518,7 +585,7 @@ struct Going {
 impl Going {
     /// Waits until it is over.
     fn end(&self) -> Result<(), Failure> {
-        let gpu = &self.made.gpu;
+        let gpu = &self.gpu;
         gpu.wait(&self.index)?;
         let n_steps = self.made.kernels.program.steps.len();
         self.progress.done.store(i64::try_from(n_steps).unwrap_or(i64::MAX), Ordering::Relaxed);
@@ -526,7 +593,7 @@ impl Going {
             return Ok(());
         }
         let view = self.back.slice(..self.back_bytes).get_mapped_range();
-        let view = view.map_err(|why| Failure::Machine(format!("the GPU {}: {why}", gpu.name)))?;
+        let view = view.map_err(|why| gpu.failed(why))?;
         let n_slots = self.made.kernels.places.len();
         let word = |it: &[u8]| u32::from_le_bytes([it[0], it[1], it[2], it[3]]);
         let slots: Vec<u32> = view[..4 * n_slots].chunks(4).map(word).collect();
@@ -556,7 +623,7 @@ impl Ticket for Going {
             submission_index: Some(self.index.clone()),
             timeout: Some(std::time::Duration::ZERO),
         };
-        self.made.gpu.device.poll(asked).is_ok()
+        self.gpu.device.poll(asked).is_ok() || self.gpu.lost().is_some()
     }
 
     fn wait(self: Box<Self>) -> Result<(), Failure> {

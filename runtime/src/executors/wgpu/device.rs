@@ -2,14 +2,17 @@
 //!
 //! wgpu tells errors in three ways, and none of them may end the process. What a call on the device finds wrong is caught
 //! by scopes ([`Gpu::guarded`]). A device that is lost, and what no scope catches, is noted by callbacks and told with
-//! whatever comes next; the next call opens the device again. What does not end is given up after a while: nothing else
-//! can end a kernel, but for the end of the process, which is what a job has.
+//! whatever comes next; the next call opens the device again ([`Devices`]). What does not end is given up after a while:
+//! nothing else can end a kernel, but for the end of the process, which is what a job has.
+//!
+//! What drivers make of a text is kept by the text, for all stencils of the process.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -23,7 +26,9 @@ use wgpu::{
     ShaderModuleDescriptorPassthrough, ShaderStages, SubmissionIndex,
 };
 
+use super::error::WgpuError;
 use super::{probe, spirv};
+use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::failure::Failure;
 
 /// A call that takes longer than this counts as one that never ends. Compiling is part of the first one.
@@ -44,8 +49,78 @@ pub(crate) struct Gpu {
     pub(crate) name: String,
     /// What it computes differently, in a sentence, if anything.
     pub(crate) remark: Option<String>,
+    /// No other one of the process has it: what was made for one device is not another one's.
+    pub(super) number: u64,
+    /// A call that takes longer counts as one that never ends.
+    pub(super) patience: Duration,
+    /// What drivers made of the texts that were asked for last.
+    programs: Shapes<Text, Program>,
     /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
+}
+
+/// What decides about pipelines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) text: String,
+    /// Entry points, and the threads of each along x, y, z.
+    pub(super) entries: Vec<(String, [u32; 3])>,
+    /// Of the buffers, in the order of their bindings.
+    pub(super) are_read: Vec<bool>,
+    /// Bytes that each launch gets.
+    pub(super) immediate_bytes: u32,
+}
+
+/// Pipelines of a text.
+#[derive(Debug)]
+pub(super) struct Program {
+    /// In the order of the entry points.
+    pub(super) pipelines: Vec<ComputePipeline>,
+    pub(super) layout: BindGroupLayout,
+}
+
+/// Where a device is found: opened when it is first asked for, and again after it was lost.
+pub(super) struct Devices {
+    open: Box<dyn Fn() -> Result<Gpu, WgpuError> + Send + Sync>,
+    known: Mutex<Option<Result<Arc<Gpu>, WgpuError>>>,
+}
+
+impl Devices {
+    pub(super) fn new(open: impl Fn() -> Result<Gpu, WgpuError> + Send + Sync + 'static) -> Self {
+        Self { open: Box::new(open), known: Mutex::new(None) }
+    }
+
+    /// That of this process.
+    pub(super) fn here() -> Arc<Self> {
+        static HERE: LazyLock<Arc<Devices>> =
+            LazyLock::new(|| Arc::new(Devices::new(|| Gpu::open(|_, _| ()))));
+        Arc::clone(&HERE)
+    }
+
+    /// The device, open.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none. Where there never was one, that is not asked again.
+    pub(super) fn find(&self) -> Result<Arc<Gpu>, WgpuError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_lost = match &*known {
+            Some(Ok(gpu)) => gpu.lost().is_some(),
+            Some(Err(_)) => false,
+            None => true,
+        };
+        if let Some(found) = &*known
+            && !is_lost
+        {
+            return found.clone();
+        }
+        let opened = (self.open)().map(Arc::new);
+        // One that was there may come back: the next one who asks tries again.
+        if opened.is_ok() || known.is_none() {
+            *known = Some(opened.clone());
+        }
+        opened
+    }
 }
 
 impl fmt::Debug for Gpu {
@@ -69,27 +144,6 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The device of this process, opened when it is first asked for, and again after it was lost.
-///
-/// # Errors
-///
-/// A sentence that says why there is none.
-pub(crate) fn find() -> Result<Arc<Gpu>, String> {
-    static OPEN: Mutex<Option<Result<Arc<Gpu>, String>>> = Mutex::new(None);
-    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = &*open
-        && known.as_ref().is_ok_and(|it| it.lost().is_none())
-    {
-        return known.clone();
-    }
-    if let Some(Err(why)) = &*open {
-        return Err(why.clone());
-    }
-    let opened = Gpu::open().map(Arc::new);
-    *open = Some(opened.clone());
-    opened
-}
-
 /// A graphics card comes before what a processor pretends to be.
 fn rank(kind: DeviceType) -> u32 {
     match kind {
@@ -102,7 +156,12 @@ fn rank(kind: DeviceType) -> u32 {
 }
 
 impl Gpu {
-    fn open() -> Result<Self, String> {
+    /// The best one that Vulkan lists, with all that it can do, but for what `less` takes away.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(super) fn open(less: impl FnOnce(&mut Features, &mut Limits)) -> Result<Self, WgpuError> {
         let instance = Instance::new(InstanceDescriptor {
             backends: Backends::VULKAN,
             flags: InstanceFlags::empty(),
@@ -112,14 +171,11 @@ impl Gpu {
         });
         let adapters = now(instance.enumerate_adapters(Backends::VULKAN));
         let adapter = adapters.into_iter().min_by_key(|it| rank(it.get_info().device_type));
-        let adapter = adapter.ok_or(
-            "no GPU answers through Vulkan: install the driver of the card, or mesa-vulkan-drivers, which computes on \
-             the processor",
-        )?;
-        Self::of(&adapter)
+        Self::of(&adapter.ok_or(WgpuError::NoGpu)?, less)
     }
 
-    fn of(adapter: &Adapter) -> Result<Self, String> {
+    fn of(adapter: &Adapter, less: impl FnOnce(&mut Features, &mut Limits)) -> Result<Self, WgpuError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let info = adapter.get_info();
         let wanted = Features::SHADER_F64
             | Features::SHADER_INT64
@@ -127,8 +183,9 @@ impl Gpu {
             | Features::IMMEDIATES
             | Features::TIMESTAMP_QUERY
             | Features::TIMESTAMP_QUERY_INSIDE_PASSES;
-        let features = adapter.features() & wanted;
-        let limits = adapter.limits();
+        let mut features = adapter.features() & wanted;
+        let mut limits = adapter.limits();
+        less(&mut features, &mut limits);
         let (device, queue) = now(adapter.request_device(&DeviceDescriptor {
             label: None,
             required_features: features,
@@ -137,7 +194,7 @@ impl Gpu {
             memory_hints: MemoryHints::Performance,
             trace: wgpu::Trace::Off,
         }))
-        .map_err(|why| format!("the GPU {} cannot be opened: {why}", info.name))?;
+        .map_err(|why| WgpuError::Closed { gpu: info.name.clone(), why: why.to_string() })?;
         let lost = Arc::new(Mutex::new(None));
         let told = Arc::clone(&lost);
         device.set_device_lost_callback(move |_, why| {
@@ -150,10 +207,21 @@ impl Gpu {
         }));
         let has_doubles = features.contains(Features::SHADER_F64 | Features::SHADER_INT64);
         let doubles = if has_doubles { Doubles::Native } else { Doubles::Pairs };
-        let options = WgslOptions { doubles, ..WgslOptions::default() };
-        let mut gpu = Self { device, queue, limits, features, options, name: info.name, remark: None, lost };
-        let found =
-            probe::of(&gpu).map_err(|why| format!("the GPU {} does not compute: {why:?}", gpu.name))?;
+        let mut gpu = Self {
+            device,
+            queue,
+            limits,
+            features,
+            options: WgslOptions { doubles, ..WgslOptions::default() },
+            name: info.name,
+            remark: None,
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            patience: PATIENCE,
+            programs: Shapes::default(),
+            lost,
+        };
+        let found = probe::of(&gpu)
+            .map_err(|why| WgpuError::ComputesNothing { gpu: gpu.name.clone(), why: why.to_string() })?;
         gpu.options = found.options(gpu.options, gpu.is_decorated());
         gpu.remark = found.remark();
         Ok(gpu)
@@ -174,7 +242,7 @@ impl Gpu {
     /// # Errors
     ///
     /// What the device said meanwhile: no memory, a fault of ours, or that it is lost.
-    pub(super) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, Failure> {
+    pub(super) fn guarded<T>(&self, work: impl FnOnce() -> T) -> Result<T, WgpuError> {
         let filters = [ErrorFilter::Internal, ErrorFilter::Validation, ErrorFilter::OutOfMemory];
         let scopes: Vec<_> = filters.into_iter().map(|it| self.device.push_error_scope(it)).collect();
         let done = work();
@@ -182,26 +250,43 @@ impl Gpu {
         for scope in scopes.into_iter().rev() {
             if let Some(error) = now(scope.pop()) {
                 failure.get_or_insert(match error {
-                    wgpu::Error::OutOfMemory { .. } => Failure::OutOfMemory,
+                    wgpu::Error::OutOfMemory { .. } => WgpuError::OutOfMemory,
                     wgpu::Error::Validation { description, .. }
-                    | wgpu::Error::Internal { description, .. } => {
-                        Failure::Machine(format!("the GPU {}: {description}", self.name))
-                    }
+                    | wgpu::Error::Internal { description, .. } => self.failed(description),
                 });
             }
         }
-        if let Some(why) = self.lost() {
-            return Err(Failure::Machine(format!("the GPU {} was lost: {why}", self.name)));
+        if failure.is_some() {
+            // What follows from a loss is told as the loss, of which the device tells when it is asked.
+            let _ = self.device.poll(PollType::Poll);
         }
+        self.usable()?;
         failure.map_or(Ok(done), Err)
     }
 
+    /// Whether something may run on it.
+    ///
+    /// # Errors
+    ///
+    /// That it was lost.
+    pub(super) fn usable(&self) -> Result<(), WgpuError> {
+        match self.lost() {
+            Some(why) => Err(WgpuError::Lost { gpu: self.name.clone(), why }),
+            None => Ok(()),
+        }
+    }
+
+    /// What it says is wrong.
+    pub(super) fn failed(&self, why: impl fmt::Display) -> WgpuError {
+        WgpuError::Driver { gpu: self.name.clone(), why: why.to_string() }
+    }
+
     /// A buffer of at least so many bytes; it holds zeros.
-    pub(super) fn buffer(&self, bytes: u64, usage: BufferUsages) -> Result<Buffer, Failure> {
+    pub(super) fn buffer(&self, bytes: u64, usage: BufferUsages) -> Result<Buffer, WgpuError> {
         // Nothing may be bound that has no bytes, and copies are of whole words.
         let size = bytes.max(16).next_multiple_of(8);
         if size > self.limits.max_buffer_size {
-            return Err(Failure::OutOfMemory);
+            return Err(WgpuError::OutOfMemory);
         }
         self.guarded(|| {
             self.device.create_buffer(&BufferDescriptor {
@@ -214,19 +299,19 @@ impl Gpu {
     }
 
     /// A buffer that kernels work on.
-    pub(super) fn storage(&self, bytes: u64) -> Result<Buffer, Failure> {
+    pub(super) fn storage(&self, bytes: u64) -> Result<Buffer, WgpuError> {
         self.buffer(bytes, BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST)
     }
 
     /// Copies bytes to the device; they begin and end at words of 32 bits. What was submitted before sees the old ones.
-    pub(super) fn write(&self, buffer: &Buffer, at: u64, bytes: &[u8]) -> Result<(), Failure> {
+    pub(super) fn write(&self, buffer: &Buffer, at: u64, bytes: &[u8]) -> Result<(), WgpuError> {
         self.guarded(|| self.queue.write_buffer(buffer, at, bytes))
     }
 
     /// Bytes of the device, from a word on, once all that was submitted before is over.
     ///
     /// They come through a buffer that the host can read, since those that kernels work on cannot be read by it.
-    pub(super) fn read(&self, buffer: &Buffer, at: u64, bytes: u64) -> Result<Vec<u8>, Failure> {
+    pub(super) fn read(&self, buffer: &Buffer, at: u64, bytes: u64) -> Result<Vec<u8>, WgpuError> {
         let size = bytes.next_multiple_of(4);
         if size == 0 {
             return Ok(Vec::new());
@@ -241,33 +326,53 @@ impl Gpu {
         })?;
         self.wait(&index)?;
         let view = staging.slice(..size).get_mapped_range();
-        let view = view.map_err(|why| Failure::Machine(format!("the GPU {}: {why}", self.name)))?;
-        let bytes = usize::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
+        let view = view.map_err(|why| self.failed(why))?;
+        let bytes = usize::try_from(bytes).map_err(|_| WgpuError::OutOfMemory)?;
         Ok(view[..bytes].to_vec())
     }
 
     /// Waits until what was submitted is over.
-    pub(super) fn wait(&self, index: &SubmissionIndex) -> Result<(), Failure> {
+    pub(super) fn wait(&self, index: &SubmissionIndex) -> Result<(), WgpuError> {
         let begun = Instant::now();
         loop {
-            let submission_index = Some(index.clone());
-            let asked = PollType::Wait { submission_index, timeout: Some(Duration::from_secs(1)) };
+            let left = self.patience.saturating_sub(begun.elapsed());
+            let asked = PollType::Wait {
+                submission_index: Some(index.clone()),
+                timeout: Some(left.min(Duration::from_secs(1))),
+            };
             match self.device.poll(asked) {
-                Ok(_) => break,
-                Err(PollError::Timeout) if begun.elapsed() < PATIENCE => {}
-                Err(PollError::Timeout) => {
-                    let (name, s) = (&self.name, PATIENCE.as_secs());
-                    let why = format!("the GPU {name} did not end a call within {s} s; it may never end");
-                    *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.clone());
-                    return Err(Failure::Machine(why));
+                Ok(_) => return self.usable(),
+                Err(PollError::Timeout) if begun.elapsed() < self.patience => self.usable()?,
+                Err(PollError::Timeout) => return Err(self.given_up()),
+                Err(why) => {
+                    self.usable()?;
+                    return Err(self.failed(why));
                 }
-                Err(why) => return Err(Failure::Machine(format!("the GPU {}: {why}", self.name))),
             }
         }
-        match self.lost() {
-            Some(why) => Err(Failure::Machine(format!("the GPU {} was lost: {why}", self.name))),
-            None => Ok(()),
-        }
+    }
+
+    /// That something does not end. Nobody uses the device any more, and nobody lets go of it, which would wait for that.
+    fn given_up(&self) -> WgpuError {
+        let endless = WgpuError::Endless { gpu: self.name.clone(), patience: self.patience };
+        *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(endless.to_string());
+        std::mem::forget((self.device.clone(), self.queue.clone()));
+        endless
+    }
+
+    /// The pipelines of a text; made where it is the first like it.
+    ///
+    /// # Errors
+    ///
+    /// Those of making them.
+    pub(super) fn program(&self, text: Text) -> Result<Arc<Kept<Text, Program>>, Failure> {
+        self.programs.get(text, |it| {
+            let module = self.module(&it.text, &it.entries)?;
+            let layout = self.layout(&it.are_read)?;
+            let one = |(name, _): &(String, _)| self.pipeline(&module, name, &layout, it.immediate_bytes);
+            let pipelines: Result<Vec<_>, WgpuError> = it.entries.iter().map(one).collect();
+            Ok(Program { pipelines: pipelines?, layout })
+        })
     }
 
     /// The module of a text, whose entry points have these names and threads.
@@ -278,15 +383,18 @@ impl Gpu {
     /// # Errors
     ///
     /// Where the text is not valid, which is a fault of ours, or the driver refuses.
-    pub(super) fn module(&self, text: &str, entries: &[(String, [u32; 3])]) -> Result<ShaderModule, Failure> {
-        let ours = |why: String| Failure::Machine(format!("a text for the GPU is wrong: {why}"));
+    pub(super) fn module(
+        &self,
+        text: &str,
+        entries: &[(String, [u32; 3])],
+    ) -> Result<ShaderModule, WgpuError> {
         if !self.is_decorated() {
-            spirv::checked(text).map_err(ours)?;
+            spirv::checked(text).map_err(WgpuError::Text)?;
             let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(text));
             let of = wgpu::ShaderModuleDescriptor { label: None, source };
             return self.guarded(|| self.device.create_shader_module(of));
         }
-        let words = spirv::translate(text, true).map_err(ours)?;
+        let words = spirv::translate(text, true).map_err(WgpuError::Text)?;
         let entry_points = entries.iter().map(|(name, [x, y, z])| wgpu::PassthroughShaderEntryPoint {
             name: Cow::Borrowed(name.as_str()),
             workgroup_size: (*x, *y, *z),
@@ -301,7 +409,7 @@ impl Gpu {
     }
 
     /// Buffers in the order of their bindings; whether each is only read.
-    pub(super) fn layout(&self, are_read: &[bool]) -> Result<BindGroupLayout, Failure> {
+    pub(super) fn layout(&self, are_read: &[bool]) -> Result<BindGroupLayout, WgpuError> {
         let entry = |(binding, &read_only): (u32, &bool)| BindGroupLayoutEntry {
             binding,
             visibility: ShaderStages::COMPUTE,
@@ -326,7 +434,7 @@ impl Gpu {
         entry: &str,
         layout: &BindGroupLayout,
         immediate_size: u32,
-    ) -> Result<ComputePipeline, Failure> {
+    ) -> Result<ComputePipeline, WgpuError> {
         self.guarded(|| {
             let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
                 label: None,

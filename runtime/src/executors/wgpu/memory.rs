@@ -9,13 +9,19 @@ use std::sync::Arc;
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::types::DType;
 
-use super::device::Gpu;
+use super::device::{Devices, Gpu};
+use super::error::WgpuError;
 use crate::device::{Device, Memory};
 use crate::failure::Failure;
 
 /// The GPU as a device of the runtime.
-#[derive(Debug)]
-pub(super) struct OnGpu(pub(super) Arc<Gpu>);
+pub(super) struct OnGpu(pub(super) Arc<Devices>);
+
+impl std::fmt::Debug for OnGpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnGpu").finish_non_exhaustive()
+    }
+}
 
 impl Device for OnGpu {
     fn name(&self) -> &str {
@@ -24,8 +30,9 @@ impl Device for OnGpu {
 
     fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure> {
         let size = u64::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
-        let buffer = self.0.storage(size)?;
-        Ok(Box::new(Held { gpu: Arc::clone(&self.0), buffer, bytes }))
+        let gpu = self.0.find()?;
+        let buffer = gpu.storage(size)?;
+        Ok(Box::new(Held { gpu, buffer, bytes }))
     }
 }
 
@@ -44,6 +51,9 @@ impl std::fmt::Debug for Held {
 
 impl Held {
     fn checked(&self, at: usize, n: usize) -> Result<(u64, u64), Failure> {
+        if self.gpu.lost().is_some() {
+            return Err(WgpuError::FieldLost.into());
+        }
         let is_there = at.checked_add(n).is_some_and(|it| it <= self.bytes);
         if !is_there {
             let bytes = self.bytes;
@@ -69,12 +79,12 @@ impl Memory for Held {
         // Whole words are copied: what stands beside is written as it is.
         let (start, end) = (first / 4 * 4, (first + n).next_multiple_of(4));
         if start == first && end == first + n {
-            return self.gpu.write(&self.buffer, first, from);
+            return Ok(self.gpu.write(&self.buffer, first, from)?);
         }
         let mut words = self.gpu.read(&self.buffer, start, end - start)?;
         let skipped = at % 4;
         words[skipped..skipped + from.len()].copy_from_slice(from);
-        self.gpu.write(&self.buffer, start, &words)
+        Ok(self.gpu.write(&self.buffer, start, &words)?)
     }
 
     fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Failure> {

@@ -5,14 +5,17 @@
 //! there already (`start`), or stay there for calls to come (`keep`).
 
 mod call;
-pub(crate) mod device;
+mod device;
+pub mod error;
+#[cfg(test)]
+mod faults;
 mod memory;
 mod probe;
 mod spirv;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::kernel::call::{Refused, bytes_without_fields, places};
@@ -22,10 +25,11 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
 use super::shapes::Shapes;
-use super::{Executor, Failure, Prepared, Setting};
+use super::{Executor, Failure, Mode, Prepared, Setting};
 use crate::device::Device;
 use crate::events::Sink;
 use call::Made;
+use device::Devices;
 
 /// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
 ///
@@ -42,7 +46,7 @@ pub struct Wgpu;
 ///
 /// A sentence that says why there is none.
 pub fn check() -> Result<String, String> {
-    let gpu = device::find()?;
+    let gpu = Devices::here().find().map_err(|why| why.to_string())?;
     let doubles = match gpu.options.doubles {
         Doubles::Native => "doubles of its own",
         Doubles::Pairs => "doubles as pairs of words",
@@ -61,19 +65,31 @@ pub fn accepts(text: &str) -> Result<(), String> {
     spirv::translate(text, true).map(drop)
 }
 
-/// The device on which buffers can be made, for programs.
+/// The device on which buffers can be made, for programs. It stays the same when the GPU is lost and opened again; memory
+/// that was made before is lost with it.
 ///
 /// # Errors
 ///
 /// Where there is no GPU.
 pub fn device() -> Result<Arc<dyn Device>, Failure> {
-    static KNOWN: std::sync::Mutex<Option<Arc<memory::OnGpu>>> = std::sync::Mutex::new(None);
-    let gpu = device::find().map_err(Failure::Machine)?;
-    let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let same = known.clone().filter(|it| Arc::ptr_eq(&it.0, &gpu));
-    let device = same.unwrap_or_else(|| Arc::new(memory::OnGpu(gpu)));
-    *known = Some(Arc::clone(&device));
+    static KNOWN: LazyLock<Arc<memory::OnGpu>> = LazyLock::new(|| Arc::new(memory::OnGpu(Devices::here())));
+    Devices::here().find()?;
+    let device: Arc<memory::OnGpu> = Arc::clone(&KNOWN);
     Ok(device)
+}
+
+/// A stencil, as one of these devices runs it.
+fn made(devices: Arc<Devices>, compilation: &Compilation, mode: Mode) -> Result<Made, Failure> {
+    let missing = || Failure::Machine("there are no kernels to run".to_owned());
+    let kernels = compilation.levels.kernels().ok_or_else(missing)?;
+    let signature = compilation.signature.as_ref().ok_or_else(missing)?;
+    devices.find()?;
+    let places = places(kernels, signature);
+    Ok(Made { devices, kernels: kernels.clone(), places, mode, texts: Shapes::default() })
+}
+
+fn prepared(devices: Arc<Devices>, compilation: &Compilation, mode: Mode) -> Result<Prepared, Failure> {
+    Ok(Prepared::of(Arc::new(made(devices, compilation, mode)?)))
 }
 
 /// How an argument lies in memory, without what it holds.
@@ -105,7 +121,7 @@ impl Executor for Wgpu {
             // Fields lie there once more.
             return bytes_without_fields(kernels, domain)?.checked_add(signature.compulsory_bytes(domain));
         }
-        let gpu = device::find().ok()?;
+        let gpu = Devices::here().find().ok()?;
         let places = places(kernels, signature);
         let artifact = wgsl::generate(kernels, &gpu.options);
         let launch = Launch { domain, arguments: arguments.iter().map(without_elements).collect() };
@@ -128,12 +144,6 @@ impl Executor for Wgpu {
         setting: Setting<'_>,
         _: Sink<'_>,
     ) -> Result<Prepared, Failure> {
-        let missing = || Failure::Machine("there are no kernels to run".to_owned());
-        let kernels = compilation.levels.kernels().ok_or_else(missing)?;
-        let signature = compilation.signature.as_ref().ok_or_else(missing)?;
-        let gpu = device::find().map_err(Failure::Machine)?;
-        let places = places(kernels, signature);
-        let (kernels, mode) = (kernels.clone(), setting.mode);
-        Ok(Prepared::of(Arc::new(Made { gpu, kernels, places, mode, texts: Shapes::default() })))
+        prepared(Devices::here(), compilation, setting.mode)
     }
 }

@@ -9,7 +9,7 @@ use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
 use wgpu::{BindGroupDescriptor, BindGroupEntry, CommandEncoderDescriptor, ComputePassDescriptor};
 
 use super::device::Gpu;
-use crate::failure::Failure;
+use super::error::WgpuError;
 
 /// What was found for a type of floats.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,7 +54,7 @@ impl Found {
 }
 
 /// Tries a device.
-pub(super) fn of(gpu: &Gpu) -> Result<Found, Failure> {
+pub(super) fn of(gpu: &Gpu) -> Result<Found, WgpuError> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = || {
         state ^= state << 13;
@@ -88,7 +88,7 @@ fn text(of: &str, suffix: &str, large: &str) -> String {
     )
 }
 
-fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, Failure> {
+fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, WgpuError> {
     let module = gpu.module(text, &[("main".to_owned(), [64, 1, 1])])?;
     let layout = gpu.layout(&[true, false])?;
     let pipeline = gpu.pipeline(&module, "main", &layout, 0)?;
@@ -122,7 +122,7 @@ fn run(gpu: &Gpu, text: &str, given: &[u8]) -> Result<Vec<u8>, Failure> {
 macro_rules! tried {
     ($(#[$lint:meta])? $name:ident, $float:ty, $bits:ty, $suffix:literal, $mantissa:literal, $large:literal) => {
         $(#[$lint])?
-        fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, Failure> {
+        fn $name(gpu: &Gpu, pairs: &[[u64; 2]]) -> Result<Exact, WgpuError> {
             let bytes = size_of::<$float>();
             let least = <$float>::MIN_POSITIVE;
             let mut given: Vec<$float> = Vec::with_capacity(4 * N);

@@ -1,0 +1,193 @@
+//! What a block does: stages whose positions its threads share, loops around them, and barriers.
+
+use std::collections::BTreeSet;
+
+use super::super::binding::{ATOM, SUM, at_least};
+use super::super::memory::{Lives, written};
+use super::{COMPONENTS, Printer, each_condition};
+use crate::backend::kernel::nodes::{Piece, Stage};
+use crate::expr::Expr;
+use crate::loops::nodes::{Positions, Read};
+use crate::space::Size;
+use crate::space::order::is_at_most;
+
+impl Printer<'_> {
+    /// What a block does; its positions come first. The last one is the fastest.
+    pub(super) fn body(&mut self) {
+        let kernel = self.at_hand();
+        for (it, component) in kernel.grid.iter().rev().zip(COMPONENTS).rev() {
+            let variable = self.symbol(&it.variable);
+            let number = format!("i32(block_id.{component})");
+            let distance = if it.step == 1 { number } else { format!("{} * {number}", it.step) };
+            let text = match self.size(&it.start) {
+                (start, _) if start == "0" => distance,
+                start => format!("{} + {distance}", at_least(start, SUM)),
+            };
+            self.statement(&format!("let {variable} = {text};"));
+        }
+        self.pieces(&kernel.body);
+    }
+
+    pub(super) fn pieces(&mut self, pieces: &[Piece]) {
+        pieces.iter().for_each(|it| self.piece(it));
+    }
+
+    pub(super) fn piece(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Stage(it) => self.stage(it),
+            Piece::Barrier => {
+                // What was written to a buffer is seen behind the first, to the block's memory behind the second.
+                if self.shares_buffers() {
+                    self.writer.line("storageBarrier();");
+                }
+                self.writer.line("workgroupBarrier();");
+            }
+            Piece::For { positions, is_descending, body, .. } => {
+                self.open("loop", []);
+                self.for_line(positions, *is_descending);
+                self.writer.indent();
+                self.pieces(body);
+                self.writer.dedent();
+                self.writer.line("}");
+                self.writer.close();
+            }
+            Piece::If { branches, otherwise } => {
+                self.open("branch", branches.iter().map(|it| &it.origin));
+                for (at, arm) in branches.iter().enumerate() {
+                    let condition = self.expr(&arm.condition).0;
+                    let keyword = if at == 0 { "if" } else { "} else if" };
+                    self.statement(&format!("{keyword} {condition} {{"));
+                    self.writer.indent();
+                    self.pieces(&arm.body);
+                    self.writer.dedent();
+                }
+                if !otherwise.is_empty() {
+                    self.writer.line("} else {");
+                    self.writer.indent();
+                    self.pieces(otherwise);
+                    self.writer.dedent();
+                }
+                self.writer.line("}");
+                self.writer.close();
+            }
+            Piece::Each(items) => self.items(items),
+            Piece::Once(items) => {
+                self.open("once", []);
+                let kernel = self.at_hand();
+                let is_first: Vec<String> = kernel
+                    .threads
+                    .iter()
+                    .map(|it| format!("{} == 0", self.names.thread_along(it.axis)))
+                    .collect();
+                match is_first.as_slice() {
+                    [] => self.writer.line("{"),
+                    _ => self.writer.line(format_args!("if {} {{", is_first.join(" && "))),
+                }
+                self.block(items);
+                self.writer.line("}");
+                self.writer.close();
+            }
+        }
+    }
+
+    /// Whether threads of a block may read in a buffer what others of it wrote there.
+    pub(super) fn shares_buffers(&self) -> bool {
+        let kernel = self.at_hand();
+        let is_shared = |at: &usize| matches!(self.lives[*at], Some(Lives::Global | Lives::OfBlocks));
+        let mut read = BTreeSet::new();
+        let mut note = |expr: &Expr<Read>| {
+            expr.accesses(&mut |it| {
+                if let Read::Element(it) = it {
+                    read.insert(it.array);
+                }
+            });
+        };
+        kernel.walk(&mut |item| item.each_expr(&mut note));
+        each_condition(&kernel.body, &mut note);
+        written([kernel]).iter().any(|it| is_shared(it) && read.contains(it))
+    }
+
+    /// Positions, each on its thread.
+    pub(super) fn stage(&mut self, stage: &Stage) {
+        self.open("stage", []);
+        let kernel = self.at_hand();
+        let beside: Vec<String> = kernel
+            .threads
+            .iter()
+            .filter(|it| stage.positions.iter().all(|(axis, _)| *axis != it.axis))
+            .map(|it| format!("{} == 0", self.names.thread_along(it.axis)))
+            .collect();
+        let mut n_open = 0;
+        if !beside.is_empty() {
+            self.writer.line(format_args!("if {} {{", beside.join(" && ")));
+            self.writer.indent();
+            n_open += 1;
+        } else {
+            // Positions of other stages have the same names.
+            self.writer.line("{");
+            self.writer.indent();
+            n_open += 1;
+        }
+        for (axis, positions) in &stage.positions {
+            let Some(threads) = kernel.threads.iter().find(|it| it.axis == *axis) else { continue };
+            let variable = self.symbol(&positions.variable);
+            let (start, end) = (self.size(&positions.start), self.size(&positions.end).0);
+            let thread = self.names.thread_along(*axis).to_owned();
+            let (step, count) = (positions.step, i64::from(threads.count));
+            let is_at_base = matches!(&positions.start, Size::Affine(it) if *it == threads.base);
+            let times = if step == 1 { thread.clone() } else { format!("{step} * {thread}") };
+            let first = match () {
+                () if count == 1 => start.0,
+                () if is_at_base && start.0 == "0" => times,
+                () if is_at_base => format!("{} + {times}", at_least(start, SUM)),
+                () => {
+                    self.wording.needs.names.insert("first_position".to_owned());
+                    let base = self.affine(&threads.base).0;
+                    format!("first_position({}, {base}, {step}, {count}, {thread})", start.0)
+                }
+            };
+            let stride = step * count;
+            // At most one for each thread.
+            if is_at_most(&positions.end, &positions.start.moved(stride)) {
+                self.statement(&format!("let {variable} = {first};"));
+                self.statement(&format!("if {variable} < {end} {{"));
+            } else {
+                let next =
+                    if stride == 1 { format!("{variable}++") } else { format!("{variable} += {stride}") };
+                self.statement(&format!("for (var {variable} = {first}; {variable} < {end}; {next}) {{"));
+            }
+            self.writer.indent();
+            n_open += 1;
+        }
+        self.items(&stage.items);
+        for _ in 0..n_open {
+            self.writer.dedent();
+            self.writer.line("}");
+        }
+        self.writer.close();
+    }
+
+    pub(super) fn for_line(&mut self, it: &Positions, is_descending: bool) {
+        let variable = self.symbol(&it.variable);
+        let (start, end) = (self.size(&it.start), self.size(&it.end));
+        let line = match (is_descending, it.step) {
+            (false, step) => {
+                let next = if step == 1 { format!("{variable}++") } else { format!("{variable} += {step}") };
+                format!("for (var {variable} = {}; {variable} < {}; {next}) {{", start.0, end.0)
+            }
+            (true, 1) => {
+                let end = at_least(end, SUM);
+                format!("for (var {variable} = {end} - 1; {variable} >= {}; {variable}--) {{", start.0)
+            }
+            (true, step) => {
+                // Without a position it starts below its start: the quotient is that of whole steps.
+                let (start, end) = (at_least(start, ATOM), at_least(end, ATOM));
+                format!(
+                    "for (var {variable} = {start} + select((({end} - {start} - 1) / {step}) * {step}, -{step}, \
+                     {end} <= {start}); {variable} >= {start}; {variable} -= {step}) {{"
+                )
+            }
+        };
+        self.statement(&line);
+    }
+}
