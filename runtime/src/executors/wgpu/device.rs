@@ -9,11 +9,12 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
+use isobar_compiler::pass::GpuModel;
 use wgpu::{
     Adapter, BackendOptions, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,
@@ -23,7 +24,8 @@ use wgpu::{
     ShaderModuleDescriptorPassthrough, ShaderStages, SubmissionIndex,
 };
 
-use super::{probe, spirv};
+use super::{model, probe, spirv};
+use crate::copying::Copies;
 use crate::failure::Failure;
 
 /// A call that takes longer than this counts as one that never ends. Compiling is part of the first one.
@@ -42,8 +44,15 @@ pub(crate) struct Gpu {
     pub(super) options: WgslOptions,
     /// What people call it.
     pub(crate) name: String,
+    pub(super) kind: DeviceType,
+    /// The driver and its version, in its own words.
+    pub(crate) driver: String,
     /// What it computes differently, in a sentence, if anything.
     pub(crate) remark: Option<String>,
+    /// What schedules for it are made for.
+    pub(super) model: GpuModel,
+    /// How it copies, once somebody has asked.
+    pub(super) copies: OnceLock<Result<Copies, Failure>>,
     /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -151,7 +160,22 @@ impl Gpu {
         let has_doubles = features.contains(Features::SHADER_F64 | Features::SHADER_INT64);
         let doubles = if has_doubles { Doubles::Native } else { Doubles::Pairs };
         let options = WgslOptions { doubles, ..WgslOptions::default() };
-        let mut gpu = Self { device, queue, limits, features, options, name: info.name, remark: None, lost };
+        let model = model::of(&info.name, info.device_type, &limits);
+        let driver = format!("{} {}", info.driver, info.driver_info).trim().to_owned();
+        let mut gpu = Self {
+            device,
+            queue,
+            limits,
+            features,
+            options,
+            name: info.name,
+            kind: info.device_type,
+            driver,
+            remark: None,
+            model,
+            copies: OnceLock::new(),
+            lost,
+        };
         let found =
             probe::of(&gpu).map_err(|why| format!("the GPU {} does not compute: {why:?}", gpu.name))?;
         gpu.options = found.options(gpu.options, gpu.is_decorated());

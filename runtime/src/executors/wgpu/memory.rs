@@ -4,12 +4,16 @@
 //! 64 bits where they lie; narrower ones, which are words for kernels, are widened and narrowed around each call.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_compiler::backend::array::Elements;
+use isobar_compiler::pass::GpuModel;
 use isobar_compiler::types::DType;
 
+use super::copying;
 use super::device::Gpu;
+use crate::copying::Copies;
 use crate::device::{Device, Memory};
 use crate::failure::Failure;
 
@@ -26,6 +30,20 @@ impl Device for OnGpu {
         let size = u64::try_from(bytes).map_err(|_| Failure::OutOfMemory)?;
         let buffer = self.0.storage(size)?;
         Ok(Box::new(Held { gpu: Arc::clone(&self.0), buffer, bytes }))
+    }
+
+    fn about(&self) -> BTreeMap<&'static str, String> {
+        let gpu = &self.0;
+        let remark = gpu.remark.clone().map(|it| ("remark", it));
+        [("model", gpu.name.clone()), ("driver", gpu.driver.clone())].into_iter().chain(remark).collect()
+    }
+
+    fn model(&self) -> Option<GpuModel> {
+        Some(self.0.model)
+    }
+
+    fn copies(&self) -> Result<Copies, Failure> {
+        self.0.copies.get_or_init(|| copying::measured(&self.0)).clone()
     }
 }
 

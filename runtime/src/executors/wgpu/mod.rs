@@ -5,8 +5,10 @@
 //! there already (`start`), or stay there for calls to come (`keep`).
 
 mod call;
+mod copying;
 pub(crate) mod device;
 mod memory;
+mod model;
 mod probe;
 mod spirv;
 #[cfg(test)]
@@ -25,6 +27,7 @@ use super::shapes::Shapes;
 use super::{Executor, Failure, Prepared, Setting};
 use crate::device::Device;
 use crate::events::Sink;
+use crate::machine::gpu_in_words;
 use call::Made;
 
 /// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
@@ -49,7 +52,8 @@ pub fn check() -> Result<String, String> {
         Doubles::Singles => "singles in place of doubles",
     };
     let remark = gpu.remark.as_ref().map_or(String::new(), |it| format!("; {it}"));
-    Ok(format!("{} through Vulkan, {doubles}{remark}", gpu.name))
+    let schedules = gpu_in_words(&gpu.model);
+    Ok(format!("{} through Vulkan, {doubles}{remark}; {schedules}", gpu.name))
 }
 
 /// Whether a text is one that a GPU can be given; that needs none.
