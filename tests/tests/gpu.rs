@@ -10,6 +10,7 @@ use isobar_compiler::backend::kernel::call::{Refused, places};
 use isobar_compiler::backend::launch::{Argument, Call as Given};
 use isobar_compiler::backend::wgsl::plan::{Most, Plan};
 use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
+use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
@@ -19,6 +20,7 @@ use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
 use isobar_tests::gpu::report::{FORMAT, Report};
+use isobar_tests::gpu::stencil;
 use isobar_tests::native::{Layout, Workplace, hold_native};
 use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
 
@@ -251,4 +253,21 @@ fn what_verify_writes_tells_what_was_held_and_measured_and_what_is_absent() {
     // Where there is a driver of NVIDIA, it was held as well.
     let cuda = report.devices.iter().find(|it| it.backend == "cuda").expect("it is looked for");
     assert_eq!(cuda.absent.is_some(), report.absent.iter().any(|it| it.who == "cuda"), "{said}");
+}
+
+#[test]
+fn kernels_of_a_run_are_made_for_the_gpu_that_is_named() {
+    let hdiff = stencil("hdiff").expect("it is in the gallery");
+    let threads = |gpu| {
+        let compilation = hdiff.compiled(64, gpu).expect("it compiles");
+        let kernels = compilation.levels.kernels().expect("it compiles");
+        kernels
+            .kernels
+            .iter()
+            .map(|it| it.threads.iter().map(|it| it.count).product::<u32>())
+            .collect::<Vec<_>>()
+    };
+    let few = GpuModel { threads_of_block: 64, ..GpuModel::H100 };
+    assert_eq!(threads(None), threads(Some(GpuModel::H100)));
+    assert_ne!(threads(None), threads(Some(few)));
 }
