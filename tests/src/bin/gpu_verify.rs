@@ -129,11 +129,27 @@ fn domain(text: &str) -> Result<Domain> {
 /// What a process of its own answers, in lines of JSON.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Part {
-    About { backend: String },
-    Written { backend: String, stencils: Vec<String> },
-    Generated { backend: String, first: u64, count: u64 },
+    About {
+        backend: String,
+    },
+    /// Of the gallery and the kernels.
+    Written {
+        backend: String,
+        stencils: Vec<String>,
+    },
+    Generated {
+        backend: String,
+        first: u64,
+        count: u64,
+    },
     ByHand,
-    Bench { kernel: String, precision: u32, domain: [i64; 3], rounds: u32, backends: Vec<String> },
+    Bench {
+        kernel: String,
+        precision: u32,
+        domain: [i64; 3],
+        rounds: u32,
+        backends: Vec<String>,
+    },
 }
 
 fn tell(it: &impl Serialize) -> Result<()> {
@@ -249,11 +265,13 @@ fn verify(options: &Options, arguments: &[String]) -> Result<bool> {
             report.correctness.extend(held(backend, options)?);
         }
     }
+    let mut n_lost = 0;
     if options.is_measured && !present.is_empty() {
-        measured(options, &present, &mut report)?;
+        n_lost = measured(options, &present, &mut report)?;
     }
-    let is_right = |it: &Case| !it.measured.is_empty() && it.measured.iter().all(|it| it.wrong.is_none());
+    let is_right = |it: &Case| it.absent.is_empty() && it.measured.iter().all(|it| it.wrong.is_none());
     report.is_fine = !present.is_empty()
+        && n_lost == 0
         && report.correctness.iter().all(|it| it.failures == 0)
         && report.benchmark.iter().all(is_right);
     report.seconds = begun.elapsed().as_secs();
@@ -284,19 +302,27 @@ fn device(backend: Backend) -> OfDevice {
 fn held(backend: Backend, options: &Options) -> Result<Vec<Correctness>> {
     let name = || backend.name().to_owned();
     let mut all = Vec::new();
-    let of = |all: &[Stencil]| Part::Written {
-        backend: name(),
-        stencils: all.iter().map(|it| it.name.to_owned()).filter(|it| options.wants(it)).collect(),
+    // Each has a process of its own.
+    let of = |all: &[Stencil]| -> Vec<Part> {
+        let wanted = all.iter().filter(|it| options.wants(it.name));
+        wanted.map(|it| Part::Written { backend: name(), stencils: vec![it.name.to_owned()] }).collect()
     };
     let mut parts = vec![("kernels", of(&KERNELS)), ("gallery", of(&GALLERY))];
     if backend == Backend::CUDA {
-        parts.push((BY_HAND, Part::ByHand));
+        parts.push((BY_HAND, vec![Part::ByHand]));
     }
-    for (what, part) in parts {
+    for (what, parts) in parts {
         eprintln!("{}: {what}", backend.name());
         let mut answers: Vec<Answer> = Vec::new();
-        if let Err(why) = part.ask(|it| answers.push(it)) {
-            answers.push(ended(what, &why));
+        for part in parts {
+            if let Err(why) = part.ask(|it| answers.push(it)) {
+                let what = if let Part::Written { stencils, .. } = &part {
+                    stencils.join(", ")
+                } else {
+                    what.to_owned()
+                };
+                answers.push(ended(&what, &why));
+            }
         }
         all.extend(Correctness::of(backend.name(), what, &answers));
     }
@@ -336,34 +362,46 @@ fn ended(what: &str, why: &anyhow::Error) -> Answer {
     Answer { what: what.to_owned(), precision: 64, runs: 0, other_traps: 0, wrong }
 }
 
-fn measured(options: &Options, present: &[Backend], report: &mut Report) -> Result<()> {
+/// Measures all; answers how many processes ended before their answer.
+fn measured(options: &Options, present: &[Backend], report: &mut Report) -> Result<u32> {
+    let mut n_lost = 0;
     for kernel in GALLERY.iter().chain(&KERNELS).map(|it| it.name).filter(|it| options.measures(it)) {
         for precision in PRECISIONS {
             for domain in &options.domains {
                 eprintln!("{kernel} f{precision} on {domain}");
                 let Domain { i, j, k } = *domain;
-                let part = Part::Bench {
+                let with = |backends: &[Backend]| Part::Bench {
                     kernel: kernel.to_owned(),
                     precision,
                     domain: [i, j, k],
                     rounds: options.rounds,
-                    backends: present.iter().map(|it| it.name().to_owned()).collect(),
+                    backends: backends.iter().map(|it| it.name().to_owned()).collect(),
                 };
-                let mut case: Option<Case> = None;
-                let asked = part.ask(|it| case = Some(it));
-                match (case, asked) {
-                    (Some(case), _) => report.benchmark.push(case),
-                    (None, asked) => {
-                        let why = asked.err().unwrap_or_else(|| anyhow!("it tells nothing"));
-                        let who = format!("{kernel} f{precision} on {domain}");
-                        report.absent.push(Absent { who, why: format!("{why:#}") });
+                // Where one of them breaks the process, the others are measured alone.
+                let alone = present.iter().filter(|_| present.len() > 1).map(std::slice::from_ref);
+                let mut is_whole = false;
+                for backends in std::iter::once(present).chain(alone) {
+                    if is_whole {
+                        break;
                     }
+                    let mut case: Option<Case> = None;
+                    let asked = with(backends).ask(|it| case = Some(it));
+                    if let Some(case) = case {
+                        report.benchmark.push(case);
+                        is_whole = backends.len() == present.len();
+                        continue;
+                    }
+                    let why = asked.err().unwrap_or_else(|| anyhow!("it tells nothing"));
+                    let names = backends.iter().map(|it| it.name()).collect::<Vec<_>>().join(" and ");
+                    let who = format!("{kernel} f{precision} on {domain} with {names}");
+                    report.absent.push(Absent { who, why: format!("{why:#}") });
+                    n_lost += 1;
                 }
             }
         }
     }
     ensure!(!report.benchmark.is_empty(), "nothing could be measured");
-    Ok(())
+    Ok(n_lost)
 }
 
 /// The machine around, without its name.
