@@ -39,8 +39,11 @@ impl Answer {
         });
         let (held, wrong) = match held {
             Ok(held) => (held, None),
-            // Texts of stencils may be long.
-            Err(why) => (Held::default(), Some(format!("{why:#}").chars().take(2000).collect())),
+            // What differs comes first: texts of stencils are long.
+            Err(why) => {
+                let whole: String = format!("{why:#}").chars().take(2000).collect();
+                (Held::default(), Some(format!("{}\n{whole}", why.root_cause())))
+            }
         };
         Self { what, precision, runs: held.runs, other_traps: held.other_traps, wrong }
     }
