@@ -213,6 +213,12 @@ impl Backend {
         self.0.nears_copying
     }
 
+    /// Whether its kernels run on a GPU.
+    #[must_use]
+    pub fn is_on_gpu(self) -> bool {
+        self.0.of.device == "gpu"
+    }
+
     /// What it starts from and the compiler makes only for who asks.
     #[must_use]
     pub fn artifact(self) -> Option<&'static Artifact> {

@@ -76,21 +76,26 @@ Examples:
   isobar run diffusion.py --backend openmp --init --domain 128,128,80
   isobar run diffusion.py --backend debug --init 'q=constant(1)' --init
   isobar run diffusion.py --backend openmp --fields in.npz --scalars scalars.json --out out.npz
+  isobar run diffusion.py --backend wgpu --init
   isobar run --request request.json --runner http://127.0.0.1:8787
 
 Prints each written field with the hash of its bytes, and the time of each step in milliseconds. GB/s count
 each input once and each output once, whatever the code moves. It is the first call, for which memory and threads
 are not warm; `isobar bench` measures others too.
+On a GPU, `run` is how long somebody waits for the call, and `on the GPU` what its kernels take by the GPU's own
+clock, held against what that GPU copies within its memory; how fields get there and back is told apart.
 Equal hashes are equal bits: all back ends give the same.";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
   isobar bench diffusion.py --backends numpy,openmp --domain 128,128,80
   isobar bench diffusion.py --backends openmp --mode fast --threads 1 --repeats 101 --format json
+  isobar bench diffusion.py --backends cuda,wgpu --domain 512,512,80
 
 In each round every back end is called once, and as much memory is copied as a call has to move at least: each
 input once, each output once. Each call goes on from the fields that the one before left. Nothing is taken from
-the cache of compiled code. Prints medians, and between which times each lies with 95 % confidence.";
+the cache of compiled code. Prints medians, and between which times each lies with 95 % confidence.
+On a GPU fields stay there for all calls, which are held against what that GPU copies within its memory.";
 
 const TUNE_EXAMPLES: &str = "\
 Examples:
@@ -226,15 +231,21 @@ pub struct EmitArgs {
     pub shared: Shared,
 }
 
+/// The GPUs that schedules can be made for without one.
+const GPUS: [&str; 4] = ["h100", "h200", "webgpu", "lavapipe"];
+
 /// Options of `run`.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunArgs {
     /// The Python file with the stencil
     pub file: Option<PathBuf>,
-    /// debug, rayon or openmp; see `isobar backends`
+    /// debug, numpy, rayon, openmp, cuda or wgpu; see `isobar backends`
     #[arg(long)]
     pub backend: Option<String>,
+    /// On a GPU: make its kernels as for this one, instead of the one that is found
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::PossibleValuesParser::new(GPUS))]
+    pub target: Option<String>,
     /// Threads of the back end; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
@@ -259,6 +270,9 @@ pub struct BenchArgs {
     /// Which back ends, as `debug,numpy,openmp`; see `isobar backends`
     #[arg(long, value_name = "B,..", value_delimiter = ',', required_unless_present = "request")]
     pub backends: Vec<String>,
+    /// On GPUs: make kernels as for this one, instead of the one that is found
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::PossibleValuesParser::new(GPUS))]
+    pub target: Option<String>,
     /// Rounds, in each of which every back end is called once; 31 without
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeats: Option<u32>,

@@ -14,16 +14,16 @@ use std::time::Instant;
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::diag::Severity;
-use isobar_compiler::pass::StepKind;
+use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::Domain;
-use isobar_protocol::bench::{GraphStep, Memory, Samples};
+use isobar_protocol::bench::{CopyRate, GraphStep, Memory, Samples};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_protocol::tune::Tuned;
-use isobar_runtime::copying;
 use isobar_runtime::executors::watch;
+use isobar_runtime::{Device, copying};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
 };
@@ -53,7 +53,7 @@ pub fn main(backends: &Backends) -> ExitCode {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let mut stdin = std::io::stdin();
     let Ok((order, npz)) = wire::read::<Order>(&mut stdin) else { return ExitCode::from(2) };
-    confine(&order);
+    confine(&order, backends);
     std::thread::spawn(move || {
         // Nothing more is ever sent: this returns when the runner is gone.
         let _ = stdin.read(&mut [0]);
@@ -79,13 +79,17 @@ pub fn main(backends: &Backends) -> ExitCode {
 }
 
 /// Limits that hold for this process and all that it starts.
-fn confine(order: &Order) {
+fn confine(order: &Order, backends: &Backends) {
     // No program that is started from here gets rights that this one has not.
     let _ = set_no_new_privs(true);
     let threads = u64::from(order.threads).saturating_mul(THREAD_BYTES);
     let memory = order.memory_bytes.saturating_add(OWN_BYTES).saturating_add(threads);
+    // Drivers of GPUs reserve more addresses than there is memory, and start nothing where they get none: what counts is
+    // memory that is written.
+    let is_on_device = backends.all_of(&order.request).is_ok_and(|all| all.iter().any(|it| it.is_on_gpu()));
+    let of_memory = if is_on_device { Resource::Data } else { Resource::As };
     for (resource, most) in [
-        (Resource::As, memory.saturating_add(STACK_BYTES as u64)),
+        (of_memory, memory.saturating_add(STACK_BYTES as u64)),
         (Resource::Cpu, order.processor_seconds),
         (Resource::Nofile, OPEN_FILES),
         (Resource::Fsize, FILE_BYTES),
@@ -139,11 +143,39 @@ struct Compiled {
     backends: Vec<Backend>,
 }
 
+impl Compiled {
+    /// The compilation for a back end: where kernels are made for the GPU that is found, and the back end has another
+    /// one than the first, it is compiled once more.
+    fn made_for(&self, backend: Backend) -> Arc<Compilation> {
+        let known = self.source.config.passes.gpu;
+        match found_gpu(&self.source, &[backend]).filter(|it| known != Some(*it)) {
+            None => Arc::clone(&self.compilation),
+            Some(gpu) => {
+                let mut source = self.source.clone();
+                source.config.passes.gpu = Some(gpu);
+                let compilation = source.compile(&mut pipeline::NoHook);
+                make_ready(&[backend], &compilation, &|_| ());
+                compilation
+            }
+        }
+    }
+}
+
+/// The GPU that the first of these back ends runs on which has one; none where the request names a GPU.
+fn found_gpu(source: &Source, backends: &[Backend]) -> Option<GpuModel> {
+    let is_free = source.config.passes.device == pass::Device::Cpu;
+    let on_gpu = backends.iter().filter(|it| is_free && it.is_on_gpu());
+    on_gpu.filter_map(|it| it.executor().device()?.model()).next()
+}
+
 /// Compiles the stencil of the request, and tells what is to be said of it.
 fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compiled, End> {
     let request = &order.request;
     let backends = backends.all_of(request).map_err(|_| unknown_backend())?;
-    let source = Source::of(request);
+    let mut source = Source::of(request);
+    if let Some(gpu) = found_gpu(&source, &backends) {
+        source.config.passes.gpu = Some(gpu);
+    }
     let sink = |event: Event| tell(translate::event(event), None);
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
@@ -234,10 +266,23 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     let Some(signature) = &compilation.signature else { return Ok(()) };
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
+    let device = executor.device();
     let ran = executor.prepare(compilation, order.setting(), &sink).and_then(|mut prepared| {
         prepared.fit(&launch, &sink)?;
-        watch::run(&mut prepared, &mut launch, bytes, &sink)?;
-        let steps = graph_steps(compilation, &[prepared.progress().step_ms()]);
+        if device.is_some() {
+            // What a call takes has nothing to do with how its fields get there.
+            step("upload", &sink, || prepared.keep(&launch))?;
+        }
+        let on_host = if device.is_some() { 0 } else { bytes };
+        watch::run(&mut prepared, &mut launch, on_host, &sink)?;
+        let step_ms = prepared.progress().step_ms();
+        if device.is_some() {
+            if !step_ms.is_empty() {
+                sink(Event::Timing { step: ON_GPU, ms: step_ms.iter().sum(), bytes: Some(bytes) });
+            }
+            step("download", &sink, || prepared.fetch(&mut launch))?;
+        }
+        let steps = graph_steps(compilation, &[step_ms]);
         if !steps.is_empty() {
             tell(EventKind::Steps { steps }, None);
         }
@@ -246,8 +291,14 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     ran.map_err(|failure| failed(failure, compilation, tell))?;
     step("fields", &sink, || send::fields(signature, &launch, tell));
     drop(launch);
-    if backend.nears_copying() && bytes > 0 {
-        tell_copy_rate(order, tell);
+    match device {
+        Some(device) if bytes > 0 => {
+            if let Some(copy) = device_copy_rate(&*device, tell) {
+                tell(EventKind::Copy { copy }, None);
+            }
+        }
+        None if backend.nears_copying() && bytes > 0 => tell_copy_rate(order, tell),
+        Some(_) | None => {}
     }
     Ok(())
 }
@@ -303,6 +354,22 @@ fn graph_steps(compilation: &Compilation, calls: &[Vec<f64>]) -> Vec<GraphStep> 
         Some(GraphStep { step, writes: about.writes, lines, ms })
     });
     about.collect()
+}
+
+/// What of a run the device's own clock tells: the kernels, and nothing around them.
+const ON_GPU: &str = "on the GPU";
+
+/// How fast a device copies within its own memory, which it is asked for as a step.
+fn device_copy_rate(device: &dyn Device, tell: Tell<'_>) -> Option<CopyRate> {
+    let sink = |event: Event| tell(translate::event(event), None);
+    match step("copy", &sink, || device.copies()) {
+        Ok(copies) => Some(translate::copy_rate(copies.rate())),
+        Err(why) => {
+            let text = format!("how fast {} copies is not known: {why:?}", device.name());
+            tell(EventKind::Log { text }, None);
+            None
+        }
+    }
 }
 
 /// Tells how fast this machine copies; where it has to be measured, that is a step.

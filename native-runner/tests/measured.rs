@@ -230,3 +230,43 @@ fn a_fast_run_says_so_and_is_near() {
     assert!(text(&output.stdout).contains("mode: fast"));
     assert!(text(&output.stderr).contains("memory: 2.5 MiB of fields = 2.5 MiB, of "));
 }
+
+#[test]
+fn a_run_on_a_gpu_is_held_against_its_own_copies() {
+    if isobar_runtime::executors::wgpu::check().is_err() {
+        println!("skipped: there is no GPU");
+        return;
+    }
+    let copy = gallery("copy_scale.py");
+    let run = ["run", &copy, "--backend", "wgpu", "--init", "--domain", "40,30,5"];
+    let report: RunReport = fine(&isobar("on-gpu", &[&run[..], &["--format", "json"]].concat()));
+    let copied = report.copy.expect("the GPU tells how it copies");
+    assert_eq!(copied.threads, 0, "it is not the host that copies");
+    let step = |name: &str| {
+        let found = report.timings.iter().find(|it| it.step == name);
+        found.unwrap_or_else(|| panic!("no `{name}` among {:?}", report.timings))
+    };
+    // How fields get there is no part of what is held against copying, and neither is who waits for it.
+    assert_eq!([step("upload").bytes, step("run").bytes, step("download").bytes], [None; 3]);
+    assert_eq!(step("on the GPU").bytes, Some(2 * 40 * 30 * 5 * 8));
+    let human = isobar("on-gpu", &run);
+    assert!(text(&human.stdout).contains("the GPU copies "), "{}", text(&human.stdout));
+
+    let bench = ["bench", &copy, "--backends", "wgpu,rayon", "--domain", "40,30,5", "--repeats", "3"];
+    let report: BenchReport = fine(&isobar("on-gpu", &[&bench[..], &["--format", "json"]].concat()));
+    let benchmark = report.benchmark.expect("it was measured");
+    assert!(benchmark.agree);
+    let [on_gpu, on_host] = &benchmark.backends[..] else { panic!("{benchmark:?}") };
+    let told = on_gpu.on_device.as_ref().expect("lavapipe tells times");
+    assert_eq!((told.calls.ms.len(), told.copy.threads), (3, 0));
+    assert!(on_gpu.of_copy.is_some() && on_host.on_device.is_none());
+}
+
+#[test]
+fn another_gpu_is_named_for_back_ends_on_gpus_alone() {
+    let copy = gallery("copy_scale.py");
+    let refused = isobar("target", &["run", &copy, "--backend", "rayon", "--init", "--target", "h100"]);
+    assert!(!refused.status.success());
+    let said = text(&refused.stderr);
+    assert!(said.contains("--target names a GPU, and `rayon` runs on none"), "{said}");
+}

@@ -26,11 +26,12 @@ impl Memory {
     }
 }
 
-/// How fast a machine copies between two arrays that are larger than its caches.
+/// How fast a machine copies between two arrays that are larger than its caches, or a device within its own memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CopyRate {
     /// Read and written, together.
     pub bytes_per_s: f64,
+    /// That copied at the same time; none where a device copied within its own memory.
     pub threads: u32,
 }
 
@@ -103,15 +104,43 @@ pub struct Measured {
     pub calls: Samples,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gb_per_s: Option<f64>,
-    /// The time of copying as a part of the time of a call: 1 is as fast as copying.
+    /// The time of copying as a part of the time of a call: 1 is as fast as copying. Calls of a device are held against
+    /// its own copies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_copy: Option<f64>,
+    /// What a device tells of its calls; nothing of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_device: Option<OnDevice>,
     /// Where the time of a call went; nothing of back ends that do not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<GraphStep>,
     /// The schedule that was kept for it, where it has another than the compiler chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Tuned>,
+}
+
+/// The same calls by the clock of the device that they ran on: how they got there and that somebody waits is no part of
+/// it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OnDevice {
+    pub calls: Samples,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gb_per_s: Option<f64>,
+    /// How fast it copies within its own memory.
+    pub copy: CopyRate,
+    /// What part of that the calls reach.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_copy: Option<f64>,
+}
+
+impl OnDevice {
+    /// None where the device tells no times.
+    #[must_use]
+    pub fn of(ms: Vec<f64>, bytes: u64, copy: CopyRate) -> Option<Self> {
+        let calls = Samples::of(ms)?;
+        let gb_per_s = gigabytes_per_second(bytes, calls.median_ms);
+        Some(Self { gb_per_s, of_copy: copy.part(bytes, calls.median_ms), calls, copy })
+    }
 }
 
 /// Times of the same work.

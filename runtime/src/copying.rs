@@ -1,4 +1,5 @@
-//! Copying, which every run is held against: nothing that reads and writes memory is faster.
+//! Copying, which every run is held against: nothing that reads and writes memory is faster. A run of a device is held
+//! against what that device copies within its own memory.
 
 use std::hint::{black_box, spin_loop};
 use std::path::Path;
@@ -126,8 +127,55 @@ impl Drop for Copiers {
 pub struct CopyRate {
     /// Read and written, together.
     pub bytes_per_s: f64,
-    /// Threads that copied at the same time.
+    /// Threads that copied at the same time; none where a device copied within its own memory.
     pub threads: u32,
+}
+
+/// Copies of a device within its own memory, between two arrays that are larger than its caches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Copies {
+    /// Read and written, together, by each of them.
+    pub bytes: u64,
+    /// How long each took on the device; there is one at least.
+    pub ms: Vec<f64>,
+}
+
+impl Copies {
+    /// Bytes that the two arrays of a device have at most, each.
+    pub(crate) const MOST_BYTES: u64 = 256 << 20;
+    /// Those that they have at least: where there is less memory, nothing is measured.
+    pub(crate) const LEAST_BYTES: u64 = 1 << 20;
+    /// As often a device copies at most, behind the first copies, which do not count.
+    pub(crate) const TIMES: usize = 20;
+    const LONGEST: Duration = Duration::from_millis(300);
+
+    /// Whether there are too few yet. Nobody waits for long where copying takes long.
+    pub(crate) fn go_on(ms: &[f64], warm: usize, begun: Instant) -> bool {
+        let least = warm + 3;
+        ms.len() < least || ms.len() < warm + Self::TIMES && begun.elapsed() < Self::LONGEST
+    }
+
+    /// What was measured, if it was.
+    pub(crate) fn of(bytes: u64, ms: Vec<f64>) -> Option<Self> {
+        let ms: Vec<f64> = ms.into_iter().filter(|it| it.is_finite() && *it > 0.0).collect();
+        (!ms.is_empty()).then_some(Self { bytes, ms })
+    }
+
+    /// Which of two kinds of copies is faster at its best.
+    pub(crate) fn faster(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        [one, other]
+            .into_iter()
+            .flatten()
+            .max_by(|one, other| one.rate().bytes_per_s.total_cmp(&other.rate().bytes_per_s))
+    }
+
+    /// The fastest of them: what slowed the others down was no part of copying.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a rate of some digits")]
+    pub fn rate(&self) -> CopyRate {
+        let least = self.ms.iter().copied().fold(f64::INFINITY, f64::min);
+        CopyRate { bytes_per_s: self.bytes as f64 / (least * 1e-3), threads: 0 }
+    }
 }
 
 /// What was measured of this machine.
@@ -197,6 +245,15 @@ mod tests {
             let words = copiers.own.to.len() as u64;
             assert!(words * 16 * u64::from(threads) >= 1 << 20, "{words}");
         }
+    }
+
+    #[test]
+    fn the_best_of_a_device_is_what_its_runs_are_held_against() {
+        assert_eq!(Copies::of(8, vec![0.0, f64::NAN]), None);
+        let slow = Copies::of(4_000_000, vec![2.0, 1.0, 4.0]);
+        let fast = Copies::of(8_000_000, vec![1.0, 9.0]);
+        let found = Copies::faster(slow, fast).expect("both were measured");
+        assert_eq!(found.rate(), CopyRate { bytes_per_s: 8e9, threads: 0 });
     }
 
     #[test]

@@ -3,8 +3,12 @@
 //! The host is none: its memory is read and written where it is, and what runs on it is done when the call returns.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 
+use isobar_compiler::pass::GpuModel;
+
+use crate::copying::Copies;
 use crate::failure::Failure;
 
 /// A device with memory of its own.
@@ -18,6 +22,25 @@ pub trait Device: fmt::Debug + Send + Sync {
     ///
     /// Where there is no such memory.
     fn allocate(&self, bytes: usize) -> Result<Box<dyn Memory>, Failure>;
+
+    /// What it tells of itself, in the words of its driver, by name: model, driver, versions.
+    fn about(&self) -> BTreeMap<&'static str, String> {
+        BTreeMap::new()
+    }
+
+    /// What schedules for it are made for, as far as its driver tells.
+    fn model(&self) -> Option<GpuModel> {
+        None
+    }
+
+    /// How it copies within its own memory: measured when somebody first asks, and the same answer from then on.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot.
+    fn copies(&self) -> Result<Copies, Failure> {
+        Err(Failure::Machine(format!("how {} copies is not measured", self.name())))
+    }
 }
 
 /// Memory of a device. What runs there and was submitted before is over before this is read or written.

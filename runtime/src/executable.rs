@@ -10,6 +10,7 @@ use isobar_compiler::backend::launch::{Argument, Call, Launch, ScalarInput};
 use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::config::Config;
 use isobar_compiler::diag::Diagnostic;
+use isobar_compiler::pass;
 use isobar_compiler::pipeline::{self, Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 
@@ -114,18 +115,23 @@ impl fmt::Debug for Executable {
 }
 
 impl Executable {
-    /// Compiles the stencil of a project and makes it ready. The steps are told.
+    /// Compiles the stencil of a project and makes it ready. The steps are told. Kernels are made for the GPU of the back
+    /// end, unless the configuration names one.
     ///
     /// # Errors
     ///
     /// What is wrong with the stencil, or why the back end does not get ready.
     pub fn new(
         project: &Project,
-        config: Config,
+        mut config: Config,
         executor: Arc<dyn Executor>,
         setting: OwnedSetting,
         sink: Sink<'_>,
     ) -> Result<Self, Refusal> {
+        let passes = &mut config.passes;
+        if passes.device == pass::Device::Cpu && passes.gpu.is_none() {
+            passes.gpu = executor.device().and_then(|it| it.model());
+        }
         let compilation = route::compile(project, &config, &mut NoHook);
         if compilation.has_errors() || compilation.signature.is_none() {
             return Err(Refusal::Diagnostics(compilation.diagnostics));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use isobar_compiler::pass::{Cache, MachineModel};
+use isobar_compiler::pass::{Cache, GpuModel, MachineModel};
 
 /// A machine, and where each value is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,17 @@ impl Found {
         };
         Self { machine, from }
     }
+}
+
+/// What schedules for a GPU are made for, in a few words.
+#[must_use]
+pub fn gpu_in_words(gpu: &GpuModel) -> String {
+    let GpuModel { multiprocessors, shared_bytes_of_block, threads_of_block, bandwidth_gb, .. } = gpu;
+    format!(
+        "schedules for {multiprocessors} multiprocessors, blocks of {threads_of_block} threads and {} KiB, {bandwidth_gb} \
+         GB/s",
+        shared_bytes_of_block >> 10
+    )
 }
 
 /// The caches for data of the first core, and their line.

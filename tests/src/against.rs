@@ -68,7 +68,7 @@ pub fn native_gives_the_bits_of_debug(
     let executor = backend.executor();
     let mut is_other_trap = vec![false; launches.len()];
     // A GPU has threads of its own.
-    let threads = if backend == Backend::WGPU { &THREADS[..1] } else { &THREADS };
+    let threads = if backend.is_on_gpu() { &THREADS[..1] } else { &THREADS };
     let mut widths: Vec<_> = threads.iter().map(|it| (*it, Vectors::Widest)).collect();
     if backend == Backend::RAYON {
         // Other widths have code of their own, with any number of threads.

@@ -29,6 +29,7 @@ use crate::agree::prepare::call;
 use crate::agree::subject::Subject;
 use crate::generate::Features;
 use crate::generate::random::Random;
+use crate::gpu::hand::{Given, Hand, Planned};
 use crate::levels::{DOMAINS, Held};
 use crate::native::{Layout, WIDE, shape_of_seed};
 use crate::root;
@@ -153,17 +154,7 @@ impl<'a> Program<'a> {
             n += text.artifact.kernels.len();
         }
         writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {n};")?;
-        let parts = root().join("tests/emulation");
-        let (file, program) = (folder.join("texts.cpp"), folder.join("emulated"));
-        fs::write(&file, source)?;
-        let mut command = Command::new("g++");
-        command.args(FLAGS).arg("-I").arg(&parts).arg(&file).arg(parts.join("emulation.cpp"));
-        let said = command.arg("-o").arg(&program).output().context("g++ cannot be started")?;
-        ensure!(said.status.success(), "g++: {}", String::from_utf8_lossy(&said.stderr));
-        let mut process = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let questions = process.stdin.take();
-        let answers = process.stdout.take().context("it has a pipe")?;
-        Ok(Self { texts, first, running: Running { process, questions, answers } })
+        Ok(Self { texts, first, running: Running::start(&source, folder)? })
     }
 
     /// The texts, in order.
@@ -292,6 +283,21 @@ impl<'a> Program<'a> {
 }
 
 impl Running {
+    /// Compiles a program in a folder, and starts it.
+    fn start(source: &str, folder: &Path) -> Result<Self> {
+        let parts = root().join("tests/emulation");
+        let (file, program) = (folder.join("texts.cpp"), folder.join("emulated"));
+        fs::write(&file, source)?;
+        let mut command = Command::new("g++");
+        command.args(FLAGS).arg("-I").arg(&parts).arg(&file).arg(parts.join("emulation.cpp"));
+        let said = command.arg("-o").arg(&program).output().context("g++ cannot be started")?;
+        ensure!(said.status.success(), "g++: {}", String::from_utf8_lossy(&said.stderr));
+        let mut process = Command::new(&program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let questions = process.stdin.take();
+        let answers = process.stdout.take().context("it has a pipe")?;
+        Ok(Self { process, questions, answers })
+    }
+
     /// The buffers as a run leaves them, or its fault.
     fn ask(&mut self, buffers: &[Vec<u8>], launches: &[u8]) -> Result<Result<Vec<Vec<u8>>, String>> {
         let to = self.questions.as_mut().context("it has a pipe")?;
@@ -328,6 +334,76 @@ impl Drop for Running {
         // Without questions it ends.
         self.questions = None;
         let _ = self.process.wait();
+    }
+}
+
+/// CUDA that is written by hand, as a program.
+#[derive(Debug)]
+pub struct ByHand {
+    kernels: Vec<String>,
+    running: Running,
+}
+
+impl ByHand {
+    /// Compiles the texts in a folder, and starts them.
+    ///
+    /// # Errors
+    ///
+    /// What g++ says.
+    pub fn new(hands: &[Hand], folder: &Path) -> Result<Self> {
+        let mut source = String::from("#include \"emulation.h\"\n");
+        let mut table = String::from("const emulated_kernel emulated_kernels[] = {\n");
+        let mut kernels = Vec::new();
+        for hand in hands {
+            let (name, text) = (hand.name, hand.text());
+            writeln!(source, "namespace by_hand_{name} {{\n#line 1 \"{name}.cu\"\n{text}}}")?;
+            for kernel in hand.kernels() {
+                writeln!(
+                    source,
+                    "static void call_{kernel}(void **all) {{ emulated_call(by_hand_{name}::{kernel}, all); }}"
+                )?;
+                writeln!(table, "  call_{kernel},")?;
+                kernels.push(kernel);
+            }
+            source += "#undef ISOBAR_ALONG_I\n";
+        }
+        writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {};", kernels.len())?;
+        Ok(Self { kernels, running: Running::start(&source, folder)? })
+    }
+
+    /// Launches a kernel; answers what it left in the buffer that it writes.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the kernel.
+    pub fn run(&mut self, planned: &Planned, seed: u64) -> Result<Vec<u8>> {
+        let kernel = self.kernels.iter().position(|it| *it == planned.kernel);
+        let mut words: Vec<u8> = Vec::new();
+        let mut tell = |it: u64| words.extend(it.to_ne_bytes());
+        tell(1);
+        tell(kernel.context("there is no such kernel")? as u64);
+        planned.blocks.iter().chain(&planned.threads).for_each(|it| tell(u64::from(*it)));
+        tell(u64::from(planned.shared_bytes));
+        // It has no barriers.
+        tell(0);
+        tell(seed);
+        tell(planned.arguments.len() as u64);
+        for argument in &planned.arguments {
+            match *argument {
+                Given::Bits(bits) => {
+                    tell(0);
+                    tell(bits);
+                }
+                Given::Buffer { at, byte } => {
+                    tell(1);
+                    tell(at as u64);
+                    tell(byte);
+                }
+            }
+        }
+        let answered = self.running.ask(&planned.buffers, &words).context("the program of the kernels")?;
+        let mut left = answered.map_err(anyhow::Error::msg)?;
+        Ok(left.swap_remove(planned.written()))
     }
 }
 

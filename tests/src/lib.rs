@@ -8,6 +8,7 @@ pub mod dace;
 pub mod emulation;
 pub mod generate;
 pub mod golden;
+pub mod gpu;
 pub mod kernels;
 pub mod levels;
 pub mod manual;

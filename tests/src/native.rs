@@ -94,7 +94,7 @@ fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
 ///
 /// When there is none.
 pub fn named(name: &str) -> Result<Backend> {
-    let is_one = |it: &Backend| it.follows_schedules() || *it == Backend::WGPU;
+    let is_one = |it: &Backend| it.follows_schedules() || it.is_on_gpu();
     let mut known = Backend::ALL.into_iter().filter(is_one);
     known
         .find(|it| it.name() == name)
@@ -212,6 +212,10 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     passes.machine = random.pick(&[None, Some(tiny_machine(vector_bytes)), Some(one_core())]).clone();
     if layout == Layout::C && random.chance(50) {
         passes.contiguous = Axis::K;
+    }
+    // As for the GPU that is found, or for the one that is taken where none is.
+    if seed.is_multiple_of(2) && backend.is_on_gpu() {
+        passes.gpu = backend.executor().device().and_then(|it| it.model());
     }
     let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
     if [Backend::WGPU, Backend::CUDA].contains(&backend) {

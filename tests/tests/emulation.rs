@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_tests::emulation::{Program, Text, has_compiler, hold_emulated};
-use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
+use isobar_tests::against::same_fields;
+use isobar_tests::emulation::{ByHand, Program, Text, has_compiler, hold_emulated};
+use isobar_tests::gpu::hand::HAND;
+use isobar_tests::gpu::stencil;
+use isobar_tests::{GALLERY, compiled, compiled_text, launch, root, run_debug};
 
 /// A folder for what is compiled, which is removed with it.
 struct Folder(PathBuf);
@@ -70,6 +73,38 @@ fn kernels_that_people_wrote_leave_the_bits_of_debug() {
         for launch in launches {
             let is_other = program.gives_the_bits_of_debug(at, launch, &[1, 2]);
             assert!(!is_other.unwrap_or_else(|why| panic!("{}: {why:#}", all[at].0)));
+        }
+    }
+}
+
+#[test]
+fn cuda_by_hand_leaves_the_bits_of_debug() {
+    if !has_compiler() {
+        println!("skipped: there is no `g++`");
+        return;
+    }
+    let folder = Folder::new("by-hand");
+    let mut program = ByHand::new(&HAND, folder.path()).unwrap();
+    let domains = [
+        Domain { i: 1, j: 1, k: 3 },
+        Domain { i: 5, j: 4, k: 4 },
+        Domain { i: 70, j: 37, k: 13 },
+        Domain { i: 131, j: 17, k: 5 },
+    ];
+    for hand in &HAND {
+        for precision in [64, 32] {
+            let stencil = stencil(hand.name).unwrap();
+            let compilation = stencil.compiled(precision, None).unwrap();
+            for domain in domains {
+                let given = launch(&compilation, domain);
+                let (mut meant, mut found) = (given.clone(), given.clone());
+                run_debug(&compilation, &mut meant);
+                let planned = hand.planned(&compilation, &given, precision).unwrap();
+                let left = program.run(&planned, 7).unwrap();
+                planned.bring(&left, &mut found).unwrap();
+                let same = same_fields(&compilation, &meant, &found);
+                same.unwrap_or_else(|why| panic!("{} {precision} {domain}: {why:#}", hand.name));
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
 use std::slice;
 
 use isobar_compiler::backend::array::Array;
@@ -9,6 +10,7 @@ use isobar_compiler::backend::kernel::call::{Refused, places};
 use isobar_compiler::backend::launch::{Argument, Call as Given};
 use isobar_compiler::backend::wgsl::plan::{Most, Plan};
 use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
+use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
@@ -17,8 +19,10 @@ use isobar_runtime::executors::wgpu;
 use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
+use isobar_tests::gpu::report::{FORMAT, Report};
+use isobar_tests::gpu::stencil;
 use isobar_tests::native::{Layout, Workplace, hold_native};
-use isobar_tests::{GALLERY, compiled, compiled_text, launch};
+use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
 
 /// Texts for devices of each kind: with doubles, without, and with few buffers and little memory of a block.
 fn kinds() -> Vec<WgslOptions> {
@@ -209,4 +213,61 @@ fn fields_lie_alone_or_one_behind_the_other() {
     assert_eq!((packed.bytes, packed.arrays[1].first), (3840, 240));
     assert_eq!(together.words[0], 0, "what no compiler may know");
     assert_eq!(&together.words[1..4], [6, 4, 5]);
+}
+
+#[test]
+fn what_verify_writes_tells_what_was_held_and_measured_and_what_is_absent() {
+    if !has_gpu() {
+        return;
+    }
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("verify-{}.json", std::process::id()));
+    let script = root().join("tests/gpu/verify");
+    let done = Command::new(script)
+        .args(["--generated", "3", "--kernel", "hdiff", "--domain", "9x7x6", "--rounds", "3", "--out"])
+        .arg(&out)
+        .env("ISOBAR_GPU_VERIFY", env!("CARGO_BIN_EXE_gpu-verify"))
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+    let report: Report =
+        serde_json::from_slice(&std::fs::read(&out).expect("it is written")).expect("it is ours");
+    std::fs::remove_file(&out).expect("it is ours");
+    assert_eq!(report.format, FORMAT);
+    let of = |what: &str, precision| {
+        let held = report
+            .correctness
+            .iter()
+            .find(|it| it.backend == "wgpu" && it.what == what && it.precision == precision);
+        held.unwrap_or_else(|| panic!("{what} f{precision} was not held: {said}"))
+    };
+    assert_eq!((of("gallery", 64).stencils, of("gallery", 32).failures), (1, 0));
+    assert_eq!((of("generated", 64).stencils, of("generated", 64).failures), (3, 0));
+    assert_eq!(report.benchmark.len(), 2, "{said}");
+    for case in &report.benchmark {
+        let measured = case.measured.iter().find(|it| it.who == "wgpu").expect("it is there");
+        assert_eq!(measured.wrong, None);
+        let part = measured.of_copy.expect("lavapipe tells how it copies");
+        assert!(0.0 < part.min && part.min <= part.median && part.median <= part.max, "{part:?}");
+    }
+    // Where there is a driver of NVIDIA, it was held as well.
+    let cuda = report.devices.iter().find(|it| it.backend == "cuda").expect("it is looked for");
+    assert_eq!(cuda.absent.is_some(), report.absent.iter().any(|it| it.who == "cuda"), "{said}");
+}
+
+#[test]
+fn kernels_of_a_run_are_made_for_the_gpu_that_is_named() {
+    let hdiff = stencil("hdiff").expect("it is in the gallery");
+    let threads = |gpu| {
+        let compilation = hdiff.compiled(64, gpu).expect("it compiles");
+        let kernels = compilation.levels.kernels().expect("it compiles");
+        kernels
+            .kernels
+            .iter()
+            .map(|it| it.threads.iter().map(|it| it.count).product::<u32>())
+            .collect::<Vec<_>>()
+    };
+    let few = GpuModel { threads_of_block: 64, ..GpuModel::H100 };
+    assert_eq!(threads(None), threads(Some(GpuModel::H100)));
+    assert_ne!(threads(None), threads(Some(few)));
 }

@@ -264,9 +264,9 @@ const RUNTIME: &[Room] = &[
     room("runtime", "cache", &[], EMBEDDED),
     room("runtime", "copying", &["cache", "events"], EMBEDDED),
     room("runtime", "failure", &[], EMBEDDED),
-    room("runtime", "device", &["failure"], EMBEDDED),
+    room("runtime", "device", &["copying", "failure"], EMBEDDED),
     room("runtime", "buffer", &["device", "failure"], EMBEDDED),
-    room("runtime", "executors", &["cache", "device", "events", "failure"], EMBEDDED),
+    room("runtime", "executors", &["cache", "copying", "device", "events", "failure", "machine"], EMBEDDED),
     room("runtime", "executable", &["buffer", "device", "events", "executors", "failure"], EMBEDDED),
     room("runtime", "./.", &[], EMBEDDED),
 ];

@@ -7,7 +7,7 @@ use crate::backend::kernel::Kernels;
 use crate::backend::{c, cuda};
 use crate::diag::Listing;
 use crate::oir::analysis::extents::{Extents, extents};
-use crate::pass::Device;
+use crate::pass::{Device, GpuForm, GpuModel};
 use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
 
 /// Every level that was reached; a level is missing where an error stood in the way.
@@ -34,6 +34,9 @@ pub struct Levels {
     pub is_whole: bool,
     /// What the levels behind the OIR are made for.
     pub device: Device,
+    /// The GPU that kernels are made for, where it is told, and how their launches are formed.
+    pub gpu: Option<GpuModel>,
+    pub gpu_form: Option<GpuForm>,
     /// From when it was first asked for.
     c: OnceLock<c::Artifact>,
     /// From when they were first asked for; of a compilation for a CPU, by a way of their own from the OIR on.
@@ -79,7 +82,11 @@ impl Levels {
                     Some(super::route::lower_kernels(program))
                 }
                 Device::Cpu if self.is_whole => {
-                    let program = super::route::loops_for_gpu(self.optimized.as_ref()?, self.oir.as_ref()?)?;
+                    let program = super::route::loops_for_gpu(
+                        self.optimized.as_ref()?,
+                        self.oir.as_ref()?,
+                        (self.gpu, self.gpu_form),
+                    )?;
                     Some(super::route::lower_kernels(&program))
                 }
                 Device::Cpu => None,

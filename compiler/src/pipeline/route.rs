@@ -12,7 +12,7 @@ use crate::frontend::program::SourceFile;
 use crate::frontend::{self, Names, ParsedFiles, Program};
 use crate::inputs::{self, Keep};
 use crate::oir::analysis::program_order;
-use crate::pass::{Analyses, Device, Level, PassOptions, Pipeline, Trace, Watch};
+use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipeline, Trace, Watch};
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open};
 use crate::schedule::step::Pin;
@@ -301,6 +301,7 @@ impl Trip<'_> {
         };
         let levels = &mut self.compilation.levels;
         levels.device = config.passes.device;
+        (levels.gpu, levels.gpu_form) = (config.passes.gpu, config.passes.gpu_form);
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
         is_whole.then_some(())
     }
@@ -408,9 +409,10 @@ const MAX_THREADS: u32 = 256;
 pub(super) fn loops_for_gpu(
     optimized: &oir::nodes::Stencil,
     lowered: &oir::nodes::Stencil,
+    (gpu, gpu_form): (Option<GpuModel>, Option<GpuForm>),
 ) -> Option<loops::Program> {
-    let config =
-        Config { passes: PassOptions { device: Device::Gpu, ..PassOptions::default() }, ..Config::default() };
+    let passes = PassOptions { device: Device::Gpu, gpu, gpu_form, ..PassOptions::default() };
+    let config = Config { passes, ..Config::default() };
     let mut at = Trip {
         hook: &mut NoHook,
         found: Diagnostics::default(),

@@ -17,6 +17,7 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }
     request.tune = None;
+    run::for_gpu(args.target.as_deref(), request, environment)?;
     if let Some(bench) = &mut request.bench
         && args.repeats.is_some()
     {
@@ -71,6 +72,23 @@ fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
     let rate = copy.map(|it| format!("{it:.2}")).unwrap_or_default();
     rows.push(["copy".to_owned(), median, low, high, rate, String::new(), String::new()]);
     text += &human::table(&rows);
+    let on_device = it.backends.iter().filter_map(|it| Some((&it.backend, it.on_device.as_ref()?)));
+    let mut rows = vec![
+        ["by the GPU's clock", "median ms", "95 % from", "to", "GB/s", "of its copy"].map(str::to_owned),
+    ];
+    rows.extend(on_device.clone().map(|(backend, it)| {
+        let [median, low, high] = times(&it.calls);
+        let rate = it.gb_per_s.map(|it| format!("{it:.2}")).unwrap_or_default();
+        [backend.clone(), median, low, high, rate, it.of_copy.map(human::percent).unwrap_or_default()]
+    }));
+    if rows.len() > 1 {
+        text += "\n";
+        text += &human::table(&rows);
+        text += "\ncalls of a GPU are held against its own copies:\n";
+        for (backend, it) in on_device {
+            text += &format!("{backend}: {}\n", human::copies(it.copy));
+        }
+    }
 
     let mut rows = vec![["to get ready", "ms"].map(str::to_owned)];
     let is_level = |it: &&MeasuredStep| !["inputs", "total"].contains(&it.step.as_str());

@@ -172,11 +172,19 @@ pub(crate) fn steps(all: &[MeasuredStep], copy: Option<CopyRate>) -> String {
     }));
     let mut text = table(&rows);
     if let Some(copy) = copy {
-        let threads =
-            if copy.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", copy.threads) };
-        text += &format!("\nthis machine copies {:.1} GB/s with {threads}\n", copy.bytes_per_s / 1e9);
+        text += &format!("\n{}\n", copies(copy));
     }
     text
+}
+
+/// What runs are held against.
+pub(crate) fn copies(copy: CopyRate) -> String {
+    let rate = copy.bytes_per_s / 1e9;
+    match copy.threads {
+        0 => format!("the GPU copies {rate:.1} GB/s within its memory"),
+        1 => format!("this machine copies {rate:.1} GB/s with 1 thread"),
+        threads => format!("this machine copies {rate:.1} GB/s with {threads} threads"),
+    }
 }
 
 /// Where the time of a call went.

@@ -14,8 +14,25 @@ use crate::config::Environment;
 use crate::document::{Document, shown};
 use crate::npz;
 
+/// Has kernels made as for the GPU of `--target`.
+pub(crate) fn for_gpu(
+    target: Option<&str>,
+    request: &mut Request,
+    environment: &Environment,
+) -> Result<(), Usage> {
+    let Some(target) = target else { return Ok(()) };
+    let chosen = environment.backends.all_of(request).map_err(|why| Usage::Wrong(why.to_string()))?;
+    if let Some(other) = chosen.iter().find(|it| !it.is_on_gpu()) {
+        let name = other.name();
+        return Err(Usage::Wrong(format!("--target names a GPU, and `{name}` runs on none")));
+    }
+    request.passes.device = serde_json::from_value(target.into()).ok();
+    Ok(())
+}
+
 pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = read(&mut args)?;
+    for_gpu(args.target.as_deref(), &mut document.request, environment)?;
     // What measures is another command.
     (document.request.bench, document.request.tune) = (None, None);
     if let Some(out) = &document.out {

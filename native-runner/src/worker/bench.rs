@@ -1,20 +1,21 @@
 //! Measures: all back ends in turn, round after round, beside copying as much memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
-use isobar_protocol::bench::{Benchmark, Measured, Samples, gigabytes_per_second};
+use isobar_protocol::bench::{Benchmark, Measured, OnDevice, Samples, gigabytes_per_second};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Bench;
 use isobar_protocol::tune::Tuned;
+use isobar_runtime::Device;
 use isobar_runtime::copying::Copiers;
 
-use super::{Compiled, End, Tell, failed, graph_steps, inputs, refused, room, with_kept};
+use super::{Compiled, End, Tell, device_copy_rate, failed, graph_steps, inputs, refused, room, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
 use crate::plan;
@@ -25,6 +26,8 @@ use crate::wire::Order;
 struct Contestant<'a> {
     backend: Backend,
     compilation: &'a Compilation,
+    /// Where it runs, if that is not the host.
+    device: Option<Arc<dyn Device>>,
     ready: Vec<MeasuredStep>,
     prepared: Prepared,
     launch: Launch,
@@ -55,6 +58,7 @@ pub(super) fn measure(
     let executors: Vec<Box<dyn Executor>> = backends.iter().map(|it| it.executor()).collect();
     let (launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let Some(signature) = &compiled.compilation.signature else { return Ok(()) };
+    let own: Vec<Arc<Compilation>> = backends.iter().map(|&it| compiled.made_for(it)).collect();
     let mut kept = Vec::with_capacity(backends.len());
     for &backend in backends {
         let found = with_kept(order, compiled, backend, launch.domain, tell);
@@ -70,8 +74,8 @@ pub(super) fn measure(
 
     let near = Near::of(order.threads);
     let mut contestants = Vec::with_capacity(backends.len());
-    for ((&backend, executor), kept) in backends.iter().zip(&executors).zip(&kept) {
-        let compilation = kept.as_ref().map_or(&compiled.compilation, |it| &it.0);
+    for (((&backend, executor), kept), own) in backends.iter().zip(&executors).zip(&kept).zip(&own) {
+        let compilation = kept.as_ref().map_or(own, |it| &it.0);
         let steps = Mutex::new(Vec::new());
         let sink = |event: Event| match event {
             Event::Timing { step, ms, bytes } => {
@@ -90,8 +94,9 @@ pub(super) fn measure(
         let ready = steps.into_inner().unwrap_or_else(PoisonError::into_inner);
         let (launch, ms) = (near.copy(&launch), Vec::new());
         let (steps, tuned) = (Vec::new(), kept.as_ref().map(|it| it.1.clone()));
+        let (device, first_ms) = (executor.device(), 0.0);
         let contestant =
-            Contestant { backend, compilation, ready, prepared, launch, first_ms: 0.0, ms, steps, tuned };
+            Contestant { backend, compilation, device, ready, prepared, launch, first_ms, ms, steps, tuned };
         contestants.push(contestant);
     }
     drop(launch);
@@ -105,6 +110,17 @@ pub(super) fn measure(
     let copy = Samples::of(copies).unwrap_or_default();
     let measured = contestants.into_iter().map(|it| {
         let calls = Samples::of(it.ms).unwrap_or_default();
+        let own_copy = it.device.as_ref().and_then(|device| device_copy_rate(&**device, tell));
+        let of_host = || (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms);
+        let of_copy = match (&it.device, own_copy) {
+            (None, _) => of_host(),
+            // What the host copies says nothing of it.
+            (Some(_), own) => own.and_then(|it| it.part(bytes, calls.median_ms)),
+        };
+        let on_device = own_copy.and_then(|copy| {
+            let told = it.steps.iter().filter(|steps| !steps.is_empty());
+            OnDevice::of(told.map(|steps| steps.iter().sum()).collect(), bytes, copy)
+        });
         Measured {
             backend: it.backend.name().to_owned(),
             ready: it.ready,
@@ -112,7 +128,8 @@ pub(super) fn measure(
             gb_per_s: gigabytes_per_second(bytes, calls.median_ms),
             steps: graph_steps(it.compilation, &it.steps),
             tuned: it.tuned,
-            of_copy: (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms),
+            of_copy,
+            on_device,
             calls,
         }
     });

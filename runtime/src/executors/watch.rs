@@ -9,7 +9,8 @@ use isobar_compiler::backend::launch::Launch;
 use super::{Failure, Prepared, Progress};
 use crate::events::{Event, PROGRESS, Sink, Step};
 
-/// Calls the stencil once, as the step `run`, which has to move at least so many bytes; tells meanwhile how far it is.
+/// Calls the stencil once, as the step `run`, which has to move at least so many bytes, if its time tells a rate; tells
+/// meanwhile how far it is.
 ///
 /// # Errors
 ///
@@ -29,7 +30,7 @@ pub fn run(prepared: &mut Prepared, launch: &mut Launch, bytes: u64, sink: Sink<
         (step, done, elapsed)
     });
     // Who stopped on the way has moved less.
-    step.over_after(elapsed, done.is_ok().then_some(bytes));
+    step.over_after(elapsed, done.is_ok().then_some(bytes).filter(|it| *it > 0));
     done
 }
 

@@ -14,6 +14,7 @@ use isobar_compiler::space::Domain;
 use isobar_compiler::types::BinaryOp;
 use isobar_runtime::executors::cuda::nvrtc::{Cubin, Nvrtc, NvrtcError, UNIT, WIDE};
 use isobar_tests::agree::subject::Subject;
+use isobar_tests::gpu::hand::{HAND, Hand};
 use isobar_tests::root;
 
 const USAGE: &str =
@@ -93,6 +94,9 @@ fn run(options: &Options) -> Result<()> {
     let n_written = subjects.len();
     subjects.extend((options.first..options.first + options.generated).map(Subject::of_seed));
     let mut total = Total::default();
+    for hand in &HAND {
+        check_hand(nvrtc, hand, options, &mut total).with_context(|| hand.name)?;
+    }
     for (at, subject) in subjects.iter().enumerate() {
         check(nvrtc, subject, options, at < n_written, &mut total)
             .with_context(|| format!("{}: {}", subject.origin, subject.name))?;
@@ -109,6 +113,37 @@ fn run(options: &Options) -> Result<()> {
             println!("{disassembled} of them have no division, root or function, and no fused operation")
         }
         None => println!("skipped: nothing looks for fused operations, as there is no disassembler"),
+    }
+    Ok(())
+}
+
+/// Compiles kernels that are written by hand, which must not spill.
+fn check_hand(nvrtc: &Nvrtc, hand: &Hand, options: &Options, total: &mut Total) -> Result<()> {
+    for arch in &options.archs {
+        let begun = Instant::now();
+        let cubin = nvrtc.compile(&hand.text(), arch, &[]).with_context(|| arch.clone())?;
+        let took = begun.elapsed();
+        total.longest = total.longest.max(took);
+        total.all += took;
+        total.texts += 1;
+        ensure!(!cubin.log.contains("warning"), "{arch}: {}", cubin.log);
+        ensure!(cubin.figures.len() == hand.kernels().len(), "{arch}: {}", cubin.log);
+        for it in &cubin.figures {
+            total.kernels += 1;
+            ensure!(
+                it.spill_bytes == 0 && it.stack_bytes == 0,
+                "{arch}: {} spills\n{}",
+                it.kernel,
+                cubin.log
+            );
+            println!("by hand {:<36} {arch:<7} {:<10} {:>3} registers", hand.name, it.kernel, it.registers);
+        }
+        // The other one divides.
+        if let Some(disassembler) = options.disassembler.as_ref().filter(|_| hand.name == "hdiff") {
+            total.disassembled += u32::try_from(cubin.figures.len()).unwrap_or(0);
+            let fused = fused(disassembler, &cubin)?;
+            ensure!(fused.is_empty(), "{arch}: fused operations: {}", fused.join("\n"));
+        }
     }
     Ok(())
 }

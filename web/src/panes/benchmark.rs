@@ -198,6 +198,7 @@ mod tests {
             calls: Samples::default(),
             gb_per_s: None,
             of_copy: None,
+            on_device: None,
             steps: Vec::new(),
             tuned: None,
         };

@@ -89,9 +89,10 @@ impl Measures {
     pub fn rate(&self, step: &Timing) -> Option<String> {
         let bytes = step.bytes?;
         let rate = format!("{:.1} GB/s", gigabytes_per_second(bytes, step.ms)?);
-        let part = self.copy.and_then(|it| it.part(bytes, step.ms));
+        let part = self.copy.and_then(|it| Some((it.part(bytes, step.ms)?, it.threads)));
         Some(match part {
-            Some(part) => format!("{rate}, {:.0} % of copying", 100.0 * part),
+            Some((part, 0)) => format!("{rate}, {:.0} % of the GPU's copying", 100.0 * part),
+            Some((part, _)) => format!("{rate}, {:.0} % of copying", 100.0 * part),
             None => rate,
         })
     }

@@ -39,6 +39,8 @@ pub(super) struct OfCaller {
     progress: Arc<Progress>,
     /// Of fields of the host: their memory on the GPU, by position in the launch.
     fields: Vec<Option<OnGpu>>,
+    /// Whether these stay there for calls to come, until they are fetched.
+    is_resident: bool,
     /// What a run allocates, by position in the program's arrays.
     own: Vec<Option<OnGpu>>,
     /// A word for each place where a run may have to end, if there are any.
@@ -68,7 +70,8 @@ impl OfCaller {
     /// One who has not called yet, and has no memory.
     pub(super) fn new(made: Arc<Made>, progress: Arc<Progress>) -> Self {
         let own = made.places.iter().map(|_| None).collect();
-        Self { made, progress, fields: Vec::new(), own, slots: None, events: Arc::default(), last: None }
+        let (fields, is_resident, events) = (Vec::new(), false, Arc::default());
+        Self { made, progress, fields, is_resident, own, slots: None, events, last: None }
     }
 
     /// Puts a run on the stream, with fields that begin at these addresses, by position in the launch.
@@ -261,24 +264,23 @@ enum Recorded {
     InGraph = 1,
 }
 
-impl Caller for OfCaller {
-    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        if launch.domain.points() == 0 {
-            return Ok(());
-        }
+impl OfCaller {
+    /// Copies fields of the host to the GPU.
+    fn send(&mut self, launch: &Launch) -> Result<(), Failure> {
         let made = Arc::clone(&self.made);
-        let passed = |at: usize| made.places.iter().flatten().any(|it| it.position == at);
-        let mut starts = vec![0; launch.arguments.len()];
-        for (at, argument) in launch.arguments.iter().enumerate().filter(|(at, _)| passed(*at)) {
+        for (at, argument) in launch.arguments.iter().enumerate() {
             let Argument::Field(field) = argument else { continue };
-            let bytes = bytes_of(&field.array.elements);
-            let memory = self.field(at, bytes.len())?;
-            memory.write(0, bytes)?;
-            starts[at] = memory.start;
+            if made.places.iter().flatten().any(|it| it.position == at) {
+                let bytes = bytes_of(&field.array.elements);
+                self.field(at, bytes.len())?.write(0, bytes)?;
+            }
         }
-        let running = self.begin(launch, &starts)?;
-        let over = Box::new(running).wait();
-        // What it has written by then stays.
+        Ok(())
+    }
+
+    /// Copies those back that a run writes.
+    fn bring(&self, launch: &mut Launch) -> Result<(), Failure> {
+        let made = &self.made;
         let arrays = &made.kernels.program.arrays;
         for (array, place) in arrays.iter().zip(&made.places) {
             let Some(Place { position, axes: Some(_) }) = place else { continue };
@@ -291,7 +293,59 @@ impl Caller for OfCaller {
                 with_bytes(&mut field.array.elements, |bytes| memory.read(0, bytes))?;
             }
         }
+        Ok(())
+    }
+
+    /// Whether there is memory on the GPU for each of its fields.
+    fn is_there(&self, launch: &Launch) -> bool {
+        launch.arguments.iter().enumerate().all(|(at, argument)| match argument {
+            Argument::Field(field) if self.made.places.iter().flatten().any(|it| it.position == at) => {
+                let memory = self.fields.get(at).and_then(Option::as_ref);
+                memory.is_some_and(|it| it.bytes() == bytes_of(&field.array.elements).len())
+            }
+            Argument::Field(_) | Argument::Scalar(_) | Argument::Unused => true,
+        })
+    }
+
+    /// Where fields of the host lie on the GPU, by position in the launch; 0 where an argument is none.
+    fn starts(&self, launch: &Launch) -> Vec<CUdeviceptr> {
+        let start = |at: usize| self.fields.get(at).and_then(Option::as_ref).map_or(0, |it| it.start);
+        (0..launch.arguments.len()).map(start).collect()
+    }
+}
+
+impl Caller for OfCaller {
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        // A call with other arrays brings its own.
+        self.is_resident &= self.is_there(launch);
+        if self.is_resident {
+            let starts = self.starts(launch);
+            return Box::new(self.begin(launch, &starts)?).wait();
+        }
+        self.send(launch)?;
+        let starts = self.starts(launch);
+        let running = self.begin(launch, &starts)?;
+        let over = Box::new(running).wait();
+        // What it has written by then stays.
+        self.bring(launch)?;
         over
+    }
+
+    fn keep(&mut self, launch: &Launch) -> Result<(), Failure> {
+        self.is_resident = false;
+        if launch.domain.points() == 0 {
+            return Ok(());
+        }
+        self.send(launch)?;
+        self.is_resident = true;
+        Ok(())
+    }
+
+    fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_resident) { self.bring(launch) } else { Ok(()) }
     }
 
     fn start(

@@ -5,6 +5,7 @@
 //! good: the driver offers no way back but another process. Then every call says so, and memory is left to the system.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,9 +13,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use isobar_compiler::pass::GpuModel;
 
+use super::copying;
 use super::error::{CudaError, LEAST_DRIVER};
+use super::nvrtc::Nvrtc;
 use super::staging::Staging;
+use crate::copying::Copies;
 use crate::device::{Device, Memory};
 use crate::failure::Failure;
 
@@ -27,8 +32,14 @@ pub struct Gpu {
     model: String,
     /// As NVRTC spells it: `sm_90`.
     pub(super) arch: String,
+    /// What the driver knows of CUDA, as it tells its version.
+    driver: i32,
     /// Bytes of shared memory that a block may ask for.
     pub(super) shared_bytes: u32,
+    /// What schedules for it are made for.
+    figures: GpuModel,
+    /// How it copies, once somebody has asked.
+    copies: OnceLock<Result<Copies, Failure>>,
     /// Whoever puts something on the stream has it: what one thread does there would else be in the graph that another
     /// one makes.
     staging: Mutex<Option<Staging>>,
@@ -79,6 +90,9 @@ impl Gpu {
             name: "cuda:0".to_owned(),
             model: context.name()?,
             arch: format!("sm_{major}{minor}"),
+            driver: version,
+            figures: figures(&context),
+            copies: OnceLock::new(),
             shared_bytes: u32::try_from(shared).unwrap_or(0),
             context,
             stream,
@@ -97,6 +111,11 @@ impl Gpu {
     #[must_use]
     pub fn arch(&self) -> &str {
         &self.arch
+    }
+
+    /// What schedules for it are made for.
+    pub(super) fn figures(&self) -> &GpuModel {
+        &self.figures
     }
 
     /// Notes what went wrong: what breaks it stays so.
@@ -156,6 +175,38 @@ impl Gpu {
     }
 }
 
+/// What the driver tells of a GPU; where it tells nothing, what an H100 has.
+fn figures(context: &CudaContext) -> GpuModel {
+    let told =
+        |of: Attribute| context.attribute(of).ok().and_then(|it| u32::try_from(it).ok()).filter(|it| *it > 0);
+    let usual = GpuModel::H100;
+    // It moves data twice in a cycle. Some drivers tell no clock any more.
+    let bandwidth = told(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)
+        .zip(told(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH))
+        .and_then(|(khz, bits)| u32::try_from(2 * u64::from(khz) * u64::from(bits / 8) / 1_000_000).ok());
+    let bytes = |of: Attribute| told(of).map(u64::from);
+    GpuModel {
+        multiprocessors: told(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
+            .unwrap_or(usual.multiprocessors),
+        clock_mhz: told(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)
+            .map_or(usual.clock_mhz, |khz| (khz / 1000).max(1)),
+        bandwidth_gb: bandwidth.filter(|it| *it > 0).unwrap_or(usual.bandwidth_gb),
+        l2_bytes: bytes(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).unwrap_or(usual.l2_bytes),
+        shared_bytes: bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)
+            .unwrap_or(usual.shared_bytes),
+        shared_bytes_of_block: bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .unwrap_or(usual.shared_bytes_of_block),
+        registers: told(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)
+            .unwrap_or(usual.registers),
+        threads: told(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR).unwrap_or(usual.threads),
+        threads_of_block: told(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
+            .unwrap_or(usual.threads_of_block),
+        f64_ratio: told(Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)
+            .unwrap_or(usual.f64_ratio),
+        launch_ns: usual.launch_ns,
+    }
+}
+
 /// A GPU, as programs allocate on it.
 #[derive(Debug)]
 pub struct CudaDevice(pub Arc<Gpu>);
@@ -171,6 +222,35 @@ impl Device for CudaDevice {
         memory.fill(0)?;
         drop(order);
         Ok(Box::new(memory))
+    }
+
+    fn about(&self) -> BTreeMap<&'static str, String> {
+        let gpu = &self.0;
+        let (major, minor) = (gpu.driver / 1000, gpu.driver % 1000 / 10);
+        let mut about = BTreeMap::from([
+            ("model", gpu.model.clone()),
+            ("architecture", gpu.arch.clone()),
+            ("cuda", format!("{major}.{minor}")),
+        ]);
+        // The module of the system's kernel has the number that people know a driver by.
+        if let Ok(text) = std::fs::read_to_string("/proc/driver/nvidia/version")
+            && let Some(line) = text.lines().next()
+        {
+            about.insert("driver", line.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+        if let Ok(nvrtc) = Nvrtc::here() {
+            let (major, minor) = nvrtc.version();
+            about.insert("nvrtc", format!("{major}.{minor}"));
+        }
+        about
+    }
+
+    fn model(&self) -> Option<GpuModel> {
+        Some(self.0.figures)
+    }
+
+    fn copies(&self) -> Result<Copies, Failure> {
+        self.0.copies.get_or_init(|| copying::measured(&self.0)).clone()
     }
 }
 

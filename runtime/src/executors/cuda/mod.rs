@@ -6,7 +6,8 @@
 //!
 //! All work of the process is on one stream, one thing after the other. A call plans its launches; one like the last
 //! one, with the same memory, is a graph from its second time on. Events between the steps tell how long each took.
-//! Fields of the host go to the GPU and back with each call; those of a program lie there.
+//! Fields of the host go to the GPU and back with each call, unless they stay there for calls to come (`keep`); those of
+//! a program lie there.
 
 pub mod error;
 pub mod figures;
@@ -14,9 +15,11 @@ pub mod gpu;
 pub mod nvrtc;
 pub mod places;
 pub mod plan;
+pub mod written;
 
 mod bytes;
 mod call;
+mod copying;
 mod module;
 mod staging;
 
@@ -40,6 +43,7 @@ use super::shapes::{self, Shapes};
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
 use crate::device::Device;
 use crate::events::Sink;
+use crate::machine::gpu_in_words;
 use isobar_compiler::backend::kernel::call::{Place, Refused, bytes_without_fields, places};
 
 /// CUDA, on the first GPU that the driver lists.
@@ -83,7 +87,8 @@ pub fn check() -> Result<String, String> {
     match (Gpu::here(), Nvrtc::here()) {
         (Ok(gpu), Ok(nvrtc)) => {
             let (major, minor) = nvrtc.version();
-            Ok(format!("{} ({}), NVRTC {major}.{minor}", gpu.model(), gpu.arch()))
+            let schedules = gpu_in_words(gpu.figures());
+            Ok(format!("{} ({}), NVRTC {major}.{minor}; {schedules}", gpu.model(), gpu.arch()))
         }
         (gpu, nvrtc) => {
             let missing = [gpu.err().map(|it| it.to_string()), nvrtc.err().map(|it| it.to_string())];

@@ -12,11 +12,12 @@ use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::wgsl::{Doubles, WgslOptions};
+use isobar_compiler::pass::GpuModel;
 use wgpu::{
     Adapter, BackendOptions, Backends, BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry,
     BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,
@@ -27,7 +28,8 @@ use wgpu::{
 };
 
 use super::error::WgpuError;
-use super::{probe, spirv};
+use super::{model, probe, spirv};
+use crate::copying::Copies;
 use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::failure::Failure;
 
@@ -47,6 +49,9 @@ pub(crate) struct Gpu {
     pub(super) options: WgslOptions,
     /// What people call it.
     pub(crate) name: String,
+    pub(super) kind: DeviceType,
+    /// The driver and its version, in its own words.
+    pub(crate) driver: String,
     /// What it computes differently, in a sentence, if anything.
     pub(crate) remark: Option<String>,
     /// No other one of the process has it: what was made for one device is not another one's.
@@ -55,6 +60,10 @@ pub(crate) struct Gpu {
     pub(super) patience: Duration,
     /// What drivers made of the texts that were asked for last.
     programs: Shapes<Text, Program>,
+    /// What schedules for it are made for.
+    pub(super) model: GpuModel,
+    /// How it copies, once somebody has asked.
+    pub(super) copies: OnceLock<Result<Copies, Failure>>,
     /// Why nothing works on it any more, in the words of the driver.
     lost: Arc<Mutex<Option<String>>>,
 }
@@ -207,17 +216,24 @@ impl Gpu {
         }));
         let has_doubles = features.contains(Features::SHADER_F64 | Features::SHADER_INT64);
         let doubles = if has_doubles { Doubles::Native } else { Doubles::Pairs };
+        let options = WgslOptions { doubles, ..WgslOptions::default() };
+        let model = model::of(&info.name, info.device_type, &limits);
+        let driver = format!("{} {}", info.driver, info.driver_info).trim().to_owned();
         let mut gpu = Self {
             device,
             queue,
             limits,
             features,
-            options: WgslOptions { doubles, ..WgslOptions::default() },
+            options,
             name: info.name,
+            kind: info.device_type,
+            driver,
             remark: None,
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             patience: PATIENCE,
             programs: Shapes::default(),
+            model,
+            copies: OnceLock::new(),
             lost,
         };
         let found = probe::of(&gpu)

@@ -4,13 +4,17 @@
 //! 64 bits where they lie; narrower ones, which are words for kernels, are widened and narrowed around each call.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use isobar_compiler::backend::array::Elements;
+use isobar_compiler::pass::GpuModel;
 use isobar_compiler::types::DType;
 
+use super::copying;
 use super::device::{Devices, Gpu};
 use super::error::WgpuError;
+use crate::copying::Copies;
 use crate::device::{Device, Memory};
 use crate::failure::Failure;
 
@@ -33,6 +37,21 @@ impl Device for OnGpu {
         let gpu = self.0.find()?;
         let buffer = gpu.storage(size)?;
         Ok(Box::new(Held { gpu, buffer, bytes }))
+    }
+
+    fn about(&self) -> BTreeMap<&'static str, String> {
+        let Ok(gpu) = self.0.find() else { return BTreeMap::new() };
+        let remark = gpu.remark.clone().map(|it| ("remark", it));
+        [("model", gpu.name.clone()), ("driver", gpu.driver.clone())].into_iter().chain(remark).collect()
+    }
+
+    fn model(&self) -> Option<GpuModel> {
+        self.0.find().ok().map(|it| it.model)
+    }
+
+    fn copies(&self) -> Result<Copies, Failure> {
+        let gpu = self.0.find()?;
+        gpu.copies.get_or_init(|| copying::measured(&gpu)).clone()
     }
 }
 

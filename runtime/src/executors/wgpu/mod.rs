@@ -5,11 +5,13 @@
 //! there already (`start`), or stay there for calls to come (`keep`).
 
 mod call;
-mod device;
+mod copying;
+pub(crate) mod device;
 pub mod error;
 #[cfg(test)]
 mod faults;
 mod memory;
+mod model;
 mod probe;
 mod spirv;
 #[cfg(test)]
@@ -28,6 +30,7 @@ use super::shapes::Shapes;
 use super::{Executor, Failure, Mode, Prepared, Setting};
 use crate::device::Device;
 use crate::events::Sink;
+use crate::machine::gpu_in_words;
 use call::Made;
 use device::Devices;
 
@@ -53,7 +56,8 @@ pub fn check() -> Result<String, String> {
         Doubles::Singles => "singles in place of doubles",
     };
     let remark = gpu.remark.as_ref().map_or(String::new(), |it| format!("; {it}"));
-    Ok(format!("{} through Vulkan, {doubles}{remark}", gpu.name))
+    let schedules = gpu_in_words(&gpu.model);
+    Ok(format!("{} through Vulkan, {doubles}{remark}; {schedules}", gpu.name))
 }
 
 /// Whether a text is one that a GPU can be given; that needs none.

@@ -1,0 +1,140 @@
+//! Kernels that a person wrote, on the same GPU and stream as those of stencils: what is measured against these has to
+//! run as they do.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUevent_flags;
+use cudarc::driver::{CudaEvent, result};
+
+use super::error::CudaError;
+use super::gpu::{Gpu, OnGpu};
+use super::module::{Making, Module, module};
+use super::nvrtc::Nvrtc;
+use super::plan::Variant;
+use crate::device::Memory;
+use crate::executors::{Failure, Mode};
+
+/// A text with kernels, compiled as those of stencils are, and loaded.
+#[derive(Debug)]
+pub struct Written {
+    gpu: Arc<Gpu>,
+    module: Module,
+    /// Around a launch.
+    events: [CudaEvent; 2],
+}
+
+/// Blocks and threads along x, y, z, and bytes of shared memory that a block asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub blocks: [u32; 3],
+    pub threads: [u32; 3],
+    pub shared_bytes: u32,
+}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub enum Given<'a> {
+    /// Where memory of [`CudaDevice`](super::gpu::CudaDevice) begins, so many bytes behind that.
+    Memory(&'a mut dyn Memory, u64),
+    /// The first bytes of a word, as many as the parameter has: an integer, or the bits of a float.
+    Bits(u64),
+}
+
+impl Written {
+    /// Compiles a text for the GPU of this process, for no cache.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no GPU or no NVRTC, or it does not take the text, or one of the kernels is not in it.
+    pub fn new(text: &str, kernels: &[&str]) -> Result<Self, Failure> {
+        let gpu = Gpu::here()?;
+        let nvrtc = Nvrtc::here().map_err(CudaError::from)?;
+        Self::on(&gpu, nvrtc, text, kernels)
+    }
+
+    pub(super) fn on(gpu: &Arc<Gpu>, nvrtc: &Nvrtc, text: &str, kernels: &[&str]) -> Result<Self, Failure> {
+        let making = Making {
+            gpu,
+            nvrtc,
+            cache: None,
+            stencil: "written by hand",
+            mode: Mode::Reproducible,
+            variant: Variant::default(),
+        };
+        let module = module(text, kernels, making, &|_| ())?;
+        let event = || gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
+        let events = [event().map_err(CudaError::from)?, event().map_err(CudaError::from)?];
+        Ok(Self { gpu: Arc::clone(gpu), module, events })
+    }
+
+    /// Launches a kernel, by its position among those that were named, and waits; answers how many milliseconds the GPU
+    /// took.
+    ///
+    /// # Errors
+    ///
+    /// Where memory is another device's, or the driver refuses.
+    ///
+    /// # Safety
+    ///
+    /// The kernel takes such arguments, in this order, and reads and writes nothing but the memory among them.
+    #[expect(unsafe_code, reason = "kernels that a person wrote are launched here")]
+    pub unsafe fn launch(
+        &self,
+        kernel: usize,
+        shape: Shape,
+        given: &mut [Given<'_>],
+    ) -> Result<f64, Failure> {
+        let mut words = Vec::with_capacity(given.len());
+        for it in given {
+            words.push(match it {
+                Given::Bits(bits) => *bits,
+                Given::Memory(memory, at) => {
+                    let elsewhere = || Failure::Machine("memory lies on another device".to_owned());
+                    let memory = memory.as_any().downcast_ref::<OnGpu>().ok_or_else(elsewhere)?;
+                    memory.start + *at
+                }
+            });
+        }
+        // SAFETY: the words are those of the caller, who vouches for them.
+        unsafe { self.launch_words(kernel, shape, &mut words) }
+    }
+
+    /// The same with addresses.
+    ///
+    /// # Safety
+    ///
+    /// As above.
+    #[expect(unsafe_code, reason = "kernels that a person wrote are launched here")]
+    pub(super) unsafe fn launch_words(
+        &self,
+        kernel: usize,
+        Shape { blocks: [x, y, z], threads: [i, j, k], shared_bytes }: Shape,
+        words: &mut [u64],
+    ) -> Result<f64, Failure> {
+        let gpu = &self.gpu;
+        let failed = |why| CudaError::from(why);
+        let missing = || Failure::Machine("there is no such kernel".to_owned());
+        let function = self.module.kernels.get(kernel).ok_or_else(missing)?;
+        gpu.usable()?;
+        let _order = gpu.order();
+        let mut arguments: Vec<*mut c_void> = words.iter_mut().map(|it| (&raw mut *it).cast()).collect();
+        self.events[0].record(&gpu.stream).map_err(failed)?;
+        // SAFETY: the caller vouches for the arguments, which the driver copies.
+        let launched = unsafe {
+            result::launch_kernel(
+                function.cu_function(),
+                (x, y, z),
+                (i, j, k),
+                shared_bytes,
+                gpu.stream.cu_stream(),
+                &mut arguments,
+            )
+        };
+        launched.map_err(|why| gpu.note(why.into()))?;
+        self.events[1].record(&gpu.stream).map_err(failed)?;
+        self.events[1].synchronize().map_err(|why| gpu.note(why.into()))?;
+        let ms = self.events[0].elapsed_ms(&self.events[1]).map_err(failed)?;
+        Ok(f64::from(ms))
+    }
+}
