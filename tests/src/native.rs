@@ -241,7 +241,7 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
 
 /// Makes a compilation one for a GPU, of each model and in each form in turn.
 pub(crate) fn shape_of_seed(seed: u64, models: &[GpuModel], passes: &mut PassOptions) {
-    let pick = |n: usize, by: u64| (seed / by) as usize % n;
+    let pick = |n: usize, by: u64| usize::try_from(seed / by % n as u64).unwrap_or(0);
     let form = pick(GpuForm::ALL.len() + 1, 1);
     passes.device = Device::Gpu;
     passes.gpu_form = GpuForm::ALL.get(form).copied();

@@ -9,6 +9,7 @@ pub mod parse;
 pub mod affine;
 pub mod ring;
 pub mod domain;
+pub mod threads;
 pub mod names;
 pub mod order;
 pub mod assume;

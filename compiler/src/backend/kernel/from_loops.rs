@@ -19,7 +19,7 @@ use crate::loops::nodes::{
     Positions, Program, Read, Target, While,
 };
 use crate::loops::visit::any;
-use crate::schedule::analysis::launch::of_tile;
+use crate::space::threads::of_tile;
 use crate::space::{Affine, Axis, Size, Symbol};
 
 /// Threads of a block along its first axis where nothing tells how many positions there are.

@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use crate::entity::Handle;
 use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Place, Placement, Storage, Tree};
 use crate::schedule::visit::place::Path;
+use crate::space::threads::of_tile;
 use crate::space::{Affine, Axis, Ring, Size, Symbol, names};
 
 /// A nest that runs as one launch.
@@ -417,16 +418,6 @@ pub fn threads(launch: &Launch<'_>) -> [i64; 2] {
         tile.filter(|_| is_shared(axis)).map_or(1, |it| of_tile(it.step))
     };
     [along(Axis::J), along(Axis::I)]
-}
-
-/// As many threads as run in step.
-const GROUP: i64 = 32;
-
-/// Threads along a tile of so many positions: those of a whole group where they are more than one, since what a tile
-/// needs beside itself is then computed by threads that would have nothing to do.
-#[must_use]
-pub fn of_tile(positions: i64) -> i64 {
-    if positions > GROUP { (positions + GROUP - 1) / GROUP * GROUP } else { positions }
 }
 
 /// The arrays that iterations inside of a launch have for themselves, each with whether threads do, or blocks.
