@@ -13,7 +13,7 @@ const MOST_FILES: usize = 4;
 
 /// Files in which some of the names mean something else, and what.
 const OTHERS: &[(&str, &[&str], &str)] = &[
-    ("compiler/src/backend/wgsl/print.rs", &["min", "max"], "the text of a size"),
+    ("compiler/src/backend/wgsl/print/places.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/space/affine.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/space/parse.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),
