@@ -213,6 +213,12 @@ impl Backend {
         self.0.nears_copying
     }
 
+    /// Whether another schedule than the compiler's could be faster: of loops, or of launches.
+    #[must_use]
+    pub fn may_be_tuned(self) -> bool {
+        self.follows_schedules() || self.is_on_gpu()
+    }
+
     /// Whether its kernels run on a GPU.
     #[must_use]
     pub fn is_on_gpu(self) -> bool {

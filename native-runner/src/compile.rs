@@ -8,7 +8,7 @@ use isobar_compiler::backend::c::Artifact;
 use isobar_compiler::diag::catalog::compile_time::WHICH_STENCIL;
 use isobar_compiler::diag::{FileId, Span, StmtId};
 use isobar_compiler::inputs::{self, Directives, Rows};
-use isobar_compiler::pass::{Printer, Timer};
+use isobar_compiler::pass::{self, Printer, Timer};
 use isobar_compiler::pipeline::registry::Text;
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Stage};
 use isobar_compiler::project::Project;
@@ -22,8 +22,8 @@ use isobar_protocol::request::Request;
 use isobar_runtime::machine::LINE_BYTES;
 use tokio::sync::Semaphore;
 
-use crate::backends::Code;
 use crate::backends::events::milliseconds;
+use crate::backends::{Backend, Code};
 use crate::error::ApiError;
 
 /// Deep nesting costs stack; this is more than the compiler's own limits on depth let it use.
@@ -49,6 +49,15 @@ impl Source {
         let config = request.config(&directives);
         let files = request.files.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
         Self { project: Project { files, main, stencil }, config, directives }
+    }
+
+    /// The same with a schedule of what a back end carries out: launches where it runs on a GPU.
+    pub(crate) fn scheduled_for(&self, backend: Backend) -> Self {
+        let mut source = self.clone();
+        if backend.is_on_gpu() {
+            source.config.passes.device = pass::Device::Gpu;
+        }
+        source
     }
 
     /// The same with a schedule document in the place of what the compiler would choose.

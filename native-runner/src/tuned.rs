@@ -87,7 +87,7 @@ pub(crate) fn near(Domain { i, j, k }: Domain) -> [i64; 3] {
 /// Whether a request takes what was kept: it does, unless it says how loops run, or that it does not.
 pub(crate) fn is_wanted(request: &Request, backend: Backend) -> bool {
     let passes = &request.passes;
-    backend.follows_schedules()
+    backend.may_be_tuned()
         && request.options.tuned != Some(false)
         && passes.schedule.is_none()
         && passes.stop_after.is_none()

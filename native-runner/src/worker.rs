@@ -176,6 +176,10 @@ fn compiled(order: &Order, backends: &Backends, tell: Tell<'_>) -> Result<Compil
     if let Some(gpu) = found_gpu(&source, &backends) {
         source.config.passes.gpu = Some(gpu);
     }
+    // A document for these is one of launches.
+    if source.config.passes.schedule.is_some() && backends.iter().all(|it| it.is_on_gpu()) {
+        source.config.passes.device = pass::Device::Gpu;
+    }
     let sink = |event: Event| tell(translate::event(event), None);
     let mut levels = Levels { sink: &sink, open: None };
     let compilation = source.compile(&mut levels);
@@ -317,7 +321,8 @@ fn with_kept(
     let kept = tuned::find(root, &key)?;
     let sink = |event: Event| tell(translate::event(event), None);
     let compilation = step("kept schedule", &sink, || {
-        let compilation = source.with_schedule(&kept.document).compile(&mut pipeline::NoHook);
+        let source = source.scheduled_for(backend).with_schedule(&kept.document);
+        let compilation = source.compile(&mut pipeline::NoHook);
         make_ready(&[backend], &compilation, &|_| ());
         compilation
     });

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use isobar_protocol::report::{BenchReport, CacheReport, EmitReport, RunReport, TuneReport};
+use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, EmitReport, RunReport, TuneReport};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
@@ -173,4 +173,35 @@ fn what_has_no_schedule_is_not_tuned() {
         let output = cache.isobar(arguments);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
     }
+}
+
+#[test]
+fn forms_of_launches_are_tried_on_a_gpu() {
+    let cache = Cache::new("gpu");
+    let known: BackendsReport = cache.report(&["backends"]);
+    if !known.backends.iter().any(|it| it.name == "wgpu" && it.available) {
+        println!("skipped: nothing runs `wgpu` here");
+        return;
+    }
+    let hdiff = concat!(env!("CARGO_MANIFEST_DIR"), "/../static/gallery/horizontal_diffusion.py");
+    let asked = ["--backend", "wgpu", "--domain", "24,20,6", "--candidates", "8", "--seconds", "20"];
+    let report: TuneReport = cache.report(&[&["tune", hdiff], &asked[..]].concat());
+    let found = report.tuning.unwrap();
+    assert!(found.candidates.iter().all(|it| it.agrees), "{found:#?}");
+    let forms: Vec<&str> = found.candidates.iter().map(|it| it.what.as_str()).collect();
+    assert!(forms.contains(&"form T") || forms.contains(&"form R"), "{forms:?}");
+    assert!(forms.len() > 2 && found.candidates.iter().all(|it| it.document.contains("grid ")), "{forms:?}");
+    // What is kept runs, with the same bits.
+    let key = &found.key;
+    let other = found.candidates.iter().find(|it| it.what.starts_with("form ")).unwrap();
+    cache.keep(key, &other.document);
+    let run = ["run", hdiff, "--backend", "wgpu", "--domain", "24,20,6", "--init"];
+    let kept: RunReport = cache.report(&run);
+    assert_eq!(kept.tuned.map(|it| it.what).as_deref(), Some("by hand"));
+    let free: RunReport = cache.report(&[&run[..], &["--no-tuned"]].concat());
+    assert_eq!(kept.hashes, free.hashes);
+    let document = cache.file("other.schedule");
+    fs::write(&document, &other.document).unwrap();
+    let named: RunReport = cache.report(&[&run[..], &["--schedule", &document]].concat());
+    assert_eq!(named.hashes, free.hashes);
 }

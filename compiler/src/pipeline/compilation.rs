@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::registry::{self, Text};
-use super::variants::variants;
+use super::variants::{variants, variants_of_gpu};
 use super::{Levels, Stage, Variant, route};
 use crate::backend::aliasing;
 use crate::backend::launch::{self, Call, Launch};
@@ -16,7 +16,7 @@ use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
 use crate::oir::analysis::extents::touched;
 use crate::oir::nodes::ParamKind;
-use crate::pass::{LogValue, Logged, MachineModel, Trace};
+use crate::pass::{GpuModel, LogValue, Logged, MachineModel, Trace};
 
 /// Every level that was reached, with what was found on the way.
 #[derive(Clone, Debug, Default)]
@@ -137,6 +137,12 @@ impl Compilation {
         let chosen = self.levels.schedule.as_ref().filter(|_| self.keeps_steps);
         let both = self.levels.tree.as_ref().map(crate::schedule::from_tree::lower).zip(chosen);
         both.map(|(lowered, chosen)| variants(&lowered, chosen, machine)).unwrap_or_default()
+    }
+
+    /// The same for a GPU, of a compilation for one.
+    #[must_use]
+    pub fn gpu_variants(gpu: &GpuModel) -> Vec<Variant> {
+        variants_of_gpu(gpu)
     }
 
     /// Name and text of a file.

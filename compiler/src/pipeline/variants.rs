@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::pass::MachineModel;
+use crate::pass::{GpuForm, GpuModel, MachineModel};
 use crate::schedule::nodes::{Node, Order, Tree};
 use crate::schedule::passes::{
     contract_temporaries, fuse_in_tiles, meet_in_domain, merge_loops, peel_regions, sink_sequential_levels,
@@ -24,12 +24,17 @@ pub struct Variant {
     pub skip: Vec<&'static str>,
     /// What the rest is chosen for, where that is not the machine itself.
     pub machine: Option<MachineModel>,
+    /// The same of a GPU.
+    pub gpu: Option<GpuModel>,
+    /// The form that launches have, where it is asked for.
+    pub gpu_form: Option<GpuForm>,
 }
 
 impl Variant {
     fn of_document(what: String, lines: &[String]) -> Self {
         let lines = lines.iter().map(|it| format!("{it}\n")).collect::<String>();
-        Self { what, document: lines + "auto\n", skip: Vec::new(), machine: None }
+        let document = lines + "auto\n";
+        Self { what, document, skip: Vec::new(), machine: None, gpu: None, gpu_form: None }
     }
 
     /// Loops as merged and tiled as the steps say, and nothing else of that kind; pins stay.
@@ -38,6 +43,33 @@ impl Variant {
         let lines: Vec<String> = pins.chain(steps.iter().map(ToString::to_string)).collect();
         Self { skip: vec![merge_loops::NAME, fuse_in_tiles::NAME], ..Self::of_document(what, &lines) }
     }
+}
+
+/// Threads that a block has at most, where that is fewer than the passes take.
+const THREADS: [u32; 2] = [128, 64];
+
+/// Other schedules for a GPU: each form of a launch that is legal, and smaller blocks.
+pub(super) fn variants_of_gpu(gpu: &GpuModel) -> Vec<Variant> {
+    let forms = || GpuForm::ALL.map(Some).into_iter().chain([None]);
+    let found = std::iter::once(gpu.threads_of_block).chain(THREADS);
+    let of_size = |threads: u32| {
+        forms().map(move |form| {
+            let form_in_words = form.map(|it| format!("form {}", it.name()));
+            let size = (threads < gpu.threads_of_block).then(|| format!("blocks of {threads} threads"));
+            let what: Vec<String> = form_in_words.into_iter().chain(size).collect();
+            Variant {
+                gpu: Some(GpuModel { threads_of_block: threads, ..*gpu }),
+                gpu_form: form,
+                ..Variant::of_document(what.join(", "), &[])
+            }
+        })
+    };
+    // What the passes take by themselves is no other one.
+    found
+        .filter(|it| *it <= gpu.threads_of_block)
+        .flat_map(of_size)
+        .filter(|it| !it.what.is_empty())
+        .collect()
 }
 
 /// Rows in a tile.

@@ -73,8 +73,8 @@ pub(crate) fn tune(args: &TuneArgs, environment: &Environment) -> Result<Outcome
 /// Only who leaves the choice of a schedule can be told of another one.
 fn check(request: &Request, backends: &Backends) -> Result<(), Usage> {
     let backend = backends.of(request).map_err(|error| Usage::Wrong(error.to_string()))?;
-    if !backend.follows_schedules() {
-        let known = backends.iter().filter(|it| it.follows_schedules()).map(Backend::name);
+    if !backend.may_be_tuned() {
+        let known = backends.iter().filter(|it| it.may_be_tuned()).map(Backend::name);
         let known = known.collect::<Vec<_>>().join(" or ");
         return Err(Usage::Wrong(format!("`{}` has no schedule; tune {known}", backend.name())));
     }

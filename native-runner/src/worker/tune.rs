@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use isobar_compiler::backend::array::Elements;
+use isobar_compiler::backend::kernel;
 use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::pass;
 use isobar_compiler::pipeline::{Compilation, NoHook, Variant};
 use isobar_compiler::space::Domain;
 use isobar_protocol::job::{EndReason, EventKind};
@@ -22,7 +24,7 @@ use super::heats::{Times, contest};
 use super::{Compiled, End, Tell, failed, inputs, unknown_backend};
 use crate::backends::events::{Event, Sink, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
-use crate::compile::{self, Source};
+use crate::compile::Source;
 use crate::problems;
 use crate::translate;
 use crate::tuned::{self, For, Kept};
@@ -53,7 +55,7 @@ pub(super) fn tune(
 ) -> Result<(), End> {
     let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
     let refuse = |why: &str| End(EndReason::Error, Some(problems::BACKEND_UNAVAILABLE.problem(why)));
-    if !backend.follows_schedules() {
+    if !backend.may_be_tuned() {
         return Err(refuse("the back end has no schedule that could be another"));
     }
     // As they are given, as calls change them, and as the compiler's own schedule leaves them.
@@ -67,7 +69,8 @@ pub(super) fn tune(
     let is_late = |part: f64| Clock::WALL.now().saturating_sub(begun) > seconds.mul_f64(part);
 
     let near = Near::of(order.threads);
-    let mut making = Making::new(&compiled.source);
+    let source = compiled.source.scheduled_for(backend);
+    let mut making = Making::new(&source);
     let own = making.own().ok_or_else(|| refuse("there is no code of this stencil to measure"))?;
     let mut trial = Trial {
         order,
@@ -164,8 +167,15 @@ impl<'a> Making<'a> {
 
     /// A schedule, and so many others that are made from it and differ in their code from all before.
     fn around(&mut self, known: Entry, is_own: bool, most: usize, is_late: &dyn Fn() -> bool) -> Vec<Entry> {
-        let machine = self.source.config.passes.machine.clone();
-        let variants = machine.map(|it| known.compilation.schedule_variants(&it)).unwrap_or_default();
+        let passes = &self.source.config.passes;
+        let variants = match (&passes.machine, passes.gpu) {
+            // Each is made from nothing, so that there are no others around it.
+            (_, Some(gpu)) if passes.device == pass::Device::Gpu && is_own => Compilation::gpu_variants(&gpu),
+            (Some(machine), _) if passes.device == pass::Device::Cpu => {
+                known.compilation.schedule_variants(machine)
+            }
+            _ => Vec::new(),
+        };
         let before = if is_own { String::new() } else { format!("{}; ", known.what) };
         let mut found = vec![known];
         let n = variants.len();
@@ -285,6 +295,7 @@ impl Trial<'_> {
 
     fn contest(&mut self, contestants: &mut [Contestant]) -> Result<Times, Failure> {
         let (clock, given, is_late) = (self.clock, self.given, self.is_late);
+        let is_on_gpu = self.backend.is_on_gpu();
         let work = &mut self.work;
         let is_first = Cell::new(true);
         let begin = || {
@@ -300,7 +311,10 @@ impl Trial<'_> {
             prepared.run(work)?;
             let begun = clock.now();
             prepared.run(work)?;
-            Ok(milliseconds(clock.now().saturating_sub(begun)))
+            let by_host = milliseconds(clock.now().saturating_sub(begun));
+            // What goes to a GPU and comes back is the same for all.
+            let on_device: f64 = if is_on_gpu { prepared.progress().step_ms().iter().sum() } else { 0.0 };
+            Ok(if on_device > 0.0 { on_device } else { by_host })
         })
     }
 }
@@ -328,13 +342,18 @@ fn carried_out(source: &Source, variant: &Variant) -> Option<String> {
     if variant.machine.is_some() {
         passes.machine.clone_from(&variant.machine);
     }
+    passes.gpu = variant.gpu.or(passes.gpu);
+    passes.gpu_form = variant.gpu_form;
     let made = source.compile(&mut NoHook);
     made.schedule_document().filter(|_| !made.has_errors())
 }
 
-/// What tells schedules apart: all back ends carry out the same program.
+/// What tells schedules apart: all back ends carry out the same program, and all GPUs the same kernels.
 fn code(compilation: &Compilation) -> Option<String> {
-    compile::artifact(compilation).map(|it| it.listing.text.clone())
+    match compilation.levels.c() {
+        Some(it) => Some(it.listing.text.clone()),
+        None => compilation.levels.kernels().map(|it| kernel::print::listing(it).text),
+    }
 }
 
 /// A schedule that can be called.
