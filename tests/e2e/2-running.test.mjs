@@ -50,19 +50,23 @@ scenario("the tab runs the back end that is chosen, and both give the same pictu
 });
 
 scenario("the browser's GPU gives the bits of debug, and says so where it does not", async (t) => {
-  for (const example of ["horizontal_diffusion", "vertical_advection"]) {
+  const gallery = ["copy_scale", "ppm_transport", "column_physics", "horizontal_diffusion", "vertical_advection"];
+  for (const example of gallery) {
     await t.pick(example);
     await t.size(12, 8);
-    await t.get("tab-backend-select").selectOption("webgpu");
-    await t.get("check").click();
-    await t.ran("done", "debug");
-    assert.match(await t.get("compare-result").textContent(), /^0 cells differ/);
+    // Software takes minutes to compile its functions, which are long where doubles are pairs of words.
+    if (example !== "column_physics") {
+      await t.get("tab-backend-select").selectOption("webgpu");
+      await t.get("check").click();
+      await t.ran("done", "debug");
+      assert.match(await t.get("compare-result").textContent(), /^0 cells differ/, example);
+    }
+    await t.get("tab-backend-select").selectOption("webgpu-fast");
+    await t.get("run-here").click();
+    await t.ran("done", "webgpu-fast");
+    assert.match(await t.page.textContent("body"), /every f64 is an f32, and no bits are promised/);
   }
   await t.shot("webgpu");
-  await t.get("tab-backend-select").selectOption("webgpu-fast");
-  await t.get("run-here").click();
-  await t.ran("done", "webgpu-fast");
-  assert.match(await t.page.textContent("body"), /every f64 is an f32, and no bits are promised/);
 });
 
 scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
