@@ -12,7 +12,7 @@ use crate::types::UnaryOp;
 pub const NAME: &str = "oir/merge-conditions";
 
 /// Merges neighbouring branches on the same condition or on its opposite, and neighbouring equal regions; takes
-/// away a branch inside a loop that asks what the loop just asked.
+/// away a branch inside a loop or a branch that asks what that just asked.
 ///
 /// - **Precondition**: valid OIR; after executions were merged, so that branches are neighbours.
 /// - **Effect**: fewer, longer branches; the statements that they hold keep their order.
@@ -30,7 +30,7 @@ fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     let mut changed = BTreeSet::new();
     for mut next in std::mem::take(body) {
         if let StmtKind::While { condition, body } = &mut next.kind {
-            flatten(condition, body, cx);
+            flatten(Asked { condition, is_true: true, by: "loop" }, body, cx);
         }
         let assigned = assigned(std::slice::from_ref(&next));
         if let Some(prev) = merged.last_mut() {
@@ -50,6 +50,10 @@ fn merge_body(body: &mut Vec<Stmt>, cx: &mut PassCx) {
     }
     // Inside, once all has come together that stands beside each other there.
     for stmt in &mut merged {
+        if let StmtKind::If { condition, then, otherwise } = &mut stmt.kind {
+            flatten(Asked { condition, is_true: true, by: "branch" }, then, cx);
+            flatten(Asked { condition, is_true: false, by: "branch" }, otherwise, cx);
+        }
         stmt.bodies_mut().for_each(|it| merge_body(it, cx));
     }
     *body = merged;
@@ -138,26 +142,56 @@ fn append(prev: &mut Stmt, next: Stmt, likeness: Likeness) {
     }
 }
 
-/// Takes away the branches in a loop's body on the loop's condition, as long as it still holds.
-fn flatten(condition: &Expr, body: &mut Vec<Stmt>, cx: &mut PassCx) {
+/// What a statement around has asked.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    condition: &'a Expr,
+    /// What it is inside.
+    is_true: bool,
+    by: &'static str,
+}
+
+impl Asked<'_> {
+    /// What another condition is then, where that follows.
+    fn answer(self, other: &Expr) -> Option<bool> {
+        if other.is_same(self.condition) {
+            Some(self.is_true)
+        } else if negated(other).is_some_and(|it| it.is_same(self.condition))
+            || negated(self.condition).is_some_and(|it| it.is_same(other))
+        {
+            Some(!self.is_true)
+        } else {
+            None
+        }
+    }
+}
+
+/// Takes away the branches in a body on what was asked around it, as long as the answer holds.
+fn flatten(asked: Asked<'_>, body: &mut Vec<Stmt>, cx: &mut PassCx) {
+    let Asked { condition, by, .. } = asked;
     let mut flat: Vec<Stmt> = Vec::with_capacity(body.len());
     let mut holds = true;
     for stmt in std::mem::take(body) {
-        let is_asked = matches!(&stmt.kind, StmtKind::If { condition: it, .. } if it.is_same(condition));
-        if is_asked && holds && cx.may_change() {
+        let answer = match &stmt.kind {
+            StmtKind::If { condition: it, .. } => asked.answer(it),
+            _ => None,
+        };
+        if let Some(is_true) = answer
+            && holds
+            && cx.may_change()
+        {
+            let StmtKind::If { then, otherwise, .. } = stmt.kind else { continue };
+            let (taken, left) = if is_true { (then, otherwise) } else { (otherwise, then) };
             let mut origins = vec![&stmt.origin];
-            if let StmtKind::If { otherwise, .. } = &stmt.kind {
-                otherwise.iter().for_each(|it| it.walk(&mut |it| origins.push(&it.origin)));
-            }
-            cx.applied("the condition is that of the loop, and still holds", origins);
-            if let StmtKind::If { then, .. } = stmt.kind {
-                holds = !reads_any(condition, &assigned(&then));
-                flat.extend(then);
-            }
+            left.iter().for_each(|it| it.walk(&mut |it| origins.push(&it.origin)));
+            cx.applied(format!("the condition is that of the {by}, and still holds"), origins);
+            holds = !reads_any(condition, &assigned(&taken));
+            flat.extend(taken);
             continue;
         }
-        if is_asked && !holds {
-            cx.missed("stays: the loop's condition may have changed since it was asked", [&stmt.origin]);
+        if answer.is_some() && !holds {
+            let why = format!("stays: the {by}'s condition may have changed since it was asked");
+            cx.missed(why, [&stmt.origin]);
         }
         holds = holds && !reads_any(condition, &assigned(std::slice::from_ref(&stmt)));
         flat.push(stmt);
@@ -290,6 +324,37 @@ parallel
                 region i[end-1, end) j[, )
                   c = a
                 applied: runs in the region before it, which is the same
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_branch_on_the_condition_around_it_is_decided() {
+        check(
+            "      if a > 0.0
+        b = 1.0
+      if a > 0.0
+        c = b
+      else
+        if a > 0.0
+          c = 2.0
+        if not a > 0.0
+          a = 3.0
+        if a > 0.0
+          c = 4.0
+",
+            expect![[r#"
+                if a > 0.0
+                  b = 1.0
+                  c = b
+                else
+                  a = 3.0
+                  if a > 0.0
+                    c = 4.0
+                applied: runs in the branch before it, whose condition is the same
+                applied: the condition is that of the branch, and still holds
+                applied: the condition is that of the branch, and still holds
+                missed: stays: the branch's condition may have changed since it was asked
             "#]],
         );
     }
