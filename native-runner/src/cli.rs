@@ -32,7 +32,7 @@ enum Command {
     Bench(BenchArgs),
     /// Look for a schedule that is faster than the compiler's own, and keep it for runs here
     Tune(TuneArgs),
-    /// Compare every level and pass of the compiler with what the stencil means
+    /// Compare back ends, or every level and pass of the compiler, with what the stencil means
     Compare(CompareArgs),
     /// Find the pass of the compiler that changes what a stencil gives
     Bisect(BisectArgs),
@@ -113,9 +113,11 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   isobar compare diffusion.py --passes --domain 6,5,4
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
+  isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
 
-Runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains where the
-inputs are made; each in the order of its text, and with iterations without an order in that of each seed.";
+With --passes, runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains
+where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
+With --backends, runs the same call with each of them and with `debug`, and counts the elements that differ.";
 
 const LSP_EXAMPLES: &str = "\
 Editors start it themselves. Neovim:
@@ -379,11 +381,24 @@ pub struct CompareArgs {
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
     /// Run every level as it stands behind each pass
-    #[arg(long)]
+    #[arg(long, conflicts_with = "backends")]
     pub passes: bool,
     /// Decides an order of what has none; repeatable
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "passes")]
     pub seed: Vec<u64>,
+    /// Hold what these leave against what `debug` leaves, as `rayon,wgpu`; see `isobar backends`
+    #[arg(long, value_name = "B,..", value_delimiter = ',')]
+    pub backends: Vec<String>,
+    /// On GPUs: make kernels as for this one, instead of the one that is found
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::PossibleValuesParser::new(GPUS))]
+    pub target: Option<String>,
+    /// Threads of the back ends; all cores without
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
+    /// given is made in any case
+    #[arg(long, value_name = "NAME=GENERATOR")]
+    pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -559,7 +574,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Config(args) => commands::config::config(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Tune(args) => commands::tune::tune(&args, environment),
-        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Compare(args) => commands::compare::compare(&args, environment),
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),

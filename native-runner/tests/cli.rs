@@ -688,7 +688,45 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
     }
     let output = isobar(&["compare", &copy()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--passes"));
+    assert!(text(&output.stderr).contains("`--backends` with names of back ends, or `--passes`"));
+}
+
+#[test]
+fn back_ends_are_compared_with_debug_field_by_field() {
+    let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let hdiff = gallery("horizontal_diffusion");
+    let same = ["compare", &hdiff, "--backends", "rayon,numpy", "--domain", "33,17,6", "--format", "json"];
+    let output = isobar(&same);
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    for (at, name) in ["rayon", "numpy"].iter().enumerate() {
+        let it = &report["backends"][at];
+        assert_eq!((it["backend"].as_str(), it["reason"].as_str()), (Some(*name), Some("ok")));
+        assert_eq!((&it["fields"][0]["cells"], &it["fields"][0]["differing"]), (&3366.into(), &0.into()));
+        assert!(it["first"].is_null());
+    }
+    // What may differ tells how much, and which statement is the first.
+    let fast = [&same[..3], &["rayon", "--mode", "fast"], &same[4..]].concat();
+    let output = isobar(&fast);
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    let it = &report["backends"][0];
+    assert!(it["fields"][0]["differing"].as_u64() > Some(0), "{report:#}");
+    assert!(it["fields"][0]["max_ulp"].as_u64() > Some(0), "{report:#}");
+    let text_of_it = std::fs::read_to_string(&hdiff).unwrap();
+    let line = it["first"]["lines"][0].as_u64().unwrap();
+    let line = text_of_it.lines().nth(usize::try_from(line).unwrap() - 1).unwrap();
+    assert!(line.trim_start().starts_with("q_out = "), "{line}");
+    let told = text(&isobar(&fast[..fast.len() - 2]).stdout);
+    assert!(told.contains("which `fast` allows; the first is of line"), "{told}");
+    // One that cannot run is no success.
+    let output = isobar(&["compare", &hdiff, "--backends", "rayon,cuda", "--domain", "4,4,4"]);
+    if text(&output.stdout).contains("cuda: it did not run") {
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stdout).contains("rayon: the bits of `debug`"));
+    }
+    let output = isobar(&["compare", &hdiff, "--backends", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The fields that the worker keeps: slices of them, their statistics, and how two of them differ.
+//! Fields with their values, where they are looked at: planes of them, their statistics, and how two of them differ.
 
 use std::ops::Range;
 
@@ -7,8 +7,9 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
-use isobar_protocol::field::{Difference, FieldInfo, Statistics};
-use isobar_protocol::worker::{Across, Plane};
+
+use crate::field::{Difference, FieldInfo, Statistics};
+use crate::worker::{Across, Plane};
 
 /// A field of a result: the whole array, halo included, with its description.
 #[derive(Clone, Debug)]
@@ -320,7 +321,8 @@ fn rank(value: Value) -> i64 {
 }
 
 /// As text that reads back to the same bits.
-fn exact(value: Value) -> String {
+#[must_use]
+pub fn exact(value: Value) -> String {
     match value {
         Value::Float64(it) => format!("{it:?}"),
         Value::Float32(it) => format!("{it:?}"),
