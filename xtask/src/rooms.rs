@@ -284,10 +284,9 @@ const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),
-    room("web", "worker", &["compile", "fields", "gpu"], &["leptos"]),
-    room("web", "gpu", &["compile", "fields"], &["leptos", "web_sys"]),
-    room("web", "compile", &["fields"], &["leptos", "web_sys"]),
-    room("web", "fields", &[], &["leptos", "web_sys"]),
+    room("web", "worker", &["compile", "gpu"], &["leptos"]),
+    room("web", "gpu", &["compile"], &["leptos", "web_sys"]),
+    room("web", "compile", &[], &["leptos", "web_sys"]),
     // The other half.
     room("web", "state", &["bridge", "share"], COMPILING),
     room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
