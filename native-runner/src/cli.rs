@@ -7,6 +7,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use isobar_protocol::request::PlaneAt;
+use isobar_protocol::worker::Across;
+
 use crate::commands::{self, Outcome};
 use crate::config::Environment;
 
@@ -189,7 +192,8 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, python, numpy, c, clif, or all of them
+    /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, kernels, python, numpy, c, clif, wgsl, cuda, or all of
+    /// them
     #[arg(long)]
     pub stage: String,
     /// Of the graph: `listing`, or `sdfg` for the file that DaCe reads
@@ -251,6 +255,12 @@ pub struct RunArgs {
     /// Threads of the back end; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
+    /// Answer these fields alone, as `q_out,flux`; nothing else comes back from a GPU
+    #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Answer one plane of each field, as `k=40`: a point of the domain along `i`, `j` or `k`; a GPU cuts it itself
+    #[arg(long, value_name = "AXIS=POINT", value_parser = plane)]
+    pub plane: Option<PlaneAt>,
     /// Give the code of `openmp` a table of the stencil's lines, for debuggers and profilers
     #[arg(long)]
     pub lines: bool,
@@ -260,6 +270,19 @@ pub struct RunArgs {
     pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
+}
+
+/// `k=40` as a plane.
+fn plane(text: &str) -> Result<PlaneAt, String> {
+    let (axis, at) = text.split_once('=').ok_or("a plane is AXIS=POINT, as `k=40`")?;
+    let across = match axis {
+        "i" | "I" => Across::I,
+        "j" | "J" => Across::J,
+        "k" | "K" => Across::K,
+        _ => return Err("a plane lies across `i`, `j` or `k`".to_owned()),
+    };
+    let at = at.parse().map_err(|_| "a plane lies at a point of the domain, counted from 0")?;
+    Ok(PlaneAt { across, at })
 }
 
 /// Options of `bench`.

@@ -692,6 +692,44 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
 }
 
 #[test]
+fn a_run_answers_what_is_asked_for() {
+    let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let hdiff = gallery("horizontal_diffusion");
+    let run = ["run", &hdiff, "--init", "--domain", "8,7,5", "--format", "json", "--backend"];
+    let hash = |output: &Output| {
+        let report = json(output);
+        assert_eq!(output.status.code(), Some(0), "{report:#}");
+        let field = report["fields"][0].clone();
+        (field["axes"].clone(), field["shape"].clone(), report["hashes"]["q_out"].clone())
+    };
+    let of = |backend: &str, plane: &str| hash(&isobar(&[&run[..], &[backend, "--plane", plane]].concat()));
+    for (plane, axes) in [("k=4", "IJ"), ("j=0", "IK"), ("i=7", "JK")] {
+        let meant = of("debug", plane);
+        assert_eq!((&meant.0, meant.1.as_array().unwrap().len()), (&axes.into(), 2));
+        assert_eq!(meant, of("rayon", plane));
+        if text(&isobar(&["backends"]).stdout).lines().any(|it| it.starts_with("wgpu    can run")) {
+            assert_eq!(meant, of("wgpu", plane), "{plane}");
+        }
+    }
+    assert_ne!(of("debug", "k=4").2, of("debug", "k=3").2);
+    let only = |name: &str| isobar(&[&run[..], &["debug", "--only", name]].concat());
+    assert_eq!(hash(&only("q_out")).0, "IJK");
+    for (wrong, told) in [
+        (only("q"), "`q` is no field that the stencil writes; it writes `q_out`"),
+        (isobar(&[&run[..], &["debug", "--plane", "k=5"]].concat()), "the domain has 5 points along k"),
+    ] {
+        let report = json(&wrong);
+        assert_eq!(wrong.status.code(), Some(1));
+        let message = report["diagnostics"][0]["message"].as_str().unwrap();
+        assert!(message.contains(told), "{message}");
+    }
+    for wrong in ["5", "z=1", "k=-1"] {
+        let output = isobar(&[&run[..], &["debug", "--plane", wrong]].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
 fn back_ends_are_compared_with_debug_field_by_field() {
     let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
     let hdiff = gallery("horizontal_diffusion");

@@ -228,9 +228,22 @@ pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
 /// Least, greatest and mean of the finite values, and how many are not finite.
 #[must_use]
 pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
-    let mut found = Statistics::default();
-    let (mut sum, mut n) = (0.0, 0_u64);
-    for value in values {
+    let mut counted = Counted::default();
+    values.into_iter().for_each(|it| counted.add(it));
+    counted.ended()
+}
+
+/// The same of values that come one by one. The mean depends on their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counted {
+    found: Statistics,
+    sum: f64,
+    n: u64,
+}
+
+impl Counted {
+    pub fn add(&mut self, value: f64) {
+        let found = &mut self.found;
         if value.is_nan() {
             found.nan += 1;
         } else if value.is_infinite() {
@@ -238,15 +251,18 @@ pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
         } else {
             found.min = Some(found.min.map_or(value, |it| it.min(value)));
             found.max = Some(found.max.map_or(value, |it| it.max(value)));
-            sum += value;
-            n += 1;
+            self.sum += value;
+            self.n += 1;
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
-    if n > 0 {
-        found.mean = Some(sum / n as f64);
+
+    /// What all of them have.
+    #[must_use]
+    pub fn ended(self) -> Statistics {
+        #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
+        let mean = (self.n > 0).then(|| self.sum / self.n as f64);
+        Statistics { mean, ..self.found }
     }
-    found
 }
 
 /// How `a` and `b` differ over their compute domains.

@@ -351,24 +351,33 @@ impl ByHand {
     ///
     /// What g++ says.
     pub fn new(hands: &[Hand], folder: &Path) -> Result<Self> {
+        let texts: Vec<_> = hands.iter().map(|it| (it.name, it.text(), it.kernels().to_vec())).collect();
+        Self::of(&texts, folder)
+    }
+
+    /// The same of texts with their names, and the names of their kernels.
+    ///
+    /// # Errors
+    ///
+    /// What g++ says.
+    pub fn of(texts: &[(&str, String, Vec<String>)], folder: &Path) -> Result<Self> {
         let mut source = String::from("#include \"emulation.h\"\n");
         let mut table = String::from("const emulated_kernel emulated_kernels[] = {\n");
-        let mut kernels = Vec::new();
-        for hand in hands {
-            let (name, text) = (hand.name, hand.text());
+        let mut all = Vec::new();
+        for (name, text, kernels) in texts {
             writeln!(source, "namespace by_hand_{name} {{\n#line 1 \"{name}.cu\"\n{text}}}")?;
-            for kernel in hand.kernels() {
+            for kernel in kernels {
                 writeln!(
                     source,
                     "static void call_{kernel}(void **all) {{ emulated_call(by_hand_{name}::{kernel}, all); }}"
                 )?;
                 writeln!(table, "  call_{kernel},")?;
-                kernels.push(kernel);
+                all.push(kernel.clone());
             }
             source += "#undef ISOBAR_ALONG_I\n";
         }
-        writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {};", kernels.len())?;
-        Ok(Self { kernels, running: Running::start(&source, folder)? })
+        writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {};", all.len())?;
+        Ok(Self { kernels: all, running: Running::start(&source, folder)? })
     }
 
     /// Launches a kernel; answers what it left in the buffer that it writes.
@@ -377,18 +386,37 @@ impl ByHand {
     ///
     /// A fault of the kernel.
     pub fn run(&mut self, planned: &Planned, seed: u64) -> Result<Vec<u8>> {
-        let kernel = self.kernels.iter().position(|it| *it == planned.kernel);
+        let Planned { kernel, blocks, threads, shared_bytes, arguments, buffers, .. } = planned;
+        let mut left = self.launch(kernel, [*blocks, *threads], *shared_bytes, arguments, buffers, seed)?;
+        Ok(left.swap_remove(planned.written()))
+    }
+
+    /// Launches a kernel with so many blocks and threads; answers its buffers as it leaves them.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the kernel.
+    pub fn launch(
+        &mut self,
+        kernel: &str,
+        shape: [[u32; 3]; 2],
+        shared_bytes: u32,
+        arguments: &[Given],
+        buffers: &[Vec<u8>],
+        seed: u64,
+    ) -> Result<Vec<Vec<u8>>> {
+        let kernel = self.kernels.iter().position(|it| it == kernel);
         let mut words: Vec<u8> = Vec::new();
         let mut tell = |it: u64| words.extend(it.to_ne_bytes());
         tell(1);
         tell(kernel.context("there is no such kernel")? as u64);
-        planned.blocks.iter().chain(&planned.threads).for_each(|it| tell(u64::from(*it)));
-        tell(u64::from(planned.shared_bytes));
+        shape.iter().flatten().for_each(|it| tell(u64::from(*it)));
+        tell(u64::from(shared_bytes));
         // It has no barriers.
         tell(0);
         tell(seed);
-        tell(planned.arguments.len() as u64);
-        for argument in &planned.arguments {
+        tell(arguments.len() as u64);
+        for argument in arguments {
             match *argument {
                 Given::Bits(bits) => {
                     tell(0);
@@ -401,9 +429,8 @@ impl ByHand {
                 }
             }
         }
-        let answered = self.running.ask(&planned.buffers, &words).context("the program of the kernels")?;
-        let mut left = answered.map_err(anyhow::Error::msg)?;
-        Ok(left.swap_remove(planned.written()))
+        let answered = self.running.ask(buffers, &words).context("the program of the kernels")?;
+        answered.map_err(anyhow::Error::msg)
     }
 }
 

@@ -26,17 +26,10 @@ use crate::plan::{self, Room};
 pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = Document::read(args.file.as_deref(), &args.shared)?;
     let request = &mut document.request;
-    (request.bench, request.tune) = (None, None);
-    if args.threads.is_some() {
-        request.options.threads = args.threads;
-    }
-    // What is not given is made.
-    request.init.get_or_insert_default();
-    run::add_generators(request, &args.init)?;
-    document.out = None;
+    (request.bench, request.tune, request.results) = (None, None, None);
+    run::make_inputs(&mut document, &args.init, args.threads)?;
 
     let mut report = CompareReport::default();
-    // The whole field of each of them may be large: one is held at a time.
     let meant = ran(Backend::DEBUG.name(), &document, args, environment, &mut report)?;
     if let (EndReason::Ok | EndReason::Trap, meant) = &meant {
         for name in args.backends.iter().filter(|it| *it != Backend::DEBUG.name()) {

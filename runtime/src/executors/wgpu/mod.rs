@@ -13,6 +13,7 @@ mod faults;
 mod memory;
 mod model;
 mod probe;
+mod slice;
 mod spirv;
 #[cfg(test)]
 mod tests;
