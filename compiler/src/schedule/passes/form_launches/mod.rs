@@ -73,10 +73,18 @@ struct Candidate {
     /// The launches, as they are expected to be.
     launches: Vec<LaunchCost>,
     time: f64,
-    /// What later sweeps compute again, and the bytes with it and without.
-    repeated: Vec<(String, Vec<Origin>, Traffic)>,
+    /// What later sweeps compute again, and what not, though it would spare memory.
+    told: Vec<Told>,
     /// Why it is not of the form that is asked for.
     instead: Option<Refusal>,
+}
+
+/// What a remark says of a candidate.
+struct Told {
+    is_applied: bool,
+    message: String,
+    origins: Vec<Origin>,
+    traffic: Option<Traffic>,
 }
 
 /// What some launches are expected to take.
@@ -84,11 +92,15 @@ struct Candidate {
 struct Expected {
     time: f64,
     bytes: f64,
+    has_while: bool,
 }
 
 impl Expected {
     fn of(it: &Candidate) -> Self {
-        Self { time: it.time, bytes: it.bytes() }
+        let nodes = it.tree.children.get(it.first..it.first + it.made).unwrap_or_default();
+        let mut has_while = false;
+        nodes.iter().for_each(|it| it.walk(&mut |it| has_while |= matches!(it, Node::While(_))));
+        Self { time: it.time, bytes: it.bytes(), has_while }
     }
 
     /// With what others take, each in its best way; none where one of them has none.
@@ -99,25 +111,28 @@ impl Expected {
     ) -> Option<Self> {
         others.into_iter().try_fold(self, |sum, at| {
             let it = Self::of(&best(at).ok()?);
-            Some(Self { time: sum.time + it.time, bytes: sum.bytes + it.bytes })
+            let has_while = sum.has_while || it.has_while;
+            Some(Self { time: sum.time + it.time, bytes: sum.bytes + it.bytes, has_while })
         })
     }
 
     /// What arithmetic takes is known less well than what is moved: of two that take about as long, the one that
     /// moves clearly less is better.
     fn is_better_than(self, other: Self) -> bool {
+        let about = if self.has_while || other.has_while { ABOUT_UNSURE } else { ABOUT };
         if self.bytes < LESS * other.bytes {
-            self.time <= ABOUT * other.time
+            self.time <= about * other.time
         } else if other.bytes < LESS * self.bytes {
-            ABOUT * self.time < other.time
+            about * self.time < other.time
         } else {
             self.time <= other.time
         }
     }
 }
 
-/// So many times as long is about as long.
+/// So many times as long is about as long; and where there is a `while`, of which nobody knows how often it turns.
 const ABOUT: f64 = 1.15;
+const ABOUT_UNSURE: f64 = 1.5;
 
 /// This part of the bytes is clearly less.
 const LESS: f64 = 0.87;
@@ -267,10 +282,8 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let nodes = tree.children.get(first..first + chosen.taken).unwrap_or_default();
     let traffic = Traffic { before: compulsory_bytes(tree, nodes), after: bytes };
     cx.remark(true, format!("{plural}: {how}; {}", all.join("; ")), origins, Some(traffic));
-    for (name, origins, traffic) in &chosen.repeated {
-        let message =
-            format!("`{name}` is computed again by a later sweep, and does not wait for it in memory");
-        cx.remark(true, message, origins, Some(*traffic));
+    for it in &chosen.told {
+        cx.remark(it.is_applied, it.message.clone(), &it.origins, it.traffic);
     }
 }
 
@@ -372,26 +385,42 @@ fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
         .map(|(handle, _)| handle)
         .collect();
     for container in arrays {
+        let array = &best.tree.containers[container];
+        let name = name_of(array).to_owned();
+        let nodes = best.tree.children.get(best.first..).unwrap_or_default();
+        let origins: Vec<Origin> = nodes.iter().find_map(|it| first_use(it, container)).into_iter().collect();
+        let has_scratch = best.launches.iter().any(|it| it.scratch_bytes > 0.0);
         let mut formed = best.tree.clone();
-        if repeat_values(&mut formed, &vec![best.first, 0, 0], container).is_err() {
-            continue;
+        match repeat_values(&mut formed, &vec![best.first, 0, 0], container) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(why) => {
+                if has_scratch {
+                    let message = format!("`{name}` is not computed again by a later sweep: {why}");
+                    best.told.push(Told { is_applied: false, message, origins, traffic: None });
+                }
+                continue;
+            }
         }
         let Ok(other) = costed(formed, cx, gpu, best.way, (best.first, best.taken, best.made)) else {
             continue;
         };
+        let mut all = std::mem::take(&mut best.told);
+        let traffic = Some(Traffic { before: best.bytes(), after: other.bytes() });
         if other.work() < best.work() {
-            let array = &best.tree.containers[container];
-            let origins = best.tree.children[best.first..]
-                .iter()
-                .flat_map(|it| first_use(it, container))
-                .take(1)
-                .collect();
-            let told =
-                (name_of(array).to_owned(), origins, Traffic { before: best.bytes(), after: other.bytes() });
-            let mut all = std::mem::take(&mut best.repeated);
-            all.push(told);
-            best = Candidate { repeated: all, ..other };
+            let message =
+                format!("`{name}` is computed again by a later sweep, and does not wait for it in memory");
+            all.push(Told { is_applied: true, message, origins, traffic });
+            best = other;
+        } else if other.bytes() < best.bytes() {
+            let message = format!(
+                "`{name}` is not computed again by a later sweep: memory and arithmetic would take {} instead of {}",
+                milliseconds(other.work()),
+                milliseconds(best.work())
+            );
+            all.push(Told { is_applied: false, message, origins, traffic });
         }
+        best.told = all;
     }
     best
 }
@@ -564,17 +593,7 @@ fn costed(
         return Err(Refusal::new(reason));
     }
     let time = launches.iter().map(|it| it.time_ns).sum();
-    Ok(Candidate {
-        way,
-        tree: formed,
-        first,
-        taken,
-        made,
-        launches,
-        time,
-        repeated: Vec::new(),
-        instead: None,
-    })
+    Ok(Candidate { way, tree: formed, first, taken, made, launches, time, told: Vec::new(), instead: None })
 }
 
 /// The node with its stages in two loops over levels, each in its best way.
@@ -610,7 +629,7 @@ fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) ->
         made: before.made + behind.made,
         launches,
         time: before.time + behind.time,
-        repeated: Vec::new(),
+        told: Vec::new(),
         instead: None,
     })
 }

@@ -96,12 +96,13 @@ pub(super) fn merge_inside(tree: &mut Tree, path: &Path) {
     }
 }
 
-/// Lets all loops over levels of a column that read an array of others before them compute it again.
+/// Lets all loops over levels of a column that read an array of others before them compute it again; answers whether
+/// there are such loops.
 pub(super) fn repeat_values(
     tree: &mut Tree,
     column: &Path,
     container: Handle<Container>,
-) -> Result<(), Refusal> {
+) -> Result<bool, Refusal> {
     let name = tree.containers[container].name.clone();
     let mut is_one = false;
     for at in 0..tree.block(column).map_or(0, <[Node]>::len) {
@@ -114,7 +115,7 @@ pub(super) fn repeat_values(
             is_one = true;
         }
     }
-    if is_one { Ok(()) } else { Err(Refusal::new("no other loop reads it")) }
+    Ok(is_one)
 }
 
 /// A loop over levels with limits to more bounds than this stays whole.
