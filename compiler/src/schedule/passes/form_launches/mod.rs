@@ -903,26 +903,28 @@ for k in [0, K) ascending:
             loops,
             Some(GpuForm::Columns),
             &expect![[r#"
-            temporary t: float64[K] shift [0] along K in i shared
-            temporary u: float64[K] shift [0] along K in i shared
+                temporary t: float64[K] shift [0] along K in i shared
+                temporary u: float64[K] shift [0] along K in i keeping 1 along K register
 
-            grid j in [0, J) parallel:
-              grid i_tile in [0, I) step 32 parallel:
-                block i in [i_tile, min(I, i_tile + 32)) parallel:
-                  for k in [0, 1) ascending:
-                    u[k] = log(a[i + 1, j + 1, k])
-                    p[i, j] = 0.0
-                  for k in [1, K) ascending:
-                    u[k] = log(a[i + 1, j + 1, k])
-                    p[i, j] = p[i, j] + u[k] * u[k]
-                  for k in [K - 1, K) descending:
-                    t[k] = exp(p[i, j])
-                    b[i, j, k] = u[k]
-                  for k in [0, K - 1) descending:
-                    t[k] = t[k + 1] + u[k]
-                  for k in [0, K) ascending:
-                    b[i, j, k] = t[k]
-        "#]],
+                grid j in [0, J) parallel:
+                  grid i_tile in [0, I) step 64 parallel:
+                    block i in [i_tile, min(I, i_tile + 64)) parallel:
+                      for k in [0, 1) ascending:
+                        u[k] = log(a[i + 1, j + 1, k])
+                        p[i, j] = 0.0
+                      for k in [1, K) ascending:
+                        u[k] = log(a[i + 1, j + 1, k])
+                        p[i, j] = p[i, j] + u[k] * u[k]
+                      for k in [K - 1, K) descending:
+                        u_again = log(a[i + 1, j + 1, k])
+                        t[k] = exp(p[i, j])
+                        b[i, j, k] = u_again
+                      for k in [0, K - 1) descending:
+                        u_again_2 = log(a[i + 1, j + 1, k])
+                        t[k] = t[k + 1] + u_again_2
+                      for k in [0, K) ascending:
+                        b[i, j, k] = t[k]
+            "#]],
         );
     }
 
