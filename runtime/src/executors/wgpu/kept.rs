@@ -97,6 +97,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         assert_eq!(place.data(), None);
         let first = gpu.made(&text, Some(&place)).unwrap();
         assert_eq!(first.pipelines.len(), 1);
+        eprintln!("{} leaves {} bytes to keep", gpu.name, place.data().map_or(0, |it| it.len()));
         // With its hash, though nobody made it: wgpu and the driver look at it, and begin anew.
         let empty = gpu.pipeline_cache(None).unwrap().get_data().unwrap_or_default();
         let mut changed = empty.clone();
