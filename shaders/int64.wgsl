@@ -46,19 +46,17 @@ fn mul_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 
 // Whether a < b, both without signs.
 fn less_u64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  return (a.y < b.y) || (a.y == b.y && a.x < b.x);
+  return (a.y < b.y) | ((a.y == b.y) & (a.x < b.x));
 }
 
 // Whether a < b.
 fn less_i64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  let high_a = bitcast<i32>(a.y);
-  let high_b = bitcast<i32>(b.y);
-  return high_a < high_b || (high_a == high_b && a.x < b.x);
+  return less_u64(vec2<u32>(a.x, a.y ^ 0x80000000u), vec2<u32>(b.x, b.y ^ 0x80000000u));
 }
 
 // Whether a == b.
 fn equal_i64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  return a.x == b.x && a.y == b.y;
+  return ((a.x ^ b.x) | (a.y ^ b.y)) == 0u;
 }
 
 // Whether any bit is set.
@@ -68,24 +66,18 @@ fn is_true_i64(a: vec2<u32>) -> bool {
 
 // Bits moved up by less than 64, zeros from below.
 fn shl_64(a: vec2<u32>, by: u32) -> vec2<u32> {
-  if by == 0u {
-    return a;
-  }
-  if by >= 32u {
-    return vec2<u32>(0u, a.x << (by - 32u));
-  }
-  return vec2<u32>(a.x << by, (a.y << by) | (a.x >> (32u - by)));
+  let n = by & 31u;
+  let low = a.x << n;
+  let high = (a.y << n) | ((a.x >> 1u) >> (31u - n));
+  return select(vec2<u32>(low, high), vec2<u32>(0u, low), by >= 32u);
 }
 
 // Bits moved down by less than 64, zeros from above.
 fn shr_64(a: vec2<u32>, by: u32) -> vec2<u32> {
-  if by == 0u {
-    return a;
-  }
-  if by >= 32u {
-    return vec2<u32>(a.y >> (by - 32u), 0u);
-  }
-  return vec2<u32>((a.x >> by) | (a.y << (32u - by)), a.y >> by);
+  let n = by & 31u;
+  let high = a.y >> n;
+  let low = (a.x >> n) | ((a.y << 1u) << (31u - n));
+  return select(vec2<u32>(low, high), vec2<u32>(high, 0u), by >= 32u);
 }
 
 // How many zeros stand above the first bit; 64 where there is none.

@@ -16,13 +16,12 @@ fn nan_f64() -> vec2<u32> {
 
 // Whether it is not a number.
 fn is_nan_f64(a: vec2<u32>) -> bool {
-  let high = a.y & 0x7fffffffu;
-  return high > 0x7ff00000u || (high == 0x7ff00000u && a.x != 0u);
+  return ((a.y & 0x7fffffffu) | u32(a.x != 0u)) > 0x7ff00000u;
 }
 
 // Whether it is infinite.
 fn is_infinite_f64(a: vec2<u32>) -> bool {
-  return (a.y & 0x7fffffffu) == 0x7ff00000u && a.x == 0u;
+  return (((a.y & 0x7fffffffu) ^ 0x7ff00000u) | a.x) == 0u;
 }
 
 // Whether it is neither infinite nor NaN.
@@ -47,35 +46,33 @@ fn is_zero_f64(a: vec2<u32>) -> bool {
 
 // Whether a == b: zeros are equal, and NaN is equal to nothing.
 fn equal_f64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  let is_same = a.x == b.x && a.y == b.y && !is_nan_f64(a);
-  return is_same || (is_zero_f64(a) && is_zero_f64(b));
+  let is_same = (((a.x ^ b.x) | (a.y ^ b.y)) == 0u) & !is_nan_f64(a);
+  return is_same | (is_zero_f64(a) & is_zero_f64(b));
+}
+
+// Where it stands among all doubles, as an integer without sign: zeros have a place each.
+fn place_f64(a: vec2<u32>) -> vec2<u32> {
+  return a ^ select(vec2<u32>(0u, 0x80000000u), vec2<u32>(0xffffffffu, 0xffffffffu), (a.y >> 31u) != 0u);
 }
 
 // Whether a < b; false with a NaN.
 fn less_f64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  if is_nan_f64(a) || is_nan_f64(b) || (is_zero_f64(a) && is_zero_f64(b)) {
-    return false;
-  }
-  let is_a_negative = (a.y >> 31u) != 0u;
-  if is_a_negative != ((b.y >> 31u) != 0u) {
-    return is_a_negative;
-  }
-  return (is_a_negative && less_u64(b, a)) || (!is_a_negative && less_u64(a, b));
+  let is_ordered = !is_nan_f64(a) & !is_nan_f64(b) & !(is_zero_f64(a) & is_zero_f64(b));
+  return is_ordered & less_u64(place_f64(a), place_f64(b));
 }
 
 // Whether a <= b; false with a NaN.
 fn at_most_f64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  return less_f64(a, b) || equal_f64(a, b);
+  return less_f64(a, b) | equal_f64(a, b);
 }
 
 // Bits moved down, and the last one set where any was lost.
 fn shr_sticky_64(a: vec2<u32>, by: u32) -> vec2<u32> {
-  if by >= 64u {
-    return vec2<u32>(u32((a.x | a.y) != 0u), 0u);
-  }
-  let moved = shr_64(a, by);
-  let back = shl_64(moved, by);
-  return vec2<u32>(moved.x | u32(back.x != a.x || back.y != a.y), moved.y);
+  let n = min(by, 63u);
+  let moved = shr_64(a, n);
+  let is_lost = !equal_i64(shl_64(moved, n), a);
+  let all_lost = vec2<u32>(u32((a.x | a.y) != 0u), 0u);
+  return select(vec2<u32>(moved.x | u32(is_lost), moved.y), all_lost, by >= 64u);
 }
 
 // A mantissa, and the biased exponent that belongs to it.
@@ -87,29 +84,24 @@ struct Mantissa64 {
 // The mantissa of a finite double that is not 0, with its leading bit at bit 52: subnormals have an exponent below 1.
 fn mantissa_f64(a: vec2<u32>) -> Mantissa64 {
   let e = i32((a.y >> 20u) & 0x7ffu);
-  let m = vec2<u32>(a.x, a.y & 0x000fffffu);
-  if e != 0 {
-    return Mantissa64(vec2<u32>(m.x, m.y | 0x00100000u), e);
-  }
+  let m = vec2<u32>(a.x, (a.y & 0x000fffffu) | select(0u, 0x00100000u, e != 0));
   let shift = clz_64(m) - 11u;
-  return Mantissa64(shl_64(m, shift), 1 - i32(shift));
+  return Mantissa64(shl_64(m, shift), max(e, 1) - i32(shift));
+}
+
+// The same where the exponent is at least 1; it is 1 where the leading bit is lower.
+fn packed_f64(sign: u32, mantissa: vec2<u32>, e: i32) -> vec2<u32> {
+  let m = add_i64(mantissa, vec2<u32>(3u + ((mantissa.x >> 3u) & 1u), 0u));
+  // The leading bit adds one to the exponent, and so does a carry.
+  let all = vec2<u32>((m.x >> 3u) | (m.y << 29u), (sign | (m.y >> 3u)) + ((u32(e) - 1u) << 20u));
+  return select(all, vec2<u32>(0u, sign | 0x7ff00000u), e >= 2047);
 }
 
 // The double of a mantissa with its leading bit at bit 55, of which the last three bits are rounded off and the very
 // last one stands for all beyond. `sign` is a high word's. Where the exponent is below 1 it becomes subnormal.
 fn rounded_f64(sign: u32, mantissa: vec2<u32>, exponent: i32) -> vec2<u32> {
-  if exponent >= 2047 {
-    return vec2<u32>(0u, sign | 0x7ff00000u);
-  }
-  var m = mantissa;
-  var e = exponent;
-  if e < 1 {
-    m = shr_sticky_64(m, u32(1 - e));
-    e = 1;
-  }
-  m = add_i64(m, vec2<u32>(3u + ((m.x >> 3u) & 1u), 0u));
-  // The leading bit adds one to the exponent, and so does a carry.
-  return vec2<u32>((m.x >> 3u) | (m.y << 29u), (sign | (m.y >> 3u)) + ((u32(e) - 1u) << 20u));
+  let e = max(exponent, 1);
+  return packed_f64(sign, shr_sticky_64(mantissa, u32(e - exponent)), e);
 }
 
 // a + b
@@ -121,34 +113,25 @@ fn add_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   let is_opposite = ((x.y ^ y.y) >> 31u) != 0u;
   let sign = x.y & 0x80000000u;
   let biased = i32((x.y >> 20u) & 0x7ffu);
-  if biased == 2047 {
-    let other = (y.y >> 20u) & 0x7ffu;
-    if is_nan_f64(x) || (other == 2047u && is_opposite) {
-      return nan_f64();
-    }
-    return x;
-  }
   let below = i32((y.y >> 20u) & 0x7ffu);
   let mx = vec2<u32>(x.x, (x.y & 0x000fffffu) | select(0u, 0x00100000u, biased != 0));
   let my = vec2<u32>(y.x, (y.y & 0x000fffffu) | select(0u, 0x00100000u, below != 0));
-  var e = max(biased, 1);
+  let e = max(biased, 1);
   let large = vec2<u32>(mx.x << 3u, (mx.y << 3u) | (mx.x >> 29u));
   let unmoved = vec2<u32>(my.x << 3u, (my.y << 3u) | (my.x >> 29u));
   let small = shr_sticky_64(unmoved, u32(e - max(below, 1)));
-  if !is_opposite {
-    var sum = add_i64(large, small);
-    if (sum.y >> 24u) != 0u {
-      sum = vec2<u32>((sum.x >> 1u) | (sum.y << 31u) | (sum.x & 1u), sum.y >> 1u);
-      e += 1;
-    }
-    return rounded_f64(sign, sum, e);
-  }
-  let difference = sub_i64(large, small);
-  if (difference.x | difference.y) == 0u {
-    return vec2<u32>(0u, 0u);
-  }
-  let shift = min(i32(clz_64(difference)) - 8, e - 1);
-  return rounded_f64(sign, shl_64(difference, u32(shift)), e - shift);
+  // A difference is the sum with what complements the smaller one to 2^64.
+  let term = select(small, neg_i64(small), is_opposite);
+  let sum = add_i64(large, term);
+  // A carry moves down, and what cancels moves up, though not below the least exponent.
+  let carry = sum.y >> 24u;
+  let down = vec2<u32>((sum.x >> carry) | ((sum.y << 1u) << (31u - carry)) | (sum.x & carry), sum.y >> carry);
+  let shift = clamp(i32(clz_64(sum)) - 8, 0, e - 1);
+  let result = packed_f64(sign, shl_64(down, u32(shift)), e + i32(carry) - shift);
+  let is_none = is_opposite & !is_true_i64(sum);
+  let finite = select(result, vec2<u32>(0u, 0u), is_none);
+  let has_none = is_nan_f64(x) | ((below == 2047) & is_opposite);
+  return select(finite, select(x, nan_f64(), has_none), biased == 2047);
 }
 
 // a - b
@@ -159,15 +142,6 @@ fn sub_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
 // a * b
 fn mul_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   let sign = (a.y ^ b.y) & 0x80000000u;
-  if !is_finite_f64(a) || !is_finite_f64(b) {
-    if is_nan_f64(a) || is_nan_f64(b) || is_zero_f64(a) || is_zero_f64(b) {
-      return nan_f64();
-    }
-    return vec2<u32>(0u, sign | 0x7ff00000u);
-  }
-  if is_zero_f64(a) || is_zero_f64(b) {
-    return vec2<u32>(0u, sign);
-  }
   let one = mantissa_f64(a);
   let other = mantissa_f64(b);
   // 57 bits times 64: the upper half of the product has 57 bits, or 56.
@@ -179,53 +153,41 @@ fn mul_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   let high = mul_wide(x.y, y.y);
   let middle = add_i64(vec2<u32>(low.y, 0u), vec2<u32>(cross.x, 0u));
   let all = add_i64(middle, vec2<u32>(back.x, 0u));
-  var m = add_i64(high, add_i64(vec2<u32>(cross.y, 0u), vec2<u32>(back.y, 0u)));
-  m = add_i64(m, vec2<u32>(all.y, 0u));
-  m.x |= u32((low.x | all.x) != 0u);
-  var e = one.e + other.e - 1023;
-  if (m.y >> 24u) != 0u {
-    m = vec2<u32>((m.x >> 1u) | (m.y << 31u) | (m.x & 1u), m.y >> 1u);
-    e += 1;
-  }
-  return rounded_f64(sign, m, e);
+  let upper = add_i64(high, add_i64(vec2<u32>(cross.y, 0u), vec2<u32>(back.y, 0u)));
+  let m = add_i64(upper, vec2<u32>(all.y, 0u)) | vec2<u32>(u32((low.x | all.x) != 0u), 0u);
+  let carry = m.y >> 24u;
+  let moved = vec2<u32>((m.x >> carry) | ((m.y << 1u) << (31u - carry)) | (m.x & carry), m.y >> carry);
+  let result = rounded_f64(sign, moved, one.e + other.e - 1023 + i32(carry));
+  let is_zero = is_zero_f64(a) | is_zero_f64(b);
+  let is_infinite = !is_finite_f64(a) | !is_finite_f64(b);
+  let is_none = is_nan_f64(a) | is_nan_f64(b) | (is_zero & is_infinite);
+  let special = select(vec2<u32>(0u, sign | select(0u, 0x7ff00000u, is_infinite)), nan_f64(), is_none);
+  return select(result, special, is_zero | is_infinite);
 }
 
 // a / b, digit by digit.
 fn div_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
   let sign = (a.y ^ b.y) & 0x80000000u;
-  if is_nan_f64(a) || is_nan_f64(b) {
-    return nan_f64();
-  }
-  let is_a_finite = is_finite_f64(a);
-  let is_b_finite = is_finite_f64(b);
-  if (!is_a_finite && !is_b_finite) || (is_zero_f64(a) && is_zero_f64(b)) {
-    return nan_f64();
-  }
-  if !is_a_finite || is_zero_f64(b) {
-    return vec2<u32>(0u, sign | 0x7ff00000u);
-  }
-  if !is_b_finite || is_zero_f64(a) {
-    return vec2<u32>(0u, sign);
-  }
   let dividend = mantissa_f64(a);
   let divisor = mantissa_f64(b);
-  var rest = dividend.m;
-  var e = dividend.e - divisor.e + 1023;
-  if less_u64(rest, divisor.m) {
-    rest = shl_64(rest, 1u);
-    e -= 1;
-  }
+  let is_less = u32(less_u64(dividend.m, divisor.m));
+  var rest = vec2<u32>(dividend.m.x << is_less, (dividend.m.y << is_less) | ((dividend.m.x >> 31u) & is_less));
   var q = vec2<u32>(0u, 0u);
   for (var n = 0; n < 56; n++) {
-    q = vec2<u32>(q.x << 1u, (q.y << 1u) | (q.x >> 31u));
-    if !less_u64(rest, divisor.m) {
-      rest = sub_i64(rest, divisor.m);
-      q.x |= 1u;
-    }
+    let fits = !less_u64(rest, divisor.m);
+    rest = select(rest, sub_i64(rest, divisor.m), fits);
     rest = vec2<u32>(rest.x << 1u, (rest.y << 1u) | (rest.x >> 31u));
+    q = vec2<u32>((q.x << 1u) | u32(fits), (q.y << 1u) | (q.x >> 31u));
   }
-  q.x |= u32((rest.x | rest.y) != 0u);
-  return rounded_f64(sign, q, e);
+  q.x |= u32(is_true_i64(rest));
+  let result = rounded_f64(sign, q, dividend.e - divisor.e + 1023 - i32(is_less));
+  let is_none_by_none = is_zero_f64(a) & is_zero_f64(b);
+  let is_both_infinite = !is_finite_f64(a) & !is_finite_f64(b);
+  let is_none = is_nan_f64(a) | is_nan_f64(b) | is_none_by_none | is_both_infinite;
+  let is_infinite = !is_finite_f64(a) | is_zero_f64(b);
+  let is_special = is_infinite | !is_finite_f64(b) | is_zero_f64(a);
+  let special = select(vec2<u32>(0u, sign | select(0u, 0x7ff00000u, is_infinite)), nan_f64(), is_none);
+  return select(result, special, is_special);
 }
 
 // The square root, digit by digit.
@@ -332,12 +294,12 @@ fn round_away_from_zero_f64(a: vec2<u32>) -> vec2<u32> {
 
 // The smaller of two; NaN if either is; of equals the first.
 fn min_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  return select(a, b, less_f64(b, a) || is_nan_f64(b));
+  return select(a, b, less_f64(b, a) | is_nan_f64(b));
 }
 
 // The larger of two; NaN if either is; of equals the first.
 fn max_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  return select(a, b, less_f64(a, b) || is_nan_f64(b));
+  return select(a, b, less_f64(a, b) | is_nan_f64(b));
 }
 
 // The second where it is smaller, else the first, as C++ has it.
@@ -398,20 +360,6 @@ fn mod_f64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return truncated;
   }
   return add_f64(truncated, b);
-}
-
-// a * b - product exactly, given the rounded product, by splitting both factors into halves of 26 bits (T. J. Dekker,
-// 1971).
-fn product_error(a: vec2<u32>, b: vec2<u32>, product: vec2<u32>) -> vec2<u32> {
-  let scale = vec2<u32>(0x02000000u, 0x41a00000u);
-  let a_scaled = mul_f64(scale, a);
-  let b_scaled = mul_f64(scale, b);
-  let a_high = sub_f64(a_scaled, sub_f64(a_scaled, a));
-  let b_high = sub_f64(b_scaled, sub_f64(b_scaled, b));
-  let a_low = sub_f64(a, a_high);
-  let b_low = sub_f64(b, b_high);
-  let upper = add_f64(sub_f64(mul_f64(a_high, b_high), product), mul_f64(a_high, b_low));
-  return add_f64(add_f64(upper, mul_f64(a_low, b_high)), mul_f64(a_low, b_low));
 }
 
 // The same number.

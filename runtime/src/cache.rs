@@ -17,10 +17,12 @@ pub enum Kind {
     C,
     /// Modules that were CUDA C++.
     Cuda,
+    /// What drivers of Vulkan made of WGSL.
+    Pipelines,
 }
 
 impl Kind {
-    const ALL: [Kind; 2] = [Kind::C, Kind::Cuda];
+    const ALL: [Kind; 3] = [Kind::C, Kind::Cuda, Kind::Pipelines];
 
     /// Its folder, below that of the cache.
     #[must_use]
@@ -28,6 +30,7 @@ impl Kind {
         match self {
             Kind::C => "c",
             Kind::Cuda => "cuda",
+            Kind::Pipelines => "wgpu",
         }
     }
 
@@ -36,6 +39,7 @@ impl Kind {
         match self {
             Kind::C => "so",
             Kind::Cuda => "cubin",
+            Kind::Pipelines => "pipelines",
         }
     }
 }
@@ -181,8 +185,14 @@ impl Entry {
     }
 
     pub fn is_whole(&self) -> bool {
-        let Ok(code) = fs::read(self.library()) else { return false };
-        fs::read_to_string(self.file(PROOF)).is_ok_and(|proof| proof == hash(&[&code]))
+        self.whole().is_some()
+    }
+
+    /// The code, if it is as it was written.
+    pub fn whole(&self) -> Option<Vec<u8>> {
+        let code = fs::read(self.library()).ok()?;
+        let proof = fs::read_to_string(self.file(PROOF)).ok()?;
+        (proof == hash(&[&code])).then_some(code)
     }
 
     /// Notes that it was used. That it cannot be noted is no harm.

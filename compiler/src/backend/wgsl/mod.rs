@@ -1,8 +1,9 @@
 //! WGSL: kernels for GPUs as WebGPU and wgpu take them.
 //!
 //! A text computes the interpreter's bits in two ways: with doubles of the device, where it has them, or with pairs of
-//! words ([`Doubles`]). What either carries beside its kernels is in `shaders/`; functions of mathematics are printed
-//! from their definitions. Nothing is decided here: what is a block, a thread or a barrier is known by then.
+//! words ([`Doubles`]). What either carries beside its kernels is in `shaders/`; functions of mathematics are made from
+//! their definitions, written out or as tables of steps. Nothing is decided here: what is a block, a thread or a barrier
+//! is known by then.
 
 mod binding;
 pub mod elements;
@@ -14,6 +15,7 @@ mod names;
 pub mod plan;
 pub mod prelude;
 mod print;
+mod steps;
 mod words;
 
 use crate::backend::kernel::Kernels;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::formula::{self, Tables};
 use super::math::Callee;
+use super::steps::Followed;
 use super::{Doubles, WgslOptions};
 use crate::types::DType;
 
@@ -97,12 +98,19 @@ impl Prelude {
         for name in &needs.names {
             all.definition(name);
         }
+        let mut followed = Followed::default();
         for &(callee, dtype) in &needs.formulas {
             let Some(definition) = callee.formula().and_then(|it| it.definition(dtype)) else { continue };
             let name = super::math::name_of_formula(callee, dtype);
-            let text = formula::function(definition, &name, options, &mut all.prelude.tables);
-            all.needed_by(&text);
-            all.prelude.texts.push(text);
+            let tables = &mut all.prelude.tables;
+            let text = match options.doubles {
+                Doubles::Native => formula::function(definition, &name, options, tables),
+                Doubles::Pairs | Doubles::Singles => followed.function(definition, &name, tables),
+            };
+            all.printed(text);
+        }
+        if let Some(text) = followed.text() {
+            all.printed(text);
         }
         all.prelude
     }
@@ -121,6 +129,12 @@ impl Gathered {
             self.needed_by(it.text);
             self.prelude.texts.push(format!("{}\n", it.text));
         }
+    }
+
+    /// A text that is not in `shaders/`, behind what it needs.
+    fn printed(&mut self, text: String) {
+        self.needed_by(&text);
+        self.prelude.texts.push(text);
     }
 
     fn needed_by(&mut self, text: &str) {

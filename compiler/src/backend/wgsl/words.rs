@@ -244,6 +244,7 @@ const OF_WGSL: &[&str] = &[
     // What a text itself names.
     "sizes",
     "tables",
+    "formula_f64",
     "traps",
     "position",
     "block_id",

@@ -25,6 +25,7 @@ use wgpu::{
 
 use super::device::{Devices, Gpu, Program, Text};
 use super::error::WgpuError;
+use super::kept::Keeping;
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
 use super::slice;
 use crate::device::{Memory, Ticket};
@@ -45,6 +46,7 @@ pub(super) struct Made {
     /// What stands for its arrays in a launch.
     pub(super) places: Vec<Option<Place>>,
     pub(super) mode: Mode,
+    pub(super) keeping: Keeping,
     pub(super) texts: Shapes<Kind, Ready>,
 }
 
@@ -113,7 +115,7 @@ impl Made {
         let kind = Kind { gpu: gpu.number, options: self.options(&gpu, launch) };
         self.texts.get(kind, |it| {
             let artifact = step("wgsl", sink, || wgsl::generate(&self.kernels, &it.options));
-            step("pipelines", sink, || ready(&gpu, artifact))
+            step("pipelines", sink, || ready(&gpu, artifact, &self.keeping, sink))
         })
     }
 
@@ -123,7 +125,7 @@ impl Made {
 }
 
 /// Has the device make pipelines of a text, or takes those that it has.
-fn ready(gpu: &Arc<Gpu>, artifact: Artifact) -> Result<Ready, Failure> {
+fn ready(gpu: &Arc<Gpu>, artifact: Artifact, keeping: &Keeping, sink: Sink<'_>) -> Result<Ready, Failure> {
     let name = || gpu.name.clone();
     let limits = &gpu.limits;
     if artifact.immediate_bytes > 0 && !gpu.features.contains(Features::IMMEDIATES) {
@@ -155,12 +157,14 @@ fn ready(gpu: &Arc<Gpu>, artifact: Artifact) -> Result<Ready, Failure> {
             return Err(WgpuError::Threads { gpu: name(), kernel, needed, there: most }.into());
         }
     }
-    let program = gpu.program(Text {
+    let text = Text {
         text: artifact.listing.text.clone(),
         entries: artifact.entries.iter().map(|it| (it.name.clone(), it.threads)).collect(),
         are_read,
         immediate_bytes: artifact.immediate_bytes,
-    })?;
+    };
+    let place = keeping.place(gpu, &text, sink);
+    let program = gpu.program(text, place.as_ref())?;
     let tables = match artifact.tables.entries.as_slice() {
         [] => None,
         entries => {

@@ -5,7 +5,7 @@
 //! whatever comes next; the next call opens the device again ([`Devices`]). What does not end is given up after a while:
 //! nothing else can end a kernel, but for the end of the process, which is what a job has.
 //!
-//! What drivers make of a text is kept by the text, for all stencils of the process.
+//! What drivers make of a text is kept by the text, for all stencils of the process; [`Place`] keeps it for others.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,11 +23,13 @@ use wgpu::{
     BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages, CommandEncoderDescriptor,
     ComputePipeline, ComputePipelineDescriptor, DeviceDescriptor, DeviceType, ErrorFilter,
     ExperimentalFeatures, Features, Instance, InstanceDescriptor, InstanceFlags, Limits, MapMode,
-    MemoryHints, PipelineCompilationOptions, PipelineLayoutDescriptor, PollError, PollType, ShaderModule,
-    ShaderModuleDescriptorPassthrough, ShaderStages, SubmissionIndex,
+    MemoryHints, PipelineCache, PipelineCacheDescriptor, PipelineCompilationOptions,
+    PipelineLayoutDescriptor, PollError, PollType, ShaderModule, ShaderModuleDescriptorPassthrough,
+    ShaderStages, SubmissionIndex,
 };
 
 use super::error::WgpuError;
+use super::kept::Place;
 use super::{model, probe, spirv};
 use crate::copying::Copies;
 use crate::executors::shapes::{Made as Kept, Shapes};
@@ -52,6 +54,8 @@ pub(crate) struct Gpu {
     pub(super) kind: DeviceType,
     /// The driver and its version, in its own words.
     pub(crate) driver: String,
+    /// What tells devices apart whose pipelines can be kept, where those of this one can.
+    pub(super) cache_key: Option<String>,
     /// What it computes differently, in a sentence, if anything.
     pub(crate) remark: Option<String>,
     /// No other one of the process has it: what was made for one device is not another one's.
@@ -190,6 +194,7 @@ impl Gpu {
             | Features::SHADER_INT64
             | Features::PASSTHROUGH_SHADERS
             | Features::IMMEDIATES
+            | Features::PIPELINE_CACHE
             | Features::TIMESTAMP_QUERY
             | Features::TIMESTAMP_QUERY_INSIDE_PASSES;
         let mut features = adapter.features() & wanted;
@@ -217,6 +222,8 @@ impl Gpu {
         let has_doubles = features.contains(Features::SHADER_F64 | Features::SHADER_INT64);
         let doubles = if has_doubles { Doubles::Native } else { Doubles::Pairs };
         let options = WgslOptions { doubles, ..WgslOptions::default() };
+        let keeps = features.contains(Features::PIPELINE_CACHE);
+        let cache_key = wgpu::util::pipeline_cache_key(&info).filter(|_| keeps);
         let model = model::of(&info.name, info.device_type, &limits);
         let driver = format!("{} {}", info.driver, info.driver_info).trim().to_owned();
         let mut gpu = Self {
@@ -228,6 +235,7 @@ impl Gpu {
             name: info.name,
             kind: info.device_type,
             driver,
+            cache_key,
             remark: None,
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             patience: PATIENCE,
@@ -381,14 +389,46 @@ impl Gpu {
     /// # Errors
     ///
     /// Those of making them.
-    pub(super) fn program(&self, text: Text) -> Result<Arc<Kept<Text, Program>>, Failure> {
-        self.programs.get(text, |it| {
-            let module = self.module(&it.text, &it.entries)?;
-            let layout = self.layout(&it.are_read)?;
-            let one = |(name, _): &(String, _)| self.pipeline(&module, name, &layout, it.immediate_bytes);
-            let pipelines: Result<Vec<_>, WgpuError> = it.entries.iter().map(one).collect();
-            Ok(Program { pipelines: pipelines?, layout })
-        })
+    pub(super) fn program(
+        &self,
+        text: Text,
+        place: Option<&Place>,
+    ) -> Result<Arc<Kept<Text, Program>>, Failure> {
+        self.programs.get(text, |it| Ok(self.made(it, place)?))
+    }
+
+    /// The same, made anew: with what another process left at a place, and what is made is left there.
+    pub(super) fn made(&self, text: &Text, place: Option<&Place>) -> Result<Program, WgpuError> {
+        let module = self.module(&text.text, &text.entries)?;
+        let layout = self.layout(&text.are_read)?;
+        let cache = match place {
+            Some(place) => Some((place, self.pipeline_cache(place.data().as_deref())?)),
+            None => None,
+        };
+        let before = cache.as_ref().and_then(|it| it.1.get_data());
+        let cached = cache.as_ref().map(|it| &it.1);
+        let one = |(name, _): &(String, _)| {
+            self.pipeline_with(&module, name, &layout, text.immediate_bytes, cached)
+        };
+        let pipelines: Result<Vec<_>, WgpuError> = text.entries.iter().map(one).collect();
+        let pipelines = pipelines?;
+        // Some drivers keep nothing there.
+        if let Some((place, cache)) = &cache
+            && let Some(data) = cache.get_data()
+            && before.as_ref() != Some(&data)
+        {
+            place.keep(&data);
+        }
+        Ok(Program { pipelines, layout })
+    }
+
+    /// Where a driver leaves what it makes, with what it left there before, if it takes that.
+    pub(super) fn pipeline_cache(&self, data: Option<&[u8]>) -> Result<PipelineCache, WgpuError> {
+        let filled = |data| self.guarded(|| filled(&self.device, data));
+        match filled(data) {
+            Err(_) if data.is_some() && self.lost().is_none() => filled(None),
+            made => made,
+        }
     }
 
     /// The module of a text, whose entry points have these names and threads.
@@ -451,6 +491,17 @@ impl Gpu {
         layout: &BindGroupLayout,
         immediate_size: u32,
     ) -> Result<ComputePipeline, WgpuError> {
+        self.pipeline_with(module, entry, layout, immediate_size, None)
+    }
+
+    fn pipeline_with(
+        &self,
+        module: &ShaderModule,
+        entry: &str,
+        layout: &BindGroupLayout,
+        immediate_size: u32,
+        cache: Option<&PipelineCache>,
+    ) -> Result<ComputePipeline, WgpuError> {
         self.guarded(|| {
             let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
                 label: None,
@@ -465,7 +516,7 @@ impl Gpu {
                 module,
                 entry_point: Some(entry),
                 compilation_options: options,
-                cache: None,
+                cache,
             })
         })
     }
@@ -483,4 +534,12 @@ fn made_of_ours(device: &wgpu::Device, of: ShaderModuleDescriptorPassthrough<'_>
     // Layouts are made from what the text binds. No index leaves its buffer: `bind` checked that arrays hold every
     // element that the domain and the stencil's extents reach, and each index of run time is checked by its statement.
     unsafe { device.create_shader_module_passthrough(of) }
+}
+
+#[expect(unsafe_code, reason = "a driver gets data of its own back")]
+fn filled(device: &wgpu::Device, data: Option<&[u8]>) -> PipelineCache {
+    // SAFETY: data is what `get_data` gave to a process of ours. It lies in a folder where nobody else can put anything,
+    // beside its hash, which is right, under a key of adapter, driver and version. wgpu looks at its head, and the driver
+    // at its own, and both begin anew where that is another one's.
+    unsafe { device.create_pipeline_cache(&PipelineCacheDescriptor { label: None, data, fallback: true }) }
 }

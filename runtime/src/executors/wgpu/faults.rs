@@ -17,7 +17,7 @@ use wgpu::{Features, Limits};
 use super::device::{Devices, Gpu};
 use super::error::WgpuError;
 use super::prepared;
-use crate::executors::{Failure, Mode, Prepared};
+use crate::executors::{Failure, Prepared, Setting};
 
 /// Devices of a test alone, or nothing where there is no GPU, which is said aloud.
 fn devices(less: fn(&mut Features, &mut Limits)) -> Option<Arc<Devices>> {
@@ -61,7 +61,7 @@ fn call(compilation: &Compilation, shape: [usize; 3]) -> Launch {
 }
 
 fn made(devices: &Arc<Devices>, compilation: &Compilation) -> Prepared {
-    prepared(Arc::clone(devices), compilation, Mode::Reproducible).unwrap()
+    prepared(Arc::clone(devices), compilation, Setting::embedded()).unwrap()
 }
 
 /// Runs [`TWICE`], and holds its results.
@@ -238,7 +238,7 @@ fn a_text_has_its_pipelines_made_once() {
     let Some(devices) = devices(|_, _| ()) else { return };
     let (one, other) = (compiled(TWICE), compiled("        o = q * 3.0"));
     let program = |compilation: &Compilation| {
-        let made = super::made(Arc::clone(&devices), compilation, Mode::Reproducible).unwrap();
+        let made = super::made(Arc::clone(&devices), compilation, Setting::embedded()).unwrap();
         let kept = made.text_for(&call(compilation, [4, 4, 4]), &|_| ()).unwrap();
         Arc::clone(&kept.get().unwrap().program)
     };

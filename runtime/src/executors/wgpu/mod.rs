@@ -10,6 +10,7 @@ pub(crate) mod device;
 pub mod error;
 #[cfg(test)]
 mod faults;
+mod kept;
 mod memory;
 mod model;
 mod probe;
@@ -28,12 +29,13 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 
 use super::shapes::Shapes;
-use super::{Executor, Failure, Mode, Prepared, Setting};
+use super::{Executor, Failure, Prepared, Setting};
 use crate::device::Device;
 use crate::events::Sink;
 use crate::machine::gpu_in_words;
 use call::Made;
 use device::Devices;
+use kept::Keeping;
 
 /// WGSL on a GPU: the first one that Vulkan lists of the best kind, cards before what a processor pretends to be.
 ///
@@ -84,17 +86,29 @@ pub fn device() -> Result<Arc<dyn Device>, Failure> {
 }
 
 /// A stencil, as one of these devices runs it.
-fn made(devices: Arc<Devices>, compilation: &Compilation, mode: Mode) -> Result<Made, Failure> {
+fn made(devices: Arc<Devices>, compilation: &Compilation, setting: Setting<'_>) -> Result<Made, Failure> {
     let missing = || Failure::Machine("there are no kernels to run".to_owned());
     let kernels = compilation.levels.kernels().ok_or_else(missing)?;
     let signature = compilation.signature.as_ref().ok_or_else(missing)?;
     devices.find()?;
     let places = places(kernels, signature);
-    Ok(Made { devices, kernels: kernels.clone(), places, mode, texts: Shapes::default() })
+    let keeping = Keeping::of(compilation, setting.cache);
+    Ok(Made {
+        devices,
+        kernels: kernels.clone(),
+        places,
+        mode: setting.mode,
+        keeping,
+        texts: Shapes::default(),
+    })
 }
 
-fn prepared(devices: Arc<Devices>, compilation: &Compilation, mode: Mode) -> Result<Prepared, Failure> {
-    Ok(Prepared::of(Arc::new(made(devices, compilation, mode)?)))
+fn prepared(
+    devices: Arc<Devices>,
+    compilation: &Compilation,
+    setting: Setting<'_>,
+) -> Result<Prepared, Failure> {
+    Ok(Prepared::of(Arc::new(made(devices, compilation, setting)?)))
 }
 
 /// How an argument lies in memory, without what it holds.
@@ -149,6 +163,6 @@ impl Executor for Wgpu {
         setting: Setting<'_>,
         _: Sink<'_>,
     ) -> Result<Prepared, Failure> {
-        prepared(Devices::here(), compilation, setting.mode)
+        prepared(Devices::here(), compilation, setting)
     }
 }

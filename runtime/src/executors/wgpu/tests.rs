@@ -379,7 +379,7 @@ fn exact_builtins_have_the_interpreters_bits() {
     }
 }
 
-// Functions of mathematics, printed from their definitions, with their tables in a buffer.
+// Functions of mathematics, printed from their definitions or as tables of steps, which lie in a buffer.
 #[test]
 fn formulas_have_the_interpreters_bits() {
     let Some(gpu) = gpu() else { return };
@@ -389,19 +389,12 @@ fn formulas_have_the_interpreters_bits() {
             continue;
         }
         for dtype in [DType::Float64, DType::Float32] {
-            // A processor that pretends to be a GPU takes minutes to compile long ones in pairs.
-            let is_short = |it: &Function| {
-                let n = it.definition(dtype).map_or(0, |it| it.steps.len());
-                options.doubles == Doubles::Native || n < 45
-            };
-            for function in Function::all().filter(|it| it.is_transcendental()).filter(is_short) {
+            for function in Function::all().filter(|it| it.is_transcendental()) {
                 let call = expr(ExprKind::Call(function, vec![*read(0, dtype)]), dtype);
                 check(&gpu, &[call], &[samples(dtype, 4)], options);
             }
             let power = expr(ExprKind::Binary(BinaryOp::Pow, read(0, dtype), read(1, dtype)), dtype);
-            if options.doubles == Doubles::Native {
-                check(&gpu, &[power], &pairs(dtype), options);
-            }
+            check(&gpu, &[power], &pairs(dtype), options);
         }
     }
 }
@@ -466,166 +459,6 @@ fn zeros_and_other_constants_are_no_ones_to_fold() {
             let below = ExprKind::Binary(BinaryOp::Lt, sum(read(0, dtype), read(1, dtype)), read(0, dtype));
             tried.push(expr(below, DType::Bool));
             check(&gpu, &tried, &[samples(dtype, 5), samples(dtype, 6)], options);
-        }
-    }
-}
-
-/// The printed function of a definition, taken apart.
-struct Printed {
-    /// Name and type of each parameter, then of each `let`, of which the text is the third.
-    values: Vec<[String; 3]>,
-    n_params: usize,
-    /// What it returns.
-    result: String,
-}
-
-fn taken_apart(text: &str) -> Printed {
-    let (head, body) = text.split_once(" {\n").unwrap();
-    let (_, params) = head.split_once("\nfn ").unwrap().1.split_once('(').unwrap();
-    let params = params.split_once(") -> ").unwrap().0;
-    let typed = |it: &str| {
-        let (name, of) = it.split_once(": ").unwrap();
-        [name, of].map(|it| it.trim().to_owned())
-    };
-    let mut values: Vec<[String; 3]> = Vec::new();
-    for it in params.split(", ") {
-        let [name, of] = typed(it);
-        values.push([name, of, String::new()]);
-    }
-    let n_params = values.len();
-    let mut result = String::new();
-    for it in body.trim_end().trim_end_matches('}').split(';').map(str::trim).filter(|it| !it.is_empty()) {
-        match it.strip_prefix("let ") {
-            Some(it) => {
-                let (left, text) = it.split_once(" = ").unwrap();
-                let [name, of] = typed(left);
-                values.push([name, of, text.to_owned()]);
-            }
-            None => result = it.strip_prefix("return ").unwrap().to_owned(),
-        }
-    }
-    Printed { values, n_params, result }
-}
-
-/// A formula in pairs, in kernels of a few statements, between which values lie in memory. A processor that pretends to
-/// be a GPU takes minutes to compile a long one as a whole, and seconds for its pieces.
-fn check_in_pieces(gpu: &Gpu, call: &Tried, given: &[Vec<Value>], options: WgslOptions) {
-    let mut wording = Wording::new(options);
-    wording.of(call, &mut |wording, _, dtype| wording.loaded("1".to_owned(), dtype));
-    let mut prelude = Prelude::of(&wording.needs, &options);
-    let printed = taken_apart(&prelude.texts.pop().unwrap());
-    let n = given[0].len();
-    let is_in = |name: &str, text: &str| {
-        let is_part = |it: char| it.is_alphanumeric() || it == '_';
-        text.split(|it| !is_part(it)).any(|it| it == name)
-    };
-    let mut text = "@group(0) @binding(0) var<storage, read> sizes: array<u32>;
-@group(0) @binding(1) var<storage, read> tables: array<vec2<u32>>;
-@group(0) @binding(2) var<storage, read_write> state: array<vec2<u32>>;
-"
-    .to_owned();
-    text += &prelude.texts.join("\n");
-    let loaded = |slot: usize, of: &str| {
-        let word = format!("state[{slot}u * {n}u + point]");
-        match of {
-            "vec2<u32>" => word,
-            "f32" => format!("bitcast<f32>({word}.x)"),
-            "bool" => format!("{word}.x != 0u"),
-            of => panic!("{of}"),
-        }
-    };
-    let stored = |slot: usize, of: &str, value: &str| {
-        let value = match of {
-            "vec2<u32>" => value.to_owned(),
-            "f32" => format!("vec2<u32>(bitcast<u32>({value}), 0u)"),
-            "bool" => format!("vec2<u32>(u32({value}), 0u)"),
-            of => panic!("{of}"),
-        };
-        format!("  state[{slot}u * {n}u + point] = {value};\n")
-    };
-    // The result has the last slot, and what it is made of is the last piece.
-    let Printed { mut values, n_params, result } = printed;
-    let of = values[0][1].clone();
-    values.push(["result".to_owned(), of, result]);
-    let mut entries = Vec::new();
-    let mut first = n_params;
-    while first < values.len() {
-        let mut end = first + 1;
-        let mut weight = values[first][2].matches('(').count();
-        while end < values.len() && weight + values[end][2].matches('(').count() <= 10 {
-            weight += values[end][2].matches('(').count();
-            end += 1;
-        }
-        let name = format!("piece_{}", entries.len());
-        text += &format!(
-            "\n@compute @workgroup_size(64) fn {name}(@builtin(global_invocation_id) id: vec3<u32>) {{\n  let \
-             point = id.x;\n  if point >= {n}u {{ return; }}\n"
-        );
-        for (slot, [name, of, _]) in values[..first].iter().enumerate() {
-            if values[first..end].iter().any(|it| is_in(name, &it[2])) {
-                text += &format!("  let {name}: {of} = {};\n", loaded(slot, of));
-            }
-        }
-        for (slot, [name, of, value]) in values.iter().enumerate().take(end).skip(first) {
-            text += &format!("  let {name}: {of} = {value};\n{}", stored(slot, of, name));
-        }
-        text += "}\n";
-        entries.push((name, [64, 1, 1]));
-        first = end;
-    }
-    let module = gpu.module(&text, &entries).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
-    let layout = gpu.layout(&[true, true, false]).unwrap();
-    let pipelines: Vec<_> =
-        entries.iter().map(|it| gpu.pipeline(&module, &it.0, &layout, 0).unwrap()).collect();
-    let pair = |it: &u64| it.to_le_bytes();
-    let tables: Vec<u8> = prelude.tables.entries.iter().flat_map(pair).collect();
-    let buffers = [
-        gpu.storage(16).unwrap(),
-        gpu.storage(tables.len() as u64).unwrap(),
-        gpu.storage(8 * (values.len() * n) as u64).unwrap(),
-    ];
-    gpu.write(&buffers[1], 0, &tables).unwrap();
-    let sent: Vec<u8> = given.iter().flatten().flat_map(|it| it.bits().to_le_bytes()).collect();
-    gpu.write(&buffers[2], 0, &sent).unwrap();
-    gpu.guarded(|| {
-        let entries: Vec<_> = (0..)
-            .zip(&buffers)
-            .map(|(binding, it)| BindGroupEntry { binding, resource: it.as_entire_binding() })
-            .collect();
-        let of = BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
-        let group = gpu.device.create_bind_group(&of);
-        let mut encoder = gpu.device.create_command_encoder(&CommandEncoderDescriptor::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            pass.set_bind_group(0, &group, &[]);
-            for it in &pipelines {
-                pass.set_pipeline(it);
-                pass.dispatch_workgroups(u32::try_from(n.div_ceil(64)).unwrap(), 1, 1);
-            }
-        }
-        gpu.queue.submit([encoder.finish()]);
-    })
-    .unwrap();
-    let read = gpu.read(&buffers[2], (8 * (values.len() - 1) * n) as u64, 8 * n as u64).unwrap();
-    let found = read.chunks(8).map(|it| value(it, call.dtype)).collect();
-    hold(call, found, given, options);
-}
-
-// The printed statements of those that are too long for `formulas_have_the_interpreters_bits`, on everything special and on
-// any bits.
-#[test]
-fn long_formulas_in_pairs_have_the_interpreters_bits() {
-    let Some(gpu) = gpu() else { return };
-    let options = WgslOptions { doubles: Doubles::Pairs, ..gpu.options };
-    let is_long =
-        |function: Function, dtype| function.definition(dtype).is_some_and(|it| it.steps.len() >= 45);
-    for dtype in [DType::Float64, DType::Float32] {
-        let power = expr(ExprKind::Binary(BinaryOp::Pow, read(0, dtype), read(1, dtype)), dtype);
-        check_in_pieces(&gpu, &power, &pairs(dtype), options);
-        let named = ["exp", "log"].into_iter().filter_map(Function::from_name);
-        for function in named.filter(|it| is_long(*it, dtype)) {
-            let call = expr(ExprKind::Call(function, vec![*read(0, dtype)]), dtype);
-            check_in_pieces(&gpu, &call, &[samples(dtype, 8)], options);
         }
     }
 }

@@ -1,0 +1,121 @@
+//! What a driver made of a text, for the next process: the data of a pipeline cache of Vulkan, in the cache folder.
+//!
+//! An entry is that of one text on one device under one driver. It is used where its hash is right, as a library or a
+//! CUBIN is; whatever else may be wrong with it is found out by wgpu and by the driver, which begin anew then.
+
+use std::path::{Path, PathBuf};
+
+use isobar_compiler::pipeline::Compilation;
+
+use super::device::{Gpu, Text};
+use crate::cache::{Entry, Kind, Parts, private};
+use crate::events::{Event, Sink};
+
+/// For whom pipelines are kept, and where.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keeping {
+    /// The cache folder, if anything is kept.
+    root: Option<PathBuf>,
+    stencil: String,
+}
+
+impl Keeping {
+    pub(super) fn of(compilation: &Compilation, root: Option<&Path>) -> Self {
+        let stencil = compilation.stencil.clone();
+        let interface = || compilation.signature.as_ref().map(|it| it.name.clone());
+        Self { root: root.map(Into::into), stencil: stencil.or_else(interface).unwrap_or_default() }
+    }
+
+    /// Where the pipelines of a text are kept; nowhere where there is no folder, or the device has no such data.
+    pub(super) fn place(&self, gpu: &Gpu, text: &Text, sink: Sink<'_>) -> Option<Place> {
+        let (root, adapter) = (self.root.as_ref()?, gpu.cache_key.as_ref()?);
+        let tell = |why: &String| sink(Event::Log { text: format!("compiled code is not kept: {why}") });
+        let folder = private(root, Kind::Pipelines.folder()).inspect_err(tell).ok()?;
+        let flags =
+            format!("{:?} {:?} {} {}", text.entries, text.are_read, text.immediate_bytes, gpu.is_decorated());
+        let parts = Parts::of(&text.text, flags, gpu.driver.clone());
+        let parts = Parts { processor: format!("{adapter} {}", gpu.name), ..parts };
+        let entry = Entry::of(Kind::Pipelines, folder, parts.key());
+        Some(Place { entry, parts, stencil: self.stencil.clone() })
+    }
+}
+
+/// An entry of the cache, which may be empty.
+#[derive(Debug)]
+pub(super) struct Place {
+    entry: Entry,
+    parts: Parts,
+    stencil: String,
+}
+
+impl Place {
+    /// What is kept there, if it is whole.
+    pub(super) fn data(&self) -> Option<Vec<u8>> {
+        let data = self.entry.whole()?;
+        self.entry.touch();
+        Some(data)
+    }
+
+    /// That it cannot be kept costs the next process its time, and nothing else.
+    pub(super) fn keep(&self, data: &[u8]) {
+        let _ = self.entry.keep(data, &self.stencil, &self.parts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::device::Devices;
+    use super::*;
+
+    const TEXT: &str = "@group(0) @binding(0) var<storage, read_write> all: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+  all[id.x] += 1u;
+}
+";
+
+    #[test]
+    fn data_that_is_broken_or_of_nobody_is_a_miss() {
+        let gpu = match Devices::here().find() {
+            Ok(gpu) => gpu,
+            Err(why) => return eprintln!("SKIPPED: a test of the GPU, since {why}"),
+        };
+        let home = tempfile::tempdir().unwrap();
+        let keeping = Keeping { root: Some(home.path().join("cache")), stencil: "f".to_owned() };
+        let text = Text {
+            text: TEXT.to_owned(),
+            entries: vec![("main".to_owned(), [64, 1, 1])],
+            are_read: vec![false],
+            immediate_bytes: 0,
+        };
+        let Some(place) = keeping.place(&gpu, &text, &|_| ()) else {
+            return eprintln!("SKIPPED: {} keeps no pipelines", gpu.name);
+        };
+        assert_eq!(place.data(), None);
+        let first = gpu.made(&text, Some(&place)).unwrap();
+        assert_eq!(first.pipelines.len(), 1);
+        eprintln!("{} leaves {} bytes to keep", gpu.name, place.data().map_or(0, |it| it.len()));
+        // With its hash, though nobody made it: wgpu and the driver look at it, and begin anew.
+        let empty = gpu.pipeline_cache(None).unwrap().get_data().unwrap_or_default();
+        let mut changed = empty.clone();
+        changed.iter_mut().skip(16).for_each(|it| *it ^= 0x55);
+        for data in [&b"nothing"[..], &empty, &empty[..empty.len() / 2], &changed, &[]] {
+            place.keep(data);
+            assert_eq!(place.data().as_deref(), Some(data));
+            assert_eq!(gpu.made(&text, Some(&place)).unwrap().pipelines.len(), 1);
+        }
+        // Without: it is not even looked at.
+        place.keep(&empty);
+        fs::write(place.entry.library(), b"other").unwrap();
+        assert_eq!(place.data(), None);
+        assert_eq!(gpu.made(&text, Some(&place)).unwrap().pipelines.len(), 1);
+        // Another driver, another device, another text: another entry.
+        let other = Text { text: TEXT.replace("1u", "2u"), ..text.clone() };
+        let other = keeping.place(&gpu, &other, &|_| ()).unwrap();
+        assert_ne!(other.entry.library(), place.entry.library());
+        assert!(Keeping::default().place(&gpu, &text, &|_| ()).is_none());
+    }
+}
