@@ -211,11 +211,8 @@ impl Caller for OfCaller {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         let buffers = self.buffers(&ready.gpu, &plan)?;
         self.send(&ready.gpu, &plan, launch, &buffers)?;
         self.resident = Some(plan);
@@ -241,10 +238,8 @@ impl Caller for OfCaller {
             return Ok(Box::new(crate::device::Over));
         }
         let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         self.resident = None;
         // Elements that are alike are used where they lie; others are copied, and back again. A field shares a buffer
         // with others only where the device binds too few.
@@ -351,10 +346,8 @@ impl OfCaller {
             return Ok(());
         }
         let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         let is_there = self.resident.as_ref().is_some_and(|it| it.buffers == plan.buffers);
         let buffers = self.buffers(&ready.gpu, &plan)?;
         if !is_there {
@@ -367,6 +360,16 @@ impl OfCaller {
             self.bring(&ready.gpu, &plan, launch, &Wanted::default())?;
         }
         Ok(())
+    }
+
+    /// The text for a call on the device that is open now, and where everything lies.
+    fn planned(&mut self, launch: &Launch) -> Result<(Arc<Kept<Kind, Ready>>, Plan), Failure> {
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        self.on(&ready.gpu)?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
+        Ok((text, plan))
     }
 
     /// Lets go of what a device had that was lost.

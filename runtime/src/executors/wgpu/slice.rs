@@ -31,12 +31,15 @@ pub(super) fn cut(
     // A buffer that can be bound has fewer words than that.
     let told: Vec<u8> =
         told.iter().flat_map(|&it| u32::try_from(it).unwrap_or(u32::MAX).to_le_bytes()).collect();
-    let program = gpu.program(Text {
-        text: TEXT.to_owned(),
-        entries: vec![("slice".to_owned(), [256, 1, 1])],
-        are_read: vec![true, true, false],
-        immediate_bytes: 0,
-    })?;
+    let program = gpu.program(
+        Text {
+            text: TEXT.to_owned(),
+            entries: vec![("slice".to_owned(), [256, 1, 1])],
+            are_read: vec![true, true, false],
+            immediate_bytes: 0,
+        },
+        None,
+    )?;
     let program = program.get()?;
     let of_plane = gpu.storage(told.len() as u64)?;
     gpu.write(&of_plane, 0, &told)?;
