@@ -297,3 +297,119 @@ fn assignments<'t>(nodes: &'t [Node], container: Handle<Container>, found: &mut 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::schedule::transform::tests::{after, first};
+
+    /// Sweeps of a column, of which the last one reads what the first one wrote.
+    fn sweeps(value: &str, levels: &str, read: &str) -> String {
+        format!(
+            "for j in [0, J) parallel:
+  for i in [0, I) parallel:
+    for k in {levels} ascending:
+      u[i + 2, j + 2, k] = {value}
+    for k in [0, K) descending:
+      b[i, j, k] = {read}
+"
+        )
+    }
+
+    fn again(loops: &str, name: &str) -> String {
+        let it = |tree: &mut Tree| {
+            let found = tree.containers.find(|it| it.name == name).expect("it is declared");
+            repeat(tree, &first(&[0, 0, 1]), found)
+        };
+        after(loops, it)
+    }
+
+    #[test]
+    fn a_later_sweep_computes_again_what_it_reads() {
+        expect![[r#"
+        local u_again: float64
+
+        for j in [0, J) parallel:
+          for i in [0, I) parallel:
+            for k in [0, K) ascending:
+              u[i + 2, j + 2, k] = a[i + 2, j + 2, k] * 2.0
+            for k in [0, K) descending:
+              u_again = a[i + 2, j + 2, k] * 2.0
+              b[i, j, k] = u_again + p[i, j]
+    "#]]
+        .assert_eq(&again(
+            &sweeps("a[i + 2, j + 2, k] * 2.0", "[0, K)", "u[i + 2, j + 2, k] + p[i, j]"),
+            "u",
+        ));
+        // What it is computed from comes along.
+        let chain = "for j in [0, J) parallel:
+  for i in [0, I) parallel:
+    for k in [0, K) ascending:
+      c = a[i + 2, j + 2, k] * 2.0
+      t[i + 2, j + 2, k] = c + 1.0
+      u[i + 2, j + 2, k] = t[i + 2, j + 2, k] / c
+    for k in [1, K) descending:
+      b[i, j, k] = u[i + 2, j + 2, k] + u[i + 2, j + 2, k - 1]
+";
+        expect![[r#"
+        local c_again: float64
+        local t_again: float64
+        local u_again: float64
+        local c_again_2: float64
+        local t_again_2: float64
+        local u_again_2: float64
+
+        for j in [0, J) parallel:
+          for i in [0, I) parallel:
+            for k in [0, K) ascending:
+              c = a[i + 2, j + 2, k] * 2.0
+              t[i + 2, j + 2, k] = c + 1.0
+              u[i + 2, j + 2, k] = t[i + 2, j + 2, k] / c
+            for k in [1, K) descending:
+              c_again = a[i + 2, j + 2, k - 1] * 2.0
+              t_again = c_again + 1.0
+              u_again = t_again / c_again
+              c_again_2 = a[i + 2, j + 2, k] * 2.0
+              t_again_2 = c_again_2 + 1.0
+              u_again_2 = t_again_2 / c_again_2
+              b[i, j, k] = u_again_2 + u_again
+    "#]]
+        .assert_eq(&again(chain, "u"));
+    }
+
+    #[test]
+    fn what_would_be_another_value_is_not_computed_again() {
+        let plain = "a[i + 2, j + 2, k] * 2.0";
+        let read = "u[i + 2, j + 2, k]";
+        for (loops, reason) in [
+            (sweeps("b[i, j, k] * 2.0", "[0, K)", read), "`b` is overwritten"),
+            (sweeps("p[i, j] * 2.0", "[1, K)", read), "`u` is not computed at all levels before"),
+            (sweeps(plain, "[0, K)", "u[i + 3, j + 2, k]"), "`u` is read beside the column"),
+            (sweeps(plain, "[0, K - 1)", read), "`u` is not computed at all levels before"),
+            (sweeps(plain, "[0, K)", "p[i, j]"), "`u` is not read there"),
+            (sweeps("a[{n[i, j]}, j + 2, k]", "[0, K)", read), "`a` is read where only the run tells"),
+            (
+                sweeps(plain, "[0, K)", read) + "      u[i + 2, j + 2, k] = 1.0\n",
+                "`u` is written in the loop itself",
+            ),
+            (
+                sweeps(plain, "[0, K)", read).replace(
+                    "      u[i + 2, j + 2, k] = a",
+                    "      if p[i, j] > 0.0:\n        u[i + 2, j + 2, k] = 1.0\n      u[i + 2, j + 2, k] = a",
+                ),
+                "`u` is written under a condition",
+            ),
+            (
+                sweeps(plain, "[0, K)", read).replace(
+                    "      u[i + 2, j + 2, k] = a",
+                    "      u[i + 2, j + 2, k] = 1.0\n      u[i + 2, j + 2, k] = a",
+                ),
+                "`u` is computed in several ways",
+            ),
+        ] {
+            assert_eq!(again(&loops, "u"), format!("refused: {reason}\n"), "{loops}");
+        }
+    }
+}

@@ -1,26 +1,20 @@
 //! Makes launches of a GPU of the loops of a tree.
 
+mod candidate;
 mod ways;
 
-use super::contract_temporaries::contract_temporaries;
 use super::merge_loops::pinned;
-use super::place_arrays::place_arrays;
-use super::place_grid::place_grid;
 use super::{PassCx, Target};
 use crate::diag::{Origin, Traffic};
 use crate::entity::Handle;
 use crate::pass::{GpuForm, GpuModel};
-use crate::schedule::analysis::gpu::{LaunchCost, compulsory_bytes, cost_of};
-use crate::schedule::analysis::launch::launches;
+use crate::schedule::analysis::gpu::compulsory_bytes;
 use crate::schedule::nodes::{Container, ContainerKind, Node, Order, Tree};
-use crate::schedule::step::Step;
 use crate::schedule::transform::Refusal;
 use crate::schedule::transform::refusal::name_of;
 use crate::space::Axis;
-use ways::{
-    columns, in_rows, join_levels, level_by_level, merge_inside, merge_levels, points, recomputed, reference,
-    repeat_values, tiles,
-};
+use candidate::{Candidate, Expected, Told, Way, candidate, costed, milliseconds, shapes};
+use ways::{columns, merge_inside, merge_levels, repeat_values};
 
 pub const NAME: &str = "schedule/form-launches";
 
@@ -39,119 +33,6 @@ pub fn form_launches(tree: &mut Tree, cx: &mut PassCx) {
     let mut first = 0;
     while first < tree.children.len() {
         first += form_from(tree, cx, (&gpu, forced), first);
-    }
-}
-
-/// A way to run some of the outermost nodes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Way {
-    /// A thread for each column, in blocks of so many; loops over levels that overlap are one where they are `joined`.
-    Columns { threads: i64, joined: bool },
-    /// Tiles of so many rows and columns, and levels where these have no order.
-    Tiles { rows: i64, columns: i64, levels: i64 },
-    /// A thread for each point, which computes again what it reads beside it.
-    Recomputed { rows: i64, columns: i64 },
-    /// Strips of so many rows, through which a block goes row by row, in tiles of so many columns.
-    Rolled { rows: i64, columns: i64 },
-    /// The same for each loop nest alone.
-    Points { rows: i64, columns: i64 },
-    /// The stages before a cut, and those behind it.
-    Apart { cut: usize },
-    /// A launch for each nest and level.
-    Levels { rows: i64, columns: i64 },
-}
-
-/// What a way brings.
-struct Candidate {
-    way: Way,
-    /// The tree with it.
-    tree: Tree,
-    /// From which of the outermost nodes on, how many it takes, and how many they become.
-    first: usize,
-    taken: usize,
-    made: usize,
-    /// The launches, as they are expected to be.
-    launches: Vec<LaunchCost>,
-    time: f64,
-    /// What later sweeps compute again, and what not, though it would spare memory.
-    told: Vec<Told>,
-    /// Why it is not of the form that is asked for.
-    instead: Option<Refusal>,
-}
-
-/// What a remark says of a candidate.
-struct Told {
-    is_applied: bool,
-    message: String,
-    origins: Vec<Origin>,
-    traffic: Option<Traffic>,
-}
-
-/// What some launches are expected to take.
-#[derive(Clone, Copy, Debug)]
-struct Expected {
-    time: f64,
-    bytes: f64,
-    has_while: bool,
-}
-
-impl Expected {
-    fn of(it: &Candidate) -> Self {
-        let nodes = it.tree.children.get(it.first..it.first + it.made).unwrap_or_default();
-        let mut has_while = false;
-        nodes.iter().for_each(|it| it.walk(&mut |it| has_while |= matches!(it, Node::While(_))));
-        Self { time: it.time, bytes: it.bytes(), has_while }
-    }
-
-    /// With what others take, each in its best way; none where one of them has none.
-    fn and_all(
-        self,
-        others: std::ops::Range<usize>,
-        best: &dyn Fn(usize) -> Result<Candidate, Refusal>,
-    ) -> Option<Self> {
-        others.into_iter().try_fold(self, |sum, at| {
-            let it = Self::of(&best(at).ok()?);
-            let has_while = sum.has_while || it.has_while;
-            Some(Self { time: sum.time + it.time, bytes: sum.bytes + it.bytes, has_while })
-        })
-    }
-
-    /// What arithmetic takes is known less well than what is moved: of two that take about as long, the one that
-    /// moves clearly less is better.
-    fn is_better_than(self, other: Self) -> bool {
-        let about = if self.has_while || other.has_while { ABOUT_UNSURE } else { ABOUT };
-        if self.bytes < LESS * other.bytes {
-            self.time <= about * other.time
-        } else if other.bytes < LESS * self.bytes {
-            about * self.time < other.time
-        } else {
-            self.time <= other.time
-        }
-    }
-}
-
-/// So many times as long is about as long; and where there is a `while`, of which nobody knows how often it turns.
-const ABOUT: f64 = 1.15;
-const ABOUT_UNSURE: f64 = 1.5;
-
-/// This part of the bytes is clearly less.
-const LESS: f64 = 0.87;
-
-fn milliseconds(ns: f64) -> String {
-    format!("{:.2} ms", ns * 1e-6)
-}
-
-impl Candidate {
-    fn is_better_than(&self, other: &Self) -> bool {
-        Expected::of(self).is_better_than(Expected::of(other))
-    }
-
-    fn bytes(&self) -> f64 {
-        self.launches.iter().map(|it| it.bytes).sum()
-    }
-
-    fn work(&self) -> f64 {
-        self.launches.iter().map(|it| it.work_ns).sum()
     }
 }
 
@@ -438,13 +319,6 @@ fn first_use(node: &Node, container: Handle<Container>) -> Option<Origin> {
     found
 }
 
-/// Rows and columns of the tiles that are tried; the last ones leave more room for each array.
-fn shapes(gpu: &GpuModel) -> [(i64, i64); 3] {
-    let threads = i64::from(gpu.threads_of_block.min(256));
-    [(threads / 32, 32), (threads / 64, 64), (threads / 64, 32)]
-        .map(|(rows, columns): (i64, i64)| (rows.max(1), columns.min(threads)))
-}
-
 fn threads_of_columns(gpu: &GpuModel) -> i64 {
     i64::from(gpu.threads_of_block.min(64))
 }
@@ -530,115 +404,14 @@ fn n_stages(node: &Node) -> usize {
     }
 }
 
-/// The tree with some of its outermost nodes run in a way, and what that is expected to take.
-fn candidate(
-    tree: &Tree,
-    cx: &PassCx,
-    gpu: &GpuModel,
-    way: Way,
-    (first, taken): (usize, usize),
-) -> Result<Candidate, Refusal> {
-    let mut formed = tree.clone();
-    let behind = formed.children.len() - first - taken;
-    match way {
-        Way::Columns { threads, joined } => {
-            columns(&mut formed, (first, taken), threads)?;
-            if joined {
-                join_levels(&mut formed, &vec![first, 0, 0])?;
-            }
-        }
-        Way::Tiles { rows, columns, levels } => tiles(&mut formed, first, [rows, columns, levels])?,
-        Way::Recomputed { rows, columns } => recomputed(&mut formed, first, [rows, columns])?,
-        Way::Rolled { rows, columns } => in_rows(&mut formed, first, [rows, columns])?,
-        Way::Points { rows, columns } => points(&mut formed, first, [rows, columns])?,
-        Way::Levels { rows, columns } => level_by_level(&mut formed, first, [rows, columns])?,
-        Way::Apart { cut } => {
-            return apart(&formed, cx, gpu, (first, cut));
-        }
-    }
-    let made = formed.children.len() - behind - first;
-    costed(formed, cx, gpu, way, (first, taken, made))
-}
-
-/// What a tree is expected to take that has a number of launches, which took the place of others.
-fn costed(
-    formed: Tree,
-    cx: &PassCx,
-    gpu: &GpuModel,
-    way: Way,
-    (first, taken, made): (usize, usize, usize),
-) -> Result<Candidate, Refusal> {
-    // As the passes behind this one leave it.
-    let options = Target { keeps_steps: false, ..cx.options.clone() };
-    let mut cx = PassCx::new(options);
-    let mut placed = formed.clone();
-    contract_temporaries(&mut placed, &mut cx);
-    place_arrays(&mut placed, &mut cx);
-    place_grid(&mut placed, &mut cx);
-    let all = launches(&placed);
-    let mine: Vec<_> = all.iter().filter(|it| (first..first + made).contains(&it.path[0])).collect();
-    let n_placed = (first..first + made).filter(|at| mine.iter().any(|it| it.path[0] == *at)).count();
-    if mine.is_empty() || n_placed < made {
-        let why =
-            cx.remarks().iter().rev().find_map(|it| it.message.strip_prefix("does not run on a grid: "));
-        return Err(Refusal::new(why.unwrap_or("it is no launch")));
-    }
-    let launches: Vec<LaunchCost> = mine.iter().map(|it| cost_of(&placed, it, gpu)).collect();
-    if let Some(it) = launches.iter().find(|it| it.resident < 1) {
-        let reason = if it.shared_bytes > i64::try_from(gpu.shared_bytes_of_block).unwrap_or(i64::MAX) {
-            format!("a block would need {} bytes of shared memory", it.shared_bytes)
-        } else {
-            format!("a block would need {} registers", it.registers * it.threads)
-        };
-        return Err(Refusal::new(reason));
-    }
-    let time = launches.iter().map(|it| it.time_ns).sum();
-    Ok(Candidate { way, tree: formed, first, taken, made, launches, time, told: Vec::new(), instead: None })
-}
-
-/// The node with its stages in two loops over levels, each in its best way.
-fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) -> Result<Candidate, Refusal> {
-    let mut cut_tree = tree.clone();
-    let second = reference(&cut_tree, &vec![at, cut])?;
-    Step::Distribute { at: reference(&cut_tree, &vec![at])?, before: second }.apply(&mut cut_tree)?;
-    // Each half as one launch of tiles, and the second one first, so that the place of the first stays.
-    let best_half = |tree: &Tree, at: usize| {
-        let all = shapes(gpu).map(|(rows, columns)| {
-            candidate(tree, cx, gpu, Way::Tiles { rows, columns, levels: 1 }, (at, 1))
-        });
-        let mut best: Option<Candidate> = None;
-        let mut refusal = None;
-        for it in all {
-            match it {
-                Ok(it) if best.as_ref().is_none_or(|known| it.time < known.time) => best = Some(it),
-                Ok(_) => {}
-                Err(why) => refusal = refusal.or(Some(why)),
-            }
-        }
-        best.ok_or_else(|| refusal.unwrap_or_else(|| Refusal::new("it is no tile")))
-    };
-    let behind = best_half(&cut_tree, at + 1)?;
-    let before = best_half(&behind.tree, at)?;
-    let mut launches = before.launches;
-    launches.extend(behind.launches);
-    Ok(Candidate {
-        way: Way::Apart { cut },
-        tree: before.tree,
-        first: at,
-        taken: 1,
-        made: before.made + behind.made,
-        launches,
-        time: before.time + behind.time,
-        told: Vec::new(),
-        instead: None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::schedule::passes::contract_temporaries::contract_temporaries;
+    use crate::schedule::passes::place_arrays::place_arrays;
+    use crate::schedule::passes::place_grid::place_grid;
     use crate::schedule::{parse::parse, print::listing, validate::validate};
 
     const FIELDS: &str = "\
