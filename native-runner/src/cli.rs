@@ -7,6 +7,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use isobar_protocol::request::PlaneAt;
+use isobar_protocol::worker::Across;
+
 use crate::commands::{self, Outcome};
 use crate::config::Environment;
 
@@ -32,7 +35,7 @@ enum Command {
     Bench(BenchArgs),
     /// Look for a schedule that is faster than the compiler's own, and keep it for runs here
     Tune(TuneArgs),
-    /// Compare every level and pass of the compiler with what the stencil means
+    /// Compare back ends, or every level and pass of the compiler, with what the stencil means
     Compare(CompareArgs),
     /// Find the pass of the compiler that changes what a stencil gives
     Bisect(BisectArgs),
@@ -113,9 +116,11 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   isobar compare diffusion.py --passes --domain 6,5,4
   isobar compare diffusion.py --passes --fields in.npz --seed 1 --seed 2
+  isobar compare diffusion.py --backends rayon,openmp,wgpu --domain 64,64,20
 
-Runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains where the
-inputs are made; each in the order of its text, and with iterations without an order in that of each seed.";
+With --passes, runs the stencil as it means, and every level as it stands behind each pass, also on tiny domains
+where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
+With --backends, runs the same call with each of them and with `debug`, and counts the elements that differ.";
 
 const LSP_EXAMPLES: &str = "\
 Editors start it themselves. Neovim:
@@ -187,7 +192,8 @@ pub struct EmitArgs {
     /// The Python file with the stencil
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
-    /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, python, numpy, c, clif, or all of them
+    /// definition, gtir, oir, npir, tree, schedule, sdfg, loops, kernels, python, numpy, c, clif, wgsl, cuda, or all of
+    /// them
     #[arg(long)]
     pub stage: String,
     /// Of the graph: `listing`, or `sdfg` for the file that DaCe reads
@@ -249,6 +255,12 @@ pub struct RunArgs {
     /// Threads of the back end; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
+    /// Answer these fields alone, as `q_out,flux`; nothing else comes back from a GPU
+    #[arg(long, value_name = "FIELD,..", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Answer one plane of each field, as `k=40`: a point of the domain along `i`, `j` or `k`; a GPU cuts it itself
+    #[arg(long, value_name = "AXIS=POINT", value_parser = plane)]
+    pub plane: Option<PlaneAt>,
     /// Give the code of `openmp` a table of the stencil's lines, for debuggers and profilers
     #[arg(long)]
     pub lines: bool,
@@ -258,6 +270,19 @@ pub struct RunArgs {
     pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
+}
+
+/// `k=40` as a plane.
+fn plane(text: &str) -> Result<PlaneAt, String> {
+    let (axis, at) = text.split_once('=').ok_or("a plane is AXIS=POINT, as `k=40`")?;
+    let across = match axis {
+        "i" | "I" => Across::I,
+        "j" | "J" => Across::J,
+        "k" | "K" => Across::K,
+        _ => return Err("a plane lies across `i`, `j` or `k`".to_owned()),
+    };
+    let at = at.parse().map_err(|_| "a plane lies at a point of the domain, counted from 0")?;
+    Ok(PlaneAt { across, at })
 }
 
 /// Options of `bench`.
@@ -379,11 +404,24 @@ pub struct CompareArgs {
     #[arg(required_unless_present = "request")]
     pub file: Option<PathBuf>,
     /// Run every level as it stands behind each pass
-    #[arg(long)]
+    #[arg(long, conflicts_with = "backends")]
     pub passes: bool,
     /// Decides an order of what has none; repeatable
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "passes")]
     pub seed: Vec<u64>,
+    /// Hold what these leave against what `debug` leaves, as `rayon,wgpu`; see `isobar backends`
+    #[arg(long, value_name = "B,..", value_delimiter = ',')]
+    pub backends: Vec<String>,
+    /// On GPUs: make kernels as for this one, instead of the one that is found
+    #[arg(long, value_name = "MODEL", value_parser = clap::builder::PossibleValuesParser::new(GPUS))]
+    pub target: Option<String>,
+    /// Threads of the back ends; all cores without
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub threads: Option<u32>,
+    /// Make an input in another way than its `# @input` line says, as `q=constant(1)`; repeatable. What is not
+    /// given is made in any case
+    #[arg(long, value_name = "NAME=GENERATOR")]
+    pub init: Vec<String>,
     #[command(flatten)]
     pub shared: Shared,
 }
@@ -559,7 +597,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Config(args) => commands::config::config(&args, environment),
         Command::Run(args) => commands::run::run(args, environment),
         Command::Tune(args) => commands::tune::tune(&args, environment),
-        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Compare(args) => commands::compare::compare(&args, environment),
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
         Command::Serve(args) => commands::serve::serve(&args, environment),

@@ -13,16 +13,20 @@ use std::time::Instant;
 
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::launch::Launch;
+use isobar_compiler::backend::signature::Signature;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
-use isobar_compiler::space::Domain;
+use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::bench::{CopyRate, GraphStep, Memory, Samples};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
 use isobar_protocol::problem::{LimitHit, Problem};
+use isobar_protocol::request::{PlaneAt, Results};
 use isobar_protocol::tune::Tuned;
+use isobar_protocol::worker::Across;
 use isobar_runtime::executors::watch;
+use isobar_runtime::wanted::Wanted;
 use isobar_runtime::{Device, copying};
 use rustix::process::{
     Resource, Rlimit, Signal, kill_current_process_group, set_parent_process_death_signal, setrlimit,
@@ -268,6 +272,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
     tell(EventKind::Memory { memory }, None);
     let compilation = &*compilation;
     let Some(signature) = &compilation.signature else { return Ok(()) };
+    let wanted = wanted(order.request.results.as_ref(), signature, launch.domain)?;
     let bytes = signature.compulsory_bytes(launch.domain);
     let [executor] = executors;
     let device = executor.device();
@@ -284,7 +289,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
             if !step_ms.is_empty() {
                 sink(Event::Timing { step: ON_GPU, ms: step_ms.iter().sum(), bytes: Some(bytes) });
             }
-            step("download", &sink, || prepared.fetch(&mut launch))?;
+            step("download", &sink, || prepared.fetch(&mut launch, &wanted))?;
         }
         let steps = graph_steps(compilation, &[step_ms]);
         if !steps.is_empty() {
@@ -293,7 +298,7 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
         Ok(())
     });
     ran.map_err(|failure| failed(failure, compilation, tell))?;
-    step("fields", &sink, || send::fields(signature, &launch, tell));
+    step("fields", &sink, || send::fields(signature, &launch, &wanted, tell));
     drop(launch);
     match device {
         Some(device) if bytes > 0 => {
@@ -305,6 +310,36 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
         Some(_) | None => {}
     }
     Ok(())
+}
+
+/// What of the fields is answered.
+fn wanted(results: Option<&Results>, signature: &Signature, domain: Domain) -> Result<Wanted, End> {
+    let Some(results) = results else { return Ok(Wanted::default()) };
+    let refused = |why: String| End(EndReason::Error, Some(problems::CALL_REFUSED.problem(why)));
+    let written = || signature.params.iter().enumerate().filter(|(_, it)| it.access.is_written());
+    let position = |name: &String| {
+        let found = written().find(|(_, it)| it.name == *name).map(|it| it.0);
+        found.ok_or_else(|| {
+            let known: Vec<String> = written().map(|(_, it)| format!("`{}`", it.name)).collect();
+            refused(format!("`{name}` is no field that the stencil writes; it writes {}", known.join(", ")))
+        })
+    };
+    let arguments = results.fields.as_ref().map(|them| them.iter().map(position).collect()).transpose()?;
+    let plane = results.plane.map(|PlaneAt { across, at }| {
+        let (axis, name) = match across {
+            Across::I => (Axis::I, "i"),
+            Across::J => (Axis::J, "j"),
+            Across::K => (Axis::K, "k"),
+        };
+        let points = domain.along(axis);
+        let at = i64::try_from(at).ok().filter(|it| *it < points);
+        at.map(|at| (axis, at)).ok_or_else(|| {
+            refused(format!(
+                "the domain has {points} points along {name}, and no plane there; the first is 0"
+            ))
+        })
+    });
+    Ok(Wanted { arguments, plane: plane.transpose()? })
 }
 
 /// The compilation with the schedule that was kept for it, where there is one.

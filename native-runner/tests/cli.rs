@@ -688,7 +688,83 @@ fn every_pass_is_compared_with_what_a_stencil_means() {
     }
     let output = isobar(&["compare", &copy()]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("--passes"));
+    assert!(text(&output.stderr).contains("`--backends` with names of back ends, or `--passes`"));
+}
+
+#[test]
+fn a_run_answers_what_is_asked_for() {
+    let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let hdiff = gallery("horizontal_diffusion");
+    let run = ["run", &hdiff, "--init", "--domain", "8,7,5", "--format", "json", "--backend"];
+    let hash = |output: &Output| {
+        let report = json(output);
+        assert_eq!(output.status.code(), Some(0), "{report:#}");
+        let field = report["fields"][0].clone();
+        (field["axes"].clone(), field["shape"].clone(), report["hashes"]["q_out"].clone())
+    };
+    let of = |backend: &str, plane: &str| hash(&isobar(&[&run[..], &[backend, "--plane", plane]].concat()));
+    for (plane, axes) in [("k=4", "IJ"), ("j=0", "IK"), ("i=7", "JK")] {
+        let meant = of("debug", plane);
+        assert_eq!((&meant.0, meant.1.as_array().unwrap().len()), (&axes.into(), 2));
+        assert_eq!(meant, of("rayon", plane));
+        if text(&isobar(&["backends"]).stdout).lines().any(|it| it.starts_with("wgpu    can run")) {
+            assert_eq!(meant, of("wgpu", plane), "{plane}");
+        }
+    }
+    assert_ne!(of("debug", "k=4").2, of("debug", "k=3").2);
+    let only = |name: &str| isobar(&[&run[..], &["debug", "--only", name]].concat());
+    assert_eq!(hash(&only("q_out")).0, "IJK");
+    for (wrong, told) in [
+        (only("q"), "`q` is no field that the stencil writes; it writes `q_out`"),
+        (isobar(&[&run[..], &["debug", "--plane", "k=5"]].concat()), "the domain has 5 points along k"),
+    ] {
+        let report = json(&wrong);
+        assert_eq!(wrong.status.code(), Some(1));
+        let message = report["diagnostics"][0]["message"].as_str().unwrap();
+        assert!(message.contains(told), "{message}");
+    }
+    for wrong in ["5", "z=1", "k=-1"] {
+        let output = isobar(&[&run[..], &["debug", "--plane", wrong]].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn back_ends_are_compared_with_debug_field_by_field() {
+    let gallery = |name: &str| format!("{}/../static/gallery/{name}.py", env!("CARGO_MANIFEST_DIR"));
+    let hdiff = gallery("horizontal_diffusion");
+    let same = ["compare", &hdiff, "--backends", "rayon,numpy", "--domain", "33,17,6", "--format", "json"];
+    let output = isobar(&same);
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    for (at, name) in ["rayon", "numpy"].iter().enumerate() {
+        let it = &report["backends"][at];
+        assert_eq!((it["backend"].as_str(), it["reason"].as_str()), (Some(*name), Some("ok")));
+        assert_eq!((&it["fields"][0]["cells"], &it["fields"][0]["differing"]), (&3366.into(), &0.into()));
+        assert!(it["first"].is_null());
+    }
+    // What may differ tells how much, and which statement is the first.
+    let fast = [&same[..3], &["rayon", "--mode", "fast"], &same[4..]].concat();
+    let output = isobar(&fast);
+    let report = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{report:#}");
+    let it = &report["backends"][0];
+    assert!(it["fields"][0]["differing"].as_u64() > Some(0), "{report:#}");
+    assert!(it["fields"][0]["max_ulp"].as_u64() > Some(0), "{report:#}");
+    let text_of_it = std::fs::read_to_string(&hdiff).unwrap();
+    let line = it["first"]["lines"][0].as_u64().unwrap();
+    let line = text_of_it.lines().nth(usize::try_from(line).unwrap() - 1).unwrap();
+    assert!(line.trim_start().starts_with("q_out = "), "{line}");
+    let told = text(&isobar(&fast[..fast.len() - 2]).stdout);
+    assert!(told.contains("which `fast` allows; the first is of line"), "{told}");
+    // One that cannot run is no success.
+    let output = isobar(&["compare", &hdiff, "--backends", "rayon,cuda", "--domain", "4,4,4"]);
+    if text(&output.stdout).contains("cuda: it did not run") {
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stdout).contains("rayon: the bits of `debug`"));
+    }
+    let output = isobar(&["compare", &hdiff, "--backends", "nothing"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod compile;
 pub mod passes;
 pub mod field;
+pub mod fields;
 pub mod bench;
 pub mod tune;
 pub mod job;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
-use crate::field::FieldInfo;
+use crate::field::{self, FieldInfo};
 use crate::job::{Backend, EndReason};
 use crate::request::{Machine, Mode};
 use crate::tune::{Tuned, Tuning};
@@ -124,6 +124,35 @@ pub struct CompareReport {
     pub domains: Vec<[i64; 3]>,
     /// The first that differs from what the stencil means; nothing where all agree.
     pub difference: Option<Difference>,
+    /// What back ends left, each held against `debug`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<Compared>,
+}
+
+/// What a back end left, held against what `debug` left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    pub backend: String,
+    /// Why its run ended.
+    pub reason: EndReason,
+    /// Every field that the stencil writes.
+    pub fields: Vec<field::Difference>,
+    /// Of all elements that differ, one that the earliest statement wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<FirstElement>,
+}
+
+/// An element that differs, and where in the text it was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstElement {
+    pub field: String,
+    /// Per dimension: the position in the compute domain, then indices into data.
+    pub at: Vec<i64>,
+    /// As text that reads back to the same bits: of `debug`, and of the back end.
+    pub values: [String; 2],
+    /// Lines of the statement, counted from 1, the first and the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<[u32; 2]>,
 }
 
 /// A step of the compiler whose outcome differs.

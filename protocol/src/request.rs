@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::worker::Across;
+
 /// What to compile and run. Everything but the files and `main` may be left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -68,6 +70,10 @@ pub struct Request {
     /// `# @scalar` line; entries here (name to generator) go before those lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub init: Option<BTreeMap<String, String>>,
+    /// What of the written fields is answered; all of them where it is left out. A back end on a GPU brings nothing else
+    /// back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results: Option<Results>,
     /// Where the written fields go; on the command line only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out: Option<String>,
@@ -287,6 +293,28 @@ pub struct InlineField {
     pub shape: Vec<u64>,
     /// Base64 of the elements, little-endian, C order.
     pub data: String,
+}
+
+/// What of the written fields is answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Results {
+    /// The names of some; all where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fields: Option<Vec<String>>,
+    /// A plane of those that have the axis, which then lack it; the others are answered whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<PlaneAt>,
+}
+
+/// A plane of the compute domain, halo included along its own axes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaneAt {
+    /// The axis across it.
+    pub across: Across,
+    /// The point of the compute domain along that axis.
+    pub at: u64,
 }
 
 /// How to run.

@@ -20,6 +20,7 @@ pub mod events;
 // What it runs on, and with.
 pub mod device;
 pub mod buffer;
+pub mod wanted;
 
 // What runs: back ends, and a stencil with one of them, for programs.
 pub mod executors;

@@ -351,24 +351,33 @@ impl ByHand {
     ///
     /// What g++ says.
     pub fn new(hands: &[Hand], folder: &Path) -> Result<Self> {
+        let texts: Vec<_> = hands.iter().map(|it| (it.name, it.text(), it.kernels().to_vec())).collect();
+        Self::of(&texts, folder)
+    }
+
+    /// The same of texts with their names, and the names of their kernels.
+    ///
+    /// # Errors
+    ///
+    /// What g++ says.
+    pub fn of(texts: &[(&str, String, Vec<String>)], folder: &Path) -> Result<Self> {
         let mut source = String::from("#include \"emulation.h\"\n");
         let mut table = String::from("const emulated_kernel emulated_kernels[] = {\n");
-        let mut kernels = Vec::new();
-        for hand in hands {
-            let (name, text) = (hand.name, hand.text());
+        let mut all = Vec::new();
+        for (name, text, kernels) in texts {
             writeln!(source, "namespace by_hand_{name} {{\n#line 1 \"{name}.cu\"\n{text}}}")?;
-            for kernel in hand.kernels() {
+            for kernel in kernels {
                 writeln!(
                     source,
                     "static void call_{kernel}(void **all) {{ emulated_call(by_hand_{name}::{kernel}, all); }}"
                 )?;
                 writeln!(table, "  call_{kernel},")?;
-                kernels.push(kernel);
+                all.push(kernel.clone());
             }
             source += "#undef ISOBAR_ALONG_I\n";
         }
-        writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {};", kernels.len())?;
-        Ok(Self { kernels, running: Running::start(&source, folder)? })
+        writeln!(source, "{table}  NULL}};\nconst size_t emulated_n_kernels = {};", all.len())?;
+        Ok(Self { kernels: all, running: Running::start(&source, folder)? })
     }
 
     /// Launches a kernel; answers what it left in the buffer that it writes.
@@ -377,18 +386,37 @@ impl ByHand {
     ///
     /// A fault of the kernel.
     pub fn run(&mut self, planned: &Planned, seed: u64) -> Result<Vec<u8>> {
-        let kernel = self.kernels.iter().position(|it| *it == planned.kernel);
+        let Planned { kernel, blocks, threads, shared_bytes, arguments, buffers, .. } = planned;
+        let mut left = self.launch(kernel, [*blocks, *threads], *shared_bytes, arguments, buffers, seed)?;
+        Ok(left.swap_remove(planned.written()))
+    }
+
+    /// Launches a kernel with so many blocks and threads; answers its buffers as it leaves them.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the kernel.
+    pub fn launch(
+        &mut self,
+        kernel: &str,
+        shape: [[u32; 3]; 2],
+        shared_bytes: u32,
+        arguments: &[Given],
+        buffers: &[Vec<u8>],
+        seed: u64,
+    ) -> Result<Vec<Vec<u8>>> {
+        let kernel = self.kernels.iter().position(|it| it == kernel);
         let mut words: Vec<u8> = Vec::new();
         let mut tell = |it: u64| words.extend(it.to_ne_bytes());
         tell(1);
         tell(kernel.context("there is no such kernel")? as u64);
-        planned.blocks.iter().chain(&planned.threads).for_each(|it| tell(u64::from(*it)));
-        tell(u64::from(planned.shared_bytes));
+        shape.iter().flatten().for_each(|it| tell(u64::from(*it)));
+        tell(u64::from(shared_bytes));
         // It has no barriers.
         tell(0);
         tell(seed);
-        tell(planned.arguments.len() as u64);
-        for argument in &planned.arguments {
+        tell(arguments.len() as u64);
+        for argument in arguments {
             match *argument {
                 Given::Bits(bits) => {
                     tell(0);
@@ -401,69 +429,80 @@ impl ByHand {
                 }
             }
         }
-        let answered = self.running.ask(&planned.buffers, &words).context("the program of the kernels")?;
-        let mut left = answered.map_err(anyhow::Error::msg)?;
-        Ok(left.swap_remove(planned.written()))
+        let answered = self.running.ask(buffers, &words).context("the program of the kernels")?;
+        answered.map_err(anyhow::Error::msg)
     }
 }
 
-/// A stencil of a seed, and how it is called.
-struct Generated {
-    seed: u64,
-    subject: Subject,
-    compilation: Compilation,
-    launches: Vec<Launch>,
+/// The stencil of a seed, and how it is called: scheduled for a GPU by a compilation for it, or beside one for a CPU; on a
+/// small domain and on one with rows.
+fn of_seed(seed: u64) -> Result<Called> {
+    let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
+    // Not the numbers that the text is made of.
+    let mut random = Random::new(!seed);
+    let layout = *random.pick(&Layout::ALL);
+    // Beside one for a CPU, kernels have the form that is expected to be fastest.
+    if random.chance(70) {
+        let models = [GpuModel::H100, GpuModel::WEBGPU, GpuModel::LAVAPIPE];
+        shape_of_seed(seed, &models, &mut subject.config.passes);
+    }
+    let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
+    Called::of(seed, &subject, &domains, &[layout])
 }
 
-impl Generated {
-    /// Scheduled for a GPU by a compilation for it, or beside one for a CPU; on a small domain and on one with rows.
-    fn of(seed: u64) -> Result<Self> {
-        let mut subject =
-            Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
-        // Not the numbers that the text is made of.
-        let mut random = Random::new(!seed);
-        let layout = *random.pick(&Layout::ALL);
-        // Beside one for a CPU, kernels have the form that is expected to be fastest.
-        if random.chance(70) {
-            let models = [GpuModel::H100, GpuModel::WEBGPU, GpuModel::LAVAPIPE];
-            shape_of_seed(seed, &models, &mut subject.config.passes);
-        }
-        let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
+/// A stencil, and how it is called.
+#[derive(Debug)]
+pub struct Called {
+    /// Its seed, or its place among others.
+    pub number: u64,
+    /// What a report says of it: its name, what the passes were asked for, its text.
+    pub about: String,
+    pub compilation: Compilation,
+    pub launches: Vec<Launch>,
+}
+
+impl Called {
+    /// Compiles a stencil, and calls it on each of the domains with arrays of each layout.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not compile.
+    pub fn of(number: u64, subject: &Subject, domains: &[Domain], layouts: &[Layout]) -> Result<Self> {
         let compilation = subject.compile();
         ensure!(!compilation.has_errors(), "{:#?}", compilation.diagnostics);
         let signature = compilation.signature.as_ref().context("there is no signature")?;
         let mut launches = Vec::new();
-        for domain in domains {
+        for &domain in domains {
             let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
             let on_domain = Subject { domain, ..subject.clone() };
             // A domain that is too small for the stencil is refused, and so is tested elsewhere.
             let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
-            launches.push(layout.of(&launch));
+            launches.extend(layouts.iter().map(|it| it.of(&launch)));
         }
-        Ok(Self { seed, subject, compilation, launches })
+        let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
+        let about = format!("{} {:?}\n{text}", subject.name, subject.config.passes);
+        Ok(Self { number, about, compilation, launches })
     }
 
     fn text(&self) -> Result<Text<'_>> {
-        Text::of(&self.compilation, &self.launches, self.seed.is_multiple_of(4))
+        Text::of(&self.compilation, &self.launches, self.number.is_multiple_of(4))
     }
 
     fn hold(&self, program: &mut Program<'_>, text: usize) -> Result<Held> {
         let mut held = Held::default();
         for launch in &self.launches {
             held.runs += 1;
-            let is_other = program.gives_the_bits_of_debug(text, launch, &[self.seed, self.seed + 1])?;
+            let is_other = program.gives_the_bits_of_debug(text, launch, &[self.number, self.number + 1])?;
             held.other_traps += u64::from(is_other);
         }
         Ok(held)
     }
 
     fn in_context(&self) -> String {
-        let text = self.subject.project.main_id().map_or("", |it| self.subject.project.text(it));
-        let (name, passes) = (&self.subject.name, &self.subject.config.passes);
         let kernels = self.compilation.levels.kernels();
         let kernels =
             kernels.map_or(String::new(), |it| isobar_compiler::backend::kernel::print::listing(it).text);
-        format!("{name} {passes:?}\n{text}\n{kernels}")
+        format!("{}\n{kernels}", self.about)
     }
 }
 
@@ -473,33 +512,41 @@ pub fn hold_emulated(seeds: &[u64], folder: &Path) -> Vec<(u64, Result<Held>)> {
     let mut answers = Vec::new();
     let mut all = Vec::new();
     for &seed in seeds {
-        match Generated::of(seed) {
+        match of_seed(seed) {
             Ok(it) => all.push(it),
             Err(why) => answers.push((seed, Err(why))),
         }
     }
-    let texts: Result<Vec<Text<'_>>> = all.iter().map(Generated::text).collect();
+    answers.extend(hold_all(&all, folder));
+    answers
+}
+
+/// Holds the kernels of stencils against `debug`, all of them as one program in a folder. Answers by their numbers.
+#[must_use]
+pub fn hold_all(all: &[Called], folder: &Path) -> Vec<(u64, Result<Held>)> {
+    let mut answers = Vec::new();
+    let texts: Result<Vec<Text<'_>>> = all.iter().map(Called::text).collect();
     match texts.and_then(|texts| Program::new(texts, folder)) {
         Ok(mut program) => {
             for (at, it) in all.iter().enumerate() {
                 let held = it.hold(&mut program, at).with_context(|| it.in_context());
                 let is_over = held.is_err();
-                answers.push((it.seed, held));
+                answers.push((it.number, held));
                 if is_over {
                     // It may have ended: the others begin anew.
-                    let rest: Vec<u64> = all[at + 1..].iter().map(|it| it.seed).collect();
+                    let rest = &all[at + 1..];
                     if !rest.is_empty() {
-                        answers.extend(hold_emulated(&rest, folder));
+                        answers.extend(hold_all(rest, folder));
                     }
                     break;
                 }
             }
         }
         Err(why) if all.len() == 1 => {
-            answers.push((all[0].seed, Err(why).with_context(|| all[0].in_context())))
+            answers.push((all[0].number, Err(why).with_context(|| all[0].in_context())))
         }
         // One of them is to blame.
-        Err(_) => all.iter().for_each(|it| answers.extend(hold_emulated(&[it.seed], folder))),
+        Err(_) => all.iter().for_each(|it| answers.extend(hold_all(std::slice::from_ref(it), folder))),
     }
     answers
 }

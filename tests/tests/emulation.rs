@@ -7,7 +7,7 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_tests::against::same_fields;
 use isobar_tests::emulation::{ByHand, Program, Text, has_compiler, hold_emulated};
-use isobar_tests::gpu::hand::HAND;
+use isobar_tests::gpu::hand::{Given, HAND};
 use isobar_tests::gpu::stencil;
 use isobar_tests::{GALLERY, compiled, compiled_text, launch, root, run_debug};
 
@@ -105,6 +105,44 @@ fn cuda_by_hand_leaves_the_bits_of_debug() {
                 let same = same_fields(&compilation, &meant, &found);
                 same.unwrap_or_else(|why| panic!("{} {precision} {domain}: {why:#}", hand.name));
             }
+        }
+    }
+}
+
+#[test]
+fn the_kernel_that_cuts_planes_takes_what_lies_there() {
+    if !has_compiler() {
+        println!("skipped: there is no `g++`");
+        return;
+    }
+    let folder = Folder::new("slice");
+    let text = include_str!("../../shaders/slice.cuh").to_owned();
+    let mut program = ByHand::of(&[("slice", text, vec!["slice".to_owned()])], folder.path()).unwrap();
+    for size in [1_usize, 2, 4, 8] {
+        let whole: Vec<u8> = (0..=255).cycle().take(400 * size).map(|it: u8| it.wrapping_mul(97)).collect();
+        // Points and distances of four dimensions, the fastest first.
+        for dimensions in [[[300, 1], [1, 0], [1, 0], [1, 0]], [[5, 1], [4, 9], [3, 40], [2, 130]]] {
+            let n: u64 = dimensions.iter().map(|it| it[0]).product();
+            let mut numbers = vec![n, size as u64, 7];
+            numbers.extend(dimensions.iter().flatten());
+            numbers.remove(numbers.len() - 2);
+            let mut arguments = vec![Given::Buffer { at: 0, byte: 0 }, Given::Buffer { at: 1, byte: 0 }];
+            arguments.extend(numbers.into_iter().map(Given::Bits));
+            let room = vec![0_u8; usize::try_from(n).unwrap() * size];
+            let blocks = u32::try_from(n.div_ceil(256)).unwrap();
+            let shape = [[blocks, 1, 1], [256, 1, 1]];
+            let left = program.launch("slice", shape, 0, &arguments, &[whole.clone(), room], 3).unwrap();
+            let mut expected = Vec::new();
+            for at in 0..n {
+                let (mut rest, mut from) = (at, 7);
+                for [points, between] in dimensions {
+                    from += rest % points * between;
+                    rest /= points;
+                }
+                let from = usize::try_from(from).unwrap() * size;
+                expected.extend_from_slice(&whole[from..from + size]);
+            }
+            assert_eq!(left[1], expected, "{size} {dimensions:?}");
         }
     }
 }

@@ -1,28 +1,29 @@
 //! WGSL on a GPU, which may be one that the processor pretends to be: the bits of `debug`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 use std::slice;
 
 use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::kernel::call::{Refused, places};
-use isobar_compiler::backend::launch::{Argument, Call as Given};
+use isobar_compiler::backend::launch::{Argument, Call as Given, Launch};
 use isobar_compiler::backend::wgsl::plan::{Most, Plan};
 use isobar_compiler::backend::wgsl::{self, Doubles, WgslOptions};
 use isobar_compiler::pass::GpuModel;
 use isobar_compiler::pipeline::Compilation;
-use isobar_compiler::space::Domain;
+use isobar_compiler::space::{Axis, AxisSet, Domain};
 use isobar_compiler::types::DType;
 use isobar_runner::backends::{Backend, Failure, Setting};
 use isobar_runtime::executors::wgpu;
+use isobar_runtime::wanted::Wanted;
 use isobar_tests::against::{native_gives_the_bits_of_debug, same_fields};
 use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
 use isobar_tests::gpu::report::{FORMAT, Report};
 use isobar_tests::gpu::stencil;
 use isobar_tests::native::{Layout, Workplace, hold_native};
-use isobar_tests::{GALLERY, compiled, compiled_text, launch, root};
+use isobar_tests::{GALLERY, compiled, compiled_text, launch, root, run_debug};
 
 /// Texts for devices of each kind: with doubles, without, and with few buffers and little memory of a block.
 fn kinds() -> Vec<WgslOptions> {
@@ -164,10 +165,85 @@ fn fields_that_stay_on_the_gpu_come_back_when_they_are_fetched() {
         prepared.run(&mut kept).unwrap_or_else(|why| panic!("{why:?}"));
     }
     same_fields(&compilation, &given, &kept).expect("nothing came back yet");
-    prepared.fetch(&mut kept).unwrap_or_else(|why| panic!("{why:?}"));
+    prepared.fetch(&mut kept, &Wanted::default()).unwrap_or_else(|why| panic!("{why:?}"));
     same_fields(&compilation, &at_once, &kept).expect("what three calls wrote is what one does");
     let steps = prepared.progress().step_ms();
     assert_eq!(steps.len(), 1, "each step has its time: {steps:?}");
+}
+
+#[test]
+fn only_what_is_wanted_comes_back_and_planes_are_cut_on_the_gpu() {
+    if !has_gpu() {
+        return;
+    }
+    let text = "
+# @domain 9 7 5
+# @input q random(low=-1, high=1, seed=3)
+# @input small constant(0)
+# @input surface constant(0)
+# @input o constant(0)
+import numpy as np
+from gt4py.cartesian.gtscript import *
+
+def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ, float]):
+    with computation(PARALLEL), interval(...):
+        o = q[1, 0, 0] - q[-1, 0, 0]
+        small = 3 if q > 0.0 else -2
+    with computation(FORWARD), interval(-1, None):
+        surface = q * 2.0
+";
+    let compilation = compiled_text("planes", text, 64);
+    let signature = compilation.signature.as_ref().expect("it compiles");
+    let number = |name: &str| signature.params.iter().position(|it| it.name == name).expect("it is there");
+    let domain = Domain::new(9, 7, 5);
+    for layout in [Layout::Fortran, Layout::C, Layout::Padded] {
+        let given = layout.of(&launch(&compilation, domain));
+        let mut meant = given.clone();
+        run_debug(&compilation, &mut meant);
+        let prepared = Backend::WGPU.executor().prepare(&compilation, Setting::embedded(), &|_| ());
+        let mut prepared = prepared.unwrap_or_else(|why| panic!("{why:?}"));
+        for (axis, at) in [(Axis::I, 8), (Axis::J, 3), (Axis::K, 4), (Axis::K, 0)] {
+            let wanted = Wanted { plane: Some((axis, at)), ..Wanted::default() };
+            let mut found = given.clone();
+            prepared.keep(&found).unwrap_or_else(|why| panic!("{why:?}"));
+            prepared.run(&mut found).unwrap_or_else(|why| panic!("{why:?}"));
+            prepared.fetch(&mut found, &wanted).unwrap_or_else(|why| panic!("{why:?}"));
+            for (name, axes) in [("o", AxisSet::IJK), ("small", AxisSet::IJK), ("surface", AxisSet::IJ)] {
+                let number = number(name);
+                let [given, meant, found] = [&given, &meant, &found].map(|it| match &it.arguments[number] {
+                    Argument::Field(it) => it,
+                    _ => panic!("{name} is a field"),
+                });
+                match wanted.plane_of(axes, found) {
+                    Some(plane) => {
+                        assert_eq!(
+                            plane.cut(&found.array),
+                            plane.cut(&meant.array),
+                            "{name} {axis:?} {layout:?}"
+                        );
+                        // The rest is as it was.
+                        let here: BTreeSet<usize> = plane.positions().collect();
+                        let mut others = (0..found.array.elements.len()).filter(|it| !here.contains(it));
+                        assert!(
+                            others.all(|it| found.array.elements.get(it) == given.array.elements.get(it))
+                        );
+                    }
+                    None => assert_eq!(found.array, meant.array, "{name} {axis:?} {layout:?}"),
+                }
+            }
+        }
+        let wanted = Wanted { arguments: Some(vec![number("surface")]), plane: None };
+        let mut found = given.clone();
+        prepared.keep(&found).unwrap_or_else(|why| panic!("{why:?}"));
+        prepared.run(&mut found).unwrap_or_else(|why| panic!("{why:?}"));
+        prepared.fetch(&mut found, &wanted).unwrap_or_else(|why| panic!("{why:?}"));
+        let arrays = |it: &Launch, name| match &it.arguments[number(name)] {
+            Argument::Field(it) => it.array.clone(),
+            _ => panic!("{name} is a field"),
+        };
+        assert_eq!(arrays(&found, "surface"), arrays(&meant, "surface"));
+        assert_eq!(arrays(&found, "o"), arrays(&given, "o"));
+    }
 }
 
 fn of_two_fields(body: &str) -> Compilation {

@@ -1,17 +1,21 @@
 //! The schedules that the compiler chooses: what they are expected to move, and that they are documents.
 
+use expect_test::expect;
 use isobar_compiler::config::Config;
 use isobar_compiler::equivalence::compare::Reference;
 use isobar_compiler::equivalence::journey::Level;
-use isobar_compiler::pass::{Device, PassOptions};
+use isobar_compiler::pass::{Device, GpuModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::schedule::analysis::cost::{Machine, compulsory_bytes, cost};
+use isobar_compiler::schedule::analysis::gpu;
+use isobar_compiler::schedule::analysis::launch::launches;
 use isobar_compiler::schedule::document;
 use isobar_compiler::schedule::nodes::{ContainerKind, Node, Storage, Tree};
 use isobar_compiler::schedule::print::listing;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_tests::generate::{Features, stencil};
+use isobar_tests::gpu::{GALLERY as MEASURED, KERNELS};
 use isobar_tests::{GALLERY, gallery_text, launch};
 
 const HEAD: &str = "from gt4py.cartesian.gtscript import *\n\n";
@@ -235,4 +239,66 @@ fn a_gpu_gets_the_same_tree_up_to_its_own_passes() {
         assert!(!text.contains("threads ") && !text.contains("simd "), "{name}:\n{text}");
         assert_means_the_same(&gpu, name);
     }
+}
+
+/// How many launches the gallery and the kernels have on a GPU, and what they are expected to move, as a multiple of
+/// what must be moved.
+fn launches_on(model: GpuModel) -> String {
+    let mut all = String::new();
+    for stencil in MEASURED.iter().chain(&KERNELS) {
+        let of = |precision: u32| {
+            let passes = PassOptions { device: Device::Gpu, gpu: Some(model), ..PassOptions::default() };
+            let config = Config { passes, ..Config::with_precision(precision) };
+            let found = route::compile(&Project::of_one("main.py", stencil.text), &config, &mut NoHook);
+            let tree = schedule(&found);
+            let all = launches(tree);
+            let bytes: f64 = all.iter().map(|it| gpu::cost_of(tree, it, &model).bytes).sum();
+            format!("{} {:.2}", all.len(), bytes / gpu::compulsory_bytes(tree, &tree.children))
+        };
+        all += &format!("{:12} {} | {}\n", stencil.name, of(64), of(32));
+    }
+    all
+}
+
+#[test]
+fn a_gpu_moves_little_more_than_it_must() {
+    expect![[r#"
+        copy_scale   1 1.00 | 1 1.00
+        hdiff        1 1.00 | 1 1.00
+        vadv         1 1.00 | 1 1.00
+        ppm          1 1.00 | 1 1.00
+        physics      1 1.00 | 1 1.00
+        chain        1 1.00 | 1 1.00
+        copy         1 1.00 | 1 1.00
+        lap5         1 1.00 | 1 1.00
+        lap7         1 1.00 | 1 1.00
+        tridiagonal  1 1.00 | 1 1.00
+    "#]]
+    .assert_eq(&launches_on(GpuModel::H100));
+    expect![[r#"
+        copy_scale   1 1.00 | 1 1.00
+        hdiff        1 1.00 | 1 1.00
+        vadv         1 2.00 | 1 1.00
+        ppm          1 1.00 | 1 1.00
+        physics      1 1.66 | 1 1.33
+        chain        1 1.81 | 1 1.00
+        copy         1 1.00 | 1 1.00
+        lap5         1 1.00 | 1 1.00
+        lap7         1 1.00 | 1 1.00
+        tridiagonal  1 1.80 | 1 1.40
+    "#]]
+    .assert_eq(&launches_on(GpuModel::WEBGPU));
+    expect![[r#"
+        copy_scale   1 1.00 | 1 1.00
+        hdiff        1 1.00 | 1 1.00
+        vadv         1 1.50 | 1 1.50
+        ppm          4 3.75 | 4 3.75
+        physics      1 1.66 | 1 1.66
+        chain        1 1.00 | 1 1.00
+        copy         1 1.00 | 1 1.00
+        lap5         1 1.00 | 1 1.00
+        lap7         1 1.00 | 1 1.00
+        tridiagonal  1 1.80 | 1 1.80
+    "#]]
+    .assert_eq(&launches_on(GpuModel::LAVAPIPE));
 }

@@ -18,14 +18,13 @@ use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
+use isobar_protocol::fields::{self, Kept};
 use isobar_protocol::names;
 use isobar_protocol::passes::{Around, Moment, PassStep};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{self, Query, Told};
 use isobar_protocol::worker::{Defaults, Said};
-
-use crate::fields::{self, Kept};
 
 /// A tab has no more memory than this for the fields of one run.
 const FIELD_BYTES: u64 = 1024 * 1024 * 1024;

@@ -14,6 +14,7 @@ use isobar_compiler::backend::wgsl::{self, Binding, Doubles, WgslOptions};
 use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::Hook;
 use isobar_protocol::compile::StepTime;
+use isobar_protocol::fields::Kept;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::worker::Said;
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
@@ -21,7 +22,6 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
 use crate::compile::{Call, step};
-use crate::fields::Kept;
 
 /// `GPUBufferUsage`, as the standard numbers it.
 const MAP_READ: u32 = 1;

@@ -17,6 +17,5 @@ pub mod share;
 
 // What runs in the worker.
 pub mod compile;
-pub mod fields;
 pub mod gpu;
 pub mod worker;

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use isobar_compiler::pass::Timer;
 use isobar_protocol::field::FieldInfo;
+use isobar_protocol::fields::{Kept, NotThere, Values, difference};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::worker::{Answer, Ask, Plane, Question, Said, Slice, Which};
@@ -17,7 +18,6 @@ use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use crate::compile::Compiler;
-use crate::fields::{Kept, NotThere, Values, difference};
 use crate::gpu::{self, Ran};
 
 /// All that the worker remembers.

@@ -92,9 +92,20 @@ enum Chore {
         /// The seed of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
-        /// Instead of levels and passes hold `rayon` or `openmp`, with 1, 2 and 7 threads, or `cuda-emulation`
+        /// Instead of levels and passes hold `rayon` or `openmp`, with 1, 2 and 7 threads, `wgpu`, `cuda`, or
+        /// `cuda-emulation`
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
+        /// `kernels` holds that level alone, in each form of launches
+        #[arg(long, conflicts_with = "backend")]
+        levels: Option<String>,
+        /// Instead of generated stencils hold what people wrote: gallery, kernels, conformance pages, and what is below
+        /// the folders of `--in`; on GPUs
+        #[arg(long, requires = "backend")]
+        written: bool,
+        /// A checkout of a model, or any folder with Python files
+        #[arg(long = "in", requires = "written")]
+        folders: Vec<std::path::PathBuf>,
         /// How many at the same time; as many as there are processors where it is not given
         #[arg(long)]
         jobs: Option<u32>,
@@ -170,8 +181,15 @@ fn main() -> ExitCode {
         Chore::Bench { args } => bench::bench(&args),
         Chore::BenchEnv { folder } => bench::environment(&folder),
         Chore::Corpus { paths, with, passes, backend } => corpus(&paths, &with, passes, &backend),
-        Chore::Equivalence { generated, first, backend, jobs, shared } => {
-            equivalence(first, generated, &backend, jobs, shared)
+        Chore::Equivalence { backend, written: true, folders, .. } => equivalence(&backend, |command| {
+            command.arg("written");
+            folders.iter().for_each(|it| {
+                command.arg("--in").arg(it);
+            });
+        }),
+        Chore::Equivalence { generated, first, backend, jobs, shared, levels, .. } => {
+            let held = Held { first, generated, jobs, is_shared: shared, levels: levels.as_deref() };
+            equivalence(&backend, |command| held.ask(command))
         }
         Chore::Explore { seconds, seed } => explore::explore(seconds, seed),
         Chore::Fuzz { seconds } => fuzz::fuzz(fuzz::Effort::Seconds(seconds)),
@@ -195,26 +213,39 @@ fn manual() -> anyhow::Result<()> {
     process::run(command.env("UPDATE_EXPECT", "1"), "write the pages that are made from the sources")
 }
 
-fn equivalence(
+/// What `cargo xtask equivalence` is asked for beside back ends, as its program takes it.
+struct Held<'a> {
     first: u64,
     generated: u64,
-    backends: &[String],
     jobs: Option<u32>,
     is_shared: bool,
-) -> anyhow::Result<()> {
+    levels: Option<&'a str>,
+}
+
+/// The program that holds levels and back ends against what stencils mean.
+fn equivalence(backends: &[String], asks: impl FnOnce(&mut std::process::Command)) -> anyhow::Result<()> {
     let mut command = process::cargo();
     command.args(["run", "--locked", "--release", "--package", "isobar-tests", "--bin", "equivalence", "--"]);
-    command.args([first, generated].map(|it| it.to_string()));
+    asks(&mut command);
     for backend in backends {
         command.args(["--backend", backend]);
     }
-    if let Some(jobs) = jobs {
-        command.args(["--jobs".to_owned(), jobs.to_string()]);
+    process::run(&mut command, "hold levels, passes or back ends against what stencils mean")
+}
+
+impl Held<'_> {
+    fn ask(&self, command: &mut std::process::Command) {
+        command.args([self.first, self.generated].map(|it| it.to_string()));
+        if let Some(jobs) = self.jobs {
+            command.args(["--jobs".to_owned(), jobs.to_string()]);
+        }
+        if self.is_shared {
+            command.args(["--arrays", "shared"]);
+        }
+        if let Some(levels) = self.levels {
+            command.args(["--levels", levels]);
+        }
     }
-    if is_shared {
-        command.args(["--arrays", "shared"]);
-    }
-    process::run(&mut command, "hold levels, passes or back ends against what generated stencils mean")
 }
 
 fn corpus(

@@ -89,6 +89,7 @@ const COMPILER: &[Room] = &[
         &["FLOOR", CALL[0], CALL[1], CALL[2], "backend/kernel", "loops/nodes", "loops/print", "loops/visit"],
     ),
     compiler("backend/emit/elements", &["FLOOR", "loops/nodes"]),
+    compiler("backend/emit/braces", &["FLOOR", "loops/nodes"]),
     compiler(
         "backend/cuda",
         &[
@@ -266,7 +267,13 @@ const RUNTIME: &[Room] = &[
     room("runtime", "failure", &[], EMBEDDED),
     room("runtime", "device", &["copying", "failure"], EMBEDDED),
     room("runtime", "buffer", &["device", "failure"], EMBEDDED),
-    room("runtime", "executors", &["cache", "copying", "device", "events", "failure", "machine"], EMBEDDED),
+    room("runtime", "wanted", &[], EMBEDDED),
+    room(
+        "runtime",
+        "executors",
+        &["cache", "copying", "device", "events", "failure", "machine", "wanted"],
+        EMBEDDED,
+    ),
     room("runtime", "executable", &["buffer", "device", "events", "executors", "failure"], EMBEDDED),
     room("runtime", "./.", &[], EMBEDDED),
 ];
@@ -284,10 +291,9 @@ const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),
-    room("web", "worker", &["compile", "fields", "gpu"], &["leptos"]),
-    room("web", "gpu", &["compile", "fields"], &["leptos", "web_sys"]),
-    room("web", "compile", &["fields"], &["leptos", "web_sys"]),
-    room("web", "fields", &[], &["leptos", "web_sys"]),
+    room("web", "worker", &["compile", "gpu"], &["leptos"]),
+    room("web", "gpu", &["compile"], &["leptos", "web_sys"]),
+    room("web", "compile", &[], &["leptos", "web_sys"]),
     // The other half.
     room("web", "state", &["bridge", "share"], COMPILING),
     room("web", "bridge", &[], &["isobar_compiler", "leptos"]),

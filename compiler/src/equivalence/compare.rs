@@ -261,6 +261,16 @@ impl<'a> Reference<'a> {
         self.first_element(&launch, writers.as_ref()).map(Difference::Element)
     }
 
+    /// Of all elements in which what a run left differs, one that the earliest statement wrote.
+    #[must_use]
+    pub fn earliest(&self, left: &Launch) -> Option<Element> {
+        let extents = extents(self.oir);
+        let options = Options { keeps_writers: true, ..Options::default() };
+        let mut again = self.launch.clone();
+        let writers = run(self.oir, &Level::Oir(self.oir, &extents), &mut again, &options).ok();
+        self.first_element(left, writers.as_ref())
+    }
+
     fn differs_from(&self, launch: &Launch) -> bool {
         self.after.arguments.iter().zip(&launch.arguments).any(|pair| match pair {
             (Argument::Field(expected), Argument::Field(found)) => {

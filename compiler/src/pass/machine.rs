@@ -79,8 +79,15 @@ pub struct GpuModel {
     /// Threads of a multiprocessor, and of one block.
     pub threads: u32,
     pub threads_of_block: u32,
+    /// Operations on 32 bits that a multiprocessor does in a cycle, and bytes of shared memory that it moves.
+    pub lanes: u32,
     /// How many operations on 32 bits take as long as one on 64.
     pub f64_ratio: u32,
+    /// Threads of a multiprocessor that have work for others while one waits for what it computes.
+    pub threads_at_work: u32,
+    /// What a stage, and a wait for others, take of a multiprocessor for each thread, in picoseconds.
+    pub stage_ps: u32,
+    pub barrier_ps: u32,
     /// From one launch to the next.
     pub launch_ns: u32,
 }
@@ -97,7 +104,11 @@ impl GpuModel {
         registers: 65536,
         threads: 2048,
         threads_of_block: 1024,
+        lanes: 128,
         f64_ratio: 2,
+        threads_at_work: 512,
+        stage_ps: 50,
+        barrier_ps: 20,
         launch_ns: 3000,
     };
 
@@ -115,11 +126,17 @@ impl GpuModel {
         registers: 65536,
         threads: 1536,
         threads_of_block: 256,
+        lanes: 128,
         f64_ratio: 32,
+        threads_at_work: 512,
+        stage_ps: 50,
+        barrier_ps: 20,
         launch_ns: 24000,
     };
 
-    /// Mesa's device of cores of the processor, whose shared memory is memory.
+    /// Mesa's device of cores of the processor, whose shared memory is memory. Its threads are lanes of vectors, which
+    /// load and store one by one; at a barrier a group of them puts its registers away, and the next one takes its own
+    /// back. What stages and barriers take is from measured forms of the gallery.
     pub const LAVAPIPE: Self = Self {
         multiprocessors: 4,
         clock_mhz: 2500,
@@ -130,7 +147,11 @@ impl GpuModel {
         registers: 65536,
         threads: 1024,
         threads_of_block: 1024,
+        lanes: 2,
         f64_ratio: 2,
+        threads_at_work: 1,
+        stage_ps: 20_000,
+        barrier_ps: 25_000,
         launch_ns: 20000,
     };
 }

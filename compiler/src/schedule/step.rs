@@ -25,6 +25,8 @@ pub enum Ranges {
     Equal,
     /// The merged loop has all iterations, and each body is limited to its own.
     Limited,
+    /// The same, with the limits inside of the loops of each body.
+    Inside,
     /// The merged loop has the positions of the compute domain; those beside it stay loops of their own, before it.
     Domain,
 }
@@ -50,6 +52,8 @@ pub enum Step {
     Roll { axis: Axis, first: LoopRef, last: LoopRef },
     /// The last of the neighbours computes itself what it reads of those before it.
     Recompute { first: LoopRef, last: LoopRef },
+    /// The loop computes itself what it reads of an array that loops before it wrote.
+    Repeat { container: String, owner: LoopRef },
     /// What the sweeps inside write into a field and read again has an array of its own.
     Copy { container: String, owner: LoopRef },
     /// Each iteration has its own array.
@@ -162,6 +166,9 @@ impl fmt::Display for Step {
             Step::Merge { first, second, ranges: Ranges::Limited } => {
                 write!(f, "merge {first} {second} limited")
             }
+            Step::Merge { first, second, ranges: Ranges::Inside } => {
+                write!(f, "merge {first} {second} limited inside")
+            }
             Step::Merge { first, second, ranges: Ranges::Domain } => {
                 write!(f, "merge {first} {second} in domain")
             }
@@ -177,6 +184,7 @@ impl fmt::Display for Step {
                 write!(f, "roll {} {first} .. {last}", axis.position_name())
             }
             Step::Recompute { first, last } => write!(f, "recompute {first} .. {last}"),
+            Step::Repeat { container, owner } => write!(f, "repeat {container} in {owner}"),
             Step::Copy { container, owner } => write!(f, "copy {container} in {owner}"),
             Step::Contract { container, owner } => write!(f, "contract {container} in {owner}"),
             Step::Cut { at, size } => write!(f, "cut {at} by {size}"),
@@ -234,6 +242,9 @@ pub fn parse(line: &str) -> Result<Step, String> {
         ("merge", [first, second, "limited"]) => {
             Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Limited })
         }
+        ("merge", [first, second, "limited", "inside"]) => {
+            Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Inside })
+        }
         ("merge", [first, second, "in", "domain"]) => {
             Ok(Step::Merge { first: at(first)?, second: at(second)?, ranges: Ranges::Domain })
         }
@@ -274,6 +285,10 @@ pub fn parse(line: &str) -> Result<Step, String> {
         ("roll", _) => Err(shape("roll j j@s0 .. j@s7")),
         ("recompute", [first, "..", last]) => Ok(Step::Recompute { first: at(first)?, last: at(last)? }),
         ("recompute", _) => Err(shape("recompute j@s0 .. j@s7")),
+        ("repeat", [container, "in", owner]) => {
+            Ok(Step::Repeat { container: (*container).to_owned(), owner: at(owner)? })
+        }
+        ("repeat", _) => Err(shape("repeat flux in k@s0")),
         ("copy", [container, "in", owner]) => {
             Ok(Step::Copy { container: (*container).to_owned(), owner: at(owner)? })
         }
@@ -319,7 +334,7 @@ pub fn parse(line: &str) -> Result<Step, String> {
 }
 
 fn unknown(verb: &str) -> String {
-    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, copy, contract, cut, place, barrier, threads, simd, grid, block, sequential";
+    let all = "merge, swap, distribute, split, peel, drop, tile, roll, recompute, repeat, copy, contract, cut, place, barrier, threads, simd, grid, block, sequential";
     format!("there is no step `{verb}`: there are {all}")
 }
 
@@ -332,6 +347,7 @@ mod tests {
         for text in [
             "merge k@s0 k@s12",
             "merge k@s0 k@s1 limited",
+            "merge k@s0 k@s1 limited inside",
             "merge i@s0 i@s1 in domain",
             "swap k@s0#2",
             "distribute k@s0 before j@s3",
@@ -342,6 +358,7 @@ mod tests {
             "tile j 32 k@s0 .. k@s7",
             "roll j j@s0 .. j@s7",
             "recompute j@s0 .. j@s7",
+            "repeat flux in k@s3",
             "copy x in j@s0",
             "contract flux in j_tile@s0",
             "cut i@s0 by 32",

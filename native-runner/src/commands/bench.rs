@@ -23,13 +23,7 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
     {
         bench.rounds = args.repeats;
     }
-    if args.threads.is_some() {
-        request.options.threads = args.threads;
-    }
-    // What is not given is made.
-    request.init.get_or_insert_default();
-    run::add_generators(request, &args.init)?;
-    document.out = None;
+    run::make_inputs(&mut document, &args.init, args.threads)?;
 
     let (reason, seen) = job::done(&mut document, &args.shared, environment)?;
     let report = BenchReport {

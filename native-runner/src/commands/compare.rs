@@ -1,4 +1,4 @@
-//! `isobar compare` and `isobar bisect` — every level and pass held against what the stencil means.
+//! `isobar compare` and `isobar bisect` — back ends, levels and passes held against what the stencil means.
 
 use std::path::Path;
 
@@ -11,10 +11,11 @@ use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::report::{CompareReport, Difference};
 use isobar_protocol::request::Request;
 
-use super::{Outcome, Usage, human, print, print_json, say};
+use super::{Outcome, Usage, across, human, print, print_json, say};
 use crate::backends::Backend;
 use crate::cli::{BisectArgs, CompareArgs, Format, Shared};
 use crate::compile::{self, Source};
+use crate::config::Environment;
 use crate::document::Document;
 use crate::error::count;
 use crate::plan::{self, Refusal, Room};
@@ -26,11 +27,15 @@ const SEEDS: u64 = 3;
 const SMALL: [[i64; 2]; 4] = [[1, 1], [1, 5], [5, 1], [2, 3]];
 
 /// What the interpreters may have; they are for small domains.
-const MEMORY: u64 = 1 << 30;
+pub(super) const MEMORY: u64 = 1 << 30;
 
-pub(crate) fn compare(args: &CompareArgs) -> Result<Outcome, Usage> {
+pub(crate) fn compare(args: &CompareArgs, environment: &Environment) -> Result<Outcome, Usage> {
+    if !args.backends.is_empty() {
+        return across::compare(args, environment);
+    }
     if !args.passes {
-        return Err(Usage::Wrong("say what is to be compared: --passes".to_owned()));
+        let what = "say what is to be compared: `--backends` with names of back ends, or `--passes`";
+        return Err(Usage::Wrong(what.to_owned()));
     }
     tell(args.file.as_deref(), &args.shared, &args.seed, compare::compare)
 }

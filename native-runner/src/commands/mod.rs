@@ -1,5 +1,6 @@
 //! The commands, one file each, and how they print.
 
+pub mod across;
 pub mod backends;
 pub mod bench;
 pub mod cache;

@@ -83,12 +83,34 @@ fn read(args: &mut RunArgs) -> Result<Document, Usage> {
     if args.threads.is_some() {
         request.options.threads = args.threads;
     }
+    if !args.only.is_empty() {
+        request.results.get_or_insert_default().fields = Some(std::mem::take(&mut args.only));
+    }
+    if args.plane.is_some() {
+        request.results.get_or_insert_default().plane = args.plane;
+    }
     add_generators(request, &args.init)?;
     Ok(document)
 }
 
+/// Has everything made that is not given, for what keeps no result.
+pub(super) fn make_inputs(
+    document: &mut Document,
+    inits: &[String],
+    threads: Option<u32>,
+) -> Result<(), Usage> {
+    let request = &mut document.request;
+    if threads.is_some() {
+        request.options.threads = threads;
+    }
+    request.init.get_or_insert_default();
+    add_generators(request, inits)?;
+    document.out = None;
+    Ok(())
+}
+
 /// The generators of `--init`; an empty one makes all that is not given.
-pub(super) fn add_generators(request: &mut Request, inits: &[String]) -> Result<(), Usage> {
+fn add_generators(request: &mut Request, inits: &[String]) -> Result<(), Usage> {
     for init in inits {
         let generators = request.init.get_or_insert_default();
         if init.is_empty() {

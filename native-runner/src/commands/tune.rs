@@ -36,10 +36,7 @@ pub(crate) fn tune(args: &TuneArgs, environment: &Environment) -> Result<Outcome
     tune.seconds = args.seconds.or(tune.seconds);
     tune.processor_time |= args.processor_time;
     request.bench = None;
-    // What is not given is made.
-    request.init.get_or_insert_default();
-    run::add_generators(request, &args.init)?;
-    document.out = None;
+    run::make_inputs(&mut document, &args.init, None)?;
 
     let (reason, seen) = job::done(&mut document, &args.shared, environment)?;
     let mut report = TuneReport {

@@ -15,6 +15,8 @@ use isobar_protocol::tune::Tuned;
 use isobar_runtime::Device;
 use isobar_runtime::copying::Copiers;
 
+use isobar_runtime::wanted::Wanted;
+
 use super::{Compiled, End, Tell, device_copy_rate, failed, graph_steps, inputs, refused, room, with_kept};
 use crate::backends::events::{Event, PROGRESS, milliseconds};
 use crate::backends::{Backend, Executor, Failure, Near, Prepared, Setting};
@@ -178,7 +180,7 @@ fn called(
         }
     }
     contestants.rotate_right(rounds as usize % contestants.len().max(1));
-    contestants.iter_mut().try_for_each(|it| it.prepared.fetch(&mut it.launch))?;
+    contestants.iter_mut().try_for_each(|it| it.prepared.fetch(&mut it.launch, &Wanted::default()))?;
     Ok(copies)
 }
 

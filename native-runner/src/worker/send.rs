@@ -2,17 +2,29 @@
 
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::buffer::Buffer;
-use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
 use isobar_compiler::backend::signature::Signature;
+use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::field::{FieldInfo, Statistics};
+use isobar_protocol::fields::Counted;
 use isobar_protocol::job::EventKind;
+use isobar_runtime::wanted::Wanted;
 
 use super::Tell;
 use crate::plan;
 
-/// Tells every field that the stencil may write, each with its elements.
-pub(super) fn fields(signature: &Signature, launch: &Launch, tell: Tell<'_>) {
-    for (info, array) in written(signature, launch) {
+/// Tells what is wanted of every field that the stencil may write, each with its elements.
+pub(super) fn fields(signature: &Signature, launch: &Launch, wanted: &Wanted, tell: Tell<'_>) {
+    for (position, (param, argument)) in signature.params.iter().zip(&launch.arguments).enumerate() {
+        let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else { continue };
+        if !param.access.is_written() || !wanted.asks_for(position) {
+            continue;
+        }
+        let plane = wanted.plane_of(axes, field).and_then(|it| it.cut(&field.array));
+        let across = wanted.plane.map(|it| it.0).filter(|_| plane.is_some());
+        let array = plane.as_ref().unwrap_or(&field.array);
+        let axes: Vec<Axis> = axes.iter().filter(|it| Some(*it) != across).collect();
+        let info = described(&param.name, &axes, field, array, launch.domain);
         tell(EventKind::Field { field: info }, Some(array));
     }
 }
@@ -41,60 +53,37 @@ pub(super) fn parts(array: &Array) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The fields that the stencil may write, described.
-fn written<'a>(signature: &'a Signature, launch: &'a Launch) -> impl Iterator<Item = (FieldInfo, &'a Array)> {
-    signature.params.iter().zip(&launch.arguments).filter_map(|(param, argument)| {
-        let (Some(axes), Argument::Field(field)) = (plan::axes_of(&param.kind), argument) else {
-            return None;
-        };
-        if !param.access.is_written() {
-            return None;
-        }
-        let points = |axis| u64::try_from(launch.domain.along(axis)).unwrap_or(0);
-        let data = field.array.shape.iter().skip(axes.len()).map(|&size| size as u64);
-        let origin = axes.iter().map(|axis| field.origin[axis.index()]);
-        let mut info = FieldInfo {
-            name: param.name.clone(),
-            dtype: field.array.dtype().to_string(),
-            axes: axes.to_string(),
-            shape: field.array.shape.iter().map(|&it| it as u64).collect(),
-            origin: origin.chain(data.clone().map(|_| 0)).collect(),
-            domain: axes.iter().map(points).chain(data).collect(),
-            statistics: Statistics::default(),
-        };
-        info.statistics = statistics(&field.array, &info);
-        Some((info, &field.array))
-    })
+/// A field, or a plane of it, whose array has these axes.
+fn described(name: &str, axes: &[Axis], field: &FieldArgument, array: &Array, domain: Domain) -> FieldInfo {
+    let points = |&axis: &Axis| u64::try_from(domain.along(axis)).unwrap_or(0);
+    let data = array.shape.iter().skip(axes.len()).map(|&size| size as u64);
+    let origin = axes.iter().map(|axis| field.origin[axis.index()]);
+    let mut info = FieldInfo {
+        name: name.to_owned(),
+        dtype: array.dtype().to_string(),
+        axes: axes.iter().map(|it| it.name()).collect(),
+        shape: array.shape.iter().map(|&it| it as u64).collect(),
+        origin: origin.chain(data.clone().map(|_| 0)).collect(),
+        domain: axes.iter().map(points).chain(data).collect(),
+        statistics: Statistics::default(),
+    };
+    info.statistics = statistics(array, &info);
+    info
 }
 
 /// Of the compute domain, as far as the array holds it; the mean is summed in C order, so that it is the same everywhere.
 fn statistics(array: &Array, info: &FieldInfo) -> Statistics {
-    let mut found = Statistics::default();
-    let (mut sum, mut n) = (0.0, 0_u32);
+    let mut counted = Counted::default();
     let held = info.held();
     let first = held.iter().zip(&info.origin).map(|(held, origin)| held.start.saturating_add_signed(*origin));
     let index = |it: u64| usize::try_from(it).unwrap_or(0);
     let strides = array.own_strides();
     let start: usize = first.zip(&strides).map(|(at, stride)| index(at) * stride).sum();
     let sizes: Vec<usize> = held.iter().map(|it| index(it.end - it.start)).collect();
-    if sizes.contains(&0) {
-        return found;
+    if !sizes.contains(&0) {
+        each(start, &sizes, &strides, &mut |position| counted.add(array.elements.get(position).as_f64()));
     }
-    each(start, &sizes, &strides, &mut |position| {
-        let value = array.elements.get(position).as_f64();
-        if value.is_nan() {
-            found.nan += 1;
-        } else if value.is_infinite() {
-            found.inf += 1;
-        } else {
-            found.min = Some(found.min.map_or(value, |it| it.min(value)));
-            found.max = Some(found.max.map_or(value, |it| it.max(value)));
-            sum += value;
-            n = n.saturating_add(1);
-        }
-    });
-    found.mean = (n > 0).then(|| sum / f64::from(n));
-    found
+    counted.ended()
 }
 
 /// Visits positions in C order.

@@ -28,6 +28,7 @@ use isobar_compiler::space::Domain;
 use crate::device::{Device, Memory, Ticket};
 use crate::events::Sink;
 pub use crate::failure::Failure;
+use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
 pub use openmp::CCompiler;
 pub use pool::Near;
@@ -156,12 +157,13 @@ pub trait Caller: Send {
         Ok(())
     }
 
-    /// Brings the fields back that calls since [`keep`](Self::keep) wrote.
+    /// Brings back what is wanted of the fields that calls since [`keep`](Self::keep) wrote. On the host all of them are
+    /// there.
     ///
     /// # Errors
     ///
     /// Where the device fails.
-    fn fetch(&mut self, _launch: &mut Launch) -> Result<(), Failure> {
+    fn fetch(&mut self, _launch: &mut Launch, _wanted: &Wanted) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -225,13 +227,13 @@ impl Prepared {
         self.caller.keep(launch)
     }
 
-    /// Brings the fields back that calls since [`keep`](Self::keep) wrote.
+    /// Brings back what is wanted of the fields that calls since [`keep`](Self::keep) wrote; see [`Caller::fetch`].
     ///
     /// # Errors
     ///
     /// Where the device fails.
-    pub fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        self.caller.fetch(launch)
+    pub fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+        self.caller.fetch(launch, wanted)
     }
 
     /// What it shares with its clones.

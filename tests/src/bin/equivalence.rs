@@ -4,13 +4,16 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail};
 use isobar_runner::backends::Backend;
-use isobar_tests::emulation::hold_emulated;
+use isobar_tests::against::native_gives_the_bits_of_debug;
+use isobar_tests::emulation::{hold_all, hold_emulated};
+use isobar_tests::gpu::written::{called, subjects};
 use isobar_tests::levels::{Held, hold, hold_kernels};
 use isobar_tests::native::{Workplace, hold_native, named};
 use isobar_tests::shared::hold_shared;
@@ -25,7 +28,8 @@ const TOLD: u64 = 1000;
 /// A process holds so many stencils: compiled code stays loaded in it.
 const SEEDS_OF_PROCESS: u64 = 400;
 
-const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]";
+const USAGE: &str = "equivalence FIRST_SEED COUNT [--jobs N] [--backend rayon|openmp|wgpu|cuda|cuda-emulation]... [--arrays own|shared] [--levels all|kernels]
+equivalence written [--backend wgpu|cuda|cuda-emulation]... [--in FOLDER]... [--with FOLDER]...";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +37,7 @@ fn main() -> ExitCode {
         [what, backend, arrays] if what == "hold" => {
             on_large_stack(|| serve(backend, Arrays::named(arrays)?).map(|()| true))
         }
+        [what, options @ ..] if what == "written" => on_large_stack(|| on_written(options)),
         _ => Options::of(&arguments).and_then(run),
     };
     match outcome {
@@ -234,6 +239,75 @@ fn on_emulation(options: &Options) -> Result<bool> {
     std::fs::remove_dir_all(&home)?;
     done?;
     Ok(found.tell(options, &format!(" on `{EMULATION}`"), begun))
+}
+
+/// Holds what people wrote on GPUs: each stencil in the form that is chosen, and in one form in turn.
+fn on_written(options: &[String]) -> Result<bool> {
+    let (mut backends, mut folders, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
+    for option in options.chunks(2) {
+        let [option, value] = option else { bail!(USAGE) };
+        match option.as_str() {
+            "--backend" => backends.push(value.clone()),
+            "--in" => folders.push(PathBuf::from(value)),
+            "--with" => libraries.push(PathBuf::from(value)),
+            _ => bail!(USAGE),
+        }
+    }
+    let subjects = subjects(&folders, &libraries)?;
+    let mut is_fine = true;
+    for name in &backends {
+        let (begun, mut runs, mut failures, mut other_traps) = (Instant::now(), 0, 0, 0);
+        let workplace = Workplace::temporary()?;
+        let native = if name == EMULATION { None } else { Some(named(name)?) };
+        if let Some(backend) = native {
+            workplace.check(backend).map_err(anyhow::Error::msg)?;
+        }
+        let mut left = (0..).zip(subjects.iter().flat_map(|it| [(it, false), (it, true)]));
+        loop {
+            let mut answers = Vec::new();
+            let mut all = Vec::new();
+            for (number, (subject, is_forced)) in left.by_ref().take(STENCILS_OF_PROGRAM) {
+                match catch_unwind(AssertUnwindSafe(|| called(subject, number, is_forced))) {
+                    Ok(Ok(it)) => all.push(it),
+                    Ok(Err(why)) => answers.push((number, Err(why))),
+                    Err(_) => answers.push((number, Err(anyhow!("{} crashes the compiler", subject.name)))),
+                }
+            }
+            if all.is_empty() && answers.is_empty() {
+                break;
+            }
+            match native {
+                None => answers.extend(hold_all(&all, workplace.setting().temporary)),
+                Some(backend) => answers.extend(all.iter().map(|it| {
+                    let held = || {
+                        let setting = workplace.setting();
+                        native_gives_the_bits_of_debug(backend, &it.compilation, &it.launches, setting)
+                    };
+                    (it.number, without_panic(held).with_context(|| it.about.clone()))
+                })),
+            }
+            for (number, held) in answers {
+                match held {
+                    Ok(held) => {
+                        runs += held.runs;
+                        other_traps += held.other_traps;
+                    }
+                    Err(why) => {
+                        failures += 1;
+                        println!("{number}: {why:#}\n");
+                    }
+                }
+            }
+        }
+        println!(
+            "{} stencils that people wrote, in two forms each, on `{name}`: {runs} runs, {failures} failures, \
+             {other_traps} runs that another statement ends, {} s",
+            subjects.len(),
+            begun.elapsed().as_secs()
+        );
+        is_fine &= failures == 0;
+    }
+    Ok(is_fine)
 }
 
 /// Prints where a back end differs from `debug`, and how many stencils were held. What is compiled runs in processes of

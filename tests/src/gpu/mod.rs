@@ -7,6 +7,7 @@ pub mod bench;
 pub mod correct;
 pub mod hand;
 pub mod report;
+pub mod written;
 
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::GpuModel;

@@ -1,6 +1,7 @@
 //! Loops over positions, and what has one position at most.
 
 use super::print::File;
+use crate::backend::emit::braces::Braces;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{At, Element, For, Item, Positions};
 use crate::loops::visit::any;

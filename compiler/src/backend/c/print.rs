@@ -6,6 +6,7 @@ use super::pieces::{EXTREMA, FETCH, OWN, PARTS, RAISE, RESERVE, ROW, TIMES, UNIT
 use super::streams::{self, Streams, threshold};
 use super::words::Words;
 use super::{COptions, Temporary, math};
+use crate::backend::emit::braces::{self, Braces};
 use crate::backend::emit::c_family::Language;
 use crate::backend::emit::c_family::binding::ATOM;
 use crate::backend::emit::c_family::expression::{
@@ -17,8 +18,8 @@ use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
-    Array, ArrayKind, BETWEEN_THREADS, Branch, Checked, Index, Item, Meaning, Program, Side, Storage,
-    Strides, Target, Trap,
+    Array, ArrayKind, BETWEEN_THREADS, Checked, Index, Item, Meaning, Program, Read, Side, Storage, Strides,
+    Target, Trap,
 };
 use crate::loops::visit::{any, walk};
 use crate::space::{Affine, Axis, AxisSet, Size, Symbol};
@@ -80,6 +81,29 @@ pub(super) struct File<'p> {
 
 /// A file with so many steps that threads share can be compiled in parts.
 const PARTS_FROM: usize = 4;
+
+impl Braces for File<'_> {
+    fn writer(&mut self) -> &mut ListingWriter {
+        &mut self.writer
+    }
+
+    fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
+        self.writer.open(format!("c{}", self.n_listed), kind, origins);
+        self.n_listed += 1;
+    }
+
+    fn statement(&mut self, text: &str) {
+        statement(&mut self.writer, text);
+    }
+
+    fn asked(text: String) -> String {
+        format!("({text})")
+    }
+
+    fn condition(&mut self, expr: &Expr<Read>) -> String {
+        self.text(expr)
+    }
+}
 
 impl File<'_> {
     fn prologue(&mut self) {
@@ -371,11 +395,6 @@ impl File<'_> {
         items.iter().for_each(|item| self.item(item));
     }
 
-    pub(super) fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
-        self.writer.open(format!("c{}", self.n_listed), kind, origins);
-        self.n_listed += 1;
-    }
-
     pub(super) fn item(&mut self, item: &Item) {
         match item {
             Item::Assign(it) => {
@@ -440,19 +459,7 @@ impl File<'_> {
                 self.writer.close();
             }
             Item::If(it) => {
-                self.open("branch", it.branches.iter().map(|it| &it.origin));
-                for (at, Branch { condition, body, .. }) in it.branches.iter().enumerate() {
-                    let condition = self.text(condition);
-                    let keyword = if at == 0 { "if" } else { "} else if" };
-                    self.statement(&format!("{keyword} ({condition}) {{"));
-                    self.block(body);
-                }
-                if !it.otherwise.is_empty() {
-                    self.writer.line("} else {");
-                    self.block(&it.otherwise);
-                }
-                self.writer.line("}");
-                self.writer.close();
+                self.branches(braces::arms(it), braces::otherwise(&it.otherwise), Self::items);
             }
             Item::While(it) => {
                 self.open("while", [&it.origin]);
@@ -511,7 +518,7 @@ impl File<'_> {
         Words { program: self.program, lanes: &self.lanes, streams: &self.streams }
     }
 
-    pub(super) fn text(&self, expr: &Expr<crate::loops::nodes::Read>) -> String {
+    pub(super) fn text(&self, expr: &Expr<Read>) -> String {
         self.words().expr(expr)
     }
 
@@ -587,11 +594,6 @@ impl File<'_> {
         self.writer.indent();
         self.items(items);
         self.writer.dedent();
-    }
-
-    /// A statement, broken into lines at operators where it is long.
-    pub(super) fn statement(&mut self, text: &str) {
-        statement(&mut self.writer, text);
     }
 
     fn entry(&mut self) {

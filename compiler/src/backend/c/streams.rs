@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::print::File;
+use crate::backend::emit::braces::Braces;
 use crate::backend::emit::c_family::expression::c_element_type;
 use crate::loops::nodes::{At, Buffer, Element, For, Item, Stores};
 use crate::loops::visit::walk;

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::print::File;
+use crate::backend::emit::braces::Braces;
 use crate::loops::nodes::{Item, Part, Strips, Target, WhileOfStrip};
 
 impl File<'_> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::words::{Names, Used, Words};
 use super::{Artifact, Param, SHARED_ALIGNMENT, STATIC_SHARED_BYTES, Signature, elements, memory};
+use crate::backend::emit::braces::{self, Braces};
 use crate::backend::emit::c_family::Language;
 use crate::backend::emit::c_family::expression::{Wording, at_least, c_element_type, c_type, helper_text};
 use crate::backend::emit::c_family::lines::statement;
@@ -14,9 +15,7 @@ use crate::backend::kernel::nodes::{Kernel, Memory, Piece, Stage};
 use crate::backend::run::MAX_ITERATIONS;
 use crate::diag::{ListingWriter, Origin};
 use crate::expr::Expr;
-use crate::loops::nodes::{
-    ArrayKind, Assign, Branch, Checked, Declare, Index, Item, Positions, Read, Target, While,
-};
+use crate::loops::nodes::{ArrayKind, Assign, Checked, Declare, Index, Item, Positions, Read, Target, While};
 use crate::loops::visit::walk;
 use crate::space::{Affine, Axis, Size};
 
@@ -54,7 +53,7 @@ fn prologue(kernels: &Kernels, writer: &mut ListingWriter) {
     let mut wording = Wording::default();
     for kernel in &kernels.kernels {
         kernel.walk(&mut |item| item.each_expr(&mut |expr| wording.note(expr)));
-        each_condition(&kernel.body, &mut |expr| wording.note(expr));
+        kernel.each_condition(&mut |expr| wording.note(expr));
     }
     let callees = wording.callees.iter().copied();
     let sections = std::iter::once(PRELUDE.to_owned())
@@ -70,23 +69,6 @@ fn prologue(kernels: &Kernels, writer: &mut ListingWriter) {
     }
 }
 
-/// Calls `each` for the conditions that are the same for all threads.
-fn each_condition(pieces: &[Piece], each: &mut impl FnMut(&Expr<Read>)) {
-    for piece in pieces {
-        match piece {
-            Piece::For { body, .. } => each_condition(body, each),
-            Piece::If { branches, otherwise } => {
-                for it in branches {
-                    each(&it.condition);
-                    each_condition(&it.body, each);
-                }
-                each_condition(otherwise, each);
-            }
-            Piece::Stage(_) | Piece::Barrier | Piece::Each(_) | Piece::Once(_) => {}
-        }
-    }
-}
-
 /// What a thread's number along an axis is called in CUDA.
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
 
@@ -98,7 +80,11 @@ struct Printer<'p> {
     n_listed: usize,
 }
 
-impl Printer<'_> {
+impl Braces for Printer<'_> {
+    fn writer(&mut self) -> &mut ListingWriter {
+        &mut self.writer
+    }
+
     fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
         self.writer.open(format!("g{}", self.n_listed), kind, origins);
         self.n_listed += 1;
@@ -108,6 +94,16 @@ impl Printer<'_> {
         statement(&mut self.writer, text);
     }
 
+    fn asked(text: String) -> String {
+        format!("({text})")
+    }
+
+    fn condition(&mut self, expr: &Expr<Read>) -> String {
+        self.words.expr(expr)
+    }
+}
+
+impl Printer<'_> {
     fn array_type(&self, array: usize) -> &'static str {
         c_element_type(self.words.kernels.program.arrays[array].dtype)
     }
@@ -274,49 +270,21 @@ impl Printer<'_> {
             Piece::Stage(it) => self.stage(it),
             Piece::Barrier => self.writer.line("ISOBAR_BARRIER();"),
             Piece::For { positions, is_descending, body, .. } => {
-                self.open("loop", []);
-                self.for_line(positions, *is_descending);
-                self.writer.indent();
-                self.pieces(body);
-                self.writer.dedent();
-                self.writer.line("}");
-                self.writer.close();
+                self.in_loop(|own| own.for_line(positions, *is_descending), |own| own.pieces(body));
             }
             Piece::If { branches, otherwise } => {
-                self.open("branch", branches.iter().map(|it| &it.origin));
-                for (at, arm) in branches.iter().enumerate() {
-                    let condition = self.words.expr(&arm.condition);
-                    let keyword = if at == 0 { "if" } else { "} else if" };
-                    self.statement(&format!("{keyword} ({condition}) {{"));
-                    self.writer.indent();
-                    self.pieces(&arm.body);
-                    self.writer.dedent();
-                }
-                if !otherwise.is_empty() {
-                    self.writer.line("} else {");
-                    self.writer.indent();
-                    self.pieces(otherwise);
-                    self.writer.dedent();
-                }
-                self.writer.line("}");
-                self.writer.close();
+                let arms = branches.iter().map(|it| (&it.condition, &it.origin, it.body.as_slice()));
+                self.branches(arms, braces::otherwise(otherwise), Self::pieces);
             }
             Piece::Each(items) => self.items(items),
             Piece::Once(items) => {
-                self.open("once", []);
-                let kernel = self.words.kernel;
-                let is_first: Vec<String> = kernel
-                    .threads
-                    .iter()
-                    .map(|it| format!("{} == 0", self.words.names.thread_along(it.axis)))
-                    .collect();
-                match is_first.as_slice() {
-                    [] => self.writer.line("{"),
-                    _ => self.writer.line(format_args!("if ({}) {{", is_first.join(" && "))),
-                }
-                self.own_block(items);
-                self.writer.line("}");
-                self.writer.close();
+                let is_first = self.words.kernel.threads.iter();
+                let is_first = is_first.map(|it| format!("{} == 0", self.words.names.thread_along(it.axis)));
+                let is_first: Vec<String> = is_first.collect();
+                self.once(&is_first, |own| {
+                    own.own_arrays(items);
+                    own.items(items);
+                });
             }
         }
     }
@@ -399,13 +367,6 @@ impl Printer<'_> {
     }
 
     /// A block with the arrays that a thread has for itself there.
-    fn own_block(&mut self, items: &[Item]) {
-        self.writer.indent();
-        self.own_arrays(items);
-        self.items(items);
-        self.writer.dedent();
-    }
-
     /// Declares the arrays of registers that items name.
     fn own_arrays(&mut self, items: &[Item]) {
         let Words { kernels, names, .. } = self.words;
@@ -448,26 +409,10 @@ impl Printer<'_> {
             Item::Declare(it) => self.declare(it),
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {
-                self.open("loop", []);
-                self.for_line(&it.positions, it.is_descending);
-                self.block(&it.body);
-                self.writer.line("}");
-                self.writer.close();
+                self.in_loop(|own| own.for_line(&it.positions, it.is_descending), |own| own.items(&it.body));
             }
             Item::If(it) => {
-                self.open("branch", it.branches.iter().map(|it| &it.origin));
-                for (at, Branch { condition, body, .. }) in it.branches.iter().enumerate() {
-                    let condition = self.words.expr(condition);
-                    let keyword = if at == 0 { "if" } else { "} else if" };
-                    self.statement(&format!("{keyword} ({condition}) {{"));
-                    self.block(body);
-                }
-                if !it.otherwise.is_empty() {
-                    self.writer.line("} else {");
-                    self.block(&it.otherwise);
-                }
-                self.writer.line("}");
-                self.writer.close();
+                self.branches(braces::arms(it), braces::otherwise(&it.otherwise), Self::items);
             }
             Item::While(it) => self.repeat(it),
             // Of a stage no part waits for other threads, and the passes of CPUs do not run before kernels.

@@ -1,9 +1,12 @@
-//! What code generators share: names that no text can break out of, indices of elements, and pasted text in listings.
+//! What code generators share: names that no text can break out of, indices of elements, blocks in braces, and pasted
+//! text in listings.
 
+pub mod braces;
 pub mod c_family;
 pub mod elements;
 pub mod formula;
 pub mod python;
+pub mod sums;
 
 use crate::diag::ListingWriter;
 

@@ -130,6 +130,27 @@ impl Kernel {
     pub fn walk<'a>(&'a self, each: &mut impl FnMut(&'a Item)) {
         walk(&self.body, each);
     }
+
+    /// Calls `each` for the conditions that are the same for all threads.
+    pub fn each_condition(&self, each: &mut dyn FnMut(&Expr<Read>)) {
+        conditions(&self.body, each);
+    }
+}
+
+fn conditions(pieces: &[Piece], each: &mut dyn FnMut(&Expr<Read>)) {
+    for piece in pieces {
+        match piece {
+            Piece::For { body, .. } => conditions(body, each),
+            Piece::If { branches, otherwise } => {
+                for it in branches {
+                    each(&it.condition);
+                    conditions(&it.body, each);
+                }
+                conditions(otherwise, each);
+            }
+            Piece::Stage(_) | Piece::Barrier | Piece::Each(_) | Piece::Once(_) => {}
+        }
+    }
 }
 
 fn walk<'a>(pieces: &'a [Piece], each: &mut impl FnMut(&'a Item)) {

@@ -121,7 +121,7 @@ pub(super) fn named(kernel: &Kernel) -> Vec<usize> {
             });
         });
     });
-    super::print::each_condition(&kernel.body, &mut |expr| {
+    kernel.each_condition(&mut |expr| {
         expr.accesses(&mut |it| {
             if let crate::loops::nodes::Read::Element(it) = it {
                 named.insert(it.array);

@@ -4,11 +4,11 @@
 //! that the launch touches, once: what neighbouring tiles read again is in the second cache. `fill` is the fullness of
 //! the last wave of blocks, and how many bytes are in flight against what latency needs.
 
-use super::cost::{End, Ranges, boxes, operations_of, sizes, value};
+use super::cost::{End, Ranges, boxes, operations_of, restore, sizes, value};
 use super::launch::{Launch, elements, own_arrays, shared_bytes, threads};
 use crate::pass::GpuModel;
 use crate::schedule::analysis::cost::Machine;
-use crate::schedule::nodes::{ContainerKind, Node, Place, Tree};
+use crate::schedule::nodes::{ContainerKind, Node, Place, Placement, Tree};
 use crate::space::Axis;
 use crate::types::DType;
 
@@ -30,8 +30,13 @@ pub struct LaunchCost {
     pub registers: i64,
     /// Between memory and chip.
     pub bytes: f64,
+    /// Of these, of arrays that fit nowhere nearer.
+    pub scratch_bytes: f64,
     pub operations: f64,
     pub time_ns: f64,
+    /// What memory and arithmetic take at their full rates, one behind the other: less of it is better whichever of
+    /// them hides the other one.
+    pub work_ns: f64,
 }
 
 /// Sizes as launches are compared with.
@@ -84,37 +89,41 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let shared = shared_bytes(tree, launch, Some(levels())).unwrap_or(i64::MAX);
     let words = |dtype: DType| if dtype.size_bytes() > 4 { 2 } else { 1 };
     let mut registers = 24 + 2 * locals_at_once(tree, node);
-    let mut shared_traffic = 0.0;
-    for (handle, is_of_thread) in own_arrays(tree, launch) {
+    let arrays = own_arrays(tree, launch);
+    for &(handle, _) in arrays.iter().filter(|it| tree.containers[it.0].place == Some(Place::Register)) {
         let container = &tree.containers[handle];
         let n = elements(container, Some(levels())).unwrap_or(i64::MAX / 64);
-        let copies = if is_of_thread { blocks * threads as f64 } else { blocks };
-        match container.place {
-            Some(Place::Register) => registers += n.min(512) * words(container.dtype),
-            // What is moved there goes to memory and comes back.
-            Some(Place::Scratch) => bytes += 2.0 * n as f64 * copies * container.dtype.size_bytes() as f64,
-            // It is read back from the second cache, where that holds what is in flight.
-            Some(Place::Over(_)) => {
-                let in_flight =
-                    f64::from(gpu.multiprocessors) * 320.0 * n as f64 * container.dtype.size_bytes() as f64;
-                if in_flight > gpu.l2_bytes as f64 {
-                    bytes += 2.0 * n as f64 * copies * container.dtype.size_bytes() as f64;
-                }
-            }
-            Some(Place::Shared) | None => {
-                shared_traffic += 4.0 * n as f64 * copies * container.dtype.size_bytes() as f64;
-            }
-        }
+        registers += n.min(512) * words(container.dtype);
     }
-    let is_wide = tree
-        .containers
-        .iter()
-        .any(|(_, it)| it.dtype == DType::Float64 && matches!(it.kind, ContainerKind::Field { .. }));
     let by_registers = i64::from(gpu.registers) / (threads * round_up(registers.min(255), 8)).max(1);
     let by_shared = i64::try_from(gpu.shared_bytes).unwrap_or(i64::MAX) / (shared.saturating_add(1024));
     let by_threads = i64::from(gpu.threads) / threads;
     let resident = by_registers.min(by_shared).min(by_threads).min(32);
     let at_once = (resident * i64::from(gpu.multiprocessors)).max(1) as f64;
+    let (mut shared_traffic, mut scratch_bytes) = (0.0, 0.0);
+    for (handle, is_of_thread) in arrays {
+        let container = &tree.containers[handle];
+        let n = elements(container, Some(levels())).unwrap_or(i64::MAX / 64);
+        let size = n as f64 * container.dtype.size_bytes() as f64;
+        let copies = if is_of_thread { blocks * threads as f64 } else { blocks };
+        match container.place {
+            Some(Place::Register) => {}
+            // What is moved there goes to memory and comes back.
+            Some(Place::Scratch) => scratch_bytes += 2.0 * size * copies,
+            // It is read back from the second cache, where that holds what is in flight.
+            Some(Place::Over(_)) => {
+                if at_once.min(blocks) * threads as f64 * size > gpu.l2_bytes as f64 {
+                    bytes += 2.0 * size * copies;
+                }
+            }
+            Some(Place::Shared) | None => shared_traffic += 4.0 * size * copies,
+        }
+    }
+    bytes += scratch_bytes;
+    let is_wide = tree
+        .containers
+        .iter()
+        .any(|(_, it)| it.dtype == DType::Float64 && matches!(it.kind, ContainerKind::Field { .. }));
     let waves = (blocks / at_once).max(1e-9);
     let fullness = waves / waves.ceil();
     // Little's law: 700 ns of latency, and as many bytes as a thread asks for before it waits; where it goes through
@@ -126,13 +135,19 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
     let fill = (in_flight / needed).min(1.0);
     let cycles = f64::from(gpu.clock_mhz) * 1e-3 * f64::from(gpu.multiprocessors);
     let memory = bytes / f64::from(gpu.bandwidth_gb);
-    // Addresses and moves count as much again as arithmetic.
     // Arithmetic takes some cycles to come back as well, and other threads do theirs meanwhile.
-    let at_work = (at_once.min(blocks) * threads as f64 / f64::from(gpu.multiprocessors) / 512.0).min(1.0);
-    let issue = 2.0 * operations / (128.0 * cycles) / at_work;
-    let wide = if is_wide { operations * f64::from(gpu.f64_ratio) / (128.0 * cycles) / at_work } else { 0.0 };
-    let on_chip = shared_traffic / (128.0 * cycles);
-    let busy = (memory / fill.max(1e-3)).max(issue).max(wide).max(on_chip) / fullness;
+    let of_each = at_once.min(blocks) * threads as f64 / f64::from(gpu.multiprocessors);
+    let at_work = (of_each / f64::from(gpu.threads_at_work.max(1))).min(1.0);
+    let rate = f64::from(gpu.lanes) * cycles;
+    let (stages, barriers) = stages_of(launch.body, &mut ranges);
+    let turns = stages * f64::from(gpu.stage_ps) + barriers * f64::from(gpu.barrier_ps);
+    let turns = blocks * threads as f64 * turns * 1e-3 / f64::from(gpu.multiprocessors);
+    // Addresses and moves count as much again as arithmetic.
+    let issue = 2.0 * operations / rate + turns;
+    let wide = if is_wide { operations * f64::from(gpu.f64_ratio) / rate } else { 0.0 };
+    let arithmetic = issue.max(wide);
+    let on_chip = shared_traffic / rate;
+    let busy = (memory / fill.max(1e-3)).max(arithmetic / at_work).max(on_chip) / fullness;
     let time = turns_around * (f64::from(gpu.launch_ns) + busy);
     LaunchCost {
         blocks,
@@ -143,8 +158,38 @@ pub fn cost_of(tree: &Tree, launch: &Launch<'_>, gpu: &GpuModel) -> LaunchCost {
         registers,
         bytes: bytes * turns_around,
         operations,
+        scratch_bytes: scratch_bytes * turns_around,
+        work_ns: turns_around * (memory + arithmetic),
         time_ns: if resident < 1 { f64::INFINITY } else { time },
     }
+}
+
+/// How many stages a block comes to, and how many barriers.
+fn stages_of(nodes: &[Node], ranges: &mut Ranges) -> (f64, f64) {
+    let (mut stages, mut barriers) = (0.0, 0.0);
+    for node in nodes {
+        match node {
+            Node::Barrier => barriers += 1.0,
+            Node::Loop(it) if it.placement == Placement::Block => stages += 1.0,
+            Node::Loop(it) => {
+                let (start, end) =
+                    (value(&it.start, ranges, End::Least), value(&it.end, ranges, End::Greatest));
+                let turns = turns(start, end, it.step);
+                let outer = ranges.insert(it.variable.clone(), (start, start));
+                let inside = stages_of(&it.children, ranges);
+                restore(ranges, &it.variable, outer);
+                stages += inside.0 * turns;
+                barriers += inside.1 * turns;
+            }
+            Node::Where(it) => {
+                let inside = stages_of(&it.children, ranges);
+                stages += inside.0;
+                barriers += inside.1;
+            }
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) => {}
+        }
+    }
+    (stages, barriers)
 }
 
 fn turns(start: i64, end: i64, step: i64) -> f64 {

@@ -39,13 +39,13 @@ pub fn place_arrays(tree: &mut Tree, cx: &mut PassCx) {
     let mut taken = vec![0; tree.children.len()];
     for container in own {
         let Some(home) = uses.paths(container).first().and_then(|it| it.first()).copied() else { continue };
-        let place = chosen(tree, &gpu, container, uses.paths(container), &mut taken[home]);
+        let (place, why) = chosen(tree, &gpu, container, uses.paths(container), &mut taken[home]);
         if !cx.may_change() {
             return;
         }
         if reside(tree, container, place).is_ok() {
             let origin = uses.paths(container).first().and_then(|it| tree.node(it)?.first_origin()).cloned();
-            tell(tree, cx, container, (place, origin.as_ref()));
+            tell(tree, cx, container, (place, why, origin.as_ref()));
         }
     }
 }
@@ -54,14 +54,17 @@ fn tell(
     tree: &mut Tree,
     cx: &mut PassCx,
     container: Handle<Container>,
-    (place, origin): (Place, Option<&Origin>),
+    (place, why, origin): (Place, Option<String>, Option<&Origin>),
 ) {
     let it = &tree.containers[container];
     let (name, shown) = (it.name.clone(), names::of_stencil(&it.name).to_owned());
     let message = match place {
         Place::Register => format!("`{shown}` is in registers"),
         Place::Shared => format!("`{shown}` is in shared memory"),
-        Place::Scratch => format!("`{shown}` has memory of its own, since it fits nowhere nearer"),
+        Place::Scratch => {
+            let why = why.map_or_else(String::new, |it| format!(": {it}"));
+            format!("`{shown}` has memory of its own, since it fits nowhere nearer{why}")
+        }
         Place::Over(output) => {
             format!("`{shown}` waits in `{}`", names::of_stencil(&tree.containers[output].name))
         }
@@ -81,20 +84,21 @@ fn tell(
 /// As many elements as registers of a thread hold of one array.
 const MOST_IN_REGISTERS: i64 = 8;
 
+/// The place of an array, and why it is none nearer.
 fn chosen(
     tree: &Tree,
     gpu: &GpuModel,
     container: Handle<Container>,
     uses: &[Path],
     taken: &mut i64,
-) -> Place {
+) -> (Place, Option<String>) {
     let it = &tree.containers[container];
-    let Storage::Private(owner) = &it.storage else { return Place::Scratch };
+    let Storage::Private(owner) = &it.storage else { return (Place::Scratch, None) };
     let threads = threads_that_own(tree, owner.name(), uses);
     let size = i64::try_from(it.dtype.size_bytes()).unwrap_or(8);
     let n = elements(it, Some(levels()));
     if threads.is_some() && elements(it, None).is_some_and(|n| n <= MOST_IN_REGISTERS) {
-        return Place::Register;
+        return (Place::Register, None);
     }
     if threads.is_some() {
         let outputs = tree
@@ -104,7 +108,7 @@ fn chosen(
         for (output, _) in outputs {
             let mut tried = tree.clone();
             if reside(&mut tried, container, Place::Over(output)).is_ok() {
-                return Place::Over(output);
+                return (Place::Over(output), None);
             }
         }
     }
@@ -115,13 +119,17 @@ fn chosen(
         Some(_) => bytes(gpu.shared_bytes_of_block).min(bytes(gpu.shared_bytes) / 5),
         None => bytes(gpu.shared_bytes_of_block),
     };
-    match n.filter(|_| is_known) {
-        Some(n) if *taken + n * size * threads.unwrap_or(1) <= limit => {
-            *taken += n * size * threads.unwrap_or(1);
-            Place::Shared
-        }
-        _ => Place::Scratch,
+    let Some(n) = n.filter(|_| is_known) else {
+        return (Place::Scratch, Some("only the run tells its length".to_owned()));
+    };
+    let needed = n * size * threads.unwrap_or(1);
+    if *taken + needed <= limit {
+        *taken += needed;
+        return (Place::Shared, None);
     }
+    let beside = if *taken > 0 { format!(" beside {taken} of others") } else { String::new() };
+    let why = format!("{needed} bytes of shared memory for a block{beside} are more than {limit}");
+    (Place::Scratch, Some(why))
 }
 
 /// How many threads have an array for themselves that belongs to the iterations over a variable: as many as a tile has

@@ -1,8 +1,8 @@
 //! Carries out the steps of a schedule, each through the door of its transformation.
 
 use super::{
-    Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, recompute, residence,
-    roll, split, swap, tile, unit,
+    Path, Refusal, barrier, contract, copy, cut, distribute, merge, peel, placement, recompute, repeat,
+    residence, roll, split, swap, tile, unit,
 };
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
@@ -50,6 +50,10 @@ impl Step {
                 let (outer, nodes) = neighbours(tree, first, last)?;
                 let counts = Accesses::of(&tree.children).counts();
                 recompute::recompute(tree, &outer, nodes, &counts)?;
+            }
+            Step::Repeat { container, owner } => {
+                let (path, found) = (owner.find(tree)?, named(tree, container)?);
+                repeat::repeat(tree, &path, found)?;
             }
             Step::Copy { container, owner } => {
                 let (path, found) = (owner.find(tree)?, named(tree, container)?);

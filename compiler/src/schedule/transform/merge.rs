@@ -38,7 +38,7 @@ pub fn merge(tree: &mut Tree, first: &Path, ranges: Ranges) -> Result<(), Refusa
             join(prev, next);
             block.splice(at..at, beside);
         } else {
-            join(prev, next);
+            join_limited(prev, next, ranges == Ranges::Inside);
         }
     }
     Ok(())
@@ -60,17 +60,28 @@ fn keep_domain(it: &mut Loop) -> Vec<Node> {
 }
 
 /// Puts the body of one loop behind that of another; they may be merged.
-pub(in crate::schedule) fn join(prev: &mut Loop, mut next: Loop) {
+pub(in crate::schedule) fn join(prev: &mut Loop, next: Loop) {
+    join_limited(prev, next, false);
+}
+
+/// The same, with limits inside of the loops of each body where they are to stand there.
+fn join_limited(prev: &mut Loop, mut next: Loop, is_inside: bool) {
     if prev.start != next.start || prev.end != next.end {
         let (start, end) = (least(&prev.start, &next.start), greatest(&prev.end, &next.end));
         for it in [&mut *prev, &mut next] {
             if it.start != start || it.end != end {
-                it.children = vec![Node::Where(Where {
+                let limit = Where {
                     variable: it.variable.clone(),
                     start: it.start.clone(),
                     end: it.end.clone(),
-                    children: std::mem::take(&mut it.children),
-                })];
+                    children: Vec::new(),
+                };
+                let children = std::mem::take(&mut it.children);
+                it.children = if is_inside {
+                    limited_inside(children, &limit)
+                } else {
+                    vec![Node::Where(Where { children, ..limit })]
+                };
             }
         }
         (prev.start, prev.end) = (start, end);
@@ -79,6 +90,42 @@ pub(in crate::schedule) fn join(prev: &mut Loop, mut next: Loop) {
         prev.order = next.order;
     }
     prev.children.append(&mut next.children);
+}
+
+/// Limits statements, and those in loops; what has a narrower limit already stays.
+fn limited_inside(nodes: Vec<Node>, limit: &Where) -> Vec<Node> {
+    let mut limited: Vec<Node> = Vec::new();
+    let mut is_open = false;
+    for node in nodes {
+        match node {
+            Node::Loop(mut it) => {
+                it.children = limited_inside(it.children, limit);
+                limited.push(Node::Loop(it));
+                is_open = false;
+            }
+            Node::Where(it)
+                if it.variable == limit.variable
+                    && is_at_most(&limit.start, &it.start)
+                    && is_at_most(&it.end, &limit.end) =>
+            {
+                limited.push(Node::Where(it));
+                is_open = false;
+            }
+            // Nobody waits under a condition.
+            Node::Barrier => {
+                limited.push(Node::Barrier);
+                is_open = false;
+            }
+            node @ (Node::If(_) | Node::While(_) | Node::Region(_) | Node::Where(_) | Node::Assign(_)) => {
+                match limited.last_mut() {
+                    Some(Node::Where(last)) if is_open => last.children.push(node),
+                    _ => limited.push(Node::Where(Where { children: vec![node], ..limit.clone() })),
+                }
+                is_open = true;
+            }
+        }
+    }
+    limited
 }
 
 /// Whether iteration n of `next` may run right after iteration n of `prev`.

@@ -17,6 +17,7 @@ pub mod cut;
 pub mod copy;
 pub mod contract;
 pub mod recompute;
+pub mod repeat;
 
 pub mod placement;
 pub mod residence;

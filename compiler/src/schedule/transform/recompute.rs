@@ -350,7 +350,7 @@ impl Planning<'_> {
     }
 }
 
-fn has_position(expr: &Expr) -> bool {
+pub(super) fn has_position(expr: &Expr) -> bool {
     let mut has = false;
     expr.walk(&mut |it| has |= matches!(it.kind, ExprKind::Position(_)));
     has
@@ -429,7 +429,7 @@ impl Making<'_> {
 }
 
 /// An element at this distance.
-fn moved(access: &Access, shift: [i64; 3]) -> Access {
+pub(super) fn moved(access: &Access, shift: [i64; 3]) -> Access {
     let mut moved = access.clone();
     for subscript in &mut moved.index {
         for axis in Axis::ALL {

@@ -4,7 +4,8 @@ use expect_test::{Expect, expect};
 
 use super::merge::merge;
 use super::{
-    Path, Refusal, contract, copy, distribute, peel, placement, recompute, roll, split, swap, tile, unit,
+    Path, Refusal, contract, copy, distribute, peel, placement, recompute, repeat, roll, split, swap, tile,
+    unit,
 };
 use crate::schedule::analysis::accesses::{AccessPaths, Accesses};
 use crate::schedule::nodes::{Node, Placement, Tree};
@@ -839,4 +840,139 @@ fn what_is_overwritten_or_used_elsewhere_is_not_computed_again() {
         refused: `p` is used elsewhere
     "#]]
     .assert_eq(&told.join("\n"));
+}
+
+/// Sweeps of a column, of which the last one reads what the first one wrote.
+fn sweeps(value: &str, levels: &str, read: &str) -> String {
+    format!(
+        "for j in [0, J) parallel:
+  for i in [0, I) parallel:
+    for k in {levels} ascending:
+      u[i + 2, j + 2, k] = {value}
+    for k in [0, K) descending:
+      b[i, j, k] = {read}
+"
+    )
+}
+
+fn again(loops: &str, name: &str) -> String {
+    let it = |tree: &mut Tree| {
+        let found = tree.containers.find(|it| it.name == name).expect("it is declared");
+        repeat::repeat(tree, &first(&[0, 0, 1]), found)
+    };
+    after(loops, it)
+}
+
+#[test]
+fn a_later_sweep_computes_again_what_it_reads() {
+    expect![[r#"
+        local u_again: float64
+
+        for j in [0, J) parallel:
+          for i in [0, I) parallel:
+            for k in [0, K) ascending:
+              u[i + 2, j + 2, k] = a[i + 2, j + 2, k] * 2.0
+            for k in [0, K) descending:
+              u_again = a[i + 2, j + 2, k] * 2.0
+              b[i, j, k] = u_again + p[i, j]
+    "#]]
+    .assert_eq(&again(&sweeps("a[i + 2, j + 2, k] * 2.0", "[0, K)", "u[i + 2, j + 2, k] + p[i, j]"), "u"));
+    // What it is computed from comes along.
+    let chain = "for j in [0, J) parallel:
+  for i in [0, I) parallel:
+    for k in [0, K) ascending:
+      c = a[i + 2, j + 2, k] * 2.0
+      t[i + 2, j + 2, k] = c + 1.0
+      u[i + 2, j + 2, k] = t[i + 2, j + 2, k] / c
+    for k in [1, K) descending:
+      b[i, j, k] = u[i + 2, j + 2, k] + u[i + 2, j + 2, k - 1]
+";
+    expect![[r#"
+        local c_again: float64
+        local t_again: float64
+        local u_again: float64
+        local c_again_2: float64
+        local t_again_2: float64
+        local u_again_2: float64
+
+        for j in [0, J) parallel:
+          for i in [0, I) parallel:
+            for k in [0, K) ascending:
+              c = a[i + 2, j + 2, k] * 2.0
+              t[i + 2, j + 2, k] = c + 1.0
+              u[i + 2, j + 2, k] = t[i + 2, j + 2, k] / c
+            for k in [1, K) descending:
+              c_again = a[i + 2, j + 2, k - 1] * 2.0
+              t_again = c_again + 1.0
+              u_again = t_again / c_again
+              c_again_2 = a[i + 2, j + 2, k] * 2.0
+              t_again_2 = c_again_2 + 1.0
+              u_again_2 = t_again_2 / c_again_2
+              b[i, j, k] = u_again_2 + u_again
+    "#]]
+    .assert_eq(&again(chain, "u"));
+}
+
+#[test]
+fn what_would_be_another_value_is_not_computed_again() {
+    let plain = "a[i + 2, j + 2, k] * 2.0";
+    let read = "u[i + 2, j + 2, k]";
+    for (loops, reason) in [
+        (sweeps("b[i, j, k] * 2.0", "[0, K)", read), "`b` is overwritten"),
+        (sweeps("p[i, j] * 2.0", "[1, K)", read), "`u` is not computed at all levels before"),
+        (sweeps(plain, "[0, K)", "u[i + 3, j + 2, k]"), "`u` is read beside the column"),
+        (sweeps(plain, "[0, K - 1)", read), "`u` is not computed at all levels before"),
+        (sweeps(plain, "[0, K)", "p[i, j]"), "`u` is not read there"),
+        (sweeps("a[{n[i, j]}, j + 2, k]", "[0, K)", read), "`a` is read where only the run tells"),
+        (
+            sweeps(plain, "[0, K)", read) + "      u[i + 2, j + 2, k] = 1.0\n",
+            "`u` is written in the loop itself",
+        ),
+        (
+            sweeps(plain, "[0, K)", read).replace(
+                "      u[i + 2, j + 2, k] = a",
+                "      if p[i, j] > 0.0:\n        u[i + 2, j + 2, k] = 1.0\n      u[i + 2, j + 2, k] = a",
+            ),
+            "`u` is written under a condition",
+        ),
+        (
+            sweeps(plain, "[0, K)", read).replace(
+                "      u[i + 2, j + 2, k] = a",
+                "      u[i + 2, j + 2, k] = 1.0\n      u[i + 2, j + 2, k] = a",
+            ),
+            "`u` is computed in several ways",
+        ),
+    ] {
+        assert_eq!(again(&loops, "u"), format!("refused: {reason}\n"), "{loops}");
+    }
+}
+
+#[test]
+fn limits_of_merged_loops_stand_inside_where_they_are_to() {
+    let loops = nest("[0, 1)", "parallel", "b[i, j, k] = 1.0")
+        + &nest("[1, K)", "parallel", "b[i, j, k] = a[i + 2, j + 2, k]");
+    check(
+        &loops,
+        |tree| merge(tree, &first(&[0]), Ranges::Inside),
+        &expect![[r#"
+        for k in [0, K) parallel:
+          for j in [0, J) parallel:
+            for i in [0, I) parallel:
+              where k in [0, 1):
+                b[i, j, k] = 1.0
+          for j in [0, J) parallel:
+            for i in [0, I) parallel:
+              where k in [1, K):
+                b[i, j, k] = a[i + 2, j + 2, k]
+    "#]],
+    );
+    let beside = nest("[0, 1)", "parallel", "b[i, j, k] = 1.0")
+        + &nest("[1, K)", "parallel", "t[i + 2, j + 2, k] = b[i, j, k - 1]");
+    check(
+        &beside,
+        |tree| merge(tree, &first(&[0]), Ranges::Inside),
+        &expect![[r#"
+        refused: `b` must be finished beside the point before this loop may start
+    "#]],
+    );
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::sys::{CUdeviceptr, CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaGraph, result, sys};
+use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::loops::nodes::{Array, ArrayKind};
 use isobar_compiler::space::Domain;
@@ -24,9 +25,10 @@ use super::bytes::{bytes_of, with_bytes};
 use super::error::{CudaError, said};
 use super::gpu::OnGpu;
 use super::plan::{Passed, Plan, bits};
-use super::{Made, OfVariant};
+use super::{Made, OfVariant, slice};
 use crate::device::{Memory, Over, Ticket};
 use crate::executors::{Caller, Failure, Progress};
+use crate::wanted::{Plane, Wanted};
 use isobar_compiler::backend::kernel::call::{Place, ended};
 
 /// So long one who waits sleeps at most before it asks again.
@@ -278,18 +280,29 @@ impl OfCaller {
         Ok(())
     }
 
-    /// Copies those back that a run writes.
-    fn bring(&self, launch: &mut Launch) -> Result<(), Failure> {
+    /// Copies back what is wanted of those that a run writes.
+    fn bring(&self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
         let made = &self.made;
         let arrays = &made.kernels.program.arrays;
         for (array, place) in arrays.iter().zip(&made.places) {
-            let Some(Place { position, axes: Some(_) }) = place else { continue };
-            if !is_written(array) || made.gpu.is_lost() {
+            let Some(Place { position, axes: Some(axes) }) = place else { continue };
+            if !is_written(array) || made.gpu.is_lost() || !wanted.asks_for(*position) {
                 continue;
             }
             if let (Argument::Field(field), Some(Some(memory))) =
                 (&mut launch.arguments[*position], self.fields.get(*position))
             {
+                let plane = wanted.plane_of(*axes, field).map(|it| it.as_it_lies());
+                let cut = |it: &Plane| slice::cut(&made.gpu, memory, array.dtype.size_bytes(), it);
+                if let Some((plane, bytes)) = plane
+                    .map(|it| Ok::<_, Failure>(cut(&it)?.map(|bytes| (it, bytes))))
+                    .transpose()?
+                    .flatten()
+                {
+                    let came = Elements::from_le_bytes(array.dtype, &bytes);
+                    plane.put(&mut field.array, &came);
+                    continue;
+                }
                 with_bytes(&mut field.array.elements, |bytes| memory.read(0, bytes))?;
             }
         }
@@ -330,7 +343,7 @@ impl Caller for OfCaller {
         let running = self.begin(launch, &starts)?;
         let over = Box::new(running).wait();
         // What it has written by then stays.
-        self.bring(launch)?;
+        self.bring(launch, &Wanted::default())?;
         over
     }
 
@@ -344,8 +357,8 @@ impl Caller for OfCaller {
         Ok(())
     }
 
-    fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
-        if std::mem::take(&mut self.is_resident) { self.bring(launch) } else { Ok(()) }
+    fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_resident) { self.bring(launch, wanted) } else { Ok(()) }
     }
 
     fn start(

@@ -203,7 +203,7 @@ fn figures(context: &CudaContext) -> GpuModel {
             .unwrap_or(usual.threads_of_block),
         f64_ratio: told(Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO)
             .unwrap_or(usual.f64_ratio),
-        launch_ns: usual.launch_ns,
+        ..usual
     }
 }
 

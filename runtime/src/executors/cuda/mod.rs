@@ -21,6 +21,7 @@ mod bytes;
 mod call;
 mod copying;
 mod module;
+mod slice;
 mod staging;
 
 use std::path::PathBuf;

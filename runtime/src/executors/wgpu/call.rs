@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::kernel::Kernels;
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::wgsl::{self, Artifact, Binding, WgslOptions, memory::lives};
@@ -26,11 +27,13 @@ use super::device::{Devices, Gpu, Program, Text};
 use super::error::WgpuError;
 use super::kept::Keeping;
 use super::memory::{Held, is_alike, narrowed, sent, take, widened};
+use super::slice;
 use crate::device::{Memory, Ticket};
 use crate::events::{Sink, step};
 use crate::executors::shapes::{Made as Kept, Shapes};
 use crate::executors::{Caller, Code, Mode, Progress};
 use crate::failure::Failure;
+use crate::wanted::Wanted;
 use isobar_compiler::backend::kernel::call::{Place, ended};
 use isobar_compiler::backend::wgsl::plan::{Most, Plan, is_unit};
 
@@ -208,21 +211,18 @@ impl Caller for OfCaller {
         if launch.domain.points() == 0 {
             return Ok(());
         }
-        let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         let buffers = self.buffers(&ready.gpu, &plan)?;
         self.send(&ready.gpu, &plan, launch, &buffers)?;
         self.resident = Some(plan);
         Ok(())
     }
 
-    fn fetch(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+    fn fetch(&mut self, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
         match self.resident.take() {
             Some(plan) => match self.gpu.clone() {
-                Some(gpu) if gpu.lost().is_none() => self.bring(&gpu, &plan, launch),
+                Some(gpu) if gpu.lost().is_none() => self.bring(&gpu, &plan, launch, wanted),
                 _ => Err(WgpuError::FieldLost.into()),
             },
             None => Ok(()),
@@ -238,10 +238,8 @@ impl Caller for OfCaller {
             return Ok(Box::new(crate::device::Over));
         }
         let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         self.resident = None;
         // Elements that are alike are used where they lie; others are copied, and back again. A field shares a buffer
         // with others only where the device binds too few.
@@ -348,10 +346,8 @@ impl OfCaller {
             return Ok(());
         }
         let made = Arc::clone(&self.made);
-        let text = made.text_for(launch, &|_| ())?;
+        let (text, plan) = self.planned(launch)?;
         let ready = text.get()?;
-        self.on(&ready.gpu)?;
-        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
         let is_there = self.resident.as_ref().is_some_and(|it| it.buffers == plan.buffers);
         let buffers = self.buffers(&ready.gpu, &plan)?;
         if !is_there {
@@ -361,9 +357,19 @@ impl OfCaller {
         let going = submit(&made, ready, &plan, &buffers, launch.domain, &self.progress)?;
         going.end()?;
         if !is_there {
-            self.bring(&ready.gpu, &plan, launch)?;
+            self.bring(&ready.gpu, &plan, launch, &Wanted::default())?;
         }
         Ok(())
+    }
+
+    /// The text for a call on the device that is open now, and where everything lies.
+    fn planned(&mut self, launch: &Launch) -> Result<(Arc<Kept<Kind, Ready>>, Plan), Failure> {
+        let made = Arc::clone(&self.made);
+        let text = made.text_for(launch, &|_| ())?;
+        let ready = text.get()?;
+        self.on(&ready.gpu)?;
+        let plan = Plan::of(&made.kernels, &ready.artifact, &made.places, launch, most(&ready.gpu))?;
+        Ok((text, plan))
     }
 
     /// Lets go of what a device had that was lost.
@@ -414,17 +420,27 @@ impl OfCaller {
         Ok(())
     }
 
-    /// Copies fields that were written back.
-    fn bring(&self, gpu: &Gpu, plan: &Plan, launch: &mut Launch) -> Result<(), Failure> {
+    /// Copies back what is wanted of fields that were written.
+    fn bring(&self, gpu: &Gpu, plan: &Plan, launch: &mut Launch, wanted: &Wanted) -> Result<(), Failure> {
         let made = &self.made;
         for (binding, packed) in plan.buffers.iter().filter(|it| !it.1.is_own && it.1.is_written) {
             for it in &packed.arrays {
-                let position = made.places[it.array].map(|it| it.position);
-                let argument = position.and_then(|it| launch.arguments.get_mut(it));
+                let place = made.places[it.array].filter(|it| wanted.asks_for(it.position));
+                let argument = place.and_then(|it| launch.arguments.get_mut(it.position));
                 let (Some(Argument::Field(field)), Some(buffer)) = (argument, self.own.get(binding)) else {
                     continue;
                 };
-                let size = gpu.options.element_bytes(made.dtype(it.array));
+                let dtype = made.dtype(it.array);
+                let size = gpu.options.element_bytes(dtype);
+                let axes = place.and_then(|it| it.axes);
+                if let Some(plane) = axes.and_then(|axes| wanted.plane_of(axes, field)) {
+                    let plane = plane.as_it_lies();
+                    let bytes = slice::cut(gpu, buffer, it.first * size, size, &plane)?;
+                    let mut came = Elements::zeros(dtype, plane.n());
+                    take(&mut came, &bytes);
+                    plane.put(&mut field.array, &came);
+                    continue;
+                }
                 let n = u64::try_from(field.array.elements.len()).unwrap_or(0);
                 let bytes = gpu.read(buffer, it.first * size, n * size)?;
                 take(&mut field.array.elements, &bytes);

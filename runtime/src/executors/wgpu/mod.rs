@@ -14,6 +14,7 @@ mod kept;
 mod memory;
 mod model;
 mod probe;
+mod slice;
 mod spirv;
 #[cfg(test)]
 mod tests;

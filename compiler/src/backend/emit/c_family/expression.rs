@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Language;
 use super::binding::{AND, ATOM, EQUALITY, OR, PREFIX, PRODUCT, RELATION, SUM, TERNARY};
 use super::math::{self, Callee};
+use crate::backend::emit::sums::{self, Outermost};
 use crate::expr::{Expr, ExprKind};
 use crate::space::{Affine, Size, Symbol};
 use crate::types::{BinaryOp, BinaryPrimitive, DType, Function, Primitive, UnaryOp, Value};
@@ -332,31 +333,14 @@ pub(in crate::backend) fn affine(
     distance: i64,
     name: &mut dyn FnMut(&Symbol) -> String,
 ) -> Bound {
-    let mut text = String::new();
-    let mut n_terms = 0;
-    for (symbol, factor) in sum.terms() {
-        let sign = match (n_terms, factor < 0) {
-            (0, false) => "",
-            (0, true) => "-",
-            (_, false) => " + ",
-            (_, true) => " - ",
-        };
-        text.push_str(sign);
-        match factor.unsigned_abs() {
-            1 => {}
-            magnitude => text.push_str(&format!("{magnitude} * ")),
-        }
-        text.push_str(&name(symbol));
-        n_terms += if factor == 1 { 1 } else { 2 };
-    }
-    let constant = sum.offset() + distance;
-    match (n_terms, constant) {
-        (0, _) => (constant.to_string(), if constant < 0 { PREFIX } else { ATOM }),
-        (1, 0) => (text, ATOM),
-        (_, 0) => (text, SUM),
-        (_, _) if constant < 0 => (format!("{text} - {}", constant.unsigned_abs()), SUM),
-        (_, _) => (format!("{text} + {constant}"), SUM),
-    }
+    let is_number = sum.terms().next().is_none();
+    let (text, outermost) = sums::sum(sum, distance, name);
+    let binding = match outermost {
+        Outermost::None => ATOM,
+        Outermost::Minus if is_number => PREFIX,
+        Outermost::Minus | Outermost::Times | Outermost::Plus => SUM,
+    };
+    (text, binding)
 }
 
 /// A bound of a loop or the size of an array.

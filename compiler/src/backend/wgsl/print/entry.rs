@@ -3,6 +3,7 @@
 use super::super::memory::{Lives, written};
 use super::super::{Entry, Param};
 use super::{COMPONENTS, Printer, Used, word_of};
+use crate::backend::emit::braces::Braces;
 use crate::types::DType;
 
 impl Printer<'_> {

@@ -12,10 +12,11 @@ use super::memory::{Lives, buffers, lives, named};
 use super::names::Names;
 use super::prelude::Prelude;
 use super::{Artifact, Binding, Doubles, Param, WgslOptions};
+use crate::backend::emit::braces::Braces;
 use crate::backend::emit::formula::broken;
 use crate::backend::emit::paste;
 use crate::backend::kernel::Kernels;
-use crate::backend::kernel::nodes::{Kernel, Piece};
+use crate::backend::kernel::nodes::Kernel;
 use crate::diag::{ListingWriter, Origin};
 use crate::expr::Expr;
 use crate::loops::nodes::Read;
@@ -26,23 +27,6 @@ const WIDTH: usize = 104;
 
 /// What the numbers of blocks and threads are called along each dimension.
 const COMPONENTS: [&str; 3] = ["x", "y", "z"];
-
-/// Calls `each` for the conditions that are the same for all threads.
-pub(super) fn each_condition(pieces: &[Piece], each: &mut dyn FnMut(&Expr<Read>)) {
-    for piece in pieces {
-        match piece {
-            Piece::For { body, .. } => each_condition(body, each),
-            Piece::If { branches, otherwise } => {
-                for it in branches {
-                    each(&it.condition);
-                    each_condition(&it.body, each);
-                }
-                each_condition(otherwise, each);
-            }
-            Piece::Stage(_) | Piece::Barrier | Piece::Each(_) | Piece::Once(_) => {}
-        }
-    }
-}
 
 /// What a kernel's text names beside its own variables.
 #[derive(Clone, Debug, Default)]
@@ -194,9 +178,9 @@ struct Printer<'p> {
     n_listed: usize,
 }
 
-impl<'p> Printer<'p> {
-    fn at_hand(&self) -> &'p Kernel {
-        &self.kernels.kernels[self.kernel]
+impl Braces for Printer<'_> {
+    fn writer(&mut self) -> &mut ListingWriter {
+        &mut self.writer
     }
 
     fn open<'a>(&mut self, kind: &'static str, origins: impl IntoIterator<Item = &'a Origin>) {
@@ -208,6 +192,20 @@ impl<'p> Printer<'p> {
         for part in broken(text, 0, WIDTH) {
             self.writer.line(part);
         }
+    }
+
+    fn asked(text: String) -> String {
+        text
+    }
+
+    fn condition(&mut self, expr: &Expr<Read>) -> String {
+        self.expr(expr).0
+    }
+}
+
+impl<'p> Printer<'p> {
+    fn at_hand(&self) -> &'p Kernel {
+        &self.kernels.kernels[self.kernel]
     }
 
     /// Arrays of a block, each once.

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::binding::{ATOM, SUM, at_least};
 use super::super::memory::{Lives, written};
-use super::{COMPONENTS, Printer, each_condition};
+use super::{COMPONENTS, Printer};
+use crate::backend::emit::braces::{self, Braces};
 use crate::backend::kernel::nodes::{Piece, Stage};
 use crate::expr::Expr;
 use crate::loops::nodes::{Positions, Read};
@@ -43,49 +44,18 @@ impl Printer<'_> {
                 self.writer.line("workgroupBarrier();");
             }
             Piece::For { positions, is_descending, body, .. } => {
-                self.open("loop", []);
-                self.for_line(positions, *is_descending);
-                self.writer.indent();
-                self.pieces(body);
-                self.writer.dedent();
-                self.writer.line("}");
-                self.writer.close();
+                self.in_loop(|own| own.for_line(positions, *is_descending), |own| own.pieces(body));
             }
             Piece::If { branches, otherwise } => {
-                self.open("branch", branches.iter().map(|it| &it.origin));
-                for (at, arm) in branches.iter().enumerate() {
-                    let condition = self.expr(&arm.condition).0;
-                    let keyword = if at == 0 { "if" } else { "} else if" };
-                    self.statement(&format!("{keyword} {condition} {{"));
-                    self.writer.indent();
-                    self.pieces(&arm.body);
-                    self.writer.dedent();
-                }
-                if !otherwise.is_empty() {
-                    self.writer.line("} else {");
-                    self.writer.indent();
-                    self.pieces(otherwise);
-                    self.writer.dedent();
-                }
-                self.writer.line("}");
-                self.writer.close();
+                let arms = branches.iter().map(|it| (&it.condition, &it.origin, it.body.as_slice()));
+                self.branches(arms, braces::otherwise(otherwise), Self::pieces);
             }
             Piece::Each(items) => self.items(items),
             Piece::Once(items) => {
-                self.open("once", []);
-                let kernel = self.at_hand();
-                let is_first: Vec<String> = kernel
-                    .threads
-                    .iter()
-                    .map(|it| format!("{} == 0", self.names.thread_along(it.axis)))
-                    .collect();
-                match is_first.as_slice() {
-                    [] => self.writer.line("{"),
-                    _ => self.writer.line(format_args!("if {} {{", is_first.join(" && "))),
-                }
-                self.block(items);
-                self.writer.line("}");
-                self.writer.close();
+                let is_first = self.at_hand().threads.iter();
+                let is_first = is_first.map(|it| format!("{} == 0", self.names.thread_along(it.axis)));
+                let is_first: Vec<String> = is_first.collect();
+                self.once(&is_first, |own| own.items(items));
             }
         }
     }
@@ -103,7 +73,7 @@ impl Printer<'_> {
             });
         };
         kernel.walk(&mut |item| item.each_expr(&mut note));
-        each_condition(&kernel.body, &mut note);
+        kernel.each_condition(&mut note);
         written([kernel]).iter().any(|it| is_shared(it) && read.contains(it))
     }
 

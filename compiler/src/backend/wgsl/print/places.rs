@@ -5,6 +5,7 @@ use super::super::expression::Wording;
 use super::super::memory::{Lives, lengths};
 use super::{Param, Printer};
 use crate::backend::emit::elements::{self, Indices};
+use crate::backend::emit::sums::{self, Outermost};
 use crate::expr::Expr;
 use crate::loops::nodes::{Element, Meaning, Read, Strides};
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -68,37 +69,14 @@ impl Printer<'_> {
     }
 
     pub(super) fn affine(&mut self, sum: &Affine) -> Bound {
-        let mut text = String::new();
-        let mut n_terms = 0;
-        let mut binding = ATOM;
-        for (symbol, factor) in sum.terms() {
-            let sign = match (n_terms, factor < 0) {
-                (0, false) => "",
-                (0, true) => "-",
-                (_, false) => " + ",
-                (_, true) => " - ",
-            };
-            text.push_str(sign);
-            binding = if n_terms > 0 {
-                SUM
-            } else if factor < 0 {
-                PREFIX
-            } else {
-                ATOM
-            };
-            if factor.unsigned_abs() != 1 {
-                text.push_str(&format!("{} * ", factor.unsigned_abs()));
-                binding = binding.min(PRODUCT);
-            }
-            text.push_str(&self.symbol(symbol));
-            n_terms += 1;
-        }
-        match (n_terms, sum.offset()) {
-            (0, constant) => (constant.to_string(), if constant < 0 { PREFIX } else { ATOM }),
-            (_, 0) => (text, binding),
-            (_, constant) if constant < 0 => (format!("{text} - {}", constant.unsigned_abs()), SUM),
-            (_, constant) => (format!("{text} + {constant}"), SUM),
-        }
+        let (text, outermost) = sums::sum(sum, 0, &mut |it| self.symbol(it));
+        let binding = match outermost {
+            Outermost::None => ATOM,
+            Outermost::Minus => PREFIX,
+            Outermost::Times => PRODUCT,
+            Outermost::Plus => SUM,
+        };
+        (text, binding)
     }
 
     pub(super) fn size(&mut self, size: &Size) -> Bound {

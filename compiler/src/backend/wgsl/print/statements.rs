@@ -2,8 +2,9 @@
 
 use super::super::binding::{ATOM, SUM, at_least, called};
 use super::{Param, Printer};
+use crate::backend::emit::braces::{self, Braces};
 use crate::backend::run::MAX_ITERATIONS;
-use crate::loops::nodes::{Assign, Branch, Checked, Declare, Index, Item, Target, While};
+use crate::loops::nodes::{Assign, Checked, Declare, Index, Item, Target, While};
 use crate::space::Axis;
 use crate::types::DType;
 
@@ -53,26 +54,10 @@ impl Printer<'_> {
             }
             Item::Checked(it) => self.checked(it),
             Item::For(it) => {
-                self.open("loop", []);
-                self.for_line(&it.positions, it.is_descending);
-                self.block(&it.body);
-                self.writer.line("}");
-                self.writer.close();
+                self.in_loop(|own| own.for_line(&it.positions, it.is_descending), |own| own.items(&it.body));
             }
             Item::If(it) => {
-                self.open("branch", it.branches.iter().map(|it| &it.origin));
-                for (at, Branch { condition, body, .. }) in it.branches.iter().enumerate() {
-                    let condition = self.expr(condition).0;
-                    let keyword = if at == 0 { "if" } else { "} else if" };
-                    self.statement(&format!("{keyword} {condition} {{"));
-                    self.block(body);
-                }
-                if !it.otherwise.is_empty() {
-                    self.writer.line("} else {");
-                    self.block(&it.otherwise);
-                }
-                self.writer.line("}");
-                self.writer.close();
+                self.branches(braces::arms(it), braces::otherwise(&it.otherwise), Self::items);
             }
             Item::While(it) => self.repeat(it),
             Item::Barrier | Item::Launch(_) | Item::Strips(_) => {

@@ -3,18 +3,24 @@
 mod ways;
 
 use super::contract_temporaries::contract_temporaries;
+use super::merge_loops::pinned;
 use super::place_arrays::place_arrays;
 use super::place_grid::place_grid;
 use super::{PassCx, Target};
 use crate::diag::{Origin, Traffic};
+use crate::entity::Handle;
 use crate::pass::{GpuForm, GpuModel};
 use crate::schedule::analysis::gpu::{LaunchCost, compulsory_bytes, cost_of};
 use crate::schedule::analysis::launch::launches;
-use crate::schedule::nodes::{Node, Order, Tree};
+use crate::schedule::nodes::{Container, ContainerKind, Node, Order, Tree};
 use crate::schedule::step::Step;
 use crate::schedule::transform::Refusal;
+use crate::schedule::transform::refusal::name_of;
 use crate::space::Axis;
-use ways::{columns, in_rows, join_levels, level_by_level, points, recomputed, reference, tiles};
+use ways::{
+    columns, in_rows, join_levels, level_by_level, merge_inside, merge_levels, points, recomputed, reference,
+    repeat_values, tiles,
+};
 
 pub const NAME: &str = "schedule/form-launches";
 
@@ -67,8 +73,86 @@ struct Candidate {
     /// The launches, as they are expected to be.
     launches: Vec<LaunchCost>,
     time: f64,
+    /// What later sweeps compute again, and what not, though it would spare memory.
+    told: Vec<Told>,
     /// Why it is not of the form that is asked for.
     instead: Option<Refusal>,
+}
+
+/// What a remark says of a candidate.
+struct Told {
+    is_applied: bool,
+    message: String,
+    origins: Vec<Origin>,
+    traffic: Option<Traffic>,
+}
+
+/// What some launches are expected to take.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    time: f64,
+    bytes: f64,
+    has_while: bool,
+}
+
+impl Expected {
+    fn of(it: &Candidate) -> Self {
+        let nodes = it.tree.children.get(it.first..it.first + it.made).unwrap_or_default();
+        let mut has_while = false;
+        nodes.iter().for_each(|it| it.walk(&mut |it| has_while |= matches!(it, Node::While(_))));
+        Self { time: it.time, bytes: it.bytes(), has_while }
+    }
+
+    /// With what others take, each in its best way; none where one of them has none.
+    fn and_all(
+        self,
+        others: std::ops::Range<usize>,
+        best: &dyn Fn(usize) -> Result<Candidate, Refusal>,
+    ) -> Option<Self> {
+        others.into_iter().try_fold(self, |sum, at| {
+            let it = Self::of(&best(at).ok()?);
+            let has_while = sum.has_while || it.has_while;
+            Some(Self { time: sum.time + it.time, bytes: sum.bytes + it.bytes, has_while })
+        })
+    }
+
+    /// What arithmetic takes is known less well than what is moved: of two that take about as long, the one that
+    /// moves clearly less is better.
+    fn is_better_than(self, other: Self) -> bool {
+        let about = if self.has_while || other.has_while { ABOUT_UNSURE } else { ABOUT };
+        if self.bytes < LESS * other.bytes {
+            self.time <= about * other.time
+        } else if other.bytes < LESS * self.bytes {
+            about * self.time < other.time
+        } else {
+            self.time <= other.time
+        }
+    }
+}
+
+/// So many times as long is about as long; and where there is a `while`, of which nobody knows how often it turns.
+const ABOUT: f64 = 1.15;
+const ABOUT_UNSURE: f64 = 1.5;
+
+/// This part of the bytes is clearly less.
+const LESS: f64 = 0.87;
+
+fn milliseconds(ns: f64) -> String {
+    format!("{:.2} ms", ns * 1e-6)
+}
+
+impl Candidate {
+    fn is_better_than(&self, other: &Self) -> bool {
+        Expected::of(self).is_better_than(Expected::of(other))
+    }
+
+    fn bytes(&self) -> f64 {
+        self.launches.iter().map(|it| it.bytes).sum()
+    }
+
+    fn work(&self) -> f64 {
+        self.launches.iter().map(|it| it.work_ns).sum()
+    }
 }
 
 /// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
@@ -80,24 +164,46 @@ fn form_from(
 ) -> usize {
     let origins: Vec<Origin> = tree.children[first].first_origin().cloned().into_iter().collect();
     let group = columns_together(tree, cx, gpu, first);
-    let alone = best_of(tree, cx, (gpu, forced), first);
+    let of_one = |at: usize| best_of(tree, cx, (gpu, forced), at);
+    let alone = match (of_one(first), levels_together(tree, cx, (gpu, forced), first)) {
+        (Ok(one), Some(all)) => {
+            let apart = Expected::of(&one).and_all(first + 1..first + all.taken, &of_one);
+            let is_better = apart.is_none_or(|it| Expected::of(&all).is_better_than(it));
+            Ok(if is_better { all } else { one })
+        }
+        (Err(_), Some(all)) => Ok(all),
+        (alone, None) => alone,
+    };
     let chosen = match (group, alone) {
         (Some((group, _)), Err(_)) => Some(group),
         (Some((group, rest)), Ok(alone)) => {
-            // What those behind the first would take by themselves.
-            let others = || -> Option<f64> {
-                (first + 1..first + group.taken)
-                    .map(|at| best_of(tree, cx, (gpu, forced), at).ok().map(|it| it.time))
-                    .sum()
-            };
+            // What those behind the first ones would take by themselves.
+            let all = group.taken.max(alone.taken);
+            let as_group = Expected::of(&group).and_all(first + group.taken..first + all, &of_one);
+            let apart = Expected::of(&alone).and_all(first + alone.taken..first + all, &of_one);
             let is_forced = forced == Some(GpuForm::Columns);
             let is_other = forced.is_some() && !is_forced;
             let is_better = is_forced
                 || !is_other
-                    && (group.taken == 1 && group.time <= alone.time
-                        || group.taken > 1 && others().is_none_or(|it| group.time < alone.time + it));
+                    && match (as_group, apart) {
+                        (Some(group), Some(apart)) => group.is_better_than(apart),
+                        (Some(_), None) => true,
+                        (None, _) => false,
+                    };
             if !is_better && let Some(rest) = rest {
                 cx.missed(format!("the launch ends here: {rest}"), &origins);
+            }
+            if let (false, true, Some(one), Some(other)) =
+                (is_better, group.taken > alone.taken, as_group, apart)
+                && !is_other
+            {
+                let message = format!(
+                    "one launch of {} loops over levels would take {}, and launches of their own take {}",
+                    group.taken,
+                    milliseconds(one.time),
+                    milliseconds(other.time)
+                );
+                cx.missed(message, &origins);
             }
             Some(if is_better { group } else { alone })
         }
@@ -152,7 +258,7 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
         Way::Levels { .. } => "levels wait for each other, each in launches of its own",
     };
     let n = chosen.launches.len();
-    let bytes: f64 = chosen.launches.iter().map(|it| it.bytes).sum();
+    let bytes = chosen.bytes();
     let mut all: Vec<String> = Vec::new();
     for it in &chosen.launches {
         let shared = match it.shared_bytes {
@@ -176,6 +282,9 @@ fn tell(tree: &Tree, cx: &mut PassCx, chosen: &Candidate, origins: &[Origin]) {
     let nodes = tree.children.get(first..first + chosen.taken).unwrap_or_default();
     let traffic = Traffic { before: compulsory_bytes(tree, nodes), after: bytes };
     cx.remark(true, format!("{plural}: {how}; {}", all.join("; ")), origins, Some(traffic));
+    for it in &chosen.told {
+        cx.remark(it.is_applied, it.message.clone(), &it.origins, it.traffic);
+    }
 }
 
 /// Why the nodes taken and the one behind them are not one launch.
@@ -198,17 +307,135 @@ fn columns_together(
     let mut best = None;
     let mut rest = None;
     for count in 1..=tree.children.len() - first {
-        let of = |joined| candidate(tree, cx, gpu, Way::Columns { threads, joined }, (first, count));
-        match (of(false), of(true)) {
-            (Ok(one), Ok(other)) => best = Some(if other.time <= one.time { other } else { one }),
-            (Ok(it), Err(_)) | (Err(_), Ok(it)) => best = Some(it),
-            (Err(refusal), Err(_)) => {
+        match columns_of(tree, cx, gpu, threads, (first, count)) {
+            Ok(it) => best = Some(it),
+            Err(refusal) => {
                 rest = Some(refusal.reason);
                 break;
             }
         }
     }
-    best.map(|it| (it, rest))
+    let mut best = repeated(best?, cx, gpu);
+    // What fits nowhere may fit where fewer threads share it.
+    if best.launches.iter().any(|it| it.scratch_bytes > 0.0)
+        && threads > GROUP
+        && let Ok(fewer) = columns_of(tree, cx, gpu, GROUP, (first, best.taken))
+    {
+        let fewer = repeated(fewer, cx, gpu);
+        if !best.is_better_than(&fewer) {
+            best = fewer;
+        }
+    }
+    Some((best, rest))
+}
+
+/// Threads that do the same at the same time.
+const GROUP: i64 = 32;
+
+/// Columns, in which sweeps run one after the other, or level by level where that is faster.
+fn columns_of(
+    tree: &Tree,
+    cx: &PassCx,
+    gpu: &GpuModel,
+    threads: i64,
+    nodes: (usize, usize),
+) -> Result<Candidate, Refusal> {
+    let of = |joined| candidate(tree, cx, gpu, Way::Columns { threads, joined }, nodes);
+    match (of(false), of(true)) {
+        (Ok(one), Ok(other)) => Ok(if other.is_better_than(&one) { other } else { one }),
+        (Ok(it), Err(_)) | (Err(_), Ok(it)) => Ok(it),
+        (Err(refusal), Err(_)) => Err(refusal),
+    }
+}
+
+/// The nodes from `first` on whose levels have no order, as one loop over all their levels, in the best way for that.
+fn levels_together(
+    tree: &Tree,
+    cx: &PassCx,
+    (gpu, forced): (&GpuModel, Option<GpuForm>),
+    first: usize,
+) -> Option<Candidate> {
+    let mut merged = tree.clone();
+    let mut taken = 1;
+    while let Some(Node::Loop(next)) = tree.children.get(first + taken) {
+        if next.order != Order::Parallel
+            || pinned(tree, next).is_some()
+            || merge_levels(&mut merged, first).is_err()
+        {
+            break;
+        }
+        taken += 1;
+    }
+    if taken == 1 {
+        return None;
+    }
+    merge_inside(&mut merged, &vec![first]);
+    let best = best_of(&merged, cx, (gpu, forced), first).ok()?;
+    Some(Candidate { taken, ..best })
+}
+
+/// The same columns, of which later sweeps compute again what waits for them otherwise, where loading and storing it
+/// takes longer than computing it.
+fn repeated(mut best: Candidate, cx: &PassCx, gpu: &GpuModel) -> Candidate {
+    let arrays: Vec<Handle<Container>> = best
+        .tree
+        .containers
+        .iter()
+        .filter(|(_, it)| it.kind == ContainerKind::Temporary && !it.shape.is_empty())
+        .map(|(handle, _)| handle)
+        .collect();
+    for container in arrays {
+        let array = &best.tree.containers[container];
+        let name = name_of(array).to_owned();
+        let nodes = best.tree.children.get(best.first..).unwrap_or_default();
+        let origins: Vec<Origin> = nodes.iter().find_map(|it| first_use(it, container)).into_iter().collect();
+        let has_scratch = best.launches.iter().any(|it| it.scratch_bytes > 0.0);
+        let mut formed = best.tree.clone();
+        match repeat_values(&mut formed, &vec![best.first, 0, 0], container) {
+            Ok(true) => {}
+            Ok(false) => continue,
+            Err(why) => {
+                if has_scratch {
+                    let message = format!("`{name}` is not computed again by a later sweep: {why}");
+                    best.told.push(Told { is_applied: false, message, origins, traffic: None });
+                }
+                continue;
+            }
+        }
+        let Ok(other) = costed(formed, cx, gpu, best.way, (best.first, best.taken, best.made)) else {
+            continue;
+        };
+        let mut all = std::mem::take(&mut best.told);
+        let traffic = Some(Traffic { before: best.bytes(), after: other.bytes() });
+        if other.work() < best.work() {
+            let message =
+                format!("`{name}` is computed again by a later sweep, and does not wait for it in memory");
+            all.push(Told { is_applied: true, message, origins, traffic });
+            best = other;
+        } else if other.bytes() < best.bytes() {
+            let message = format!(
+                "`{name}` is not computed again by a later sweep: memory and arithmetic would take {} instead of {}",
+                milliseconds(other.work()),
+                milliseconds(best.work())
+            );
+            all.push(Told { is_applied: false, message, origins, traffic });
+        }
+        best.told = all;
+    }
+    best
+}
+
+/// The statement that uses a container first.
+fn first_use(node: &Node, container: Handle<Container>) -> Option<Origin> {
+    let mut found = None;
+    node.walk(&mut |it| {
+        let mut uses = false;
+        it.each_own_access(&mut |_, access| uses |= access.container == container);
+        if found.is_none() && uses {
+            found = it.origin().cloned();
+        }
+    });
+    found
 }
 
 /// Rows and columns of the tiles that are tried; the last ones leave more room for each array.
@@ -274,7 +501,7 @@ fn best_of(
                 continue;
             }
             match candidate(tree, cx, gpu, *way, (at, 1)) {
-                Ok(it) if best.as_ref().is_none_or(|known| it.time < known.time) => best = Some(it),
+                Ok(it) if best.as_ref().is_none_or(|known| !known.is_better_than(&it)) => best = Some(it),
                 Ok(_) => {}
                 Err(why) => refusal = refusal.or(Some(why)),
             }
@@ -330,6 +557,17 @@ fn candidate(
         }
     }
     let made = formed.children.len() - behind - first;
+    costed(formed, cx, gpu, way, (first, taken, made))
+}
+
+/// What a tree is expected to take that has a number of launches, which took the place of others.
+fn costed(
+    formed: Tree,
+    cx: &PassCx,
+    gpu: &GpuModel,
+    way: Way,
+    (first, taken, made): (usize, usize, usize),
+) -> Result<Candidate, Refusal> {
     // As the passes behind this one leave it.
     let options = Target { keeps_steps: false, ..cx.options.clone() };
     let mut cx = PassCx::new(options);
@@ -355,7 +593,7 @@ fn candidate(
         return Err(Refusal::new(reason));
     }
     let time = launches.iter().map(|it| it.time_ns).sum();
-    Ok(Candidate { way, tree: formed, first, taken, made, launches, time, instead: None })
+    Ok(Candidate { way, tree: formed, first, taken, made, launches, time, told: Vec::new(), instead: None })
 }
 
 /// The node with its stages in two loops over levels, each in its best way.
@@ -391,6 +629,7 @@ fn apart(tree: &Tree, cx: &PassCx, gpu: &GpuModel, (at, cut): (usize, usize)) ->
         made: before.made + behind.made,
         launches,
         time: before.time + behind.time,
+        told: Vec::new(),
         instead: None,
     })
 }
@@ -627,6 +866,103 @@ for k in [0, K) parallel:
                     u[k] = exp(a[i + 1, j + 1, k])
                     p[i, j] = p[i, j] + u[k]
                     b[i, j, k] = u[k]
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_waits_for_a_later_sweep_is_computed_again() {
+        let loops = "
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = log(a[i + 1, j + 1, k])
+for k in [0, 1) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = 0.0
+for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      p[i, j] = p[i, j] + u[i, j, k] * u[i, j, k]
+for k in [K - 1, K) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i + 1, j + 1, k] = exp(p[i, j])
+      b[i, j, k] = u[i, j, k]
+for k in [0, K - 1) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      t[i + 1, j + 1, k] = t[i + 1, j + 1, k + 1] + u[i, j, k]
+for k in [0, K) ascending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = t[i + 1, j + 1, k]
+";
+        check(
+            loops,
+            Some(GpuForm::Columns),
+            &expect![[r#"
+                temporary t: float64[K] shift [0] along K in i shared
+                temporary u: float64[K] shift [0] along K in i keeping 1 along K register
+
+                grid j in [0, J) parallel:
+                  grid i_tile in [0, I) step 64 parallel:
+                    block i in [i_tile, min(I, i_tile + 64)) parallel:
+                      for k in [0, 1) ascending:
+                        u[k] = log(a[i + 1, j + 1, k])
+                        p[i, j] = 0.0
+                      for k in [1, K) ascending:
+                        u[k] = log(a[i + 1, j + 1, k])
+                        p[i, j] = p[i, j] + u[k] * u[k]
+                      for k in [K - 1, K) descending:
+                        u_again = log(a[i + 1, j + 1, k])
+                        t[k] = exp(p[i, j])
+                        b[i, j, k] = u_again
+                      for k in [0, K - 1) descending:
+                        u_again_2 = log(a[i + 1, j + 1, k])
+                        t[k] = t[k + 1] + u_again_2
+                      for k in [0, K) ascending:
+                        b[i, j, k] = t[k]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn levels_apart_are_one_launch_with_limits() {
+        let loops = "
+for k in [0, 1) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i + 1, j + 1, k]
+for k in [1, K - 1) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = a[i + 1, j + 1, k + 1] - a[i + 1, j + 1, k - 1]
+      b[i, j, k] = u[i, j, k] + a[i, j + 1, k]
+for k in [K - 1, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = a[i + 1, j + 1, k]
+";
+        check(
+            loops,
+            None,
+            &expect![[r#"
+            temporary t: float64[I + 2, J + 2, K] shift [1, 1, 0] heap
+
+            grid k in [0, K) parallel:
+              grid j_tile in [0, J) step 8 parallel:
+                grid i_tile in [0, I) step 32 parallel:
+                  block j in [j_tile, min(J, j_tile + 8)) parallel:
+                    block i in [i_tile, min(I, i_tile + 32)) parallel:
+                      where k in [0, 1):
+                        b[i, j, k] = a[i + 1, j + 1, k]
+                      where k in [1, K - 1):
+                        u = a[i + 1, j + 1, k + 1] - a[i + 1, j + 1, k - 1]
+                        b[i, j, k] = u + a[i, j + 1, k]
+                      where k in [K - 1, K):
+                        b[i, j, k] = a[i + 1, j + 1, k]
         "#]],
         );
     }

@@ -1,7 +1,8 @@
 //! The shapes that loops can have as launches: each is a few steps, and legal where these are.
 
+use crate::entity::Handle;
 use crate::schedule::analysis::accesses::Accesses;
-use crate::schedule::nodes::{Node, Order, Tree};
+use crate::schedule::nodes::{Container, Node, Order, Tree};
 use crate::schedule::step::{LoopRef, Ranges, Step};
 use crate::schedule::transform::{Path, Refusal};
 use crate::space::order::is_at_most;
@@ -63,6 +64,58 @@ pub(super) fn join_levels(tree: &mut Tree, column: &Path) -> Result<(), Refusal>
     }
     cut_levels(tree, column, &mut at)?;
     if joined { Ok(()) } else { Err(Refusal::new("no levels are done several times")) }
+}
+
+/// Lets the outermost loop over levels behind another one without an order continue that, each limited to its own.
+pub(super) fn merge_levels(tree: &mut Tree, at: usize) -> Result<(), Refusal> {
+    let is_parallel = tree.loop_at(&[at]).is_some_and(|it| it.order == Order::Parallel);
+    if !is_parallel {
+        return Err(Refusal::new("its levels have an order"));
+    }
+    let (first, second) = (reference(tree, &vec![at])?, reference(tree, &vec![at + 1])?);
+    Step::Merge { first, second, ranges: Ranges::Inside }.apply(tree)
+}
+
+/// Merges all neighbours with the same range that may be, below the node at `path`.
+pub(super) fn merge_inside(tree: &mut Tree, path: &Path) {
+    let inside = |at: usize| path.iter().copied().chain([at]).collect::<Path>();
+    let mut at = 0;
+    while tree.node(&inside(at)).is_some() {
+        let merged = tree.loop_at(&inside(at)).is_some()
+            && tree.loop_at(&inside(at + 1)).is_some()
+            && reference(tree, &inside(at))
+                .and_then(|first| Ok((first, reference(tree, &inside(at + 1))?)))
+                .and_then(|(first, second)| Step::Merge { first, second, ranges: Ranges::Equal }.apply(tree))
+                .is_ok();
+        if !merged {
+            if tree.loop_at(&inside(at)).is_some() {
+                merge_inside(tree, &inside(at));
+            }
+            at += 1;
+        }
+    }
+}
+
+/// Lets all loops over levels of a column that read an array of others before them compute it again; answers whether
+/// there are such loops.
+pub(super) fn repeat_values(
+    tree: &mut Tree,
+    column: &Path,
+    container: Handle<Container>,
+) -> Result<bool, Refusal> {
+    let name = tree.containers[container].name.clone();
+    let mut is_one = false;
+    for at in 0..tree.block(column).map_or(0, <[Node]>::len) {
+        let path: Path = column.iter().copied().chain([at]).collect();
+        let Some(it) = tree.loop_at(&path) else { continue };
+        let all = Accesses::of(&it.children);
+        if all.has_read_of(container) && !all.has_write_of(container) {
+            let owner = reference(tree, &path)?;
+            Step::Repeat { container: name.clone(), owner }.apply(tree)?;
+            is_one = true;
+        }
+    }
+    Ok(is_one)
 }
 
 /// A loop over levels with limits to more bounds than this stays whole.

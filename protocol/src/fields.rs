@@ -1,4 +1,4 @@
-//! The fields that the worker keeps: slices of them, their statistics, and how two of them differ.
+//! Fields with their values, where they are looked at: planes of them, their statistics, and how two of them differ.
 
 use std::ops::Range;
 
@@ -7,8 +7,9 @@ use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::backend::signature::{ParamKind, Signature};
 use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
-use isobar_protocol::field::{Difference, FieldInfo, Statistics};
-use isobar_protocol::worker::{Across, Plane};
+
+use crate::field::{Difference, FieldInfo, Statistics};
+use crate::worker::{Across, Plane};
 
 /// A field of a result: the whole array, halo included, with its description.
 #[derive(Clone, Debug)]
@@ -227,9 +228,22 @@ pub fn written(signature: &Signature, launch: Launch) -> Vec<Kept> {
 /// Least, greatest and mean of the finite values, and how many are not finite.
 #[must_use]
 pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
-    let mut found = Statistics::default();
-    let (mut sum, mut n) = (0.0, 0_u64);
-    for value in values {
+    let mut counted = Counted::default();
+    values.into_iter().for_each(|it| counted.add(it));
+    counted.ended()
+}
+
+/// The same of values that come one by one. The mean depends on their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counted {
+    found: Statistics,
+    sum: f64,
+    n: u64,
+}
+
+impl Counted {
+    pub fn add(&mut self, value: f64) {
+        let found = &mut self.found;
         if value.is_nan() {
             found.nan += 1;
         } else if value.is_infinite() {
@@ -237,15 +251,18 @@ pub fn statistics(values: impl IntoIterator<Item = f64>) -> Statistics {
         } else {
             found.min = Some(found.min.map_or(value, |it| it.min(value)));
             found.max = Some(found.max.map_or(value, |it| it.max(value)));
-            sum += value;
-            n += 1;
+            self.sum += value;
+            self.n += 1;
         }
     }
-    #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
-    if n > 0 {
-        found.mean = Some(sum / n as f64);
+
+    /// What all of them have.
+    #[must_use]
+    pub fn ended(self) -> Statistics {
+        #[expect(clippy::cast_precision_loss, reason = "a mean over fewer points than 2^53")]
+        let mean = (self.n > 0).then(|| self.sum / self.n as f64);
+        Statistics { mean, ..self.found }
     }
-    found
 }
 
 /// How `a` and `b` differ over their compute domains.
@@ -320,7 +337,8 @@ fn rank(value: Value) -> i64 {
 }
 
 /// As text that reads back to the same bits.
-fn exact(value: Value) -> String {
+#[must_use]
+pub fn exact(value: Value) -> String {
     match value {
         Value::Float64(it) => format!("{it:?}"),
         Value::Float32(it) => format!("{it:?}"),

@@ -1,0 +1,299 @@
+//! What a loop reads of an earlier one it computes again, from what was there all along.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::recompute::{has_position, moved};
+use super::refusal::name_of;
+use super::{Path, Refusal};
+use crate::entity::Handle;
+use crate::schedule::analysis::accesses::Accesses;
+use crate::schedule::nodes::{
+    Access, Assign, Container, ContainerKind, Loop, Node, Storage, Subscript, Tree,
+};
+use crate::space::order::is_at_most;
+use crate::space::{Axis, AxisSet, Size, Symbol};
+
+/// More values than this are not computed again for one.
+const MOST_VALUES: usize = 16;
+
+/// Lets the loop over levels at `path` compute in locals what it reads of the temporary `container`, which loops before
+/// it in the same block wrote.
+///
+/// - **Effect**: the loop reads nothing of the temporary any more, which need not last until then.
+/// - **Legality**: [`plan`].
+/// - **Why**: what waits for a later sweep takes memory, and is stored and loaded; what it is computed from may be near.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+pub fn repeat(tree: &mut Tree, path: &Path, container: Handle<Container>) -> Result<(), Refusal> {
+    let values = plan(tree, path, container)?;
+    let mut names: BTreeSet<String> = tree.containers.iter().map(|(_, it)| it.name.clone()).collect();
+    let mut locals: BTreeMap<(Handle<Container>, i64), Handle<Container>> = BTreeMap::new();
+    for it in &values {
+        let of = &tree.containers[it.container];
+        let stem = format!("{}_again", name_of(of));
+        let others = (2_u32..).map(|number| format!("{stem}_{number}"));
+        let name = std::iter::once(stem.clone()).chain(others).find(|it| !names.contains(it)).unwrap_or(stem);
+        names.insert(name.clone());
+        let local = Container {
+            name,
+            dtype: of.dtype,
+            kind: ContainerKind::Local,
+            axes: AxisSet::of(&[]),
+            shape: Vec::new(),
+            shift: Vec::new(),
+            storage: Storage::Register,
+            ring: None,
+            place: None,
+            span: of.span,
+        };
+        locals.insert((it.container, it.levels), tree.containers.push(local));
+    }
+    let of_local = |container: Handle<Container>, levels: i64| {
+        locals.get(&(container, levels)).map(|&container| Access { container, index: Vec::new() })
+    };
+    let mut body = Vec::new();
+    for it in &values {
+        let value = it.assign.value.map_accesses(&mut |read| {
+            let beside = it.of.get(&read.container).copied();
+            beside
+                .and_then(|levels| of_local(read.container, levels))
+                .unwrap_or_else(|| moved(read, [0, 0, it.levels]))
+        });
+        if let Some(target) = of_local(it.container, it.levels) {
+            body.push(Node::Assign(Assign { target, value, origin: it.assign.origin.clone() }));
+        }
+    }
+    let own = values.last().map(|it| it.assign.target.clone());
+    if let (Some(own), Some(it)) = (own, tree.loop_at_mut(path)) {
+        for node in &mut it.children {
+            node.each_access_mut(&mut |access| {
+                if access.container == container
+                    && let Some(levels) = levels_beside(&own, access)
+                    && let Some(local) = of_local(container, levels)
+                {
+                    *access = local;
+                }
+            });
+        }
+        it.children.splice(0..0, body);
+    }
+    Ok(())
+}
+
+/// A value to be computed again.
+#[derive(Clone, Debug)]
+struct Again {
+    container: Handle<Container>,
+    /// So many levels above the one at hand.
+    levels: i64,
+    /// How it is computed.
+    assign: Assign,
+    /// What of it is computed again too, and at which level.
+    of: BTreeMap<Handle<Container>, i64>,
+}
+
+/// What the loop at `path` would compute again, each value behind those that it needs.
+///
+/// All that is assigned to the temporary is the same expression at the same place, from what nothing ever writes, or from
+/// temporaries and values of which the same holds: so an element has the same bits whenever it is computed. Loops before
+/// this one, side by side with it, come to each level that this one reads, and no condition but a limit along the levels
+/// stands around an assignment.
+///
+/// # Errors
+///
+/// The reason why not.
+fn plan(tree: &Tree, path: &Path, container: Handle<Container>) -> Result<Vec<Again>, Refusal> {
+    let (&at, outer) = path.split_last().ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let it = tree.loop_at(path).ok_or_else(|| Refusal::new("there is no such loop"))?;
+    let array = &tree.containers[container];
+    let name = name_of(array);
+    let refuse = |why: String| Err(Refusal::new(why).about(&Node::Loop(it.clone())));
+    if array.kind != ContainerKind::Temporary || array.shape.is_empty() {
+        return refuse(format!("`{name}` is no array of the stencil's own"));
+    }
+    let mut has_loop = false;
+    it.children.iter().for_each(|it| it.walk(&mut |it| has_loop |= matches!(it, Node::Loop(_))));
+    if it.variable.name() != Axis::K.position_name() || it.step != 1 || has_loop {
+        return refuse("it is no innermost loop over levels".to_owned());
+    }
+    let inside = Accesses::of(&it.children);
+    if inside.has_write_of(container) {
+        return refuse(format!("`{name}` is written in the loop itself"));
+    }
+    let before = tree.block(outer).and_then(|it| it.get(..at)).unwrap_or_default();
+    let mut planning = Planning { tree, before, at: it, values: Vec::new(), open: Vec::new() };
+    let target = planning.only(container)?.target.clone();
+    let mut levels = BTreeSet::new();
+    for read in inside.of_container(container) {
+        match levels_beside(&target, read.access) {
+            Some(it) => drop(levels.insert(it)),
+            None => return refuse(format!("`{name}` is read beside the column")),
+        }
+    }
+    if levels.is_empty() {
+        return refuse(format!("`{name}` is not read there"));
+    }
+    for &levels in &levels {
+        planning.value(container, levels)?;
+    }
+    // The last one tells what the reads are to become.
+    if planning.values.last().is_none_or(|it| it.container != container) {
+        return refuse(format!("`{name}` is computed from itself"));
+    }
+    Ok(planning.values)
+}
+
+/// How many levels above the element `one` another one lies; none where it is no such element.
+fn levels_beside(one: &Access, other: &Access) -> Option<i64> {
+    let levels = Symbol::new(Axis::K.position_name());
+    let mut beside = 0;
+    for (one, other) in one.index.iter().zip(&other.index) {
+        let by = other.as_known()?.distance_from(one.as_known()?)?;
+        match one.known.factor(&levels) {
+            1 => beside += by,
+            _ if by == 0 => {}
+            _ => return None,
+        }
+    }
+    Some(beside)
+}
+
+/// From where to where some loops over levels assign a container without a condition.
+fn levels_written(nodes: &[Node], container: Handle<Container>) -> Vec<(Size, Size)> {
+    fn visit(nodes: &[Node], range: &(Size, Size), of: Handle<Container>, found: &mut Vec<(Size, Size)>) {
+        for node in nodes {
+            match node {
+                Node::Assign(it) if it.target.container == of => found.push(range.clone()),
+                Node::Where(it) if it.variable.name() == Axis::K.position_name() => {
+                    visit(&it.children, &(it.start.clone(), it.end.clone()), of, found);
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for node in nodes {
+        if let Node::Loop(Loop { variable, start, end, step: 1, children, .. }) = node
+            && variable.name() == Axis::K.position_name()
+        {
+            visit(children, &(start.clone(), end.clone()), container, &mut found);
+        }
+    }
+    found
+}
+
+/// Whether ranges that follow each other have all levels between two.
+fn covers(ranges: &[(Size, Size)], start: &Size, end: &Size) -> bool {
+    ranges.iter().any(|(first, last)| {
+        let mut reached = last;
+        while let Some(next) = ranges.iter().find(|it| it.0 == *reached && it.1 != *reached) {
+            if is_at_most(&next.1, reached) {
+                break;
+            }
+            reached = &next.1;
+        }
+        is_at_most(first, start) && is_at_most(end, reached)
+    })
+}
+
+struct Planning<'t> {
+    tree: &'t Tree,
+    /// What stands before the loop that computes again, and that loop.
+    before: &'t [Node],
+    at: &'t Loop,
+    values: Vec<Again>,
+    /// Those that are being looked into.
+    open: Vec<Handle<Container>>,
+}
+
+impl<'t> Planning<'t> {
+    /// The one statement, in one or several copies, that writes a container.
+    fn only(&self, container: Handle<Container>) -> Result<&'t Assign, Refusal> {
+        let name = name_of(&self.tree.containers[container]);
+        let mut all: Vec<&Assign> = Vec::new();
+        let n_writes =
+            Accesses::of(&self.tree.children).of_container(container).filter(|it| it.role.is_write()).count();
+        assignments(&self.tree.children, container, &mut all);
+        let Some((&first, others)) = all.split_first() else {
+            return Err(Refusal::new(format!("`{name}` is written under a condition")));
+        };
+        if all.len() != n_writes {
+            return Err(Refusal::new(format!("`{name}` is written under a condition")));
+        }
+        let is_same = |it: &&Assign| it.target.index == first.target.index && it.value.is_same(&first.value);
+        if !others.iter().all(is_same) {
+            return Err(Refusal::new(format!("`{name}` is computed in several ways")));
+        }
+        Ok(first)
+    }
+
+    /// Notes what has to be computed for a value so many levels above the one at hand, and that value.
+    fn value(&mut self, container: Handle<Container>, levels: i64) -> Result<(), Refusal> {
+        if self.values.iter().any(|it| it.container == container && it.levels == levels) {
+            return Ok(());
+        }
+        let tree = self.tree;
+        let name = name_of(&tree.containers[container]);
+        if self.open.contains(&container) || self.values.len() >= MOST_VALUES {
+            return Err(Refusal::new(format!("`{name}` takes too many values to compute")));
+        }
+        let assign = self.only(container)?;
+        if levels != 0 && has_position(&assign.value) {
+            return Err(Refusal::new(format!("`{name}` is computed from its position")));
+        }
+        let is_local = tree.containers[container].kind == ContainerKind::Local;
+        let (start, end) = (self.at.start.moved(levels), self.at.end.moved(levels));
+        if !is_local && !covers(&levels_written(self.before, container), &start, &end) {
+            return Err(Refusal::new(format!("`{name}` is not computed at all levels before")));
+        }
+        let is_known = |it: &Subscript| it.found.is_none();
+        if !assign.target.index.iter().all(is_known) {
+            return Err(Refusal::new(format!("`{name}` is written where only the run tells")));
+        }
+        self.open.push(container);
+        let mut reads = Vec::new();
+        assign.value.accesses(&mut |it| reads.push(it.clone()));
+        let mut of = BTreeMap::new();
+        for read in reads {
+            let from = name_of(&tree.containers[read.container]);
+            if !read.index.iter().all(is_known) {
+                return Err(Refusal::new(format!("`{from}` is read where only the run tells")));
+            }
+            if !Accesses::of(&tree.children).has_write_of(read.container) {
+                continue;
+            }
+            let is_own = matches!(
+                tree.containers[read.container].kind,
+                ContainerKind::Temporary | ContainerKind::Local
+            );
+            if !is_own {
+                return Err(Refusal::new(format!("`{from}` is overwritten")));
+            }
+            let written = self.only(read.container)?;
+            let Some(by) = levels_beside(&written.target, &read) else {
+                return Err(Refusal::new(format!("`{from}` is read beside the column")));
+            };
+            if of.insert(read.container, levels + by).is_some_and(|known| known != levels + by) {
+                return Err(Refusal::new(format!("`{from}` is read at several levels")));
+            }
+            self.value(read.container, levels + by)?;
+        }
+        self.open.pop();
+        self.values.push(Again { container, levels, assign: assign.clone(), of });
+        Ok(())
+    }
+}
+
+/// The assignments to a container that no condition guards but limits.
+fn assignments<'t>(nodes: &'t [Node], container: Handle<Container>, found: &mut Vec<&'t Assign>) {
+    for node in nodes {
+        match node {
+            Node::Assign(it) if it.target.container == container => found.push(it),
+            Node::Loop(it) => assignments(&it.children, container, found),
+            Node::Where(it) => assignments(&it.children, container, found),
+            Node::Assign(_) | Node::If(_) | Node::While(_) | Node::Region(_) | Node::Barrier => {}
+        }
+    }
+}

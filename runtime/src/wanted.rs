@@ -1,0 +1,152 @@
+//! What comes back of the fields that calls wrote, and where in memory that lies.
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::space::{Axis, AxisSet};
+
+/// What of the fields comes back from where they were computed. The rest of their arrays is as it was before the calls.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Positions in the launch; every field that is written where that is left out.
+    pub arguments: Option<Vec<usize>>,
+    /// Of fields that have the axis only this point of the compute domain along it.
+    pub plane: Option<(Axis, i64)>,
+}
+
+impl Wanted {
+    /// Whether anything of an argument comes back.
+    #[must_use]
+    pub fn asks_for(&self, position: usize) -> bool {
+        self.arguments.as_ref().is_none_or(|it| it.contains(&position))
+    }
+
+    /// What of a field is a plane; `None` where all of it is wanted, or its array does not hold the plane.
+    #[must_use]
+    pub fn plane_of(&self, axes: AxisSet, field: &FieldArgument) -> Option<Plane> {
+        let (axis, at) = self.plane?;
+        let dimension = axes.iter().position(|it| it == axis)?;
+        let at = usize::try_from(field.origin[axis.index()].checked_add(at)?).ok()?;
+        Plane::of(&field.array, dimension, at)
+    }
+}
+
+/// The elements of an array at one index along a dimension, as they lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plane {
+    /// The position of the first one.
+    pub first: usize,
+    /// How many there are, and how many elements lie between two of them, per dimension that is left, in their order.
+    pub dimensions: Vec<[usize; 2]>,
+}
+
+impl Plane {
+    fn of(array: &Array, dimension: usize, at: usize) -> Option<Self> {
+        let strides = array.own_strides();
+        let mut dimensions: Vec<[usize; 2]> =
+            array.shape.iter().zip(&strides).map(|(&n, &stride)| [n, stride]).collect();
+        let [_, stride] = *dimensions.get(dimension).filter(|it| at < it[0])?;
+        dimensions.remove(dimension);
+        Some(Self { first: at * stride, dimensions })
+    }
+
+    /// How many elements it has.
+    #[must_use]
+    pub fn n(&self) -> usize {
+        self.dimensions.iter().map(|it| it[0]).product()
+    }
+
+    /// The same elements in the order in which they lie in memory, and so the fastest dimension first.
+    #[must_use]
+    pub fn as_it_lies(&self) -> Self {
+        let mut lying = self.clone();
+        lying.dimensions.sort_by_key(|it| std::cmp::Reverse(it[1]));
+        lying
+    }
+
+    /// Positions in the array, the last dimension fastest.
+    pub fn positions(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.n()).map(|number| {
+            let (mut rest, mut position) = (number, self.first);
+            for &[n, stride] in self.dimensions.iter().rev() {
+                position += rest % n * stride;
+                rest /= n;
+            }
+            position
+        })
+    }
+
+    /// The elements by themselves, as an array of the dimensions that are left.
+    #[must_use]
+    pub fn cut(&self, array: &Array) -> Option<Array> {
+        let mut elements = Elements::zeros(array.dtype(), self.n());
+        for (at, position) in self.positions().enumerate() {
+            elements.set(at, array.elements.get(position));
+        }
+        let shape: Vec<usize> = self.dimensions.iter().map(|it| it[0]).collect();
+        Array::from_c_order(elements, &shape)
+    }
+
+    /// Takes elements that came back in the order of [`positions`](Self::positions).
+    pub(crate) fn put(&self, array: &mut Array, came: &Elements) {
+        for (at, position) in self.positions().enumerate() {
+            array.elements.set(position, came.get(at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::types::{DType, Value};
+
+    fn numbered(shape: &[usize]) -> Array {
+        let mut array = Array::zeros(DType::Int32, shape);
+        for (n, index) in (0..).zip(array.indices()) {
+            let position = array.position(&index);
+            array.elements.set(position, Value::Int32(n));
+        }
+        array
+    }
+
+    #[test]
+    fn a_plane_is_what_has_one_index_along_a_dimension() {
+        let array = numbered(&[2, 3, 4]);
+        for (dimension, at, shape, expected) in [
+            (0, 1, [3, 4], vec![12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23]),
+            (1, 2, [2, 4], vec![8, 9, 10, 11, 20, 21, 22, 23]),
+            (2, 3, [2, 3], vec![3, 7, 11, 15, 19, 23]),
+        ] {
+            let plane = Plane::of(&array, dimension, at).unwrap();
+            let cut = plane.cut(&array).unwrap();
+            assert_eq!(cut.shape, shape);
+            let values: Vec<i64> = cut.indices().map(|it| cut.get(&it).as_i64()).collect();
+            assert_eq!(values, expected);
+            // In any order they are the same elements.
+            let lying = plane.as_it_lies();
+            let (mut one, mut other): (Vec<_>, Vec<_>) =
+                (plane.positions().collect(), lying.positions().collect());
+            assert!(other.is_sorted(), "{other:?}");
+            one.sort_unstable();
+            other.sort_unstable();
+            assert_eq!(one, other);
+            let mut back = Array::zeros(DType::Int32, &[2, 3, 4]);
+            plane.put(&mut back, &cut.elements);
+            assert_eq!(plane.cut(&back), Some(cut));
+        }
+        assert_eq!(Plane::of(&array, 0, 2), None);
+    }
+
+    #[test]
+    fn fields_without_the_axis_come_back_whole() {
+        let field = FieldArgument { array: numbered(&[4, 5]), origin: [1, 1, 0] };
+        let wanted = |axis, at| Wanted { arguments: Some(vec![2]), plane: Some((axis, at)) };
+        let ij: AxisSet = AxisSet::IJ;
+        assert_eq!(wanted(Axis::K, 0).plane_of(ij, &field), None);
+        assert_eq!(wanted(Axis::J, 3).plane_of(ij, &field).map(|it| it.n()), Some(4));
+        // Beyond what its array holds there is no plane.
+        assert_eq!(wanted(Axis::J, 4).plane_of(ij, &field), None);
+        assert_eq!(wanted(Axis::J, -2).plane_of(ij, &field), None);
+        assert!(wanted(Axis::J, 0).asks_for(2) && !wanted(Axis::J, 0).asks_for(1));
+        assert!(Wanted::default().asks_for(1));
+    }
+}
