@@ -74,7 +74,18 @@ struct Total {
     spilling: u32,
     disassembled: u32,
     longest: Duration,
-    all: Duration,
+    /// Of a kernel: that of its text by the number of those in it.
+    of_kernels: Vec<Duration>,
+}
+
+impl Total {
+    /// Notes how long a text with so many kernels took.
+    fn took(&mut self, took: Duration, n_kernels: usize) {
+        self.texts += 1;
+        self.longest = self.longest.max(took);
+        let n = u32::try_from(n_kernels).unwrap_or(u32::MAX).max(1);
+        self.of_kernels.extend(std::iter::repeat_n(took / n, n_kernels));
+    }
 }
 
 fn run(options: &Options) -> Result<()> {
@@ -101,11 +112,13 @@ fn run(options: &Options) -> Result<()> {
         check(nvrtc, subject, options, at < n_written, &mut total)
             .with_context(|| format!("{}: {}", subject.origin, subject.name))?;
     }
-    let Total { texts, kernels, spilling, disassembled, longest, all } = total;
-    let each = all.as_secs_f64() * 1e3 / f64::from(kernels.max(1));
+    let Total { texts, kernels, spilling, disassembled, longest, mut of_kernels } = total;
+    of_kernels.sort_unstable();
+    let [median, most] = [of_kernels.get(of_kernels.len() / 2), of_kernels.last()]
+        .map(|it| it.copied().unwrap_or_default().as_millis());
     println!(
-        "{texts} texts with {kernels} kernels compile; {spilling} kernels spill; {each:.0} ms a kernel, {} ms the \
-         longest text",
+        "{texts} texts with {kernels} kernels compile; {spilling} kernels spill; a kernel takes {median} ms (median), \
+         {most} ms at most; the longest text {} ms",
         longest.as_millis()
     );
     match options.disassembler {
@@ -122,10 +135,7 @@ fn check_hand(nvrtc: &Nvrtc, hand: &Hand, options: &Options, total: &mut Total) 
     for arch in &options.archs {
         let begun = Instant::now();
         let cubin = nvrtc.compile(&hand.text(), arch, &[]).with_context(|| arch.clone())?;
-        let took = begun.elapsed();
-        total.longest = total.longest.max(took);
-        total.all += took;
-        total.texts += 1;
+        total.took(begun.elapsed(), cubin.figures.len());
         ensure!(!cubin.log.contains("warning"), "{arch}: {}", cubin.log);
         ensure!(cubin.figures.len() == hand.kernels().len(), "{arch}: {}", cubin.log);
         for it in &cubin.figures {
@@ -169,9 +179,15 @@ fn check(
         let begun = Instant::now();
         let cubin = nvrtc.compile(text, arch, &[UNIT]).with_context(|| format!("{arch}\n{text}"))?;
         let took = begun.elapsed();
-        total.longest = total.longest.max(took);
-        total.all += took;
-        total.texts += 1;
+        total.took(took, cubin.figures.len());
+        if is_told {
+            println!(
+                "{:<44} {arch:<7} {} kernels in {} ms",
+                subject.name,
+                cubin.figures.len(),
+                took.as_millis()
+            );
+        }
         let foreign: Vec<&str> = cubin.log.lines().filter(|it| it.contains("warning")).collect();
         ensure!(foreign.is_empty(), "{arch}: {}", cubin.log);
         ensure!(
