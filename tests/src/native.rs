@@ -213,9 +213,15 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     if layout == Layout::C && random.chance(50) {
         passes.contiguous = Axis::K;
     }
-    // As for the GPU that is found, or for the one that is taken where none is.
-    if seed.is_multiple_of(2) && backend.is_on_gpu() {
-        passes.gpu = backend.executor().device().and_then(|it| it.model());
+    // As for the GPU that is found, as for the one that is taken where none is, or in each form in turn.
+    match seed % 4 {
+        _ if !backend.is_on_gpu() => {}
+        0 => passes.gpu = backend.executor().device().and_then(|it| it.model()),
+        1 => {}
+        _ => {
+            let found = backend.executor().device().and_then(|it| it.model()).unwrap_or(GpuModel::H100);
+            shape_of_seed(seed / 2, &[GpuModel::H100, GpuModel::WEBGPU, found], passes);
+        }
     }
     let domains = [*random.pick(&DOMAINS), *random.pick(&WIDE)];
     if [Backend::WGPU, Backend::CUDA].contains(&backend) {
