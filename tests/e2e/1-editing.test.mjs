@@ -65,6 +65,10 @@ scenario("the lines of the statement under the cursor are lit in every pane", as
     await lit.first().waitFor({ state: "attached" });
     const all = await t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"]').count();
     assert.ok((await lit.count()) < all, `${stage}: everything is lit`);
+    if (["cuda", "wgsl"].includes(stage)) {
+      await lit.first().scrollIntoViewIfNeeded();
+      await t.shot(stage);
+    }
   }
   await t.show("oir");
   const first = await t.get("stage-pane-oir").locator("[data-lit]").allTextContents();
