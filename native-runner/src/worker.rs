@@ -9,12 +9,13 @@ mod tune;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use isobar_compiler::backend::array::Array;
+use isobar_compiler::backend::debug;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::backend::signature::Signature;
-use isobar_compiler::diag::Severity;
+use isobar_compiler::diag::{Severity, StmtId};
 use isobar_compiler::pass::{self, GpuModel, StepKind};
 use isobar_compiler::pipeline::{self, Compilation, Hook};
 use isobar_compiler::space::{Axis, Domain};
@@ -260,6 +261,7 @@ fn unknown_backend() -> End {
 fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
     let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
     let executors = [backend.executor()];
+    let again = Again::of(order, compiled, npz.as_ref());
     let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let sink = |event: Event| tell(translate::event(event), None);
     let mut compilation = Arc::clone(&compiled.compilation);
@@ -297,7 +299,11 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
         }
         Ok(())
     });
-    ran.map_err(|failure| failed(failure, compilation, tell))?;
+    if let Err(failure) = ran {
+        // There may be no memory for both.
+        drop(launch);
+        return Err(failed(again.in_words_of_debug(failure), compilation, tell));
+    }
     step("fields", &sink, || send::fields(signature, &launch, &wanted, tell));
     drop(launch);
     match device {
@@ -310,6 +316,62 @@ fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>)
         Some(_) | None => {}
     }
     Ok(())
+}
+
+/// A call that may be made once more, with `debug`: compiled code tells where a run ended, and the interpreter with which
+/// value.
+struct Again<'a> {
+    order: &'a Order,
+    compiled: &'a Compiled,
+    /// The fields that were sent; none where they are made, and nothing at all where they are too large to be kept.
+    npz: Option<Option<Vec<u8>>>,
+}
+
+/// So many bytes of fields are kept for it.
+const MOST_AGAIN: usize = 64 << 20;
+/// It takes no longer than this; then the place is told alone.
+const SECONDS_AGAIN: u64 = 2;
+
+impl<'a> Again<'a> {
+    fn of(order: &'a Order, compiled: &'a Compiled, npz: Option<&Vec<u8>>) -> Self {
+        let npz = match npz {
+            None => Some(None),
+            Some(it) => (it.len() <= MOST_AGAIN).then(|| Some(it.clone())),
+        };
+        Self { order, compiled, npz }
+    }
+
+    /// The failure with the message of `debug`, where that ends at the same statement and cell.
+    fn in_words_of_debug(self, failure: Failure) -> Failure {
+        let Failure::Trap { message, statement, cell } = failure else { return failure };
+        let told = self.message(statement, cell).unwrap_or(message);
+        Failure::Trap { message: told, statement, cell }
+    }
+
+    fn message(self, statement: StmtId, cell: [i64; 3]) -> Option<String> {
+        let Self { order, compiled: Compiled { source, compilation, .. }, npz } = self;
+        let levels = &compilation.levels;
+        let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
+        let executors = [Backend::DEBUG.executor()];
+        let room = room(order, &executors);
+        let (mut launch, _) = plan::launch(&order.request, source, compilation, npz?, &room).ok()?;
+        let mut patience = Patience(Instant::now() + Duration::from_secs(SECONDS_AGAIN));
+        match debug::run(oir, extents, &mut launch, &mut patience) {
+            Err(debug::Stop::Trap(trap)) if trap.origin.stmt == statement && trap.cell == cell => {
+                Some(trap.message)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Goes on until then.
+struct Patience(Instant);
+
+impl debug::Control for Patience {
+    fn progress(&mut self, _done: u64, _total: u64) -> bool {
+        Instant::now() < self.0
+    }
 }
 
 /// What of the fields is answered.

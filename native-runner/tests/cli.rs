@@ -707,7 +707,7 @@ fn a_run_answers_what_is_asked_for() {
         let meant = of("debug", plane);
         assert_eq!((&meant.0, meant.1.as_array().unwrap().len()), (&axes.into(), 2));
         assert_eq!(meant, of("rayon", plane));
-        if text(&isobar(&["backends"]).stdout).lines().any(|it| it.starts_with("wgpu    can run")) {
+        if text_of_backends().lines().any(|it| it.starts_with("wgpu    can run")) {
             assert_eq!(meant, of("wgpu", plane), "{plane}");
         }
     }
@@ -727,6 +727,44 @@ fn a_run_answers_what_is_asked_for() {
         let output = isobar(&[&run[..], &["debug", "--plane", wrong]].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong}");
     }
+}
+
+#[test]
+fn a_run_that_has_to_end_is_told_with_its_value_on_every_back_end() {
+    let text = "\
+# @domain 7 5 4
+# @input q constant(1)
+# @input at linear(low=0, high=9, along=i)
+# @input o constant(0)
+from gt4py.cartesian.gtscript import *
+import numpy as np
+
+def pick(q: Field[float], at: Field[np.int64], o: Field[float]):
+    with computation(PARALLEL), interval(...):
+        o = q[0, 0, at]
+";
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pick.py");
+    std::fs::write(&path, text).unwrap();
+    let told = |backend: &str| {
+        let output =
+            isobar(&["run", path.to_str().unwrap(), "--init", "--backend", backend, "--format", "json"]);
+        let report = json(&output);
+        (output.status.code(), report["diagnostics"][0]["message"].as_str().unwrap_or_default().to_owned())
+    };
+    let meant = told("debug");
+    assert_eq!(meant.0, Some(1));
+    assert!(meant.1.starts_with("`q.at(4)` does not exist, at i="), "{}", meant.1);
+    let here = text_of_backends();
+    for backend in ["rayon", "openmp", "wgpu", "cuda"] {
+        if here.lines().any(|it| it.starts_with(backend) && it.contains(" can run ")) {
+            assert_eq!(told(backend), meant, "{backend}");
+        }
+    }
+}
+
+/// What `isobar backends` says.
+fn text_of_backends() -> String {
+    text(&isobar(&["backends"]).stdout)
 }
 
 #[test]
