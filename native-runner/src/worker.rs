@@ -261,7 +261,7 @@ fn unknown_backend() -> End {
 fn run(order: &Order, compiled: &Compiled, npz: Option<Vec<u8>>, tell: Tell<'_>) -> Result<(), End> {
     let &[backend] = compiled.backends.as_slice() else { return Err(unknown_backend()) };
     let executors = [backend.executor()];
-    let again = Again::of(order, compiled, npz.as_ref());
+    let again = Again::of(order, compiled, backend, npz.as_ref());
     let (mut launch, mut memory) = inputs(order, compiled, npz, &executors, tell)?;
     let sink = |event: Event| tell(translate::event(event), None);
     let mut compilation = Arc::clone(&compiled.compilation);
@@ -333,8 +333,10 @@ const MOST_AGAIN: usize = 64 << 20;
 const SECONDS_AGAIN: u64 = 2;
 
 impl<'a> Again<'a> {
-    fn of(order: &'a Order, compiled: &'a Compiled, npz: Option<&Vec<u8>>) -> Self {
+    fn of(order: &'a Order, compiled: &'a Compiled, backend: Backend, npz: Option<&Vec<u8>>) -> Self {
         let npz = match npz {
+            // Interpreters tell it themselves.
+            _ if !backend.follows_schedules() && !backend.is_on_gpu() => None,
             None => Some(None),
             Some(it) => (it.len() <= MOST_AGAIN).then(|| Some(it.clone())),
         };

@@ -43,6 +43,25 @@ pub struct Container {
     pub span: Span,
 }
 
+impl Container {
+    /// A value of this name, of the type of an element of another container.
+    #[must_use]
+    pub fn local(name: String, of: &Self) -> Self {
+        Self {
+            name,
+            dtype: of.dtype,
+            kind: ContainerKind::Local,
+            axes: AxisSet::of(&[]),
+            shape: Vec::new(),
+            shift: Vec::new(),
+            storage: Storage::Register,
+            ring: None,
+            place: None,
+            span: of.span,
+        }
+    }
+}
+
 /// Who owns a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {

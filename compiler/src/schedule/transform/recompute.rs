@@ -383,18 +383,7 @@ impl Making<'_> {
         let mut others = (2_u32..).map(|number| format!("{stem}_{number}"));
         let name = Some(stem.clone()).filter(is_free).or_else(|| others.find(is_free)).unwrap_or(stem);
         self.names.insert(name.clone());
-        let local = Container {
-            name,
-            dtype: it.dtype,
-            kind: ContainerKind::Local,
-            axes: AxisSet::of(&[]),
-            shape: Vec::new(),
-            shift: Vec::new(),
-            storage: Storage::Register,
-            ring: None,
-            place: None,
-            span: it.span,
-        };
+        let local = Container::local(name, it);
         let handle = Handle::new(self.containers.len() + self.new.len());
         self.new.push(local);
         self.known.insert((number, shift, of), handle);

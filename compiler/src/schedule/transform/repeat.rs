@@ -7,11 +7,9 @@ use super::refusal::name_of;
 use super::{Path, Refusal};
 use crate::entity::Handle;
 use crate::schedule::analysis::accesses::Accesses;
-use crate::schedule::nodes::{
-    Access, Assign, Container, ContainerKind, Loop, Node, Storage, Subscript, Tree,
-};
+use crate::schedule::nodes::{Access, Assign, Container, ContainerKind, Loop, Node, Subscript, Tree};
 use crate::space::order::is_at_most;
-use crate::space::{Axis, AxisSet, Size, Symbol};
+use crate::space::{Axis, Size, Symbol};
 
 /// More values than this are not computed again for one.
 const MOST_VALUES: usize = 16;
@@ -36,18 +34,7 @@ pub fn repeat(tree: &mut Tree, path: &Path, container: Handle<Container>) -> Res
         let others = (2_u32..).map(|number| format!("{stem}_{number}"));
         let name = std::iter::once(stem.clone()).chain(others).find(|it| !names.contains(it)).unwrap_or(stem);
         names.insert(name.clone());
-        let local = Container {
-            name,
-            dtype: of.dtype,
-            kind: ContainerKind::Local,
-            axes: AxisSet::of(&[]),
-            shape: Vec::new(),
-            shift: Vec::new(),
-            storage: Storage::Register,
-            ring: None,
-            place: None,
-            span: of.span,
-        };
+        let local = Container::local(name, of);
         locals.insert((it.container, it.levels), tree.containers.push(local));
     }
     let of_local = |container: Handle<Container>, levels: i64| {
