@@ -17,6 +17,7 @@ pub mod target;
 // What is compiled, and what is chosen beside it.
 pub mod project;
 pub mod config;
+pub mod conventions;
 
 // Text to syntax trees; names to what they mean.
 pub mod frontend;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use crate::frontend::ParsedFiles;
 use crate::frontend::program::SourceFile;
-use crate::pipeline::{Compilation, Hook, Stage, route};
+use crate::pipeline::{Compilation, Hook, behind, route};
 use crate::project::Project;
 
 /// Remembers parsed files and the last compilations: after an edit one file is parsed, and asking again costs nothing.
@@ -23,20 +23,21 @@ struct Known {
     stencil: Option<String>,
     config: Config,
     compilation: Arc<Compilation>,
+    /// Whether the way behind the OIR was open.
+    is_whole: bool,
 }
 
 impl Known {
     fn answers(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        self.is_of(project, files) && self.is_as(config)
+        self.is_whole == behind::is_open() && self.is_of(project, files) && self.is_as(config)
     }
 
     /// Whether all levels up to the passes of OIR would be the same, and are there.
     fn answers_up_to_oir(&self, project: &Project, files: &[Arc<SourceFile>], config: &Config) -> bool {
-        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::OIR);
-        let up_to_oir = |it: &Config| Config { passes: it.passes.for_passes(is_of_oir), ..it.clone() };
+        let up_to_oir = |it: &Config| Config { passes: it.passes.for_passes(route::is_of_oir), ..it.clone() };
         let passes = &config.passes;
         // A compilation that ends there has nothing behind it, and a trace is of the whole way.
-        let goes_on = !passes.trace && passes.for_passes(is_of_oir).stop_after.is_none();
+        let goes_on = !passes.trace && passes.for_passes(route::is_of_oir).stop_after.is_none();
         goes_on
             && !self.compilation.has_errors()
             && self.compilation.levels.optimized.is_some()
@@ -96,7 +97,8 @@ impl Session {
         }
         let (main, stencil) = (project.main.clone(), project.stencil.clone());
         let (config, remembered) = (config.clone(), Arc::clone(&compilation));
-        self.known.push(Known { files, main, stencil, config, compilation: remembered });
+        let is_whole = behind::is_open();
+        self.known.push(Known { files, main, stencil, config, compilation: remembered, is_whole });
         compilation
     }
 }

@@ -39,6 +39,8 @@ enum Command {
     Compare(CompareArgs),
     /// Find the pass of the compiler that changes what a stencil gives
     Bisect(BisectArgs),
+    /// Write the files of a link of the page into a folder
+    Open(OpenArgs),
     /// Print what can run here, and why the rest cannot
     Backends(BackendsArgs),
     /// Print what compiled code and which schedules are kept, remove them, or say why a run does not find its own
@@ -122,6 +124,14 @@ With --passes, runs the stencil as it means, and every level as it stands behind
 where the inputs are made; each in the order of its text, and with iterations without an order in that of each seed.
 With --backends, runs the same call with each of them and with `debug`, and counts the elements that differ.";
 
+const OPEN_EXAMPLES: &str = "\
+Examples:
+  isobar open 'https://example.org/isobar/#s=2...'
+  isobar open 'http://127.0.0.1:8787/#s=2...' --output diffusion
+
+Reads nothing but the link: no address is asked, and nothing runs. Beside the files it writes `workspace.json`, with
+the settings that the page had, and prints the command that runs the stencil with as many of them as it takes.";
+
 const LSP_EXAMPLES: &str = "\
 Editors start it themselves. Neovim:
   vim.lsp.config('isobar', { cmd = { 'isobar', 'lsp' }, filetypes = { 'python' } })
@@ -176,6 +186,20 @@ pub struct CheckArgs {
 pub struct ExplainArgs {
     /// The code, as `E16`
     pub code: String,
+}
+
+/// Options of `open`.
+#[derive(Debug, Args)]
+#[command(after_help = OPEN_EXAMPLES)]
+pub struct OpenArgs {
+    /// The whole link, or what stands behind its `#`
+    pub link: String,
+    /// The folder; it is made where it is missing
+    #[arg(long, short, value_name = "FOLDER", default_value = "stencil")]
+    pub output: PathBuf,
+    /// Write over files that are there
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// How much of the course of a compilation is told.
@@ -600,6 +624,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>, environment: &Environment)
         Command::Compare(args) => commands::compare::compare(&args, environment),
         Command::Bisect(args) => commands::compare::bisect(&args),
         Command::Backends(args) => commands::backends::backends(&args, environment),
+        Command::Open(args) => commands::open::open(&args),
         Command::Serve(args) => commands::serve::serve(&args, environment),
         Command::Lsp(args) => commands::lsp::lsp(&args),
         Command::Worker { job: _ } => return crate::worker::main(&environment.backends),

@@ -25,6 +25,23 @@ pub struct Diagnostic {
     /// Changes of the text that mend it, each alone and for certain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<Fix>,
+    /// What beside the text would mend it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+}
+
+/// What a page can offer where no change of the text is certain to be right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// A value for this external.
+    GiveExternal(String),
+    /// A value for this field or scalar.
+    GiveInput(String),
+    /// The file that has this name.
+    AddFile(String),
+    /// One of these stencils.
+    PickStencil(Vec<String>),
 }
 
 /// A change of the text that mends what is wrong: all of its edits or none.
@@ -61,6 +78,7 @@ impl Diagnostic {
             label: String::new(),
             related: Vec::new(),
             fixes: Vec::new(),
+            remedy: None,
         }
     }
 }
@@ -134,6 +152,12 @@ impl<'a> Places<'a> {
             label: found.primary.as_ref().map(|it| it.text.clone()).unwrap_or_default(),
             related: related.collect(),
             fixes: found.fixes.iter().map(|it| self.fix(it)).collect(),
+            remedy: found.remedy.as_ref().map(|it| match it {
+                diag::Remedy::GiveExternal(name) => Remedy::GiveExternal(name.clone()),
+                diag::Remedy::GiveInput(name) => Remedy::GiveInput(name.clone()),
+                diag::Remedy::AddFile(name) => Remedy::AddFile(name.clone()),
+                diag::Remedy::PickStencil(names) => Remedy::PickStencil(names.clone()),
+            }),
         }
     }
 

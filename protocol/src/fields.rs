@@ -1,5 +1,7 @@
 //! Fields with their values, where they are looked at: planes of them, their statistics, and how two of them differ.
 
+mod looked;
+
 use std::ops::Range;
 
 use isobar_compiler::backend::array::{Array, Elements};
@@ -9,21 +11,15 @@ use isobar_compiler::space::Axis;
 use isobar_compiler::types::{DType, Value};
 
 use crate::field::{Difference, FieldInfo, Statistics};
-use crate::worker::{Across, Plane};
+use crate::worker::{Plane, Which};
+
+pub use looked::{Looked, Sheet, readings};
 
 /// A field of a result: the whole array, halo included, with its description.
 #[derive(Clone, Debug)]
 pub struct Kept {
     pub info: FieldInfo,
     array: Array,
-}
-
-/// Values of a plane of the compute domain, rows from the low end of the second axis on.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Values {
-    pub width: usize,
-    pub height: usize,
-    pub values: Vec<f64>,
 }
 
 /// Why a field or a plane cannot be had.
@@ -76,53 +72,13 @@ impl Kept {
         self.array.to_c_order_le_bytes()
     }
 
-    /// A plane of the compute domain, as f64. A field without the axis across is the same at every position.
+    /// A plane of the field, as f64. A field without the axis across is the same at every position.
     ///
     /// # Errors
     ///
-    /// When the position is outside of the domain.
-    pub fn plane(&self, plane: Plane) -> Result<Values, NotThere> {
-        let (first, second) = match plane.across {
-            Across::I => ('J', 'K'),
-            Across::J => ('I', 'K'),
-            Across::K => ('I', 'J'),
-        };
-        let across = axis_letter(plane.across);
-        let element = usize::try_from(plane.element).ok().and_then(|it| self.elements().get(it).copied());
-        let element = element.ok_or_else(|| {
-            NotThere(format!("`{}` has no element {} at a point", self.info.name, plane.element))
-        })?;
-        let mut at = element;
-        let mut is_held = true;
-        if let Some(axis) = self.axis(across) {
-            if plane.at >= self.info.domain[axis] {
-                return Err(NotThere(format!(
-                    "`{}` has no {} = {}",
-                    self.info.name,
-                    across.to_ascii_lowercase(),
-                    plane.at
-                )));
-            }
-            let held = self.held(across);
-            is_held = held.points.contains(&plane.at);
-            at += if is_held { held.position(plane.at) } else { 0 };
-        }
-        let (columns, rows) = (self.held(first), self.held(second));
-        let (width, height) = (size(columns.domain), size(rows.domain));
-        let mut values = Vec::with_capacity(width * height);
-        for row in 0..rows.domain {
-            let is_held = is_held && rows.points.contains(&row);
-            let start = if is_held { at + rows.position(row) } else { 0 };
-            values.extend((0..columns.domain).map(|column| {
-                // What the array leaves out has no value.
-                let is_held = is_held && columns.points.contains(&column);
-                if !is_held {
-                    return f64::NAN;
-                }
-                self.array.elements.get(start + columns.position(column)).as_f64()
-            }));
-        }
-        Ok(Values { width, height, values })
+    /// When the position is outside of the domain, or there is no such element.
+    pub fn plane(&self, plane: Plane) -> Result<Sheet, NotThere> {
+        Looked::new(Which::A, Some(self), None, plane.element)?.sheet(plane)
     }
 
     fn axis(&self, letter: char) -> Option<usize> {
@@ -132,9 +88,8 @@ impl Kept {
     /// The points of the domain along an axis; one point where there is no such axis.
     fn held(&self, letter: char) -> Held {
         match self.axis(letter) {
-            None => Held { domain: 1, points: 0..1, origin: 0, stride: 0 },
+            None => Held { points: 0..1, origin: 0, stride: 0 },
             Some(axis) => Held {
-                domain: self.info.domain[axis],
                 points: self.info.held()[axis].clone(),
                 origin: self.info.origin[axis],
                 stride: self.array.own_strides()[axis],
@@ -174,9 +129,8 @@ impl Kept {
     }
 }
 
-/// The points of the compute domain along one axis, and where those lie that the array holds.
+/// Where those points of the compute domain lie along one axis that the array holds.
 struct Held {
-    domain: u64,
     points: Range<u64>,
     origin: i64,
     stride: usize,
@@ -191,14 +145,6 @@ impl Held {
 
 fn size(it: u64) -> usize {
     usize::try_from(it).unwrap_or(0)
-}
-
-fn axis_letter(across: Across) -> char {
-    match across {
-        Across::I => 'I',
-        Across::J => 'J',
-        Across::K => 'K',
-    }
 }
 
 /// The fields that a run wrote, in the order of the signature.
@@ -349,6 +295,7 @@ pub fn exact(value: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worker::Across;
 
     fn field(shape: &[usize], origin: Vec<i64>, domain: Vec<u64>, values: Vec<f64>) -> Kept {
         let axes = &"IJK"[..shape.len()];
@@ -362,7 +309,7 @@ mod tests {
     }
 
     fn plane(across: Across, at: u64) -> Plane {
-        Plane { across, at, element: 0 }
+        Plane { across, at, element: 0, has_halo: false }
     }
 
     fn ramp(n: usize) -> Vec<f64> {

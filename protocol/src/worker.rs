@@ -8,12 +8,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::Compiled;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Position};
 use crate::field::{Difference, FieldInfo};
+use crate::lesson::{Checked, Task};
 use crate::passes::{Around, Moment, PassStep};
+use crate::picture::{Histogram, Line, Reading, Summary};
 use crate::report::MeasuredStep;
 use crate::request::Request;
 use crate::service::{Query, Told};
+use crate::why::Why;
 
 /// What the page asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,18 +34,37 @@ pub enum Ask {
     Compile { request: Request },
     /// Compiles once more, watching the passes; answered by [`Said::Passes`].
     Passes { request: Request, moments: Vec<Moment> },
+    /// Compiles once more, for the graph as a file that DaCe reads; answered by [`Said::Graph`].
+    Graph { request: Request },
     /// What the editor asks about a file of the request's; answered by [`Said::Told`].
     Service { request: Request, file: String, query: Query },
     /// Runs `debug`, `webgpu` or `webgpu-fast` where the request asks for it, and else `numpy`; answered by [`Said::Progress`] now and then, at last by [`Said::Ran`] or [`Said::RunEnded`].
     /// Nothing is kept: a worker that runs can be ended at any time.
     Run { request: Request },
+    /// Takes time steps of a run that goes on, each from where the one before left the fields. It begins anew where it is
+    /// told to, and where more than scalars differ from the request before. Answered by [`Said::Stepped`] or
+    /// [`Said::RunEnded`].
+    Step { request: Request, restart: bool, count: u64 },
     /// Keeps fields as one of the two results, in place of those before; one buffer for each, in the form of
     /// [`FieldInfo`]. Answered by [`Said::Stored`].
     Store { which: Which, fields: Vec<FieldInfo> },
     /// Answered by [`Said::Slice`].
     Slice { of: Which, field: String, plane: Plane },
+    /// Summarises the plane, or all of the field where there is none; answered by [`Said::Survey`].
+    Survey { of: Which, field: String, element: u64, plane: Option<Plane> },
+    /// Values along an axis through a cell, and around it; answered by [`Said::Line`].
+    Line { of: Which, field: String, element: u64, along: Across, at: [i64; 3] },
+    /// What a cell has of every field; answered by [`Said::Cell`].
+    Cell { at: [i64; 3], element: u64 },
+    /// The 27 cells around a cell of one field, itself among them; answered by [`Said::Around`].
+    Around { of: Which, field: String, element: u64, at: [i64; 3] },
+    /// All fields of a result as NumPy reads them; answered by [`Said::Archive`].
+    Archive { of: Which },
     /// Compares A and B, field by field; answered by [`Said::Compared`].
     Compare,
+    /// Holds a text against what a lesson asks; answered by [`Said::Checked`], or [`Said::Failed`] where the lesson is
+    /// at fault.
+    Check { task: Box<Task> },
 }
 
 /// One of the two results that a worker keeps, or their difference.
@@ -56,6 +78,21 @@ pub enum Which {
     B,
     /// A less B.
     Difference,
+    /// The same over the larger of the two values.
+    Relative,
+    /// How many values of the type lie between the two.
+    Ulp,
+}
+
+impl Which {
+    /// Whether it takes both results.
+    #[must_use]
+    pub fn is_of_both(self) -> bool {
+        match self {
+            Which::A | Which::B => false,
+            Which::Difference | Which::Relative | Which::Ulp => true,
+        }
+    }
 }
 
 /// A plane through the compute domain.
@@ -68,6 +105,9 @@ pub struct Plane {
     /// The number of the element of the data dimensions, where the last index counts fastest.
     #[serde(default)]
     pub element: u64,
+    /// Whether what the array has around the domain is shown as well.
+    #[serde(default)]
+    pub has_halo: bool,
 }
 
 /// The axis that a plane cuts.
@@ -92,14 +132,29 @@ pub struct Answer {
 pub enum Said {
     /// The worker has started; nobody asked.
     Ready,
+    /// So many bytes of its program have arrived, unpacked; `packed` where they travelled as fewer. Its boot script
+    /// says so, before there is a program.
+    Loading {
+        arrived: u64,
+        packed: bool,
+    },
     Compiled {
         compiled: Box<Compiled>,
-        defaults: Defaults,
+        defaults: Box<Defaults>,
+        /// Whether nothing behind the OIR is in it, because the second part of the program has not come yet.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_half: bool,
     },
+    /// The second part of the program has come: whole answers are to be had. Nobody asked.
+    Whole,
     /// The moments that were asked for and reached, in the order of the question.
     Passes {
         steps: Vec<PassStep>,
         around: Vec<Around>,
+    },
+    /// None where the text has errors.
+    Graph {
+        text: Option<String>,
     },
     Told {
         told: Told,
@@ -113,12 +168,20 @@ pub enum Said {
     Ran {
         fields: Vec<FieldInfo>,
         timings: Vec<MeasuredStep>,
-        /// How it computed and on what, where that is no matter of course.
-        note: String,
+        /// The GPU of the browser that it ran on, where it did.
+        gpu: Option<OnGpu>,
+    },
+    /// With one buffer for each field that is written, in the form of its description.
+    Stepped {
+        /// The steps since the beginning.
+        step: u64,
+        fields: Vec<FieldInfo>,
+        /// What a step took, on the average of those that were asked for.
+        ms: f64,
     },
     /// The run ended without a result.
     RunEnded {
-        message: String,
+        why: Why,
         diagnostics: Vec<Diagnostic>,
         /// The cell at which it stopped itself.
         cell: Option<[i64; 3]>,
@@ -128,13 +191,44 @@ pub enum Said {
     Slice {
         slice: Slice,
     },
+    Survey {
+        summary: Summary,
+        histogram: Histogram,
+    },
+    /// With one buffer: the rows that [`Line`] tells of.
+    Line {
+        line: Line,
+    },
+    Cell {
+        readings: Vec<Reading>,
+    },
+    /// With one buffer: 27 values as f64, along k, then j, then i, from the cell before to the cell behind.
+    Around {
+        /// Which of them the array has.
+        is_there: Vec<bool>,
+    },
+    /// With one buffer: the bytes of a `.npz` file.
+    Archive,
     Compared {
         differences: Vec<Difference>,
     },
+    /// With a buffer for each field of `shown`, in its order.
+    Checked {
+        checked: Checked,
+    },
     /// The question could not be answered, as when a field does not exist.
     Failed {
-        message: String,
+        why: Why,
     },
+}
+
+/// How a run on a GPU of the browser computed, and on what.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OnGpu {
+    /// Whether every f64 was an f32.
+    pub is_fast: bool,
+    /// As the browser calls it; `None` where it does not.
+    pub name: Option<String>,
 }
 
 /// A plane of values.
@@ -147,6 +241,12 @@ pub struct Slice {
     /// Points along the first and along the second axis of the plane.
     pub width: u64,
     pub height: u64,
+    /// The positions of the first column and of the first row; negative in a halo.
+    #[serde(default)]
+    pub first: [i64; 2],
+    /// Of the values of the domain.
+    #[serde(default)]
+    pub summary: Summary,
 }
 
 /// What a run takes where the request gives nothing: most of it stands in the text's run directives
@@ -163,8 +263,109 @@ pub struct Defaults {
     pub inputs: BTreeMap<String, String>,
     /// Values by name, of the `# @scalar` lines; in the form of a request.
     pub scalars: BTreeMap<String, serde_json::Value>,
+    /// What the docstring of the stencil says of its parameters.
+    pub documented: BTreeMap<String, Documented>,
+    /// Between which values scalars are of interest, where the `# @scalar` lines tell.
+    pub ranges: BTreeMap<String, [f64; 2]>,
+    /// Whether `# @step` lines lead from one time step to the next.
+    pub has_steps: bool,
     /// What the stencil and its functions import from `__externals__`, in the order of the text.
     pub externals: Vec<DeclaredExternal>,
+    /// What was made up, so that the text runs as it stands.
+    pub made: Made,
+    /// The stencils of all files, those of the main file first, each in the order of its text.
+    pub stencils: Vec<StencilPlace>,
+    /// The functions of the main file, where no file has a stencil.
+    pub functions: Vec<FunctionSketch>,
+    /// Why generators of the request cannot be read, by field.
+    pub refused: BTreeMap<String, String>,
+    /// The modules that the stencil needs and that are not among the files.
+    pub missing: Vec<MissingModule>,
+}
+
+/// What nobody gave and a run needs, in the form of a request: plausible values by the names of things.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Made {
+    /// The first of several stencils, where none was chosen or there is none of that name.
+    pub stencil: Option<String>,
+    /// What the request names in its place.
+    pub instead_of: Option<String>,
+    pub domain: Option<[i64; 3]>,
+    pub externals: BTreeMap<String, serde_json::Value>,
+    pub scalars: BTreeMap<String, serde_json::Value>,
+    /// Generators by field.
+    pub init: BTreeMap<String, String>,
+}
+
+impl Made {
+    /// The request with what it does not say itself.
+    #[must_use]
+    pub fn complete(&self, mut request: Request) -> Request {
+        if self.stencil.is_some() && request.stencil == self.instead_of {
+            request.stencil.clone_from(&self.stencil);
+        }
+        request.domain = request.domain.or(self.domain);
+        for (name, value) in &self.externals {
+            request.externals.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        for (name, value) in &self.scalars {
+            request.scalars.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        if !self.init.is_empty() {
+            let init = request.init.get_or_insert_default();
+            for (name, generator) in &self.init {
+                init.entry(name.clone()).or_insert_with(|| generator.clone());
+            }
+        }
+        request
+    }
+}
+
+/// A stencil of the files, and where it is written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StencilPlace {
+    pub file: String,
+    /// As a request for that file names it.
+    pub name: String,
+    /// The name in its `def`.
+    pub at: Position,
+    /// Its first line, decorators included, and its last.
+    pub lines: [u32; 2],
+}
+
+/// What a stencil that calls a function has to know of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionSketch {
+    pub name: String,
+    /// The parameters without a default.
+    pub params: Vec<String>,
+    /// How many values it returns.
+    pub results: usize,
+}
+
+/// A module that a page asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingModule {
+    /// `model.stencils.basic`
+    pub module: String,
+    /// `model/stencils/basic.py`
+    pub path: String,
+    /// What the stencil needs of it.
+    pub names: Vec<String>,
+    /// Where it is first imported.
+    pub file: String,
+    pub at: Position,
+}
+
+/// What a docstring says of a parameter.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Documented {
+    /// In a few words, as a picture's title has them.
+    pub title: String,
+    /// As it is written: `m/s`; empty where none is.
+    pub unit: String,
 }
 
 /// An external that the text asks for.
@@ -199,6 +400,9 @@ pub struct GivenValue {
     pub value: serde_json::Value,
     /// By an `# @external` line; else the compiler knows the name, as it does `i_start`.
     pub is_of_text: bool,
+    /// It is made up: a plausible value for how it is used.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_made_up: bool,
 }
 
 /// A field that is worth a look, and at which level.

@@ -10,7 +10,7 @@ const AIM_MS = 100;
 const BOUND_MS = 300;
 
 scenario("each stencil of the gallery shows all its levels", async (t) => {
-  const options = await t.get("gallery-select").locator("option").evaluateAll((all) => all.map((it) => it.value));
+  const options = await t.examples();
   for (const entry of GALLERY) assert.ok(options.includes(entry), `the gallery has no ${entry}: ${options}`);
   for (const entry of GALLERY) {
     await t.pick(entry);
@@ -61,12 +61,13 @@ scenario("the lines of the statement under the cursor are lit in every pane", as
   await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
   for (const stage of STAGES) {
     await t.show(stage);
-    const lit = t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"][data-lit]');
-    await lit.first().waitFor({ state: "attached" });
-    const all = await t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"]').count();
-    assert.ok((await lit.count()) < all, `${stage}: everything is lit`);
+    const lit = await t.litLines(stage);
+    assert.ok(lit.length < (await t.lines(stage)).length, `${stage}: everything is lit`);
     if (["cuda", "wgsl"].includes(stage)) {
-      await lit.first().scrollIntoViewIfNeeded();
+      // Out of view, they are a click away.
+      const chip = t.get(`stage-pane-${stage}`).locator(".chip");
+      if ((await chip.count()) > 0) await chip.click();
+      await t.get(`stage-pane-${stage}`).locator('[data-testid="stage-line"][data-lit]').first().waitFor();
       await t.shot(stage);
     }
   }
@@ -185,6 +186,7 @@ scenario("the compiler answers a key before the next frame", async (t) => {
 
 scenario("a size that is typed while the compiler works is not taken back", async (t) => {
   await t.pick("vertical_advection");
+  await t.unfolded("size");
   const points = t.get("domain-k");
   await points.fill("24");
   // The compiler answers between the digits and the end of the typing.

@@ -5,7 +5,7 @@ import { scenario } from "./harness.mjs";
 
 scenario("a run in the tab gives a picture to look around in", async (t) => {
   await t.pick("copy_scale");
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
   assert.match(await t.get("colour-bar").textContent(), /-?\d[\s\S]*\d/);
@@ -40,11 +40,11 @@ scenario("Control+Enter in the editor runs in the tab", async (t) => {
 scenario("the tab runs the back end that is chosen, and both give the same picture", async (t) => {
   await t.pick("vertical_advection");
   await t.size(16, 12);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   const fast = await t.hash();
-  await t.get("tab-backend-select").selectOption("debug");
-  await t.get("run-here").click();
+  await t.get("target-select").selectOption("here:debug");
+  await t.runHere();
   await t.ran("done", "debug");
   assert.equal(await t.hash(), fast);
 });
@@ -54,12 +54,12 @@ scenario("the browser's GPU gives the bits of debug, and says so where it does n
   for (const example of gallery) {
     await t.pick(example);
     await t.size(12, 8);
-    await t.get("tab-backend-select").selectOption("webgpu");
-    await t.get("check").click();
+    await t.get("target-select").selectOption("here:webgpu");
+    await t.more("check");
     await t.ran("done", "debug");
     assert.match(await t.get("compare-result").textContent(), /^0 cells differ/, example);
-    await t.get("tab-backend-select").selectOption("webgpu-fast");
-    await t.get("run-here").click();
+    await t.get("target-select").selectOption("here:webgpu-fast");
+    await t.runHere();
     await t.ran("done", "webgpu-fast");
     assert.match(await t.page.textContent("body"), /every f64 is an f32, and no bits are promised/);
   }
@@ -68,11 +68,11 @@ scenario("the browser's GPU gives the bits of debug, and says so where it does n
 
 scenario("a run on the runner tells how far it is and gives the same picture", async (t) => {
   await t.pick("horizontal_diffusion");
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   const inTab = await t.hash();
 
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.see("progress");
   await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
   await t.see("connection", { "data-state": "connected" });
@@ -88,7 +88,7 @@ scenario("a run on the runner tells how far it is and gives the same picture", a
 scenario("back ends are measured on the runner, beside copying, and stopped where that takes too long", async (t) => {
   await t.pick("copy_scale");
   await t.size(40, 30, 20);
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.ran("done", "rayon");
   const [timings, picture] = [await t.timings(), await t.hash()];
   assert.equal(await t.get("bench-debug").isChecked(), false, "the interpreter is slow");
@@ -138,11 +138,11 @@ for (const [entry, precision] of [
 ]) {
   scenario(`${entry} in ${precision} bits: tab and runner agree in every cell`, async (t) => {
     await t.pick(entry);
-    await t.get("precision-select").selectOption(precision);
+    await t.precision(precision);
     // Whole columns, fewer of them: the interpreter's patience is not what is tested.
     await t.size(24, 20);
     await t.settled();
-    await t.get("compare").click();
+    await t.more("compare");
     await t.ran("done");
     const result = await t.see("compare-result");
     assert.match(await result.textContent(), /\b0 cells differ/i);

@@ -11,26 +11,26 @@ async function enlarge(t) {
 
 scenario("a job on the runner can be cancelled", async (t) => {
   await enlarge(t);
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.see("progress");
   await t.get("cancel").click();
   await t.ran("cancelled");
   await t.shot("cancelled");
   await t.size(16, 16, 16);
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.see("run-result", { "data-state": "done", "data-backend": "rayon" });
 });
 
 scenario("a run that is stopped leaves what ran before, of both sides", async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
-  await t.get("compare").click();
+  await t.more("compare");
   await t.ran("done");
   const seen = await t.hash();
   const which = (name) => t.get("which").getByRole("button", { name, exact: true });
 
   await t.size(200, 200, 80);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.see("run-result", { "data-state": "working", "data-backend": "numpy" });
   await t.get("cancel").click();
   await t.ran("cancelled");
@@ -47,37 +47,37 @@ scenario("a run that is stopped leaves what ran before, of both sides", async (t
   }
   // The worker that was ended has a successor.
   await t.size(8, 8, 16);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
 });
 
 scenario("a run that another stencil interrupts leaves nothing behind", async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   assert.notDeepEqual(await t.timings(), []);
   await t.size(200, 200, 80);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.see("run-result", { "data-state": "working", "data-backend": "numpy" });
+  // The other example runs at once, and nothing of the first is shown with it.
   await t.pick("copy_scale");
-  await t.get("status").getByText("Stopped").waitFor();
-  await t.see("run-result", { "data-state": "empty" });
-  assert.deepEqual(await t.timings(), []);
+  assert.match(await t.get("provenance").textContent(), /64×64×40/);
+  assert.match(await t.get("field-select").inputValue(), /q_out/);
 });
 
 scenario("a comparison that is stopped on the runner shows the times of what ran in the tab", async (t) => {
   await t.pick("column_physics");
   await t.size(16, 16, 16);
   // Once it is known what the runner has, the slowest of it leaves time to stop.
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.ran("done", "rayon");
-  await t.get("backend-select").selectOption("debug");
-  await t.get("run-here").click();
+  await t.get("target-select").selectOption("runner:debug");
+  await t.runHere();
   await t.ran("done", "numpy");
   const { length } = await t.timings();
   await t.size(24, 24, 40);
-  await t.get("compare").click();
+  await t.more("compare");
   await t.see("run-result", { "data-state": "working", "data-backend": "debug" });
   const inTab = (await t.timings()).slice(0, length);
   await t.get("cancel").click();
@@ -90,7 +90,7 @@ scenario("results whose worker falls over are told of, and can be computed again
   t.page = await t.open(t.runner.url, betweenWorkers);
   await t.pick("copy_scale");
   await t.size(16, 16, 8);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   await t.page.evaluate(() => {
     window.onQuestion = (ask, worker) => {
@@ -104,7 +104,7 @@ scenario("results whose worker falls over are told of, and can be computed again
   await t.see("run-result", { "data-state": "failed" });
   assert.match(await t.get("run-error").textContent(), /worker/);
   await t.shot("lost");
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   assert.ok((await t.colours()) > 8, "the picture has hardly any colours");
 });
@@ -126,6 +126,13 @@ scenario("an external that the compiler falls over can be taken back", async (t)
   const notice = t.page.getByRole("alert").filter({ hasText: "crashed" });
   await notice.waitFor();
   await t.shot("crashed");
+  // Whoever tells of it has something to tell.
+  await t.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await t.get("copy-report").click();
+  await t.get("status").getByText("Copied").waitFor();
+  const report = await t.page.evaluate(() => navigator.clipboard.readText());
+  assert.match(report, /^Isobar \d+\.\d+\.\d+ crashed over this text, in Mozilla/);
+  assert.match(report, /```python\n[^]*\[Open in Isobar\]\(http/);
   await t.get("reset-external-iord").click();
   await t.settled();
   assert.equal(await t.get("stage-pane-c").textContent(), before);
@@ -146,13 +153,15 @@ scenario("workers that could not be loaded are told of, and started again", asyn
   const page = await context.newPage();
   await page.goto(t.runner.url);
   await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
-  await t.get("gallery-select", page).selectOption("copy_scale");
+  // An example runs at once, in vain.
+  await t.unfolded("opened", page);
+  await t.get("example-copy_scale", page).click();
   await t.settled(page);
-  await t.get("run-here", page).click();
+  await t.runHere(page);
   await t.see("run-result", { "data-state": "failed" }, page);
   assert.match(await t.get("run-error", page).textContent(), /worker/);
   link = "mended";
-  await t.get("run-here", page).click();
+  await t.runHere(page);
   await t.see("run-result", { "data-state": "done" }, page);
 });
 
@@ -161,7 +170,7 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
   await t.toEnd();
   await t.page.keyboard.type("  # precious");
   const before = await t.text();
-  await t.get("run-runner").click();
+  await t.runOnRunner();
   await t.see("run-result", { "data-state": "working" });
   await t.see("connection", { "data-state": "connected" });
   await t.runner.kill();
@@ -172,7 +181,7 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
 
   assert.equal(await t.text(), before);
   await t.size(16, 16, 16);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.see("run-result", { "data-state": "done", "data-backend": "numpy" });
   assert.equal(await t.text(), before);
 });
@@ -180,7 +189,7 @@ scenario("a runner that is killed at work is reported, and the tab works on", as
 scenario("a domain that is too large is refused with both numbers", async (t) => {
   await t.pick("copy_scale");
   await t.size(30000, 30000, 30000);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("failed");
   assert.match((await t.get("run-error").allTextContents()).join(" "), /\d/);
   await t.shot("refused");

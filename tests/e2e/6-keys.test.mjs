@@ -1,7 +1,7 @@
 // The keyboard, the help, and the page on a phone.
 
 import assert from "node:assert/strict";
-import { scenario } from "./harness.mjs";
+import { caretIsInText, scenario } from "./harness.mjs";
 
 const focusIsIn = (t, selector) =>
   t.page.waitForFunction((it) => document.activeElement?.closest(it) !== null, selector);
@@ -16,24 +16,59 @@ scenario("the help opens with a key, and single letters act outside of text only
   await t.settled();
 
   await t.get("stage-tab-oir").click();
-  await t.page.keyboard.press("n");
+  await t.page.keyboard.press("s");
   assert.equal(await t.get("stage-tab-npir").getAttribute("aria-selected"), "true");
-  await t.page.keyboard.press("p");
+  await t.page.keyboard.press("S");
   assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true");
 
   await t.page.keyboard.press("?");
   await t.get("help-dialog").waitFor();
   assert.match(await t.get("help-dialog").textContent(), /# @domain/);
   await t.shot("help");
+  const address = await t.get("licences").evaluate((it) => it.href);
+  const licences = await (await t.page.request.get(address)).text();
+  assert.match(licences, /^leptos \S+ +MIT$/m);
+  assert.match(licences, /^@codemirror\/view \S+ +MIT$/m);
   await t.get("letters").uncheck();
   await t.page.keyboard.press("Escape");
   await t.get("help-dialog").waitFor({ state: "hidden" });
-  await t.page.keyboard.press("n");
+  await t.page.keyboard.press("s");
   assert.equal(await t.get("stage-tab-oir").getAttribute("aria-selected"), "true", "single letters are turned off");
-  await t.get("help").click();
+  await t.more("help");
   await t.get("help-dialog").waitFor();
   await t.get("help-close").click();
   await t.get("help-dialog").waitFor({ state: "hidden" });
+});
+
+scenario("the first keys of a visit lead to text, stages and result", async (t) => {
+  for (const [presses, id, pane] of [
+    [1, "skip-editor", ".column-code"],
+    [2, "skip-stages", ".column-stages"],
+    [3, "skip-result", ".column-result"],
+  ]) {
+    await t.page.evaluate(() => document.activeElement.blur());
+    for (let n = 0; n < presses; n++) await t.page.keyboard.press("Tab");
+    await focusIsIn(t, `[data-testid="${id}"]`);
+    // What has the keyboard is seen.
+    const top = await t.get(id).evaluate((it) => it.getBoundingClientRect().top);
+    assert.ok(top >= 0, `${id} is at ${top}`);
+    await t.page.keyboard.press("Enter");
+    await focusIsIn(t, pane);
+    await t.page.reload();
+    await t.see("app", { "data-ready": "true" });
+  }
+});
+
+scenario("time goes on by a key, and back", async (t) => {
+  await t.pick("shallow_water");
+  await t.see("clock", { "data-step": "1" });
+  await t.get("stage-tab-oir").click();
+  await t.page.keyboard.press(".");
+  await t.see("clock", { "data-step": "2" });
+  await t.page.keyboard.press(".");
+  await t.see("clock", { "data-step": "3" });
+  await t.page.keyboard.press(",");
+  await t.see("clock", { "data-step": "1" });
 });
 
 scenario("everything that a run needs is on the keyboard", async (t) => {
@@ -61,8 +96,11 @@ scenario("everything that a run needs is on the keyboard", async (t) => {
   await focusIsIn(t, ".column-code");
 
   await t.page.keyboard.press("Control+Alt+s");
-  await t.see("share-link");
+  await t.get("share-link").waitFor();
   await t.page.keyboard.press("Escape");
+  // The browser closes a dialog a moment later; then the keyboard and the caret are where they were.
+  await t.get("share-link").waitFor({ state: "hidden" });
+  await caretIsInText(t.page);
   await t.page.keyboard.type(" + nowhere");
   await t.see("problem", { "data-severity": "error" });
   await t.page.keyboard.press("Control+Home");
@@ -74,8 +112,8 @@ scenario("on a Mac, the page names the keys of a Mac", async (t) => {
   t.page = await t.open(t.runner.url, () => {
     Object.defineProperty(Navigator.prototype, "platform", { get: () => "MacIntel" });
   });
-  assert.match(await t.get("run-here").getAttribute("title"), /⌘/);
-  await t.get("help").click();
+  assert.match(await t.get("run").getAttribute("title"), /⌘/);
+  await t.more("help");
   const text = await t.get("help-dialog").textContent();
   assert.match(text, /⌘F/);
   assert.doesNotMatch(text, /Ctrl/);
@@ -87,27 +125,22 @@ scenario("the menu of a narrow page gives the focus back", async (t) => {
   const toggle = t.get("more");
   await toggle.press("Enter");
   await t.page.keyboard.press("Tab");
-  await focusIsIn(t, '[data-testid="share"]');
+  await focusIsIn(t, '[data-testid="check"]');
   await t.page.keyboard.press("Escape");
   await t.see("more", { "aria-expanded": "false" });
   await focusIsIn(t, '[data-testid="more"]');
 
-  for (const [item, dialog] of [
-    ["share", "share-link"],
-    ["help", "help-close"],
-  ]) {
-    await toggle.press("Enter");
-    await t.get(item).press("Enter");
-    await t.get(dialog).waitFor();
-    await t.page.keyboard.press("Escape");
-    await t.get(dialog).waitFor({ state: "hidden" });
-    await focusIsIn(t, '[data-testid="more"]');
-  }
+  await toggle.press("Enter");
+  await t.get("help").press("Enter");
+  await t.get("help-close").waitFor();
+  await t.page.keyboard.press("Escape");
+  await t.get("help-close").waitFor({ state: "hidden" });
+  await focusIsIn(t, '[data-testid="more"]');
 
   await toggle.press("Enter");
   await t.see("more", { "aria-expanded": "true" });
   // Past all that the menu has, and one further.
-  for (let step = 0; step < 4; step++) await t.page.keyboard.press("Tab");
+  for (let step = 0; step < 10; step++) await t.page.keyboard.press("Tab");
   await t.see("more", { "aria-expanded": "false" });
 });
 
@@ -115,17 +148,17 @@ scenario("a phone has everything, one view at a time", async (t) => {
   await t.page.setViewportSize({ width: 360, height: 640 });
   await t.pick("copy_scale");
   await t.shot("code");
-  await t.get("more").click();
+  await t.unfolded("more");
   await t.get("theme-select").selectOption("dark");
   assert.equal(await t.page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await t.shot("menu");
-  await t.get("help").click();
+  await t.more("help");
   await t.get("help-dialog").waitFor();
   await t.shot("help");
   await t.get("help-close").click();
   const overflow = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(overflow <= 0, `the page is ${overflow} pixels wider than the phone`);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   await t.page.getByRole("tab", { name: "Result" }).click();
   await t.get("field-canvas").waitFor();

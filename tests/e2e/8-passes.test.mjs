@@ -1,7 +1,7 @@
 // What each pass did to a level, and what the compiler says about it.
 
 import assert from "node:assert/strict";
-import { betweenWorkers, scenario } from "./harness.mjs";
+import { betweenWorkers, focusText, scenario } from "./harness.mjs";
 
 /** Brings a stage into view, opens its list of passes, and waits until they were watched. */
 async function openPasses(t, stage) {
@@ -24,8 +24,8 @@ async function pick(t, stage, pass) {
 
 /** The lines of a pane that are marked so, or all of them. */
 async function lines(t, stage, mark) {
-  const marked = mark ? `[data-mark="${mark}"]` : "";
-  return t.get(`stage-pane-${stage}`).locator(`[data-testid="stage-line"]${marked}`).allTextContents();
+  if (!mark) return t.lines(stage);
+  return t.get(`stage-pane-${stage}`).locator(`[data-testid="stage-line"][data-mark="${mark}"]`).allTextContents();
 }
 
 scenario("a pass that is picked shows what it removed and added, with its lines still linked", async (t) => {
@@ -107,13 +107,13 @@ scenario("a remark beside its line tells what moves, leads to the change, and it
   // A link keeps the choice; the result is the same without the pass, and the chip takes the choice back.
   const other = await t.open(await t.link());
   await t.see("skipped-pass", { "data-pass": "schedule/fuse-in-tiles" }, other);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   const without = await t.hash();
   await t.get("skipped-pass").click();
   await t.settled();
   assert.equal(await t.get("skipped-pass").count(), 0);
-  await t.get("run-here").click();
+  await t.runHere();
   await t.ran("done", "numpy");
   assert.equal(await t.hash(), without);
   assert.match(await schedule(), /j_front/);
@@ -180,11 +180,13 @@ scenario("nobody who types waits for the passes", async (t) => {
 scenario("on a phone the passes, their changes and remarks are within reach", async (t) => {
   await t.page.setViewportSize({ width: 360, height: 740 });
   await t.pick("horizontal_diffusion");
+  // An example runs at once, and its result is shown.
+  await t.page.getByRole("tab", { name: "Code" }).click();
   await t.get("editor").locator(".cm-line", { hasText: "laplacian = " }).first().click();
   // Remarks come when nobody has typed for a while; the note lies beyond the edge of so narrow a page.
   await t.get("remark-note").waitFor({ state: "attached" });
   await t.shot("code");
-  await t.page.locator('[data-testid="editor"] .cm-content').focus();
+  await focusText(t.page);
   await t.page.keyboard.press("Alt+Enter");
   const remark = t.get("remark").first();
   await remark.waitFor();

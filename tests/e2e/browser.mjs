@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 
 // playwright-core is installed once, with the editor's parts.
 const require = createRequire(new URL("../../web/editor/package.json", import.meta.url));
-const { chromium } = require("playwright-core");
+const { chromium, firefox } = require("playwright-core");
 
 const flags = [
   "--no-sandbox", // Chromium's own sandbox needs rights that containers do not give
@@ -21,26 +21,46 @@ const flags = [
   "--enable-unsafe-webgpu", // with the software's GPU, where there is no other
 ];
 
-/** A headless Chromium with a profile of its own. */
+/** A headless browser with a profile of its own: Chromium, or the Firefox that `ISOBAR_FIREFOX` names. */
 export async function launch() {
+  const named = process.env.ISOBAR_FIREFOX;
+  if (named) return launchFirefox(named);
   const executablePath = process.env.ISOBAR_CHROMIUM ?? "/usr/bin/chromium";
   return chromium.launch({ executablePath, headless: true, args: flags });
+}
+
+/** A Firefox as it is handed out, without patches: through WebDriver BiDi. */
+async function launchFirefox(executablePath) {
+  const browser = await firefox.launch({ executablePath, headless: true, channel: "moz-firefox" });
+  // Firefox 153 does not know one command that is sent for each new context, whether or not a colour scheme is asked for.
+  const session = browser._connection.toImpl(browser)._browserSession;
+  const send = session.send.bind(session);
+  session.send = async (method, params) =>
+    method === "emulation.setMediaFeaturesOverride" ? {} : send(method, params);
+  return browser;
+}
+
+/** A headless Chromium with a profile that outlives it, as a person's browser has one; its context is the only one. */
+export async function launchAt(profile) {
+  const executablePath = process.env.ISOBAR_CHROMIUM ?? "/usr/bin/chromium";
+  const viewport = { width: 1440, height: 900 };
+  return chromium.launchPersistentContext(profile, { executablePath, headless: true, args: flags, viewport });
 }
 
 /** How long a runner may take to print its address. */
 const START_MS = 20_000;
 
 /**
- * Starts `isobar serve` on a free port, in an empty folder of its own, and waits for its address.
+ * Starts `isobar serve` on a free port, or on the one that is named, in an empty folder of its own, and waits for its address.
  *
  * @returns {Promise<{url: string, origin: string, kill: () => Promise<void>, stop: () => Promise<void>}>}
  *   `url` has the token in its fragment; `kill` is sudden, `stop` cleans up as well
  */
-export async function startRunner() {
+export async function startRunner(port = 0) {
   const program = process.env.ISOBAR_BIN;
   if (!program) throw new Error("ISOBAR_BIN does not name the isobar program");
   const home = await mkdtemp(join(tmpdir(), "isobar-e2e-"));
-  const child = spawn(program, ["serve", "--bind", "127.0.0.1:0"], {
+  const child = spawn(program, ["serve", "--bind", `127.0.0.1:${port}`], {
     env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,6 +1,7 @@
 // Scenarios, and what they have at hand.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startRunner } from "./browser.mjs";
 
@@ -8,6 +9,9 @@ export const STAGES = ["definition", "gtir", "oir", "npir", "tree", "schedule", 
 
 /** How long the page may take for anything; how fast it is, is measured where it matters. */
 const PATIENCE_MS = 60_000;
+
+/** What identifies the style `body {}`. */
+const EMPTY_STYLE = "sha256-YjaKGiklmzC6wjXA513HAMmzus8VE61XCOT+SmwNZWA=";
 
 /** Every scenario, in the order in which the files tell them. */
 export const scenarios = [];
@@ -63,12 +67,65 @@ export function keepCompilations() {
   };
 }
 
+/** What a visitor who was here before finds: a text of their own, and nothing that moves. */
+const KEPT = JSON.stringify({
+  v: 1,
+  files: { "main.py": readFileSync(new URL("../../static/gallery/horizontal_diffusion.py", import.meta.url), "utf8") },
+  gallery: "horizontal_diffusion",
+});
+
+/**
+ * Waits until what is typed goes into the text: a browser gives the keyboard back first, and the caret a moment later.
+ */
+export async function caretIsInText(page) {
+  await page.waitForFunction(() => {
+    const { shadowRoot } = document.querySelector('[data-testid="editor"]');
+    const text = shadowRoot.activeElement;
+    if (!text?.classList.contains("cm-content")) return false;
+    // Firefox has no selection of a shadow tree, and one caret.
+    return !shadowRoot.getSelection || text.contains(shadowRoot.getSelection().anchorNode);
+  });
+}
+
+/** Gives the keyboard to the text, where the caret was. */
+export async function focusText(page) {
+  await page.locator('[data-testid="editor"] .cm-content').focus();
+  await caretIsInText(page);
+}
+
+/** Types a line at the end of the text, and waits until it is kept. */
+export async function writeLine(page, line) {
+  await focusText(page);
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(line);
+  await page.waitForTimeout(600);
+}
+
+/** In the page: every text that the browser's database has, with what is kept aside, the last one first. */
+export async function keptTexts() {
+  const open = indexedDB.open("isobar", 1);
+  await new Promise((done) => (open.onsuccess = done));
+  const found = open.result.transaction("texts").objectStore("texts").getAll();
+  await new Promise((done) => (found.onsuccess = done));
+  open.result.close();
+  return found.result.sort((a, b) => b.at - a.at);
+}
+
+/** For `visit`: the first visit of somebody who knows nothing. */
+export const newcomer = Symbol("newcomer");
+
 /** What a scenario acts with. */
 export class Scene {
   /** What the page logged that it must not: exceptions, panics, refusals of its policy. */
   complaints = [];
+  /** What the visitors of this scenario ask of every page: `{ reducedMotion: "reduce" }`. */
+  media = {};
   /** Paths that were asked of the runner's API, in order. */
   asked = [];
+  /** Origins beside the runner's that a scenario serves the page from. */
+  hosts = new Set();
+  /** Whether pages may keep themselves for later: `allow` where a scenario is about that; else it takes time. */
+  serviceWorkers = "block";
 
   constructor(name, browser, artifacts) {
     this.name = name;
@@ -91,12 +148,24 @@ export class Scene {
 
   /** The same without the waiting; each `prepare` runs in the page before any script of its own. */
   async visit(url, ...prepare) {
-    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const { serviceWorkers } = this;
+    const context = await this.browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers, ...this.media });
     this.contexts.push(context);
-    for (const script of prepare) await context.addInitScript(script);
+    if (!prepare.includes(newcomer)) {
+      await context.addInitScript((kept) => {
+        // An empty page keeps nothing, and Firefox says so.
+        if (self.origin === "null") return;
+        if (!localStorage.getItem("isobar.workspace")) localStorage.setItem("isobar.workspace", kept);
+      }, KEPT);
+    }
+    for (const script of prepare.filter((it) => it !== newcomer)) await context.addInitScript(script);
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
-    page.on("pageerror", (error) => this.complaints.push(`exception: ${error.message}`));
+    page.setDefaultTimeout(this.patience ?? PATIENCE_MS);
+    page.on("pageerror", (error) => {
+      // Whoever takes a picture puts an empty style into the page, which Firefox holds against the page's policy.
+      if (error.message.includes(EMPTY_STYLE)) return;
+      this.complaints.push(`exception: ${error.message}`);
+    });
     page.on("console", (message) => {
       const text = message.text();
       if (/panicked at|Content Security Policy/.test(text)) this.complaints.push(text);
@@ -104,7 +173,8 @@ export class Scene {
     page.on("request", (request) => {
       const { origin, pathname } = new URL(request.url());
       if (origin === this.runner.origin && pathname.startsWith("/v1/")) this.asked.push(pathname);
-      if (origin !== this.runner.origin && !/^(data|blob):/.test(request.url())) {
+      const isOurs = origin === this.runner.origin || this.hosts.has(origin);
+      if (!isOurs && !/^(data|blob):/.test(request.url())) {
         this.complaints.push(`a request to another host: ${origin}`);
       }
     });
@@ -136,9 +206,57 @@ export class Scene {
     return found;
   }
 
-  async pick(entry) {
-    await this.get("gallery-select").selectOption(entry);
-    await this.settled();
+  /** Opens an example, which runs at once. */
+  async pick(entry, page = this.page) {
+    await this.unfolded("opened", page);
+    await this.get(`example-${entry}`, page).click();
+    await this.settled(page);
+    await this.ran("done", undefined, page);
+  }
+
+  /** The names of all examples. */
+  async examples() {
+    await this.unfolded("opened");
+    const all = this.page.locator('[data-testid^="example-"]');
+    await all.first().waitFor();
+    const names = await all.evaluateAll((them) => them.map((it) => it.dataset.testid.slice("example-".length)));
+    await this.page.keyboard.press("Escape");
+    return names;
+  }
+
+  /** Runs in the tab, with the back end that was chosen there last. */
+  async runHere(page = this.page) {
+    const target = this.get("target-select", page);
+    if ((await target.inputValue()).startsWith("runner:")) await target.selectOption("here:numpy");
+    await this.get("run", page).click();
+  }
+
+  /** Runs on the runner, with the back end that was chosen there last. */
+  async runOnRunner() {
+    const target = this.get("target-select");
+    if (!(await target.inputValue()).startsWith("runner:")) {
+      const known = target.locator('option[value^="runner:"]');
+      await target.selectOption(await known.first().getAttribute("value"));
+    }
+    await this.get("run").click();
+  }
+
+  /** Does what stands behind the button for more. */
+  async more(what) {
+    await this.unfolded("more");
+    await this.get(what).click();
+  }
+
+  /** Opens the panel of a button, where it is not open. */
+  async unfolded(toggle, page = this.page) {
+    const button = this.get(toggle, page);
+    if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
+  }
+
+  async precision(bits) {
+    await this.unfolded("size");
+    await this.get("precision-select").selectOption(bits);
+    await this.get("size").press("Escape");
   }
 
   /** Types a value into one of the inputs of a run, and leaves it. */
@@ -150,8 +268,8 @@ export class Scene {
 
   /** Unfolds the inputs of a run. */
   async unfold(page = this.page) {
-    const toggle = this.get("inputs-toggle", page);
-    if ((await toggle.getAttribute("aria-expanded")) !== "true") await toggle.click();
+    const tab = this.get("drawer-inputs", page);
+    if ((await tab.getAttribute("aria-selected")) !== "true") await tab.click();
   }
 
   /** A link to what the page shows. */
@@ -170,17 +288,22 @@ export class Scene {
 
   /** Sets the domain of the next run, as many of its axes as are given. */
   async size(...points) {
+    await this.unfolded("size");
     for (const [axis, count] of points.entries()) {
       const field = this.get(`domain-${"ijk"[axis]}`);
       await field.fill(String(count));
-      await field.blur();
+      await field.press("Enter");
     }
+    await this.page.keyboard.press("Escape");
   }
 
   /** Waits until every open pane shows the newest text's level, or says why it cannot. */
   async settled(page = this.page) {
     await page.waitForFunction(() => {
-      const revision = document.querySelector('[data-testid="app"]')?.dataset.revision;
+      const app = document.querySelector('[data-testid="app"]');
+      // An example whose text is on its way is not shown yet.
+      if (app?.dataset.opening) return false;
+      const revision = app?.dataset.revision;
       const open = [...document.querySelectorAll('[data-testid^="stage-pane-"]:not([hidden])')];
       const isSettled = ({ dataset }) =>
         dataset.revision === revision && ["fresh", "refused"].includes(dataset.state);
@@ -195,6 +318,21 @@ export class Scene {
     return await this.see(`stage-pane-${stage}`, { "data-state": "fresh" }, page);
   }
 
+  /** All lines of a stage's text: a window of them is in the document. */
+  async lines(stage, page = this.page) {
+    const text = await page.locator(`#listing-${stage}`).evaluate((it) => it.listing.text());
+    return text.replace(/\n$/, "").split("\n");
+  }
+
+  /** Waits until lines of a stage are lit, and gives their numbers, from 1. */
+  async litLines(stage, page = this.page) {
+    const lit = await page.waitForFunction((id) => {
+      const all = document.getElementById(id).listing.lit();
+      return all.length > 0 && [...all];
+    }, `listing-${stage}`);
+    return lit.jsonValue();
+  }
+
   /** The whole text in the editor. */
   async text(page = this.page) {
     // Not from the document: CodeMirror draws only the lines that can be seen.
@@ -203,22 +341,22 @@ export class Scene {
 
   /** Puts the caret at the end of the last line that is not empty. */
   async toEnd(page = this.page) {
-    await page.locator('[data-testid="editor"] .cm-content').focus();
+    await focusText(page);
     await page.keyboard.press("Control+End");
     const { length } = (await this.text(page)).match(/\n*$/)[0];
     for (let line = 0; line < length; line++) await page.keyboard.press("ArrowLeft");
   }
 
   /** Waits for the end of a run and fails when it is not the one that is `wanted`. */
-  async ran(wanted, backend) {
-    const result = this.page.locator(
+  async ran(wanted, backend, page = this.page) {
+    const result = page.locator(
       ["done", "failed", "cancelled"].map((it) => `[data-testid="run-result"][data-state="${it}"]`).join(","),
     );
     await result.waitFor({ state: "attached" });
     const state = await result.getAttribute("data-state");
-    const why = state === "failed" ? await this.get("run-error").allTextContents() : "";
+    const why = state === "failed" ? await this.get("run-error", page).allTextContents() : "";
     assert.equal(state, wanted, `${why}`);
-    if (backend) await this.see("run-result", { "data-backend": backend });
+    if (backend) await this.see("run-result", { "data-backend": backend }, page);
   }
 
   /** Milliseconds from the press of a key to panes that show the new texts, in order of size. */

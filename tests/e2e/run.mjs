@@ -2,6 +2,7 @@
 //
 // ISOBAR_BIN         the isobar program
 // ISOBAR_CHROMIUM    the browser
+// ISOBAR_FIREFOX     the browser instead, which has a list of its own where no part of a name is given
 // ISOBAR_ARTIFACTS   where the screenshots go
 //
 // The last line is `N passed, M failed`.
@@ -9,6 +10,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { launch } from "./browser.mjs";
+import { IN_FIREFOX } from "./firefox.mjs";
 import { Scene, scenarios } from "./harness.mjs";
 
 const filter = process.argv[2] ?? "";
@@ -25,7 +27,10 @@ const LONGEST_MS = 180_000;
 
 let passed = 0;
 let failed = 0;
-const chosen = scenarios.filter(({ name }) => name.includes(filter));
+const isListed = process.env.ISOBAR_FIREFOX && filter === "";
+const unknown = IN_FIREFOX.filter((it) => !scenarios.some(({ name }) => name === it));
+if (unknown.length > 0) throw new Error(`no scenario is called ${unknown.join(", nor ")}`);
+const chosen = scenarios.filter(({ name }) => (isListed ? IN_FIREFOX.includes(name) : name.includes(filter)));
 const browser = chosen.length > 0 ? await launch() : undefined;
 for (const { name, tell } of chosen) {
   const scene = new Scene(name, browser, artifacts);

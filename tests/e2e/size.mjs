@@ -11,8 +11,10 @@ const dist = fileURLToPath(new URL("../../dist", import.meta.url));
 
 const names = (await readdir(dist, { recursive: true })).filter((name) => /\.(wasm|js|css|html)$/.test(name)).sort();
 const files = [];
-for (const name of names) {
-  const bytes = await readFile(join(dist, name));
+for (const path of names) {
+  // The version's folder has another name each time.
+  const name = path.replace(/^v-[0-9a-f]{16}./, "");
+  const bytes = await readFile(join(dist, path));
   const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   files.push({ name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotli.length });
 }
@@ -21,10 +23,12 @@ const runner = await startRunner();
 const browser = await launch();
 const mounted = [];
 const ready = [];
+const answers = [];
 for (let load = 0; load < LOADS; load++) {
   // A new context has an empty cache.
-  const context = await browser.newContext();
+  const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
+  if (load === 0) page.on("requestfinished", (request) => answers.push(request.sizes()));
   const start = performance.now();
   await page.goto(runner.origin, { waitUntil: "commit" });
   await page.locator('[data-testid="app"]').waitFor({ state: "attached" });
@@ -33,6 +37,7 @@ for (let load = 0; load < LOADS; load++) {
   ready.push(performance.now() - start);
   await context.close();
 }
+const sizes = await Promise.all(answers);
 const version = browser.version();
 await browser.close();
 await runner.stop();
@@ -40,6 +45,8 @@ console.log(
   JSON.stringify({
     files,
     loads: LOADS,
+    wire_bytes: sizes.reduce((sum, it) => sum + it.responseBodySize + it.responseHeadersSize, 0),
+    answers: sizes.length,
     mounted_ms: spread(mounted),
     ready_ms: spread(ready),
     browser: `Chromium ${version}`,

@@ -17,17 +17,17 @@ const OTHERS: &[(&str, &[&str], &str)] = &[
     ("compiler/src/space/affine.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/space/parse.rs", &["min", "max"], "the text of a size"),
     ("compiler/src/sdfg/file/python.rs", &["min", "max"], "the text of a size"),
-    ("compiler/src/frontend/evaluate.rs", &["min", "max"], "attributes of `numpy.finfo`"),
+    ("compiler/src/frontend/evaluate/functions.rs", &["min", "max"], "attributes of `numpy.finfo`"),
     ("compiler/src/frontend/builtins.rs", &["min", "max"], "attributes of `sys.float_info`"),
     ("compiler/src/types/math/pow.rs", &["log"], "the name of a value in a formula"),
     ("native-runner/src/cli.rs", &["mod"], "an option"),
     ("native-runner/src/commands/config.rs", &["log"], "a setting"),
     ("native-runner/src/commands/human.rs", &["min", "max"], "a column of statistics"),
     ("protocol/src/request.rs", &["mod"], "a key of a request"),
-    ("web/src/panes/field.rs", &["min", "max"], "a row of statistics"),
+    ("web/src/compile/documented.rs", &["min"], "a unit of time"),
     ("web/src/panes/inputs/model.rs", &["mod"], "an element's id"),
     ("web/src/panes/problems.rs", &["log"], "an element's role"),
-    ("web/src/share/mod.rs", &["mod"], "a key of a link"),
+    ("protocol/src/share/mod.rs", &["mod"], "a key of a link"),
 ];
 
 /// Lists the words of a language, which no name in a text may be, whatever they mean there.

@@ -1,6 +1,11 @@
 //! The compiler as the worker uses it: requests in, wire types out.
 
 mod defaults;
+mod documented;
+mod made;
+mod steps;
+
+pub use steps::Stepped;
 
 use std::sync::Arc;
 
@@ -13,17 +18,21 @@ use isobar_compiler::pass::Timer;
 use isobar_compiler::pipeline::registry::{self, Text};
 use isobar_compiler::pipeline::{Compilation, Hook, NoHook, Step, StepKind};
 use isobar_compiler::project::Project;
+use isobar_compiler::sdfg::file::json::{Form, to_json};
 use isobar_compiler::service::Desk;
 use isobar_compiler::session::Session;
 use isobar_compiler::space::Domain;
+use isobar_lessons::check::Outcome;
 use isobar_protocol::compile::{Compiled, StepTime};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::fields::{self, Kept};
+use isobar_protocol::lesson::Task;
 use isobar_protocol::names;
 use isobar_protocol::passes::{Around, Moment, PassStep};
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
 use isobar_protocol::service::{self, Query, Told};
+use isobar_protocol::why::Why;
 use isobar_protocol::worker::{Defaults, Said};
 
 /// A tab has no more memory than this for the fields of one run.
@@ -38,6 +47,8 @@ const REPORT_MS: f64 = 60.0;
 pub struct Compiler {
     session: Session,
     desk: Desk,
+    /// The run that goes on from one time step to the next.
+    stepping: Option<steps::Stepping>,
 }
 
 impl Compiler {
@@ -46,15 +57,15 @@ impl Compiler {
         if let Err(refused) = refused_name(request) {
             return (Compiled { diagnostics: vec![refused], ..Compiled::default() }, Defaults::default());
         }
-        let mut timer = Timer::new(clock);
-        let compilation = self.compilation(request, &mut timer);
+        let made::Completed { request, made, compilation, times } = self.completed(request, clock);
         let tile = request.config(&Directives::default()).tile;
-        let defaults = defaults::of(&compilation, &project(request), tile);
+        let mut defaults = defaults::of(&compilation, &project(&request), tile, made);
+        defaults.refused = made::refused(&request);
         let is_wanted = |it: &&Text| {
             request.stages.as_ref().is_none_or(|wanted| wanted.iter().any(|name| name == it.stage.name()))
         };
         let texts = registry::texts().filter(is_wanted);
-        (Compiled::new(&compilation, texts, StepTime::of(&timer.into_times())), defaults)
+        (Compiled::new(&compilation, texts, times), defaults)
     }
 
     /// Tells what each pass of the request's compilation did, and shows the levels at these moments.
@@ -63,6 +74,14 @@ impl Compiler {
         let compilation = self.compilation(&request, &mut NoHook);
         let around = moments.iter().filter_map(|it| Around::new(&compilation, it)).collect();
         (PassStep::all(&compilation, &request.passes.skip), around)
+    }
+
+    /// The graph of the request's stencil as a file that DaCe reads; none where the text has errors.
+    pub fn graph(&mut self, request: &Request) -> Option<String> {
+        let compilation = self.compilation(request, &mut NoHook);
+        let sources: Vec<(&str, &str)> = compilation.sources().collect();
+        let graph = compilation.levels.sdfg.as_ref().filter(|_| !compilation.has_errors())?;
+        Some(format!("{:#}\n", to_json(graph, &sources, Form::Regions)))
     }
 
     /// Answers what the editor asks about a file.
@@ -99,18 +118,20 @@ impl Compiler {
                 timer.end(step(DEBUG));
                 ended
             }
-            _ => return Err(call.refused("the text has errors", &call.compilation.diagnostics)),
+            _ => return Err(call.refused(Why::HasErrors, &call.compilation.diagnostics)),
         };
         match ended {
             Ok(()) => {}
-            Err(Stop::Cancelled) => return Err(call.refused("the run was stopped", &[])),
-            Err(Stop::Trap(trap)) => return Err(call.trapped(&trap.message, &trap.origin, trap.cell)),
+            Err(Stop::Cancelled) => return Err(call.refused(Why::Stopped, &[])),
+            Err(Stop::Trap(trap)) => {
+                return Err(call.trapped(trap.message.into(), None, &trap.origin, trap.cell));
+            }
         }
         let measured = call.measured(StepTime::of(&timer.into_times()));
         Ok((call.written(), measured))
     }
 
-    /// Compiles the request's text and makes the inputs that its directives describe.
+    /// Compiles the request's text and makes the inputs that the request, its directives or nobody describes.
     ///
     /// # Errors
     ///
@@ -121,38 +142,45 @@ impl Compiler {
         timer: &mut Timer<C>,
     ) -> Result<Call, Said> {
         refused_name(request).map_err(|it| Said::RunEnded {
-            message: it.message.clone(),
+            why: Why::Said(it.message.clone()),
             diagnostics: vec![it],
             cell: None,
         })?;
         timer.begin(step("compile"));
-        let compilation = self.compilation(request, &mut NoHook);
+        // What the page asks for is complete, unless it asks before it was told what that takes.
+        let made::Completed { request, compilation, .. } = self.completed(request, &|| 0.0);
         timer.end(step("compile"));
-        let refused = |message: &str, found: &[isobar_compiler::diag::Diagnostic]| {
-            refused(&compilation, message, found)
-        };
+        let refused =
+            |why: Why, found: &[isobar_compiler::diag::Diagnostic]| refused(&compilation, why, found);
         let Some(signature) = compilation.signature.as_ref().filter(|_| !compilation.has_errors()) else {
-            return Err(refused("the text has errors", &compilation.diagnostics));
+            return Err(refused(Why::HasErrors, &compilation.diagnostics));
         };
 
         timer.begin(step("inputs"));
-        let [i, j, k] = request.domain.or(compilation.directives.domain).unwrap_or([32, 32, 20]);
+        let [i, j, k] = request.domain.or(compilation.directives.domain).unwrap_or(made::DOMAIN);
         let domain = Domain::new(i.max(0), j.max(0), k.max(0));
         let bytes = inputs::bytes_for(signature, domain);
         if bytes > FIELD_BYTES {
             const MIB: u64 = 1024 * 1024;
-            let message = format!(
-                "the fields of this run take {} MiB, and a tab has {} MiB for them; choose a smaller domain",
-                bytes / MIB,
-                FIELD_BYTES / MIB
-            );
-            return Err(refused(&message, &[]));
+            let why = Why::TooLarge { needed: bytes / MIB, most: FIELD_BYTES / MIB };
+            return Err(refused(why, &[]));
         }
-        let mut call = inputs::call_for(signature, &compilation.directives, domain);
-        call.scalars.extend(request.scalar_inputs().map_err(|it| refused("a scalar is no number", &it))?);
-        let launch = compilation.bind(call).map_err(|it| refused("the stencil cannot be called so", &it))?;
+        let directives = made::with_generators(&compilation.directives, &request, signature)
+            .map_err(|it| refused(it, &[]))?;
+        let mut call = inputs::call_for(signature, &directives, domain);
+        call.scalars.extend(request.scalar_inputs().map_err(|it| refused(Why::ScalarIsNoNumber, &it))?);
+        let launch = compilation.bind(call).map_err(|it| refused(Why::NotCallable, &it))?;
         timer.end(step("inputs"));
         Ok(Call { compilation, launch })
+    }
+
+    /// Holds a learner's text against what a lesson asks.
+    ///
+    /// # Errors
+    ///
+    /// Where the lesson is at fault.
+    pub fn check(&mut self, task: &Task) -> Result<Outcome, String> {
+        isobar_lessons::check::check(&mut self.session, task)
     }
 
     fn compilation(&mut self, request: &Request, hook: &mut dyn Hook) -> Arc<Compilation> {
@@ -171,17 +199,17 @@ pub struct Call {
 impl Call {
     /// The answer that says why there is no result.
     #[must_use]
-    pub fn refused(&self, message: &str, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
-        refused(&self.compilation, message, found)
+    pub fn refused(&self, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+        refused(&self.compilation, why, found)
     }
 
-    /// The answer where a statement ended the run at a cell.
+    /// The answer where a statement ended the run at a cell, in that time step where there are several.
     #[must_use]
-    pub fn trapped(&self, message: &str, origin: &Origin, cell: [i64; 3]) -> Said {
+    pub fn trapped(&self, said: Why, step: Option<u64>, origin: &Origin, cell: [i64; 3]) -> Said {
         let files = self.compilation.sources();
         let (_, start, _) = Places::new(files).of(origin.span());
-        let message = format!("line {}: {message}", start.line);
-        Said::RunEnded { message, diagnostics: Vec::new(), cell: Some(cell) }
+        let why = Why::Trap { line: start.line, step, said: Box::new(said) };
+        Said::RunEnded { why, diagnostics: Vec::new(), cell: Some(cell) }
     }
 
     /// The steps of a run; only those that compute have to move what it is asked for.
@@ -207,11 +235,11 @@ impl Call {
 /// The steps of a run that compute no field.
 const NOT_OF_MEMORY: [&str; 6] = ["compile", "inputs", "wgsl", "pipelines", "upload", "download"];
 
-fn refused(compilation: &Compilation, message: &str, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
+fn refused(compilation: &Compilation, why: Why, found: &[isobar_compiler::diag::Diagnostic]) -> Said {
     let files = compilation.sources();
     let places = Places::new(files);
     let diagnostics = found.iter().map(|it| places.diagnostic(it)).collect();
-    Said::RunEnded { message: message.to_owned(), diagnostics, cell: None }
+    Said::RunEnded { why, diagnostics, cell: None }
 }
 
 /// What is said where a name of the request is refused.
@@ -254,7 +282,7 @@ mod tests {
     use isobar_compiler::pipeline::Stage;
 
     use super::*;
-    use crate::state::gallery::ENTRIES;
+    use crate::state::gallery::{ENTRIES, tests::text};
 
     fn request(text: &str, domain: [i64; 3]) -> Request {
         Request {
@@ -268,7 +296,7 @@ mod tests {
     fn the_whole_gallery_compiles_and_runs() {
         for entry in ENTRIES {
             let mut compiler = Compiler::default();
-            let request = request(entry.text, [8, 8, 12]);
+            let request = request(&text(entry.name), [8, 8, 12]);
             let (compiled, defaults) = compiler.compile(&request, &|| 0.0);
             assert_eq!(compiled.diagnostics, [], "{}", entry.name);
             assert_eq!(compiled.stages.len(), Stage::ALL.len(), "{}", entry.name);
@@ -281,7 +309,7 @@ mod tests {
     #[test]
     fn no_other_text_is_made_than_those_that_are_wanted() {
         let mut compiler = Compiler::default();
-        let mut request = request(ENTRIES[0].text, [8, 8, 12]);
+        let mut request = request(&text(ENTRIES[0].name), [8, 8, 12]);
         let mut made = |stages: &[&str]| {
             request.stages = Some(stages.iter().map(|it| (*it).to_owned()).collect());
             let (compiled, _) = compiler.compile(&request, &|| 0.0);
@@ -297,7 +325,7 @@ mod tests {
             let mut compiler = Compiler::default();
             let [meant, found] = ["debug", "numpy"].map(|backend| {
                 let request =
-                    Request { backend: Some(backend.to_owned()), ..request(entry.text, [7, 5, 12]) };
+                    Request { backend: Some(backend.to_owned()), ..request(&text(entry.name), [7, 5, 12]) };
                 let (fields, timings) = compiler.run(&request, &|| 0.0, &mut |_, _| {}).unwrap();
                 let run = timings.last().unwrap();
                 assert_eq!(run.step, backend);
@@ -314,7 +342,7 @@ mod tests {
     fn every_pass_of_the_gallery_can_be_looked_at() {
         for entry in ENTRIES {
             let mut compiler = Compiler::default();
-            let request = request(entry.text, [8, 8, 12]);
+            let request = request(&text(entry.name), [8, 8, 12]);
             let (steps, _) = compiler.passes(request.clone(), &[]);
             let moment = |it: &PassStep| Moment { stage: it.stage.clone(), pass: Some(it.pass.clone()) };
             let moments: Vec<Moment> = steps.iter().map(moment).collect();

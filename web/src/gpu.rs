@@ -16,7 +16,8 @@ use isobar_compiler::pipeline::Hook;
 use isobar_protocol::compile::StepTime;
 use isobar_protocol::fields::Kept;
 use isobar_protocol::report::MeasuredStep;
-use isobar_protocol::worker::Said;
+use isobar_protocol::why::Why;
+use isobar_protocol::worker::{OnGpu, Said};
 use js_sys::{Array, Function, Object, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -37,13 +38,13 @@ pub struct Ran {
     pub fields: Vec<Kept>,
     pub timings: Vec<MeasuredStep>,
     /// How it computed, and on what.
-    pub note: String,
+    pub gpu: OnGpu,
 }
 
 /// A device of the browser.
 struct Gpu {
     device: JsValue,
-    name: String,
+    name: Option<String>,
     limits: JsValue,
     /// Why it went away, once it has.
     lost: Rc<RefCell<Option<String>>>,
@@ -58,53 +59,46 @@ struct Gpu {
 pub async fn run(mut call: Call, is_fast: bool, mut timer: Timer<fn() -> f64>) -> Result<Ran, Said> {
     let gpu = match Gpu::open().await {
         Ok(gpu) => gpu,
-        Err(why) => return Err(call.refused(&why, &[])),
+        Err(why) => return Err(call.refused(why, &[])),
     };
     match gpu.ran(&mut call, is_fast, &mut timer).await {
         Ok(()) => {
             let timings = call.measured(StepTime::of(&timer.into_times()));
-            let how = match is_fast {
-                true => "fast: every f64 is an f32, and no bits are promised",
-                false => "exact: f64 as pairs of words, the bits of debug",
-            };
-            let note = format!("{how}; {}", gpu.name);
-            Ok(Ran { fields: call.written(), timings, note })
+            Ok(Ran { fields: call.written(), timings, gpu: OnGpu { is_fast, name: gpu.name } })
         }
-        Err(Ended::Refused(why)) => Err(call.refused(&why, &[])),
-        Err(Ended::At(said)) => Err(said),
+        Err(Ended::Refused(why)) => Err(call.refused(why, &[])),
+        Err(Ended::At(said)) => Err(*said),
     }
 }
 
 /// Why there is no result.
 enum Ended {
-    Refused(String),
-    At(Said),
+    Refused(Why),
+    At(Box<Said>),
 }
 
-impl From<String> for Ended {
-    fn from(why: String) -> Self {
+impl From<Why> for Ended {
+    fn from(why: Why) -> Self {
         Ended::Refused(why)
     }
 }
 
 impl From<Refused> for Ended {
     fn from(refused: Refused) -> Self {
-        Ended::Refused(refused.to_string())
+        Ended::Refused(Why::Said(refused.to_string()))
     }
 }
 
 impl Gpu {
     /// The browser's first choice.
-    async fn open() -> Result<Self, String> {
+    async fn open() -> Result<Self, Why> {
         let gpu = get(&get(&js_sys::global(), "navigator"), "gpu");
         if gpu.is_undefined() {
-            return Err("this browser has no WebGPU; its own pages tell how to turn it on, and Chrome, Edge, Firefox \
-                        and Safari of today have it on most machines"
-                .to_owned());
+            return Err(Why::NoWebGpu);
         }
         let adapter = awaited(&gpu, "requestAdapter", &[]).await?;
         if adapter.is_null() || adapter.is_undefined() {
-            return Err("this browser has WebGPU, and finds no GPU for it on this machine".to_owned());
+            return Err(Why::NoGpu);
         }
         let limits = get(&adapter, "limits");
         let required = object(&[]);
@@ -122,7 +116,7 @@ impl Gpu {
         let words = ["vendor", "architecture", "description"].map(|it| get(&info, it).as_string());
         let mut words: Vec<String> = words.into_iter().flatten().filter(|it| !it.is_empty()).collect();
         words.dedup();
-        let name = if words.is_empty() { "a GPU without a name".to_owned() } else { words.join(" ") };
+        let name = (!words.is_empty()).then(|| words.join(" "));
         let lost = Rc::new(RefCell::new(None));
         let note = Rc::clone(&lost);
         let on_loss = Closure::once_into_js(move |it: JsValue| {
@@ -154,7 +148,7 @@ impl Gpu {
     ) -> Result<(), Ended> {
         let compilation = std::sync::Arc::clone(&call_.compilation);
         let (Some(kernels), Some(signature)) = (compilation.levels.kernels(), &compilation.signature) else {
-            return Err("the text has errors".to_owned().into());
+            return Err(Why::HasErrors.into());
         };
         if call_.launch.domain.points() == 0 {
             return Ok(());
@@ -175,10 +169,7 @@ impl Gpu {
         timer.end(step("wgsl"));
         let n_buffers = artifact.bindings.len() as u64;
         if n_buffers > buffers {
-            return Err(format!(
-                "the stencil has {n_buffers} kinds of arrays, and this GPU lets a kernel use {buffers} buffers"
-            )
-            .into());
+            return Err(Why::TooManyArrays { arrays: n_buffers, most: buffers }.into());
         }
         let most = Most {
             bytes: self.limit("maxStorageBufferBindingSize").min(self.limit("maxBufferSize")),
@@ -238,12 +229,7 @@ impl Gpu {
         let pass = call(&encoder, "beginComputePass", &[])?;
         call(&pass, "setBindGroup", &[0.into(), group])?;
         if artifact.immediate_bytes > 0 && !get(&pass, "setImmediates").is_function() {
-            return Err(
-                "this stencil needs a launch for each level, which this browser cannot tell kernels apart \
-                        by; its immediates are missing"
-                    .to_owned()
-                    .into(),
-            );
+            return Err(Why::NoImmediates.into());
         }
         for it in &plan.launches {
             call(&pass, "setPipeline", &[pipelines[it.kernel].clone()])?;
@@ -265,11 +251,11 @@ impl Gpu {
             let error = awaited(&self.device, "popErrorScope", &[]).await?;
             if !error.is_null() && !error.is_undefined() {
                 let message = get(&error, "message").as_string().unwrap_or_default();
-                return Err(format!("the GPU refused: {}", short(&message)).into());
+                return Err(Why::GpuRefused { name: None, said: short(&message) }.into());
             }
         }
         if let Some(why) = self.lost.borrow().as_ref() {
-            return Err(format!("the GPU was lost: {}", short(why)).into());
+            return Err(Why::GpuLost(short(why)).into());
         }
 
         timer.begin(step("download"));
@@ -289,10 +275,9 @@ impl Gpu {
                         });
                     });
                 }
-                let message = "an index that is computed here leaves its field, or a `while` does not end";
                 return Err(match origin {
-                    Some(origin) => Ended::At(call_.trapped(message, &origin, cell)),
-                    None => Ended::Refused(message.to_owned()),
+                    Some(origin) => Ended::At(Box::new(call_.trapped(Why::IndexLeaves, None, &origin, cell))),
+                    None => Ended::Refused(Why::IndexLeaves),
                 });
             }
         }
@@ -313,7 +298,7 @@ impl Gpu {
         Ok(())
     }
 
-    fn layout(&self, bindings: &[Binding]) -> Result<JsValue, String> {
+    fn layout(&self, bindings: &[Binding]) -> Result<JsValue, Why> {
         let entries = Array::new();
         for (at, binding) in bindings.iter().enumerate() {
             let is_read = match binding {
@@ -352,7 +337,7 @@ impl Gpu {
     }
 
     /// A buffer with these bytes.
-    fn buffer(&self, bytes: &[u8]) -> Result<JsValue, String> {
+    fn buffer(&self, bytes: &[u8]) -> Result<JsValue, Why> {
         let size = bytes.len().next_multiple_of(4).max(16);
         let usage = STORAGE | COPY_SRC | COPY_DST;
         let wanted = object(&[("size", number(size)), ("usage", usage.into())]);
@@ -366,7 +351,7 @@ impl Gpu {
         Ok(buffer)
     }
 
-    async fn read(&self, buffer: &JsValue, n: usize) -> Result<Vec<u8>, String> {
+    async fn read(&self, buffer: &JsValue, n: usize) -> Result<Vec<u8>, Why> {
         let size = n.next_multiple_of(4).max(4);
         let wanted = object(&[("size", number(size)), ("usage", (MAP_READ | COPY_DST).into())]);
         let back = call(&self.device, "createBuffer", &[wanted])?;
@@ -406,22 +391,22 @@ fn get(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &name.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// Calls a method; what it throws is a sentence.
-fn call(object: &JsValue, name: &str, arguments: &[JsValue]) -> Result<JsValue, String> {
+/// Calls a method; what it throws is told.
+fn call(object: &JsValue, name: &str, arguments: &[JsValue]) -> Result<JsValue, Why> {
     let method = get(object, name).dyn_into::<Function>();
-    let method = method.map_err(|_| format!("the WebGPU of this browser has no `{name}`"))?;
+    let method = method.map_err(|_| Why::GpuLacks(name.to_owned()))?;
     let all: Array = arguments.iter().collect();
     Reflect::apply(&method, object, &all).map_err(|it| said(name, &it))
 }
 
-async fn awaited(object: &JsValue, name: &str, arguments: &[JsValue]) -> Result<JsValue, String> {
+async fn awaited(object: &JsValue, name: &str, arguments: &[JsValue]) -> Result<JsValue, Why> {
     let promise: Promise = call(object, name, arguments)?.unchecked_into();
     JsFuture::from(promise).await.map_err(|it| said(name, &it))
 }
 
-fn said(name: &str, error: &JsValue) -> String {
+fn said(name: &str, error: &JsValue) -> Why {
     let message = get(error, "message").as_string().unwrap_or_default();
-    format!("the GPU refused `{name}`: {}", short(&message))
+    Why::GpuRefused { name: Some(name.to_owned()), said: short(&message) }
 }
 
 /// Its first lines: what a browser says of a shader may be long.

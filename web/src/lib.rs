@@ -13,7 +13,9 @@ pub mod widgets;
 
 // What they do not see.
 pub mod bridge;
-pub mod share;
+pub mod files;
+
+pub mod parts;
 
 // What runs in the worker.
 pub mod compile;

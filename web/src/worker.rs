@@ -4,21 +4,31 @@
 //! in its midst, by ending its worker, and what ran before stays. A fourth one watches the passes, once somebody
 //! looks at them: it is slower than a compilation is, and nobody who types waits for it.
 
-use std::cell::RefCell;
+mod second;
+
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use isobar_compiler::pass::Timer;
+use isobar_compiler::pipeline::{Stage, behind};
+use isobar_lessons::check::{Outcome, Pictures};
 use isobar_protocol::field::FieldInfo;
-use isobar_protocol::fields::{Kept, NotThere, Values, difference};
+use isobar_protocol::fields::{Kept, Looked, NotThere, difference, readings};
+use isobar_protocol::lesson::{Checked, Shown};
+use isobar_protocol::npz;
+use isobar_protocol::picture::Line;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::Request;
-use isobar_protocol::worker::{Answer, Ask, Plane, Question, Said, Slice, Which};
+use isobar_protocol::why::Why;
+use isobar_protocol::worker::{Answer, Ask, OnGpu, Question, Said, Slice, Which};
 use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
-use crate::compile::Compiler;
-use crate::gpu::{self, Ran};
+use crate::compile::{Compiler, Stepped};
+use crate::gpu::Ran;
+use crate::parts::{Absent, Load};
+pub use second::{Second, second};
 
 /// All that the worker remembers.
 #[derive(Debug, Default)]
@@ -32,38 +42,62 @@ struct Memory {
 /// An answer with its buffers.
 type Reply = (Said, Vec<ArrayBuffer>);
 
-/// Listens from now on.
-pub fn start() {
+/// Listens from now on; `load` gets the second part.
+pub fn start(load: Load<Second>) {
     console_error_panic_hook::set_once();
     let scope: DedicatedWorkerGlobalScope = js_sys::global().unchecked_into();
     let memory = Rc::new(RefCell::new(Memory::default()));
     let to_page = scope.clone();
+    let is_coming = Cell::new(false);
+    let is_hurried = Cell::new(false);
+    let is_told = Rc::new(Cell::new(false));
     let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         let parts: Array = event.data().unchecked_into();
         let question = parts.get(0).as_string().unwrap_or_default();
         let Ok(Question { revision, ask }) = serde_json::from_str(&question) else { return };
         let buffers: Vec<ArrayBuffer> = parts.iter().skip(1).map(JsCast::unchecked_into).collect();
         if let Ask::Run { request } = &ask
-            && let Some(is_fast) = on_gpu(request)
+            && let Some(is_fast) = wants_gpu(request)
         {
-            let mut timer = Timer::new(now_ms as fn() -> f64);
-            let begun = memory.borrow_mut().compiler.begin(request, &mut timer);
-            let to_page = to_page.clone();
+            let (memory, to_page, request) = (Rc::clone(&memory), to_page.clone(), request.clone());
             wasm_bindgen_futures::spawn_local(async move {
-                let (said, buffers) = match begun {
-                    Ok(call) => match gpu::run(call, is_fast, timer).await {
-                        Ok(Ran { fields, timings, note }) => ran(fields, timings, note),
-                        Err(ended) => (ended, Vec::new()),
-                    },
+                let (said, buffers) = match on_gpu(load, &memory, &request, is_fast).await {
+                    Ok(Ran { fields, timings, gpu }) => ran(fields, timings, Some(gpu)),
                     Err(ended) => (ended, Vec::new()),
                 };
                 post(&to_page, revision, said, &buffers);
             });
             return;
         }
+        if matches!(ask, Ask::Passes { .. } | Ask::Graph { .. } | Ask::Service { .. } | Ask::Check { .. }) {
+            let (memory, to_page) = (Rc::clone(&memory), to_page.clone());
+            let is_unhurried = matches!(ask, Ask::Service { .. });
+            wasm_bindgen_futures::spawn_local(async move {
+                // The editor asks before anybody has read its text.
+                if is_unhurried && !behind::is_open() {
+                    unhurried(&to_page).await;
+                }
+                let (said, buffers) = match load().await {
+                    Ok(second) => (second.answer)(&mut memory.borrow_mut(), ask),
+                    Err(Absent) => (absent(), Vec::new()),
+                };
+                post(&to_page, revision, said, &buffers);
+            });
+            return;
+        }
+        let is_compilation = matches!(ask, Ask::Compile { .. });
+        let is_wanted = is_compilation && wants_second(&ask);
         let mut progress = |done, total| post(&to_page, revision, Said::Progress { done, total }, &[]);
         let (said, buffers) = memory.borrow_mut().answer(ask, &buffers, &mut progress);
         post(&to_page, revision, said, &buffers);
+        if is_compilation && !behind::is_open() {
+            // Who wants it does not wait until it comes unasked.
+            let is_first = !is_coming.replace(true);
+            if is_first || is_wanted && !is_hurried.get() {
+                is_hurried.set(is_wanted);
+                fetch_second(load, to_page.clone(), is_wanted, Rc::clone(&is_told));
+            }
+        }
     });
     // The listener lives as long as the worker does.
     let listener = on_message.into_js_value();
@@ -72,8 +106,64 @@ pub fn start() {
     }
 }
 
+/// Whether a compilation wants the text of a stage behind the OIR, or of all.
+fn wants_second(ask: &Ask) -> bool {
+    const FIRST: [Stage; 6] =
+        [Stage::DEFINITION, Stage::GTIR, Stage::OIR, Stage::NPIR, Stage::NUMPY, Stage::PYTHON];
+    let Ask::Compile { request } = ask else { return false };
+    request
+        .stages
+        .as_ref()
+        .is_none_or(|all| all.iter().any(|it| !FIRST.iter().any(|first| first.name() == it)))
+}
+
+/// What a visitor sees first is drawn before the second part is asked for, unless it is wanted.
+const UNHURRIED_MS: f64 = 1500.0;
+
+/// Between two attempts to load the second part.
+const AGAIN_MS: f64 = 3000.0;
+
+/// Waits until the worker has been there for so long that what a visitor sees first is drawn.
+async fn unhurried(scope: &DedicatedWorkerGlobalScope) {
+    pause(scope, UNHURRIED_MS - now_ms()).await;
+}
+
+async fn pause(scope: &DedicatedWorkerGlobalScope, ms: f64) {
+    #[expect(clippy::cast_possible_truncation, reason = "a few thousand at most")]
+    let ms = ms.max(0.0) as i32;
+    let waited = js_sys::Promise::new(&mut |done, _| {
+        // Where there are no timers, whoever waits here waits for good.
+        let _ = scope.set_timeout_with_callback_and_timeout_and_arguments_0(&done, ms);
+    });
+    let _ = wasm_bindgen_futures::JsFuture::from(waited).await;
+}
+
+/// Loads the second part, as soon as the network gives it, and tells the page that whole answers are to be had.
+fn fetch_second(
+    load: Load<Second>,
+    to_page: DedicatedWorkerGlobalScope,
+    is_wanted: bool,
+    is_told: Rc<Cell<bool>>,
+) {
+    wasm_bindgen_futures::spawn_local(async move {
+        if !is_wanted {
+            unhurried(&to_page).await;
+        }
+        while let Err(Absent) = load().await {
+            pause(&to_page, AGAIN_MS).await;
+        }
+        if !is_told.replace(true) {
+            post(&to_page, 0, Said::Whole, &[]);
+        }
+    });
+}
+
+fn absent() -> Said {
+    Said::Failed { why: Why::PartMissing }
+}
+
 /// Whether a request wants a GPU of the browser; then, whether doubles may be singles there.
-fn on_gpu(request: &Request) -> Option<bool> {
+fn wants_gpu(request: &Request) -> Option<bool> {
     match request.backend.as_deref() {
         Some("webgpu") => Some(false),
         Some("webgpu-fast") => Some(true),
@@ -81,12 +171,30 @@ fn on_gpu(request: &Request) -> Option<bool> {
     }
 }
 
+/// Runs on a GPU of the browser, for which kernels are compiled first.
+async fn on_gpu(
+    load: Load<Second>,
+    memory: &RefCell<Memory>,
+    request: &Request,
+    is_fast: bool,
+) -> Result<Ran, Said> {
+    let second = load().await.map_err(|Absent| absent())?;
+    let mut timer = Timer::new(now_ms as fn() -> f64);
+    let call = memory.borrow_mut().compiler.begin(request, &mut timer)?;
+    (second.run_on_gpu)(call, is_fast, timer).await
+}
+
 /// The fields of a run, with their buffers.
-fn ran(fields: Vec<Kept>, timings: Vec<MeasuredStep>, note: String) -> Reply {
+fn ran(fields: Vec<Kept>, timings: Vec<MeasuredStep>, gpu: Option<OnGpu>) -> Reply {
+    let (fields, buffers) = sent(fields);
+    (Said::Ran { fields, timings, gpu }, buffers)
+}
+
+/// What describes fields, and their elements.
+fn sent(fields: Vec<Kept>) -> (Vec<FieldInfo>, Vec<ArrayBuffer>) {
     let bytes = |it: &Kept| Uint8Array::from(it.to_bytes().as_slice()).buffer();
     let buffers = fields.iter().map(bytes).collect();
-    let fields = fields.into_iter().map(|it| it.info).collect();
-    (Said::Ran { fields, timings, note }, buffers)
+    (fields.into_iter().map(|it| it.info).collect(), buffers)
 }
 
 fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: &[ArrayBuffer]) {
@@ -101,34 +209,51 @@ fn post(scope: &DedicatedWorkerGlobalScope, revision: u64, said: Said, buffers: 
     let _ = scope.post_message_with_transfer(&message, &handed_over);
 }
 
+/// What checks said, with the fields of the first that failed over some: those found, then those expected.
+fn checked(Outcome { verdicts, pictures }: Outcome) -> Reply {
+    let Some(Pictures { domain, field, cell, found, expected }) = pictures else {
+        return (Said::Checked { checked: Checked { verdicts, shown: None } }, Vec::new());
+    };
+    let (found, mut buffers) = sent(found);
+    let (expected, more) = sent(expected);
+    buffers.extend(more);
+    let shown = Some(Shown { domain, field, cell, found, expected });
+    (Said::Checked { checked: Checked { verdicts, shown } }, buffers)
+}
+
 impl Memory {
     fn answer(&mut self, ask: Ask, buffers: &[ArrayBuffer], progress: &mut dyn FnMut(u64, u64)) -> Reply {
         let said = match ask {
             Ask::Compile { request } => {
                 let (compiled, defaults) = self.compiler.compile(&request, &now_ms);
-                Said::Compiled { compiled: Box::new(compiled), defaults }
-            }
-            Ask::Passes { request, moments } => {
-                let (steps, around) = self.compiler.passes(request, &moments);
-                Said::Passes { steps, around }
-            }
-            Ask::Service { request, file, query } => {
-                Said::Told { told: self.compiler.tell(&request, &file, &query) }
+                let is_half = !behind::is_open();
+                Said::Compiled { compiled: Box::new(compiled), defaults: Box::new(defaults), is_half }
             }
             Ask::Run { request } => match self.compiler.run(&request, &now_ms, progress) {
-                Ok((fields, timings)) => return ran(fields, timings, String::new()),
+                Ok((fields, timings)) => return ran(fields, timings, None),
                 Err(ended) => ended,
             },
-            Ask::Store { which, fields } => self.store(which, fields, buffers),
-            Ask::Slice { of, field, plane } => match self.plane(of, &field, plane) {
-                Ok((dtype, Values { width, height, values })) => {
-                    let (width, height) = (width as u64, height as u64);
-                    let slice = Slice { of, field, dtype, plane, width, height };
-                    return (Said::Slice { slice }, vec![Float64Array::from(values.as_slice()).buffer()]);
+            Ask::Step { request, restart, count } => {
+                match self.compiler.step(&request, restart, count, &now_ms) {
+                    Ok(Stepped { step, fields, ms }) => {
+                        let (fields, buffers) = sent(fields);
+                        return (Said::Stepped { step, fields, ms }, buffers);
+                    }
+                    Err(ended) => ended,
                 }
-                Err(NotThere(message)) => Said::Failed { message },
+            }
+            Ask::Store { which, fields } => self.store(which, fields, buffers),
+            Ask::Slice { .. }
+            | Ask::Survey { .. }
+            | Ask::Line { .. }
+            | Ask::Cell { .. }
+            | Ask::Around { .. }
+            | Ask::Archive { .. } => match self.shown(ask) {
+                Ok(reply) => return reply,
+                Err(why) => Said::Failed { why },
             },
             Ask::Compare => self.compare(),
+            Ask::Passes { .. } | Ask::Graph { .. } | Ask::Service { .. } | Ask::Check { .. } => absent(),
         };
         (said, Vec::new())
     }
@@ -140,48 +265,82 @@ impl Memory {
         for (info, buffer) in fields.into_iter().zip(buffers) {
             match Kept::from_bytes(info, &Uint8Array::new(buffer).to_vec()) {
                 Ok(kept) => slot.push(kept),
-                Err(NotThere(message)) => return Said::Failed { message },
+                Err(why) => return Said::Failed { why: why.into() },
             }
         }
         Said::Stored
     }
 
-    fn plane(&self, of: Which, field: &str, plane: Plane) -> Result<(String, Values), NotThere> {
-        let one = |of: Which| {
-            let kept = if of == Which::B { &self.b } else { &self.a };
-            let found = kept.iter().find(|it| it.info.name == field);
-            found.ok_or_else(|| NotThere(format!("there is no result for `{field}` yet")))
-        };
-        let first = one(of)?;
-        let mut values = first.plane(plane)?;
-        if of == Which::Difference {
-            let second = one(Which::B)?.plane(plane)?;
-            if (second.width, second.height) != (values.width, values.height) {
-                return Err(NotThere(format!("the two results for `{field}` have different domains")));
+    /// What a question about the kept fields is answered.
+    fn shown(&self, ask: Ask) -> Result<Reply, Why> {
+        let numbers = |it: &[f64]| Float64Array::from(it).buffer();
+        Ok(match ask {
+            Ask::Slice { of, field, plane } => {
+                let sheet = self.looked(of, &field, plane.element)?.sheet(plane)?;
+                let dtype = self.dtype(&field);
+                let (width, height) = (sheet.width as u64, sheet.height as u64);
+                let (first, summary) = (sheet.first, sheet.summary);
+                let slice = Slice { of, field, dtype, plane, width, height, first, summary };
+                (Said::Slice { slice }, vec![numbers(&sheet.values)])
             }
-            for (value, other) in values.values.iter_mut().zip(second.values) {
-                // Equal infinities and two NaNs are no difference.
-                let is_same = value.to_bits() == other.to_bits() || (value.is_nan() && other.is_nan());
-                *value = if is_same { 0.0 } else { *value - other };
+            Ask::Survey { of, field, element, plane } => {
+                let (summary, histogram) = self.looked(of, &field, element)?.survey(plane)?;
+                (Said::Survey { summary, histogram }, Vec::new())
             }
-        }
-        Ok((first.info.dtype.clone(), values))
+            Ask::Line { of, field, element, along, at } => {
+                let rows = self.looked(of, &field, element)?.line(along, at);
+                let points = rows[0].len() as u64;
+                let line = Line { of, field, along, at, points };
+                (Said::Line { line }, vec![numbers(&rows.concat())])
+            }
+            Ask::Cell { at, element } => {
+                (Said::Cell { readings: readings(&self.a, &self.b, at, element) }, Vec::new())
+            }
+            Ask::Around { of, field, element, at } => {
+                let found = self.looked(of, &field, element)?.around(at);
+                let (values, is_there): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
+                (Said::Around { is_there }, vec![numbers(&values)])
+            }
+            Ask::Archive { of } => {
+                let bytes = npz::archive(if of == Which::B { &self.b } else { &self.a })?;
+                (Said::Archive, vec![Uint8Array::from(bytes.as_slice()).buffer()])
+            }
+            Ask::Compile { .. }
+            | Ask::Passes { .. }
+            | Ask::Graph { .. }
+            | Ask::Service { .. }
+            | Ask::Run { .. }
+            | Ask::Step { .. }
+            | Ask::Store { .. }
+            | Ask::Check { .. }
+            | Ask::Compare => return Err(Why::Said("this is no question about fields".to_owned())),
+        })
+    }
+
+    fn looked(&self, of: Which, field: &str, element: u64) -> Result<Looked<'_>, Why> {
+        let [a, b] = [&self.a, &self.b].map(|all| all.iter().find(|it| it.info.name == field));
+        Looked::new(of, a, b, element)
+            .map_err(|NotThere(said)| Why::NotShown { field: field.to_owned(), said })
+    }
+
+    fn dtype(&self, field: &str) -> String {
+        let found = self.a.iter().chain(&self.b).find(|it| it.info.name == field);
+        found.map(|it| it.info.dtype.clone()).unwrap_or_default()
     }
 
     fn compare(&self) -> Said {
         let mut differences = Vec::new();
         for a in &self.a {
             let Some(b) = self.b.iter().find(|it| it.info.name == a.info.name) else {
-                let message = format!("`{}` is in one of the two results only; run both again", a.info.name);
-                return Said::Failed { message };
+                return Said::Failed { why: Why::InOneOnly(a.info.name.clone()) };
             };
             match difference(a, b) {
                 Ok(found) => differences.push(found),
-                Err(NotThere(message)) => return Said::Failed { message },
+                Err(why) => return Said::Failed { why: why.into() },
             }
         }
         if differences.is_empty() {
-            return Said::Failed { message: "there are no two results to compare yet".to_owned() };
+            return Said::Failed { why: Why::NothingToCompare };
         }
         Said::Compared { differences }
     }

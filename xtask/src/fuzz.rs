@@ -18,11 +18,12 @@ struct Target {
     n_inputs: u64,
 }
 
-const TARGETS: [Target; 4] = [
+const TARGETS: [Target; 5] = [
     Target { name: "stencil", share: 60, n_inputs: 6_000 },
     Target { name: "editor", share: 20, n_inputs: 3_000 },
     Target { name: "notation", share: 12, n_inputs: 60_000 },
-    Target { name: "request", share: 8, n_inputs: 200_000 },
+    Target { name: "request", share: 4, n_inputs: 150_000 },
+    Target { name: "link", share: 4, n_inputs: 60_000 },
 ];
 
 /// Inputs that broke a target once, in a folder for each: every run tries them.
@@ -141,6 +142,11 @@ fn write_seeds(target: &str, folder: &Path) -> Result<()> {
                 texts.extend(files(&root().join("tests/snapshots"), ending)?);
             }
             texts.push("sum(bell(low=0, high=1, at_i=0.4), random(low=0, high=1, seed=3))".to_owned());
+        }
+        "link" => {
+            for kept in files(&root().join("tests/links"), ".txt")? {
+                texts.extend(kept.lines().map(str::to_owned));
+            }
         }
         _ => texts.push(
             r#"{"files": {"main.py": "x = 1"}, "main": "main.py", "stencil": "s", "backend": "debug", "externals": {"a": 1.5}, "domain": [8, 8, 5], "origin": {"_all_": [3, 3, 0]}, "scalars": {"x": 0.1}}"#.to_owned(),

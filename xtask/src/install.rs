@@ -53,24 +53,35 @@ pub(crate) fn npm_packages() -> Result<()> {
 
 /// A Chromium for the end-to-end tests: the one that `ISOBAR_CHROMIUM` names, one on PATH, or Debian's.
 pub(crate) fn chromium() -> Result<PathBuf> {
-    if let Some(named) = std::env::var_os("ISOBAR_CHROMIUM") {
+    browser("ISOBAR_CHROMIUM", "chromium", &["chromium", "chromium-browser", "google-chrome"])
+}
+
+/// A Firefox for the same: the one that `ISOBAR_FIREFOX` names, one on PATH, or Debian's.
+pub(crate) fn firefox() -> Result<PathBuf> {
+    browser("ISOBAR_FIREFOX", "firefox-esr", &["firefox-esr", "firefox"])
+}
+
+/// The browser that the variable names, one of these programs on PATH, or Debian's package.
+fn browser(variable: &str, package: &str, programs: &[&str]) -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os(variable) {
         return Ok(named.into());
     }
-    if let Some(found) = chromium_on_path() {
+    let on_path = || programs.iter().find_map(|it| find(it));
+    if let Some(found) = on_path() {
         return Ok(found);
     }
     if find("apt-get").is_none() {
-        bail!("no Chromium on PATH, and no apt-get to install it: install it, or name it in ISOBAR_CHROMIUM");
+        bail!("no {package} on PATH, and no apt-get to install it: install it, or name it in {variable}");
     }
-    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers, to install Chromium")?;
+    run(&mut as_root("apt-get", &["update", "--quiet"]), "learn what Debian offers, to install a browser")?;
     run(
         &mut as_root(
             "apt-get",
-            &["install", "--quiet", "--yes", "--no-install-recommends", "chromium", "fonts-dejavu-core"],
+            &["install", "--quiet", "--yes", "--no-install-recommends", package, "fonts-dejavu-core"],
         ),
-        "install the browser that the end-to-end tests drive, and a font for it",
+        "install a browser that the end-to-end tests drive, and a font for it",
     )?;
-    chromium_on_path().context("apt-get installed chromium, but it is not on PATH")
+    on_path().with_context(|| format!("apt-get installed {package}, but it is not on PATH"))
 }
 
 /// A GPU for the tests: the card's, or what computes on the processor in its place. Where none can be had, the tests say
@@ -98,10 +109,6 @@ pub(crate) fn vulkan() -> Result<()> {
         ),
         "install lavapipe, on which the tests run kernels of GPUs",
     )
-}
-
-fn chromium_on_path() -> Option<PathBuf> {
-    ["chromium", "chromium-browser", "google-chrome"].into_iter().find_map(find)
 }
 
 pub(crate) fn as_root(name: &str, args: &[&str]) -> Command {

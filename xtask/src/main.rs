@@ -8,6 +8,7 @@ mod dace;
 mod explore;
 mod fuzz;
 mod install;
+mod measure;
 mod nvrtc;
 mod page;
 mod play;
@@ -52,6 +53,26 @@ enum Chore {
         /// Run only the tests whose name contains this, and build no page; `e2e` and `e2e:PART` are those in a browser
         filter: Option<String>,
     },
+    /// Prove a course: every solution passes, every start fails, links hold, and checks take little time
+    Lessons {
+        /// The folder of the course
+        #[arg(default_value = "static/lessons/first-course")]
+        folder: std::path::PathBuf,
+    },
+    /// Run the scenarios in a browser, or measure the page as somebody who visits it has it
+    E2e {
+        /// Only the scenarios whose name contains this
+        filter: Option<String>,
+        /// Instead print the numbers of the page, and write them to docs/playground.md
+        #[arg(long, conflicts_with = "filter")]
+        measure: bool,
+        /// Instead inject so many faults while somebody types, and write to docs/playground.md what they cost
+        #[arg(long, value_name = "HOW_MANY", conflicts_with_all = ["filter", "measure"])]
+        faults: Option<u32>,
+        /// In Firefox: what a newcomer meets, or the scenarios whose name contains the filter
+        #[arg(long, conflicts_with_all = ["measure", "faults"])]
+        firefox: bool,
+    },
     /// Write what of the manual is made from the sources: docs/diagnostics.md
     Manual,
     /// Check what each room may import, and that no leftovers are in the sources
@@ -83,6 +104,9 @@ enum Chore {
         /// Run each also on `rayon` or `openmp`, with 1, 2 and 7 threads, and compare with `debug` bit by bit
         #[arg(long, value_delimiter = ',')]
         backend: Vec<String>,
+        /// Count the files that show a field on the page where each is pasted alone, with what is made up for it
+        #[arg(long, conflicts_with_all = ["with", "passes", "backend"])]
+        as_pasted: bool,
     },
     /// Hold every level and every pass, or back ends, against what generated stencils mean
     Equivalence {
@@ -175,12 +199,22 @@ fn main() -> ExitCode {
         Chore::Page { dev } => page::page(if dev { page::Profile::Dev } else { page::Profile::Release }),
         Chore::Check => check::check(),
         Chore::Test { filter } => test::test(filter.as_deref()),
+        Chore::Lessons { folder } => lessons(&folder),
+        Chore::E2e { measure: true, .. } => measure::measure(),
+        Chore::E2e { faults: Some(count), .. } => measure::faults(count),
+        Chore::E2e { filter, firefox, .. } => {
+            let browser = if firefox { "firefox" } else { "e2e" };
+            test::test(Some(&format!("{browser}:{}", filter.unwrap_or_default())))
+        }
         Chore::Manual => manual(),
         Chore::Tidy => tidy::tidy(),
         Chore::Size => size::size(),
         Chore::Bench { args } => bench::bench(&args),
         Chore::BenchEnv { folder } => bench::environment(&folder),
-        Chore::Corpus { paths, with, passes, backend } => corpus(&paths, &with, passes, &backend),
+        Chore::Corpus { paths, as_pasted: true, .. } => as_pasted(&paths),
+        Chore::Corpus { paths, with, passes, backend, as_pasted: false } => {
+            corpus(&paths, &with, passes, &backend)
+        }
         Chore::Equivalence { backend, written: true, folders, .. } => equivalence(&backend, |command| {
             command.arg("written");
             folders.iter().for_each(|it| {
@@ -246,6 +280,20 @@ impl Held<'_> {
             command.args(["--levels", levels]);
         }
     }
+}
+
+/// What proves a course; `cargo xtask test` runs it too.
+pub(crate) fn lessons(folder: &std::path::Path) -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["run", "--locked", "--package", "isobar-lessons", "--bin", "lessons", "--"]);
+    process::run(command.arg(folder), "prove the lessons of a course")
+}
+
+/// What the page shows of each file that is pasted alone: by the page's own code.
+fn as_pasted(paths: &[std::path::PathBuf]) -> anyhow::Result<()> {
+    let mut command = process::cargo();
+    command.args(["run", "--locked", "--release", "--package", "isobar-web", "--example", "as_pasted", "--"]);
+    process::run(command.args(paths), "paste each file below these folders")
 }
 
 fn corpus(

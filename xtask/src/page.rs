@@ -1,7 +1,13 @@
 //! `cargo xtask page`: builds the page into `dist/`, without Trunk and without the wasm-bindgen command.
 //!
 //! `static/index.html` and `Trunk.toml` stay the one description of the page: this file reads the same `data-trunk`
-//! links and patterns that Trunk reads, so that both make the same files.
+//! links and patterns that Trunk reads, so that both make the same page. This one goes on from there: it names files
+//! after what is in them, compresses them, puts the first example's text into the page, and tells the service worker
+//! what there is (`publish`, `first`), and everybody whose code it is (`licences`).
+
+mod first;
+mod licences;
+mod publish;
 
 use crate::install;
 use crate::process::{cargo, program, root, run, say, target_dir};
@@ -47,8 +53,8 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
     for link in &links {
         let href = link.get("href");
         match link.get("rel") {
-            "copy-dir" => add_folder(&mut files, &home.join(href), href)?,
-            "copy-file" => add_file(&mut files, &home.join(href), href)?,
+            "copy-dir" => add_folder(&mut files, &home.join(href), &link.target())?,
+            "copy-file" => add_file(&mut files, &home.join(href), &link.target())?,
             "rust" => {}
             rel => bail!("static/index.html: `cargo xtask page` cannot build a link of rel=\"{rel}\""),
         }
@@ -56,22 +62,48 @@ pub(crate) fn page(profile: Profile) -> Result<()> {
     for folder in &bound_folders {
         add_folder(&mut files, folder, "")?;
     }
-    files.insert("index.html".into(), finished(&html, &links)?.into_bytes());
+    let html = first::filled(&finished(&html, &links)?)?;
+    // The page's program imports them, which a browser would see late.
+    let imported = files.keys().filter(|it| it.starts_with("snippets/") && it.ends_with(".js"));
+    let preloads: String =
+        imported.map(|it| format!("  <link rel=\"modulepreload\" href=\"./{it}\" />\n  ")).collect();
+    let html = html.replacen("</head>", &format!("{preloads}</head>"), 1);
+    files.insert(publish::INDEX.into(), html.into_bytes());
+    publish::minified(&mut files, profile)?;
+    publish::tell_sizes(&mut files, profile)?;
+    // Programs are, and what the page starts with says so; what it asks for by name later keeps its name.
+    let stays = |it: &&Link<'_>| it.get("rel") != "rust" && it.get("data-versioned").is_empty();
+    let staying: Vec<String> = links.iter().filter(stays).map(Link::target).collect();
+    let is_below = |name: &str, href: &str| {
+        name.strip_prefix(href).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+    };
+    let stays = |name: &str| name == publish::INDEX || staying.iter().any(|it| is_below(name, it));
+    let mut files = publish::versioned(files, |it| !stays(it))?;
+    files.insert(licences::FILE.into(), licences::licences()?);
+    publish::tell_service_worker(&mut files)?;
+    if profile == Profile::Release {
+        publish::compressed(&mut files)?;
+    }
     let changed = write_all(&files, &root().join("dist"))?;
     say(&format!("the page is in dist/: {} files, {changed} of them new or changed", files.len()));
     Ok(())
 }
 
-/// Bundles the editor; without it the page's crate does not compile, not even for its tests.
+/// Bundles the editor and the catalogues; without them the page's crate does not compile, not even for its tests.
 pub(crate) fn editor() -> Result<()> {
     let dir = install::npm_dir();
-    let bundle = dir.join("dist/editor.js");
+    // The last one that is made.
+    let bundle = dir.join("dist/de.ftl");
     let mut sources = vec![dir.join("package-lock.json"), dir.join("build.mjs")];
     sources.extend(files_below(&dir.join("src"))?);
+    sources.extend(files_below(&root().join("static/locales"))?);
     if !is_older(&bundle, &sources) {
         return Ok(());
     }
-    run(program("node").arg("web/editor/build.mjs"), "bundle the editor into web/editor/dist/editor.js")
+    run(
+        program("node").arg("web/editor/build.mjs"),
+        "bundle the editor and what the page says into web/editor/dist",
+    )
 }
 
 fn is_older(made: &Path, sources: &[PathBuf]) -> bool {
@@ -89,6 +121,15 @@ fn compile(programs: &[&Link], profile: Profile) -> Result<()> {
     command.args(["--profile", cargo_profile(programs[0], profile)]);
     // One set of flags for every wasm build here, whatever the user's environment says for native code.
     command.env_remove("RUSTFLAGS");
+    match profile {
+        // Frames of code that is not optimised are large: the usual stack of 1 MiB is too small for the first view.
+        Profile::Dev => command.env("RUSTFLAGS", "-Clink-arg=-zstack-size=16777216"),
+        // What can be taken apart says where its parts refer to each other. Views of one type make a smaller page.
+        Profile::Release => {
+            command.args(["--features", "in-two-parts"]);
+            command.env("RUSTFLAGS", "--cfg erase_components -Clink-arg=--emit-relocs")
+        }
+    };
     run(&mut command, "compile the page and its worker to WebAssembly")
 }
 
@@ -110,9 +151,13 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
     let module = fs::read(&compiled).with_context(|| format!("{}", compiled.display()))?;
     let stamp = {
         let mut hasher = DefaultHasher::new();
-        (env!("CARGO_PKG_VERSION"), link.text, &module).hash(&mut hasher);
-        // The editor is copied beside the glue.
-        fs::read(install::npm_dir().join("dist/editor.js"))?.hash(&mut hasher);
+        // What this program does with the module is a part of what comes of it.
+        const HOW: u32 = 2;
+        (env!("CARGO_PKG_VERSION"), HOW, link.text, &module).hash(&mut hasher);
+        // They are copied beside the glue.
+        for bundle in ["editor.js", "locale.js"] {
+            fs::read(install::npm_dir().join("dist").join(bundle))?.hash(&mut hasher);
+        }
         format!("{:016x}", hasher.finish())
     };
     let out = target_dir().join("xtask/page").join(folder).join(name);
@@ -123,28 +168,53 @@ fn bound(link: &Link<'_>, profile: Profile) -> Result<PathBuf> {
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
+    fs::create_dir_all(&out)?;
+    let (first, later) = match profile {
+        Profile::Dev => (compiled, Vec::new()),
+        Profile::Release => apart(name, &module, &out)?,
+    };
     say(&format!("write the JavaScript glue of {name}: wasm-bindgen"));
     Bindgen::new()
-        .input_path(&compiled)
+        .input_path(&first)
         .out_name(name)
         .web(true)?
         .typescript(false)
         .keep_debug(false)
         .remove_name_section(profile == Profile::Release)
         .omit_default_module_path(false)
+        // The parts that come later share the table of functions.
+        .keep_lld_exports(profile == Profile::Release)
         .generate(&out)
         .with_context(|| format!("wasm-bindgen on {name}"))?;
     if profile == Profile::Release {
-        let file = out.join(format!("{name}_bg.wasm"));
-        let mut command = program("node");
-        command.arg(install::npm_dir().join("node_modules/.bin/wasm-opt"));
-        command.arg(format!("-O{}", link.get("data-wasm-opt")));
-        command.args(link.get("data-wasm-opt-params").split_whitespace());
-        command.arg(&file).arg("--output").arg(&file);
-        run(&mut command, &format!("make {name} smaller"))?;
+        for file in later.into_iter().chain([out.join(format!("{name}_bg.wasm"))]) {
+            let mut command = program("node");
+            command.arg(install::npm_dir().join("node_modules/.bin/wasm-opt"));
+            command.arg(format!("-O{}", link.get("data-wasm-opt")));
+            command.args(link.get("data-wasm-opt-params").split_whitespace());
+            command.arg("--strip-debug").arg(&file).arg("--output").arg(&file);
+            let part = file.file_stem().unwrap_or_default().to_string_lossy();
+            run(&mut command, &format!("make {part} smaller"))?;
+        }
     }
     fs::write(stamp_file, stamp)?;
     Ok(out)
+}
+
+/// Takes a program apart where its functions say so: the part that starts, for wasm-bindgen, and those that it loads
+/// later, which are in `out` with the script that loads them.
+fn apart(name: &str, module: &[u8], out: &Path) -> Result<(PathBuf, Vec<PathBuf>)> {
+    let first = out.with_file_name(format!("{name}.first.wasm"));
+    let mut options = wasm_split_cli_support::Options::new(module);
+    let (link, main) = (format!("./{name}-parts.js"), format!("./{name}.js"));
+    options.output_dir = out;
+    options.main_out_path = &first;
+    options.link_name = &link;
+    options.main_module = &main;
+    say(&format!("take {name} apart: wasm-split"));
+    let made = wasm_split_cli_support::transform(options)
+        .map_err(|error| anyhow::anyhow!("wasm-split on {name}: {error:?}"))?;
+    Ok((first, made.split_modules))
 }
 
 /// `index.html` without its `data-trunk` links, and with the boot script and the preloads as Trunk puts them.
@@ -210,6 +280,15 @@ impl<'a> Link<'a> {
         Ok(links)
     }
 
+    /// Where in `dist/` the file or folder goes: below `data-target-path`, where the link has that.
+    fn target(&self) -> String {
+        let href = self.get("href");
+        match self.get("data-target-path") {
+            "" => href.to_owned(),
+            folder => format!("{folder}/{}", href.rsplit('/').next().unwrap_or(href)),
+        }
+    }
+
     /// The attribute's value, empty when it is not there.
     fn get(&self, name: &str) -> &'a str {
         self.attributes.get(name).copied().unwrap_or_default()
@@ -259,6 +338,9 @@ fn write_all(files: &Files, dist: &Path) -> Result<usize> {
         let name = stale.strip_prefix(dist)?.to_string_lossy().replace('\\', "/");
         if !files.contains_key(&name) {
             fs::remove_file(&stale)?;
+            // With the last file of a version go its folders; one that has files refuses.
+            let mut folders = stale.ancestors().skip(1).take_while(|it| *it != dist);
+            while folders.next().is_some_and(|it| fs::remove_dir(it).is_ok()) {}
         }
     }
     let mut changed = 0;
@@ -292,6 +374,18 @@ mod tests {
         assert_eq!(links[0].get("href"), "boot.js");
         assert_eq!(links[2].get("data-wasm-opt-params"), "--a --b");
         assert_eq!(links[2].get("data-type"), "");
+    }
+
+    #[test]
+    fn a_file_goes_where_its_link_says() {
+        let link =
+            |text: &'static str| Link::all_of(text).expect("the text is well formed").remove(0).target();
+        let program = "\n<link data-trunk rel=\"rust\" />";
+        let beside =
+            format!("<link data-trunk href=\"../docs/a.md\" data-target-path=\"manual\" />{program}");
+        assert_eq!(link(beside.leak()), "manual/a.md");
+        let plain = format!("<link data-trunk href=\"boot.js\" />{program}");
+        assert_eq!(link(plain.leak()), "boot.js");
     }
 
     #[test]

@@ -71,8 +71,9 @@ const COMPILER: &[Room] = &[
     compiler("diag", &["space", "types"]),
     compiler("expr", &["space", "types", "diag"]),
     compiler("pass", &["FLOOR"]),
-    compiler("frontend", &["FLOOR", "project", "config"]),
-    compiler("inputs", &["FLOOR", "config", CALL[0], CALL[1], CALL[2]]),
+    compiler("conventions", &["config"]),
+    compiler("frontend", &["FLOOR", "project", "config", "conventions"]),
+    compiler("inputs", &["FLOOR", "config", "conventions", CALL[0], CALL[1], CALL[2]]),
     compiler("config", &["FLOOR", "pass"]),
     compiler("project", &["FLOOR"]),
     // What a machine can do; the passes of the last level read it, and those who choose one.
@@ -208,6 +209,8 @@ const COMPILING: &[&str] = &[
     "isobar_compiler::inputs",
     "isobar_compiler::pipeline::registry",
     "isobar_compiler::session",
+    "isobar_lessons::check",
+    "isobar_lessons::folder",
 ];
 
 /// What another program links without: servers, command lines, editors, and the words of the wire. The compiler's
@@ -287,24 +290,42 @@ macro_rules! runner {
     };
 }
 
+/// What reads the texts of a course knows no stencil.
+const TEXTS: &[&str] =
+    &["isobar_compiler", "isobar_protocol", "std::fs", "std::env", "std::net", "std::thread"];
+
+/// What checks a learner's text runs in a browser too.
+const CHECKING: &[&str] = &["std::fs", "std::env", "std::net", "std::process", "std::thread", "std::time"];
+
 const OTHERS: &[Room] = &[
     room("protocol", "", &[], NODES),
+    // Courses: their texts for the page, their checks for its worker.
+    room("lessons", "markdown", &[], TEXTS),
+    room("lessons", "toml", &[], TEXTS),
+    room("lessons", "course", &["markdown", "toml"], TEXTS),
+    room("lessons", "glossary", &["toml"], TEXTS),
+    room("lessons", "check", &["toml"], CHECKING),
+    room("lessons", "folder", &["check", "course", "glossary", "markdown"], CHECKING),
+    room("lessons", "bin", &["course", "folder", "glossary", "markdown"], &["std::net", "std::thread"]),
+    room("lessons", "./.", &["*"], CHECKING),
     // The worker's half of the page: it compiles and has no document.
     room("web", "bin", &["worker"], NODES),
-    room("web", "worker", &["compile", "gpu"], &["leptos"]),
+    room("web", "worker", &["compile", "gpu", "parts"], &["leptos"]),
+    // How the second part of either program is had.
+    room("web", "parts", &[], COMPILING),
     room("web", "gpu", &["compile"], &["leptos", "web_sys"]),
     room("web", "compile", &[], &["leptos", "web_sys"]),
     // The other half.
-    room("web", "state", &["bridge", "share"], COMPILING),
+    room("web", "files", &["bridge/locale"], &["isobar_compiler", "leptos", "web_sys"]),
+    room("web", "state", &["files", "bridge"], COMPILING),
     room("web", "bridge", &[], &["isobar_compiler", "leptos"]),
     // The column of results places panes; a pane does not know its neighbour.
-    room("web", "panes/result", &["state", "panes"], COMPILING),
+    room("web", "panes/result", &["state", "panes", "bridge/locale", "widgets"], COMPILING),
     room("web", "panes/.", &[], COMPILING),
-    room("web", "panes/*", &["state", "widgets", "plots", "panes/highlight"], COMPILING),
-    room("web", "plots", &[], COMPILING),
-    room("web", "widgets", &[], &["isobar_compiler", "isobar_protocol"]),
-    room("web", "share", &[], &["isobar_compiler", "leptos", "web_sys"]),
-    room("web", "app", &["panes", "state", "widgets"], COMPILING),
+    room("web", "panes/*", &["state", "widgets", "plots", "panes/highlight", "bridge/locale"], COMPILING),
+    room("web", "plots", &["bridge/locale"], COMPILING),
+    room("web", "widgets", &["bridge/locale"], &["isobar_compiler", "isobar_protocol"]),
+    room("web", "app", &["panes", "state", "widgets", "bridge/locale"], COMPILING),
     room("web", "./.", &["*"], COMPILING),
     // A route hands on: the state has the back ends, and it knows none of them.
     runner!(
@@ -494,6 +515,7 @@ mod tests {
         assert!(may("web", "panes/run/table", "panes/run/picture"));
         assert!(!may("web", "panes/ir", "panes/run"));
         assert!(!may("web", "panes/ir", "bridge/worker"));
+        assert!(may("web", "panes/ir", "bridge/locale"));
         assert!(!may("web", "bridge/worker", "state"));
     }
 

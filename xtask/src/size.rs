@@ -1,8 +1,7 @@
 //! `cargo xtask size`: how large the page is, and how long it takes to load.
 
-use crate::install;
-use crate::page::{Profile, page};
-use crate::process::{cargo, output, program, root, run, say, target_dir};
+use crate::measure::printed_by;
+use crate::process::root;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::fmt::Write as _;
@@ -13,6 +12,9 @@ use std::fs;
 struct Measured {
     files: Vec<FileSize>,
     loads: usize,
+    /// Bytes of all answers until the compiler has answered, with an empty cache, and how many answers.
+    wire_bytes: u64,
+    answers: usize,
     /// Milliseconds from the start of the navigation to the mounted page, and to the compiler's first answer.
     mounted_ms: Spread,
     ready_ms: Spread,
@@ -36,18 +38,12 @@ struct Spread {
 
 /// Builds the page and the runner, measures, prints the table and writes it to `docs/benchmarks/size.md`.
 pub(crate) fn size() -> Result<()> {
-    page(Profile::Release)?;
-    let chromium = install::chromium()?;
-    run(
-        cargo().args(["build", "--locked", "--workspace", "--bin", "isobar"]),
-        "build the runner that serves the page",
+    let printed = printed_by(
+        "tests/e2e/size.mjs",
+        &[],
+        "measure the files, and load the page in Chromium several times",
     )?;
-    say("measure the files, and load the page in Chromium several times");
-    let mut measure = program("node");
-    measure.arg("tests/e2e/size.mjs").env("ISOBAR_CHROMIUM", chromium);
-    measure.env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
-    let measured: Measured =
-        serde_json::from_str(&output(&mut measure)?).context("what tests/e2e/size.mjs printed")?;
+    let measured: Measured = serde_json::from_str(&printed).context("what tests/e2e/size.mjs printed")?;
     let table = table(&measured);
     print!("{table}");
     let file = root().join("docs/benchmarks/size.md");
@@ -68,7 +64,11 @@ fn table(measured: &Measured) -> String {
         let _ = writeln!(out, "| `{name}` | {raw} | {gzip} | {brotli} |");
     }
     let _ = writeln!(out, "| **all** | {} | {} | {} |\n", total.0, total.1, total.2);
-    let Measured { loads, mounted_ms, ready_ms, browser, .. } = measured;
+    let Measured { loads, wire_bytes, answers, mounted_ms, ready_ms, browser, .. } = measured;
+    let _ = writeln!(
+        out,
+        "A first load is {wire_bytes} bytes over the wire, with headers, in {answers} answers: what is packed travels packed.\n"
+    );
     let _ = writeln!(
         out,
         "Load time, {loads} loads with an empty cache from the runner on the same machine, {browser}, headless:\n"

@@ -48,8 +48,8 @@ pub(crate) fn test(filter: Option<&str>) -> Result<()> {
     let mut report = Report::default();
     match filter {
         None => everything(&mut report),
-        Some(filter) => match filter.strip_prefix("e2e") {
-            Some(part) => in_browser(&mut report, part.trim_start_matches([':', '/'])),
+        Some(filter) => match browser_of(filter) {
+            Some((browser, part)) => in_browser(&mut report, browser, part),
             None => report.step("cargo test", || cargo_test(&[], Some(filter))),
         },
     }
@@ -84,16 +84,34 @@ fn everything(report: &mut Report) {
         check(&mut lint, "lint the page as it is compiled for the browser")
     });
     report.step("cargo test", || cargo_test(&["--workspace"], None));
+    report.step("lessons", || {
+        crate::lessons(&root().join("static/lessons/first-course")).map(|()| Count::one())
+    });
     report.step("nvrtc", || nvrtc::sample().map(|()| Count::one()));
     report.step("fuzz", || fuzz::fuzz(Effort::Fixed).map(|()| Count::one()));
-    report.step("end to end", || end_to_end(""));
+    report.step("end to end", || end_to_end(Browser::Chromium, ""));
+    report.step("end to end, Firefox", || end_to_end(Browser::Firefox, ""));
+}
+
+/// What drives the page.
+#[derive(Clone, Copy, Debug)]
+enum Browser {
+    Chromium,
+    Firefox,
+}
+
+/// What `e2e:PART` and `firefox:PART` ask for.
+fn browser_of(filter: &str) -> Option<(Browser, &str)> {
+    [("e2e", Browser::Chromium), ("firefox", Browser::Firefox)].into_iter().find_map(|(name, browser)| {
+        Some((browser, filter.strip_prefix(name)?.trim_start_matches([':', '/'])))
+    })
 }
 
 /// The scenarios in a browser whose name contains `part`, with what they need.
-fn in_browser(report: &mut Report, part: &str) {
+fn in_browser(report: &mut Report, browser: Browser, part: &str) {
     report.step("install", || install().map(|()| Count::default()));
     report.step("page", || page(Profile::Release).map(|()| Count::one()));
-    report.step("end to end", || end_to_end(part));
+    report.step("end to end", || end_to_end(browser, part));
 }
 
 fn install() -> Result<()> {
@@ -110,8 +128,15 @@ fn cargo_test(packages: &[&str], filter: Option<&str>) -> Result<Count> {
 }
 
 /// The story of a user, in a real browser against the runner as cargo's dev profile builds it.
-fn end_to_end(part: &str) -> Result<Count> {
-    let chromium = install::chromium()?;
+fn end_to_end(browser: Browser, part: &str) -> Result<Count> {
+    let (variable, program_of_it, artifacts, what) = match browser {
+        Browser::Chromium => {
+            ("ISOBAR_CHROMIUM", install::chromium()?, ".artifacts/e2e", "drive the page in Chromium")
+        }
+        Browser::Firefox => {
+            ("ISOBAR_FIREFOX", install::firefox()?, ".artifacts/firefox", "drive the page in Firefox")
+        }
+    };
     // As the tests of all crates were built, the runner among them, so that nothing is compiled twice.
     run(
         cargo().args(["test", "--locked", "--workspace", "--no-run"]),
@@ -119,9 +144,9 @@ fn end_to_end(part: &str) -> Result<Count> {
     )?;
     let mut tests = program("node");
     tests.arg("tests/e2e/run.mjs").arg(part);
-    tests.env("ISOBAR_CHROMIUM", chromium).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
-    tests.env("ISOBAR_ARTIFACTS", root().join(".artifacts/e2e"));
-    counted(&mut tests, "drive the page in Chromium", Count::add_closing_line)
+    tests.env(variable, program_of_it).env("ISOBAR_BIN", target_dir().join("debug").join("isobar"));
+    tests.env("ISOBAR_ARTIFACTS", root().join(artifacts));
+    counted(&mut tests, what, Count::add_closing_line)
 }
 
 fn check(command: &mut Command, why: &str) -> Result<Count> {

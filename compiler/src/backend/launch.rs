@@ -108,6 +108,40 @@ impl FieldArgument {
     }
 }
 
+impl Launch {
+    /// Gives scalars other values; those that are not given take their default, or keep theirs.
+    ///
+    /// # Errors
+    ///
+    /// C01 where a value has another type than its parameter; then nothing is changed.
+    pub fn set_scalars(
+        &mut self,
+        signature: &Signature,
+        given: &BTreeMap<String, ScalarInput>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut wrong = Vec::new();
+        let mut arguments = Vec::new();
+        for (at, param) in signature.params.iter().enumerate() {
+            let ParamKind::Scalar { dtype, default } = &param.kind else { continue };
+            let default = || Some(ScalarInput::Typed((*default)?));
+            let Some(input) = given.get(&param.name).copied().or_else(default) else { continue };
+            match scalar(input, *dtype) {
+                Some(value) => arguments.push((at, value)),
+                None => wrong.push(call::scalar_of_wrong_type(&param.name, *dtype, &input.to_string())),
+            }
+        }
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        for (at, value) in arguments {
+            if let Some(Argument::Scalar(slot)) = self.arguments.get_mut(at) {
+                *slot = value;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Checks a call against a signature.
 ///
 /// # Errors

@@ -84,6 +84,21 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Changes that mend it; more than one where each alone does.
     pub fixes: Vec<Fix>,
+    /// What beside the text would mend it.
+    pub remedy: Option<Remedy>,
+}
+
+/// What a page can offer where no change of the text is certain to be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// A value for this external.
+    GiveExternal(String),
+    /// A value for this field or scalar.
+    GiveInput(String),
+    /// The file that has this name.
+    AddFile(String),
+    /// One of these stencils.
+    PickStencil(Vec<String>),
 }
 
 impl Diagnostic {
@@ -121,7 +136,15 @@ impl Diagnostic {
             help: None,
             notes: Vec::new(),
             fixes: Vec::new(),
+            remedy: None,
         }
+    }
+
+    /// Says what beside the text would mend it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: Remedy) -> Self {
+        self.remedy = Some(remedy);
+        self
     }
 
     /// Adds a further place.

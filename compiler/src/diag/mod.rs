@@ -14,7 +14,7 @@ pub mod catalog;
 pub mod render;
 
 pub use code::Code;
-pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Severity, TextEdit};
+pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Remedy, Severity, TextEdit};
 pub use listing::{ListedNode, Listing, ListingWriter};
 pub use origin::{Origin, StmtId};
 pub use program_order::{Levels, Moment, ProgramOrder};

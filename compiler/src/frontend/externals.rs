@@ -10,7 +10,8 @@ use super::given;
 use super::modules::{FunctionId, FunctionInfo, Names};
 use super::program::{Program, for_each_external, named};
 use super::syntax::{Comparison, Expr, ExprKind, Keyword, Logical, Sign, Stmt, StmtKind};
-use crate::config::External;
+use crate::config::{Config, External};
+use crate::conventions;
 use crate::diag::Span;
 use crate::space::Axis;
 
@@ -154,7 +155,7 @@ fn functions_read(names: &Names<'_>, info: FunctionInfo<'_>) -> BTreeSet<Functio
 }
 
 /// Calls `each` for every expression below `body`, also inside others.
-fn for_each_expr<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Expr)) {
+pub(super) fn for_each_expr<'p>(body: &'p [Stmt], each: &mut impl FnMut(&'p Expr)) {
     for stmt in body {
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
@@ -422,6 +423,45 @@ impl<'p> UseOf<'_, 'p> {
             let is_plain = side.as_dotted().is_some();
             self.expr(side, if is_plain || matches!(role, Role::Int) { role } else { Role::Value });
         }
+    }
+}
+
+/// A plausible value of an external by its name, where models have one of that name and it is used so, and else by its
+/// use alone; `None` for a function. `int` and `switch` are for what no convention tells.
+#[must_use]
+pub fn made_up(name: &str, kind: &ExternalKind, int: i64, switch: bool, config: &Config) -> Option<External> {
+    let usual = || conventions::number(name).or_else(|| number_of_ndsl(name, config));
+    #[expect(clippy::cast_precision_loss, reason = "conventional integers are small")]
+    Some(match (kind, usual()) {
+        (ExternalKind::Function { .. }, _) => return None,
+        (ExternalKind::Position(axis), _) => {
+            let is_end = name.ends_with("end") || name.ends_with('e');
+            External::Axis { axis: *axis, index: Some(if is_end { -1 } else { 0 }), offset: 0 }
+        }
+        (ExternalKind::Namespace(members), _) => {
+            let made = |(member, kind): (&String, &ExternalKind)| {
+                Some((member.clone(), made_up(member, kind, int, switch, config)?))
+            };
+            External::Namespace(members.iter().filter_map(made).collect())
+        }
+        (ExternalKind::Int, Some(it @ External::Int(_))) => it,
+        (ExternalKind::Int, Some(External::Bool(it))) => External::Int(i64::from(it)),
+        (ExternalKind::Int, _) => External::Int(int),
+        (ExternalKind::Bool, Some(it @ External::Bool(_))) => it,
+        (ExternalKind::Bool, Some(External::Int(it))) => External::Bool(it != 0),
+        (ExternalKind::Bool, _) => External::Bool(switch),
+        (ExternalKind::Float, Some(External::Int(it))) => External::Float(it as f64),
+        (ExternalKind::Float, Some(it)) => it,
+        (ExternalKind::Float, None) => External::Float(0.5),
+    })
+}
+
+/// NDSL's constant of that name in any spelling: `tice` is `TICE`.
+fn number_of_ndsl(name: &str, config: &Config) -> Option<External> {
+    match super::ndsl_constants::value(&name.to_ascii_uppercase(), config)? {
+        Constant::Int(it) => Some(External::Int(it)),
+        Constant::Typed(it) => Some(External::Float(it.as_f64())),
+        _ => None,
     }
 }
 

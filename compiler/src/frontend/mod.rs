@@ -8,7 +8,8 @@
 //! [`program`] holds the files; [`constants`] is what a name can stand for,
 //! [`modules`] finds it, [`evaluate`] computes it, [`field_types`] makes types of it,
 //! [`builtins`] knows the rest, and [`spelling`] which of it a slip may have meant.
-//! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`arguments`] what else builds it.
+//! [`externals`] is what a stencil asks for, [`given`] what its text answers, [`missing`] which modules
+//! it would need beside, [`arguments`] what else builds it.
 
 pub mod syntax;
 
@@ -33,6 +34,7 @@ mod classes;
 pub mod modules;
 pub mod externals;
 pub mod given;
+pub mod missing;
 pub mod arguments;
 
 #[cfg(test)]

@@ -156,6 +156,36 @@ impl<'p> Names<'p> {
         &self.of_file(file).builds
     }
 
+    /// What binds `name` in a scope, the last first, each with the scope and the place it is written in.
+    pub(super) fn bound(&self, id: ScopeId, name: &str) -> Vec<(ScopeId, Span, &Bound<'p>)> {
+        let file = self.of_file(id.file);
+        let of_name = self.scope(id).names.get(name).map(Vec::as_slice).unwrap_or_default();
+        let of_name = of_name.iter().rev().map(|&it| &file.bindings[it]);
+        of_name.map(|it| (it.scope, it.span, &it.what)).collect()
+    }
+
+    /// Each `from module import *` of a scope: its place, level and module.
+    pub(super) fn starred(&self, id: ScopeId) -> Vec<(Span, u32, &[String])> {
+        let file = self.of_file(id.file);
+        let of_scope = self.scope(id).stars.iter().map(|&it| &file.bindings[it]);
+        let read = of_scope.filter_map(|it| match &it.what {
+            Bound::From { level, module, .. } => Some((it.span, *level, module.as_slice())),
+            _ => None,
+        });
+        read.collect()
+    }
+
+    /// The scope around another.
+    pub(super) fn parent(&self, id: ScopeId) -> Option<ScopeId> {
+        self.scope(id).parent
+    }
+
+    /// The top level of the file that an import means, and the end of that file.
+    pub(super) fn top_of(&self, at: Span, level: u32, module: &[String]) -> Option<(ScopeId, u32)> {
+        let file = self.find_module(at.file, level, module)?;
+        Some((self.module_scope(file)?, u32::MAX))
+    }
+
     /// The names of a file's top level.
     #[must_use]
     pub fn module_scope(&self, file: FileId) -> Option<ScopeId> {

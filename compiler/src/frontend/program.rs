@@ -66,7 +66,13 @@ impl SourceFile {
         for_each_stencil(&self.syntax().body, "", &mut |path, function| {
             let Ident { name, span } = &function.name;
             last.insert(path.clone(), all.len());
-            all.push(StencilName { name: name.clone(), path, span: *span, file: self.id });
+            all.push(StencilName {
+                name: name.clone(),
+                path,
+                span: *span,
+                whole: function.span,
+                file: self.id,
+            });
         });
         let mut found: Vec<StencilName> =
             (0..).zip(all).filter(|(at, it)| last.get(&it.path) == Some(at)).map(|(_, it)| it).collect();
@@ -123,6 +129,8 @@ pub struct StencilName {
     pub path: String,
     /// The name in its `def`.
     pub span: Span,
+    /// From `def` or the first decorator to the end.
+    pub whole: Span,
     pub file: FileId,
 }
 

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::step::{Halo, StepDirective};
 use super::{Generator, parse};
 use crate::backend::launch::ScalarInput;
 use crate::config::External;
@@ -26,6 +27,10 @@ pub struct Directives {
     pub inputs: Vec<InputDirective>,
     pub scalars: Vec<ScalarDirective>,
     pub externals: Vec<ExternalDirective>,
+    /// Between which values scalars are of interest, by name.
+    pub ranges: BTreeMap<String, [f64; 2]>,
+    /// What leads from one time step to the next, in the order of the text.
+    pub steps: Vec<StepDirective>,
     /// What to show; the first one first.
     pub plots: Vec<Plot>,
     /// What passes are to leave as it is.
@@ -100,8 +105,8 @@ pub enum Keep {
 }
 
 /// The words that a directive can begin with.
-const WORDS: [&str; 9] =
-    ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot", "keep"];
+const WORDS: [&str; 10] =
+    ["title", "about", "stencil", "domain", "input", "scalar", "external", "plot", "step", "keep"];
 
 /// Reads all directives of a text, with a warning (D01) for each line that is left out.
 #[must_use]
@@ -178,8 +183,12 @@ impl Directives {
             "scalar" => {
                 let (name, value) = assignment(rest, "alpha = 0.5")?;
                 is_new(&name, self.scalars.iter().map(|it| &it.name))?;
+                let (value, range) = with_range(value)?;
                 let value =
                     scalar(value).ok_or_else(|| format!("`{value}` is not a number, `true` or `false`"))?;
+                if let Some(range) = range {
+                    self.ranges.insert(name.clone(), range);
+                }
                 self.scalars.push(ScalarDirective { name, value, span });
                 Ok(())
             }
@@ -194,6 +203,12 @@ impl Directives {
                 self.externals.push(ExternalDirective { name, value, span });
                 Ok(())
             }
+            "step" => {
+                let step = step(rest, span)?;
+                is_new(&step.field, self.steps.iter().map(|it| &it.field))?;
+                self.steps.push(step);
+                Ok(())
+            }
             _ => {
                 let (field, level) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
                 let k = level_of(level.trim())?;
@@ -202,6 +217,33 @@ impl Directives {
             }
         }
     }
+}
+
+/// `q = q_out periodic`, `h closed`
+fn step(rest: &str, span: Span) -> Result<StepDirective, String> {
+    let (rest, halo) = match rest.rsplit_once(char::is_whitespace) {
+        Some((before, "periodic")) => (before, Halo::Periodic),
+        Some((before, "closed")) => (before, Halo::Closed),
+        _ => (rest, Halo::Kept),
+    };
+    let (field, from) = match rest.split_once('=') {
+        Some((field, from)) => (field, Some(name(from.trim())?)),
+        None => (rest, None),
+    };
+    let field = name(field.trim()).map_err(|why| format!("{why}; write `q = q_out` or `q periodic`"))?;
+    Ok(StepDirective { field, from, halo, span })
+}
+
+/// `0.025 from 0 to 0.1`: the value, and the range that stands behind it.
+fn with_range(text: &str) -> Result<(&str, Option<[f64; 2]>), String> {
+    let Some((value, range)) = text.split_once(" from ") else { return Ok((text, None)) };
+    let ends = range
+        .split_once(" to ")
+        .and_then(|(low, high)| Some([parse::number(low.trim())?, parse::number(high.trim())?]));
+    let is_range = |it: &[f64; 2]| it[0] < it[1] && it.iter().all(|it| it.is_finite());
+    let ends = ends.filter(is_range);
+    ends.map(|it| (value.trim(), Some(it)))
+        .ok_or_else(|| format!("`from {range}` is not a range such as `from 0 to 1`"))
 }
 
 fn keep(rest: &str) -> Result<Keep, String> {

@@ -10,21 +10,26 @@
 //! # @stencil horizontal_diffusion          which stencil, where there are several
 //! # @domain 64 64 40                       points of the compute domain along I, J, K
 //! # @input q bell(low=0, high=1, at_i=0.4) a generator for a field
-//! # @scalar alpha = 0.025                  the value of a scalar parameter
+//! # @scalar alpha = 0.025 from 0 to 0.1    the value of a scalar parameter, and where else it may lie
 //! # @external i_start = I[0]               the value of an external
 //! # @plot q_out k=10                       which field to show first
+//! # @step q = q_out periodic               what a field holds when the next time step begins
 //! ```
 //!
 //! [`directive`] reads these lines, [`generator`] says which inputs there are,
 //! [`parse`] reads one of them, [`generate`] makes numbers, [`call`] fills
-//! whole arrays for a signature, [`rows`] tells where their rows lie.
+//! whole arrays for a signature, [`rows`] tells where their rows lie, [`step`]
+//! leads from one time step to the next, and [`made_up`] describes inputs that
+//! nobody gave.
 
 pub mod call;
 pub mod directive;
 pub mod generate;
 pub mod generator;
+pub mod made_up;
 pub mod parse;
 pub mod rows;
+pub mod step;
 pub mod workers;
 
 pub use call::{bytes_for, bytes_with, call_for, call_with, fill, strides_with};
@@ -34,4 +39,5 @@ pub use directive::{
 pub use generate::value_at;
 pub use generator::Generator;
 pub use rows::Rows;
+pub use step::StepDirective;
 pub use workers::{Alone, Piece, Workers};

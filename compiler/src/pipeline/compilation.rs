@@ -12,6 +12,7 @@ use crate::backend::signature::Signature;
 use crate::diag::catalog::call;
 use crate::diag::{Diagnostic, FileId, Listing, Remark, Severity, Span, StmtId, Tombstone};
 use crate::frontend::externals::ExternalUse;
+use crate::frontend::missing::MissingModule;
 use crate::frontend::program::SourceFile;
 use crate::inputs::Directives;
 use crate::oir::analysis::extents::touched;
@@ -32,6 +33,8 @@ pub struct Compilation {
     pub stencil: Option<String>,
     /// What it and the functions that it reaches import from `__externals__`, in order of the text, and what for.
     pub externals: Vec<ExternalUse>,
+    /// The modules that it would need and that are not among the files, where there are errors.
+    pub missing: Vec<MissingModule>,
     /// Known once the extents are.
     pub signature: Option<Signature>,
     /// What the passes did or left, in the order in which they ran.
@@ -66,7 +69,6 @@ impl Compilation {
     /// The same as far as the passes of OIR, with what was found, told and measured up to there.
     #[must_use]
     pub fn up_to_oir(&self) -> Self {
-        let is_of_oir = |pass: &str| route::level_of(pass) == Some(Stage::OIR);
         let oir = Stage::OIR.name();
         Self {
             files: self.files.clone(),
@@ -74,10 +76,10 @@ impl Compilation {
             stencil: self.stencil.clone(),
             externals: self.externals.clone(),
             signature: self.signature.clone(),
-            remarks: self.remarks.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
-            log: self.log.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
+            remarks: self.remarks.iter().filter(|it| route::is_of_oir(it.pass)).cloned().collect(),
+            log: self.log.iter().filter(|it| route::is_of_oir(it.pass)).cloned().collect(),
             results: self.results.get(oir).map(|it| (oir, it.clone())).into_iter().collect(),
-            tombstones: self.tombstones.iter().filter(|it| is_of_oir(it.pass)).cloned().collect(),
+            tombstones: self.tombstones.iter().filter(|it| route::is_of_oir(it.pass)).cloned().collect(),
             directives: self.directives.clone(),
             levels: self.levels.up_to_oir(),
             ..Self::default()

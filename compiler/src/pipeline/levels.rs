@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::Stage;
+use super::{Stage, behind};
 use crate::backend::kernel::Kernels;
 use crate::backend::{c, cuda};
 use crate::diag::Listing;
@@ -75,37 +75,23 @@ impl Levels {
     /// Kernels for a GPU, whichever device the levels are made for; `None` where not all passes ran.
     #[must_use]
     pub fn kernels(&self) -> Option<&Kernels> {
-        self.kernels
-            .get_or_init(|| match self.device {
-                Device::Gpu => {
-                    let program = self.loops.as_ref().filter(|_| self.is_whole)?;
-                    Some(super::route::lower_kernels(program))
-                }
-                Device::Cpu if self.is_whole => {
-                    let program = super::route::loops_for_gpu(
-                        self.optimized.as_ref()?,
-                        self.oir.as_ref()?,
-                        (self.gpu, self.gpu_form),
-                    )?;
-                    Some(super::route::lower_kernels(&program))
-                }
-                Device::Cpu => None,
-            })
-            .as_ref()
+        self.kernels.get_or_init(|| (behind::found()?.kernels)(self)).as_ref()
     }
 
     /// CUDA C++ of the kernels; `None` where there are none.
     #[must_use]
     pub fn cuda(&self) -> Option<&cuda::Artifact> {
         let kernels = self.kernels()?;
-        Some(self.cuda.get_or_init(|| cuda::generate(kernels)))
+        let behind = behind::found()?;
+        Some(self.cuda.get_or_init(|| (behind.cuda)(kernels)))
     }
 
     /// C for the machine of the compilation; `None` where not all passes ran, or for a GPU.
     #[must_use]
     pub fn c(&self) -> Option<&c::Artifact> {
         let program = self.loops.as_ref().filter(|_| self.is_whole && self.device == Device::Cpu)?;
-        Some(self.c.get_or_init(|| c::generate(program, &c::COptions::default())))
+        let behind = behind::found()?;
+        Some(self.c.get_or_init(|| (behind.c)(program)))
     }
 
     /// The text of a stage, which `make` makes when it is first asked for; `None` where its level was not reached.

@@ -5,6 +5,7 @@ pub mod levels;
 pub mod registry;
 pub mod compilation;
 mod interface;
+pub mod behind;
 pub mod route;
 mod variants;
 

@@ -4,12 +4,12 @@
 //! here are those of the compiler itself. What runs a back end stands beside its row in whatever program runs it,
 //! which may have more back ends than these.
 
-use super::{Levels, Stage};
-use crate::backend::{debug, kernel, numpy, wgsl};
+use super::{Levels, Stage, behind};
+use crate::backend::{debug, numpy};
 use crate::diag::Listing;
 use crate::oir::analysis::caches::caches;
 use crate::oir::analysis::extents::extents;
-use crate::{defir, gtir, loops, npir, oir, schedule, sdfg, tree};
+use crate::{defir, gtir, npir, oir};
 
 /// How the text of a stage is made.
 #[derive(Clone, Copy, Debug)]
@@ -37,11 +37,11 @@ pub const LEVELS: &[Text] = &[
     Text { stage: Stage::GTIR, make: |it| Some(gtir::print::listing(it.gtir.as_ref()?)) },
     Text { stage: Stage::OIR, make: oir_with_facts },
     Text { stage: Stage::NPIR, make: |it| Some(npir::print::listing(it.npir()?)) },
-    Text { stage: Stage::TREE, make: |it| Some(tree::print::listing(it.tree.as_ref()?)) },
-    Text { stage: Stage::SCHEDULE, make: |it| Some(schedule::print::listing(it.schedule.as_ref()?)) },
-    Text { stage: Stage::SDFG, make: |it| Some(sdfg::print::listing(it.sdfg.as_ref()?)) },
-    Text { stage: Stage::LOOPS, make: |it| Some(loops::print::listing(it.loops.as_ref()?)) },
-    Text { stage: Stage::KERNELS, make: |it| Some(kernel::print::listing(it.kernels()?)) },
+    Text { stage: Stage::TREE, make: |it| behind::text(it, Stage::TREE) },
+    Text { stage: Stage::SCHEDULE, make: |it| behind::text(it, Stage::SCHEDULE) },
+    Text { stage: Stage::SDFG, make: |it| behind::text(it, Stage::SDFG) },
+    Text { stage: Stage::LOOPS, make: |it| behind::text(it, Stage::LOOPS) },
+    Text { stage: Stage::KERNELS, make: |it| behind::text(it, Stage::KERNELS) },
 ];
 
 /// The interpreter that defines the meaning.
@@ -71,7 +71,7 @@ pub const OPENMP: Backend = Backend {
     name: "openmp",
     device: "cpu",
     from: Stage::LOOPS,
-    texts: &[Text { stage: Stage::C, make: |it| it.c().map(|it| it.listing.clone()) }],
+    texts: &[Text { stage: Stage::C, make: |it| behind::text(it, Stage::C) }],
 };
 
 /// CUDA C++, for GPUs of NVIDIA.
@@ -79,7 +79,7 @@ pub const CUDA: Backend = Backend {
     name: "cuda",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[Text { stage: Stage::CUDA, make: |it| it.cuda().map(|it| it.listing.clone()) }],
+    texts: &[Text { stage: Stage::CUDA, make: |it| behind::text(it, Stage::CUDA) }],
 };
 
 /// WGSL, for GPUs through wgpu. Runs choose a text for their device; this one is for whatever has doubles.
@@ -87,10 +87,7 @@ pub const WGPU: Backend = Backend {
     name: "wgpu",
     device: "gpu",
     from: Stage::KERNELS,
-    texts: &[Text {
-        stage: Stage::WGSL,
-        make: |it| Some(wgsl::generate(it.kernels()?, &wgsl::WgslOptions::default()).listing),
-    }],
+    texts: &[Text { stage: Stage::WGSL, make: |it| behind::text(it, Stage::WGSL) }],
 };
 
 /// The compiler's own back ends.

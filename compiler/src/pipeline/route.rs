@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::interface::{signature, unify_params};
-use super::{Compilation, Hook, NoHook, Stage, Step, StepKind};
+use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, behind};
 use crate::backend::kernel::{self, Kernels};
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
@@ -51,7 +51,7 @@ pub fn compile_behind_oir(
     compilation.machine.clone_from(&config.passes.machine);
     compilation.skip.clone_from(&config.passes.skip);
     let mut at = Trip { hook, found, compilation, trace: None };
-    at.levels_behind_oir(project, config);
+    at.go_on(project, config);
     let Trip { found, mut compilation, .. } = at;
     compilation.diagnostics = found.sorted();
     compilation
@@ -117,6 +117,12 @@ pub fn is_needed(pass: &str) -> bool {
     loops::passes::PIPELINE.needed.contains(&pass)
 }
 
+/// Whether a pass changes the OIR.
+#[must_use]
+pub fn is_of_oir(pass: &str) -> bool {
+    oir::passes::PASSES.iter().any(|it| it.name == pass)
+}
+
 /// The level that a pass changes; `None` where there is no such pass.
 ///
 /// The tables of the passes say it: their names only begin alike for those who type them.
@@ -157,13 +163,21 @@ fn travel(
     at.compilation.skip.clone_from(&config.passes.skip);
     let has_stencil = wanted.is_some() || !stencils.is_empty();
     if has_stencil && at.levels_up_to_oir(&program, &names, wanted.as_deref()).is_some() {
-        at.levels_behind_oir(project, &config);
+        at.go_on(project, &config);
+    }
+    // In a file with several stencils, a line may be about another one.
+    if stencils.len() == 1 {
+        at.warn_of_steps();
     }
     let Trip { found, mut compilation, trace, .. } = at;
     compilation.trace = trace;
     compilation.externals = frontend::externals::of(&program, &names, compilation.stencil.as_deref());
     compilation.stencils = stencils;
     compilation.diagnostics = program.sound(found.sorted());
+    if compilation.has_errors() {
+        let stencil = compilation.stencil.as_deref();
+        compilation.missing = frontend::missing::of(&program, &names, stencil, &compilation.externals);
+    }
     compilation
 }
 
@@ -184,7 +198,8 @@ fn watched<T>(hook: &mut dyn Hook, step: &'static str, work: impl FnOnce() -> T)
     result
 }
 
-struct Trip<'a> {
+/// A stencil on its way, with all that was found.
+pub(super) struct Trip<'a> {
     hook: &'a mut dyn Hook,
     found: Diagnostics,
     compilation: Compilation,
@@ -242,8 +257,15 @@ impl Trip<'_> {
         is_whole.then_some(())
     }
 
+    /// Further, where the way behind the OIR is open.
+    fn go_on(&mut self, project: &Project, config: &Config) {
+        if let Some(behind) = behind::found() {
+            (behind.levels)(self, project, config);
+        }
+    }
+
     /// Through the other doors.
-    fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
+    pub(super) fn levels_behind_oir(&mut self, project: &Project, config: &Config) -> Option<()> {
         let optimized = self.compilation.levels.optimized.as_ref()?;
         let extents = oir::analysis::extents::extents(optimized);
         let explicit = watched(self.hook, "tree", || tree::from_oir::lower(optimized, &extents));
@@ -304,6 +326,16 @@ impl Trip<'_> {
         (levels.gpu, levels.gpu_form) = (config.passes.gpu, config.passes.gpu_form);
         (levels.sdfg, levels.loops, levels.is_whole) = (Some(flow), Some(program), is_whole);
         is_whole.then_some(())
+    }
+
+    /// Tells of lines `# @step` that this stencil cannot take.
+    fn warn_of_steps(&mut self) {
+        let Some(signature) = &self.compilation.signature else { return };
+        for step in &self.compilation.directives.steps {
+            if let Some(why) = step.refusal(signature) {
+                self.found.push(directive::ignored("step", &why, step.span));
+            }
+        }
     }
 
     /// Pins what lines `# @keep` of the text want to stay as it is.
@@ -406,7 +438,7 @@ impl Trip<'_> {
 const MAX_THREADS: u32 = 256;
 
 /// The program of loops for a GPU, of an OIR after its passes; `lowered` is the one before them.
-pub(super) fn loops_for_gpu(
+fn loops_for_gpu(
     optimized: &oir::nodes::Stencil,
     lowered: &oir::nodes::Stencil,
     (gpu, gpu_form): (Option<GpuModel>, Option<GpuForm>),
@@ -425,8 +457,24 @@ pub(super) fn loops_for_gpu(
     at.compilation.levels.loops.filter(|_| at.compilation.levels.is_whole)
 }
 
+/// Kernels for a GPU, whichever device the levels are made for; `None` where not all passes ran.
+pub(super) fn kernels(levels: &Levels) -> Option<Kernels> {
+    match levels.device {
+        Device::Gpu => {
+            let program = levels.loops.as_ref().filter(|_| levels.is_whole)?;
+            Some(lower_kernels(program))
+        }
+        Device::Cpu if levels.is_whole => {
+            let gpu = (levels.gpu, levels.gpu_form);
+            let program = loops_for_gpu(levels.optimized.as_ref()?, levels.oir.as_ref()?, gpu)?;
+            Some(lower_kernels(&program))
+        }
+        Device::Cpu => None,
+    }
+}
+
 /// Kernels of a program of loops.
-pub(super) fn lower_kernels(program: &loops::Program) -> Kernels {
+fn lower_kernels(program: &loops::Program) -> Kernels {
     let kernels = kernel::lower(program, MAX_THREADS);
     check(
         "kernels",

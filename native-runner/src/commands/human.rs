@@ -47,6 +47,8 @@ fn one(found: &Diagnostic, files: &[(&str, &str)]) -> String {
             .iter()
             .map(|it| diag::Fix { title: it.title.clone(), edits: Vec::new() })
             .collect(),
+        // A button of the page.
+        remedy: None,
     };
     let file = |FileId(at): FileId| files.get(usize::from(at)).copied().unwrap_or_default();
     let rendered = render::render(&shown, &file);

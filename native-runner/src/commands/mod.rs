@@ -14,6 +14,7 @@ pub mod explain;
 pub mod human;
 mod job;
 pub mod lsp;
+pub mod open;
 pub mod run;
 pub mod serve;
 mod terminal;

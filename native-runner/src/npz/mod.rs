@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
 
 use isobar_compiler::backend::array::Array;
-use isobar_protocol::names;
+use isobar_protocol::{names, npz as wire};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8], limit: u64) -> Result<BTreeMap<String, Array>, Unread>
 fn no_archive(bytes: &[u8]) -> &'static str {
     if bytes.is_empty() {
         "the file is empty"
-    } else if bytes.starts_with(npy::MAGIC) {
+    } else if bytes.starts_with(wire::MAGIC) {
         "it is a single array and no archive of them: write it with `numpy.savez(file, name=array)`"
     } else if bytes.starts_with(b"PK") {
         "it is a zip archive that breaks off, or its directory is damaged"
@@ -98,7 +98,7 @@ pub fn write<'a>(
         .large_file(true);
     for (name, dtype, shape, c_order_le) in arrays {
         archive.start_file(format!("{name}.npy"), options)?;
-        archive.write_all(&npy::header(dtype, &shape))?;
+        archive.write_all(&wire::header(dtype, &shape))?;
         archive.write_all(c_order_le)?;
     }
     archive.finish()?;
@@ -110,6 +110,8 @@ mod tests {
     use super::*;
     use isobar_compiler::backend::array::Elements;
     use isobar_compiler::types::{DType, Value};
+    use isobar_protocol::field::FieldInfo;
+    use isobar_protocol::fields::Kept;
 
     fn sample(dtype: DType) -> Array {
         let mut array = Array::zeros(dtype, &[2, 3, 4]);
@@ -145,6 +147,35 @@ mod tests {
     }
 
     #[test]
+    fn what_the_page_writes_is_read() {
+        let field = |name: &str, dtype| {
+            let array = sample(dtype);
+            let info = FieldInfo {
+                name: name.to_owned(),
+                dtype: dtype.to_string(),
+                axes: "IJK".to_owned(),
+                shape: vec![2, 3, 4],
+                origin: vec![0; 3],
+                domain: vec![2, 3, 4],
+                ..FieldInfo::default()
+            };
+            Kept::from_bytes(info, &array.to_c_order_le_bytes()).expect("they fit")
+        };
+        let fields = [field("q_out", DType::Float64), field("mask", DType::Bool)];
+        let bytes = wire::archive(&fields).expect("it is small");
+        let arrays = read(&bytes, 1 << 20).expect("an archive");
+        assert_eq!(arrays.keys().collect::<Vec<_>>(), ["mask", "q_out"]);
+        for (name, dtype) in [("q_out", DType::Float64), ("mask", DType::Bool)] {
+            assert_eq!(arrays[name].to_c_order_le_bytes(), sample(dtype).to_c_order_le_bytes());
+        }
+        // A wrong sum of an entry is found by the reader, so those of the writer are right.
+        let at = bytes.windows(4).position(|it| it == b"NUMP").expect("an array");
+        let mut bad = bytes.clone();
+        bad[at + 200] ^= 1;
+        assert!(read(&bad, 1 << 20).is_err());
+    }
+
+    #[test]
     fn the_same_arrays_make_the_same_bytes() {
         assert_eq!(archive(), archive());
     }
@@ -169,7 +200,7 @@ mod tests {
         let mut out = ZipWriter::new(Cursor::new(Vec::new()));
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         out.start_file("q.npy", options).expect("memory takes it");
-        out.write_all(&npy::header("float64", &[1 << 20])).expect("memory takes it");
+        out.write_all(&wire::header("float64", &[1 << 20])).expect("memory takes it");
         for _ in 0..64 {
             out.write_all(&[0; 128 * 1024]).expect("memory takes it");
         }
@@ -186,7 +217,7 @@ mod tests {
         let mut out = ZipWriter::new(Cursor::new(Vec::new()));
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         out.start_file("q.npy", options).expect("memory takes it");
-        out.write_all(&npy::header("float64", &[4])).expect("memory takes it");
+        out.write_all(&wire::header("float64", &[4])).expect("memory takes it");
         for _ in 0..64 {
             out.write_all(&[0; 128 * 1024]).expect("memory takes it");
         }

@@ -6,9 +6,10 @@ use std::io::Read;
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::types::DType;
 
+use isobar_protocol::npz::MAGIC;
+
 use super::Unread;
 
-pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// Much longer than any header of an array without a structure.
 const MOST_HEADER_BYTES: usize = 64 * 1024;
 const CUT: &str = "it ends within its header";
@@ -65,36 +66,6 @@ fn array(header: &Header, data: &[u8]) -> Result<Array, String> {
         Array::from_c_order(elements, &header.shape)
     };
     array.ok_or_else(|| "its shape does not fit its data".to_owned())
-}
-
-/// The bytes before the data of an array in C order.
-#[must_use]
-pub(super) fn header(dtype: &str, shape: &[u64]) -> Vec<u8> {
-    let code = match dtype {
-        "bool" => "|b1",
-        "int8" => "|i1",
-        "int16" => "<i2",
-        "int32" => "<i4",
-        "int64" => "<i8",
-        "float32" => "<f4",
-        _ => "<f8",
-    };
-    let sizes: Vec<String> = shape.iter().map(ToString::to_string).collect();
-    let comma = if shape.len() == 1 { "," } else { "" };
-    let shape = format!("({}{comma})", sizes.join(", "));
-    let mut text = format!("{{'descr': '{code}', 'fortran_order': False, 'shape': {shape}, }}");
-    // The data begins at a multiple of 64 bytes, after a newline.
-    let before = MAGIC.len() + 4;
-    while !(before + text.len() + 1).is_multiple_of(64) {
-        text.push(' ');
-    }
-    text.push('\n');
-    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
-    let mut out = MAGIC.to_vec();
-    out.extend([1, 0]);
-    out.extend(length.to_le_bytes());
-    out.extend(text.into_bytes());
-    out
 }
 
 /// The text of the header, which stands before the data.
@@ -225,6 +196,7 @@ impl<'a> Words<'a> {
 mod tests {
     use super::*;
     use isobar_compiler::types::Value;
+    use isobar_protocol::npz::header;
 
     fn read(mut bytes: &[u8]) -> Result<Array, Unread> {
         read_from(&mut bytes, u64::MAX).map(|(array, _)| array)

@@ -21,16 +21,19 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
+import { offerFixes } from "./fixes.js";
+import { foldHead, head } from "./head.js";
 import { linkedRanges, setLinkedRangesEffect } from "./links.js";
-import { remarks, setRemarksEffect } from "./remarks.js";
-import { actionsOf, service } from "./service.js";
+import { text } from "./locale.js";
+import { phrases } from "./phrases.js";
+import { prose } from "./prose.js";
+import { isShown, openRemarks, remarks, setRemarksEffect } from "./remarks.js";
+import { actionsOf, applyEdits, service } from "./service.js";
 import { appearance, highlighting, theme } from "./theme.js";
+import { keepAboveKeyboard, keepCaret, wrapping } from "./view.js";
 
 /** Marks a change that the page made itself, of which it needs no report. */
 const fromPage = Annotation.define();
-
-const label =
-  "Stencil source. Tab indents; press Escape, then Tab, to leave the editor. Control+Enter (Command+Enter) runs.";
 
 /**
  * Makes an editor inside `parent`.
@@ -46,6 +49,7 @@ const label =
  * @param {(query: string) => Promise<string|null>} [options.ask] what the compiler tells about the text, as JSON
  * @param {(json: string) => void} [options.onElsewhere] a place of another file is to be shown
  * @param {(json: string) => void} [options.onEdits] edits of other files
+ * @param {() => void} [options.onHead] the folded head of the text is to be shown
  * @param {(at: number) => void} [options.onRemark] a remark was chosen, by the number that it came with
  * @returns {Editor}
  */
@@ -56,12 +60,22 @@ export function createEditor(parent, options = {}) {
 export class Editor {
   #view;
   #appearance = new Compartment();
+  #wrapping = new Compartment();
+  #extensions;
+  /** By the names of files, what was open before: with its undo history and its caret. */
+  #states = new Map();
+  #file = null;
+  /** What belongs to the editor and not to a file. */
+  #theme = "light";
+  #isWrapping = false;
+  #isHeadFolded = false;
 
-  constructor(parent, { doc = "", onChange, onCursor, ask, onElsewhere, onEdits, onRemark }) {
+  constructor(parent, { doc = "", onChange, onCursor, ask, onElsewhere, onEdits, onRemark, onHead }) {
     const root = parent.shadowRoot ?? parent.attachShadow({ mode: "open", delegatesFocus: true });
     root.replaceChildren();
     // For tests and the console: what is drawn is not the whole text.
     parent.editor = this;
+    keepAboveKeyboard();
     const report = EditorView.updateListener.of((update) => {
       const byPage = update.transactions.some((it) => it.annotation(fromPage));
       if (update.docChanged && !byPage) onChange?.(update.state.doc.toString());
@@ -70,36 +84,41 @@ export class Editor {
         onCursor?.(head, update.state.doc.lineAt(head).number);
       }
     });
+    this.#extensions = [
+      lineNumbers(),
+      lintGutter(),
+      highlightSpecialChars(),
+      history(),
+      drawSelection(),
+      indentUnit.of("    "),
+      indentOnInput(),
+      bracketMatching(),
+      highlightActiveLine(),
+      highlightActiveLineGutter(),
+      highlightSelectionMatches(),
+      search({ top: true }),
+      python(),
+      syntaxHighlighting(highlighting),
+      linkedRanges,
+      remarks((at) => onRemark?.(at)),
+      // Before the other keys: Tab accepts a completion, Escape closes what is open.
+      ask ? service(asked(ask), told(onElsewhere), told(onEdits)) : [],
+      keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
+      EditorView.contentAttributes.of({ "aria-label": text("code-label"), spellcheck: "false", autocapitalize: "off" }),
+      phrases,
+      theme,
+      this.#appearance.of(appearance("light")),
+      this.#wrapping.of([]),
+      keepCaret,
+      head(() => onHead?.()),
+      report,
+    ];
     this.#view = new EditorView({
       parent: root,
       root,
       state: EditorState.create({
         doc,
-        extensions: [
-          lineNumbers(),
-          lintGutter(),
-          highlightSpecialChars(),
-          history(),
-          drawSelection(),
-          indentUnit.of("    "),
-          indentOnInput(),
-          bracketMatching(),
-          highlightActiveLine(),
-          highlightActiveLineGutter(),
-          highlightSelectionMatches(),
-          search({ top: true }),
-          python(),
-          syntaxHighlighting(highlighting),
-          linkedRanges,
-          remarks((at) => onRemark?.(at)),
-          // Before the other keys: Tab accepts a completion, Escape closes what is open.
-          ask ? service(asked(ask), told(onElsewhere), told(onEdits)) : [],
-          keymap.of([...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
-          EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
-          theme,
-          this.#appearance.of(appearance("light")),
-          report,
-        ],
+        extensions: this.#extensions,
       }),
     });
   }
@@ -114,6 +133,33 @@ export class Editor {
       annotations: [fromPage.of(true), Transaction.addToHistory.of(true)],
       scrollIntoView: true,
     });
+  }
+
+  /**
+   * Shows a file in place of another one. Each has its own undo history and caret; a text that changed meanwhile
+   * begins anew.
+   */
+  openFile(name, text) {
+    if (this.#file !== null) this.#states.set(this.#file, this.#view.state);
+    this.#file = name;
+    const before = this.#states.get(name);
+    const isSame = before?.doc.toString() === text;
+    this.#view.setState(isSame ? before : EditorState.create({ doc: text, extensions: this.#extensions }));
+    this.setTheme(this.#theme);
+    this.setWrapping(this.#isWrapping);
+    this.setHeadFolded(this.#isHeadFolded);
+  }
+
+  /** Tells which file the text is, which was there from the beginning or has another name now. */
+  nameFile(name) {
+    this.#states.delete(name);
+    this.#file = name;
+  }
+
+  /** Shows one line in place of the `# @...` lines at the head of the text, or these lines. */
+  setHeadFolded(isFolded) {
+    this.#isHeadFolded = isFolded;
+    this.#view.dispatch({ effects: foldHead(isFolded) });
   }
 
   getDoc() {
@@ -164,16 +210,51 @@ export class Editor {
   setRemarks(remarks) {
     const length = this.#view.state.doc.length;
     const clamped = Array.from(remarks, ({ from, items }) => ({ from: clamp(from, length), items }));
+    // What is open stays open where nothing is new.
+    if (isShown(this.#view.state, clamped)) return;
     this.#view.dispatch({ effects: setRemarksEffect.of(clamped) });
+  }
+
+  /** Whether the remarks that are shown are of a text from before an edit with errors. */
+  setRemarksStale(areStale) {
+    this.#view.dom.classList.toggle("cm-remarks-stale", areStale);
+  }
+
+  /** Opens what the compiler did with the caret's line, and gives it the keyboard; tells whether there is anything. */
+  openRemarks() {
+    return openRemarks(this.#view);
+  }
+
+  /** Opens the menu of the fixes of the caret's line, and gives it the keyboard. */
+  offerFixes() {
+    offerFixes(this.#view);
+  }
+
+  /** Carries out the edits of a fix, of which those of the file `own` are the editor's; `edits` is JSON. */
+  applyEdits(own, edits) {
+    applyEdits(this.#view, own, JSON.parse(edits));
+    this.#view.focus();
+  }
+
+  /** Whether long lines are broken. */
+  setWrapping(wraps) {
+    this.#isWrapping = wraps;
+    this.#view.dispatch({ effects: this.#wrapping.reconfigure(wraps ? wrapping : []) });
   }
 
   /** @param {"light"|"dark"} name tells CodeMirror which; the colours come from the page's custom properties */
   setTheme(name) {
+    this.#theme = name;
     this.#view.dispatch({ effects: this.#appearance.reconfigure(appearance(name)) });
   }
 
   focus() {
     this.#view.focus();
+  }
+
+  /** Types `text` in place of what is selected, as the user would. */
+  insert(text) {
+    this.#view.dispatch(this.#view.state.replaceSelection(text), { scrollIntoView: true, userEvent: "input.type" });
   }
 
   /** Puts the caret at `offset` and brings it into view. */
@@ -220,12 +301,29 @@ function atLeastOne(from, to, length) {
 
 function explain(message, help) {
   const node = document.createElement("div");
-  node.append(message);
+  node.append(prose(message));
   if (help) {
     const advice = document.createElement("div");
     advice.className = "cm-diagnostic-help";
-    advice.textContent = `help: ${help}`;
+    advice.append(`${text("code-help")} `, prose(help));
     node.append(advice);
   }
   return node;
 }
+
+export {
+  askToKeep,
+  claimText,
+  forgetAll,
+  forgetText,
+  keepAside,
+  keepText,
+  laterText,
+  listStates,
+  listTexts,
+  loadState,
+  loadText,
+  newTextId,
+  outlived,
+  timeInWords,
+} from "./workspaces.js";

@@ -3,6 +3,8 @@
 
 import { RangeSet, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, GutterMarker, ViewPlugin, WidgetType, gutter, keymap, showTooltip } from "@codemirror/view";
+import { text } from "./locale.js";
+import { plain, prose } from "./prose.js";
 
 /** Carries `{from, items: {at, sign, shown, pass, text, traffic}[]}[]`, sorted by `from`, all within the document. */
 export const setRemarksEffect = StateEffect.define();
@@ -20,17 +22,70 @@ class Marker extends GutterMarker {
   }
   toDOM() {
     const dom = element("span", `cm-remark-mark cm-remark-${this.shown}`, this.items[0].sign);
-    dom.dataset.testid = "remark-mark";
-    dom.title = title(this.items);
+    // The one that keeps the gutter's width says nothing.
+    if (this.items[0].pass) {
+      dom.dataset.testid = "remark-mark";
+      dom.title = title(this.items);
+    }
     return dom;
   }
+}
+
+/**
+ * The markers after a change. They move with the text; of lines that were replaced, as by pasting a file over itself,
+ * those that come again keep theirs, and the others lose them until the next answer.
+ */
+function moved(marks, { startState, state, changes }) {
+  const replaced = [];
+  changes.iterChangedRanges((fromA, toA, fromB, toB) => replaced.push({ fromA, toA, fromB, toB }));
+  const placesIn = new Map();
+  const kept = new Map();
+  for (const it = marks.iter(); it.value; it.next()) {
+    const old = startState.doc.lineAt(it.from);
+    const change = replaced.find(({ fromA, toA }) => fromA <= old.from && toA >= old.to && old.length > 0);
+    if (!change) {
+      kept.set(state.doc.lineAt(changes.mapPos(it.from, -1)).from, it.value);
+      continue;
+    }
+    if (!placesIn.has(change)) placesIn.set(change, { next: 0, lines: linesOf(state.doc, change) });
+    const places = placesIn.get(change);
+    const text = old.text.trim();
+    const at = places.lines.findIndex((line, at) => at >= places.next && line.text === text);
+    if (at < 0) continue;
+    places.next = at + 1;
+    kept.set(places.lines[at].from, it.value);
+  }
+  return RangeSet.of([...kept].sort((a, b) => a[0] - b[0]).map(([from, marker]) => marker.range(from)));
+}
+
+function linesOf(doc, { fromB, toB }) {
+  const found = [];
+  const last = doc.lineAt(toB).number;
+  for (let number = doc.lineAt(fromB).number; number <= last; number++) {
+    const { from, text } = doc.line(number);
+    found.push({ from, text: text.trim() });
+  }
+  return found;
+}
+
+/** Whether these remarks are what is shown. */
+export function isShown(state, remarks) {
+  const { doc } = state;
+  const wanted = new Map(remarks.map(({ from, items }) => [doc.lineAt(from).from, JSON.stringify(items)]));
+  let isSame = true;
+  let n = 0;
+  for (const it = state.field(lines).iter(); it.value; it.next()) {
+    n += 1;
+    isSame &&= wanted.get(it.from) === JSON.stringify(it.value.items);
+  }
+  return isSame && n === wanted.size;
 }
 
 /** The lines with remarks: their markers, which move with the text. */
 const lines = StateField.define({
   create: () => RangeSet.empty,
   update(marks, transaction) {
-    let next = marks.map(transaction.changes);
+    let next = transaction.docChanged ? moved(marks, transaction) : marks;
     for (const effect of transaction.effects) {
       if (effect.is(setRemarksEffect)) {
         const { doc } = transaction.state;
@@ -54,8 +109,8 @@ function itemsAt(state, offset) {
 
 function title(items) {
   const [first] = items;
-  const more = items.length > 1 ? ` (and ${items.length - 1} more)` : "";
-  return `${first.pass}: ${first.text}${first.traffic ? `, ${first.traffic}` : ""}${more}`;
+  const said = `${first.pass}: ${plain(first.text)}${first.traffic ? `, ${first.traffic}` : ""}`;
+  return items.length > 1 ? text("code-remarks-more", ["said", said, "more", items.length - 1]) : said;
 }
 
 /** Behind the line of the caret. */
@@ -77,7 +132,7 @@ class Note extends WidgetType {
     dom.dataset.testid = "remark-note";
     dom.title = title(this.items);
     dom.addEventListener("mousedown", (event) => event.preventDefault());
-    dom.addEventListener("click", () => open(view, view.posAtDOM(dom), false));
+    dom.addEventListener("click", () => open(view, view.posAtDOM(dom)));
     return dom;
   }
   ignoreEvent() {
@@ -109,14 +164,16 @@ function list(items, view, onPick) {
   const dom = element("div", "cm-remarks-list");
   dom.dataset.testid = "remark-list";
   dom.setAttribute("role", "dialog");
-  dom.setAttribute("aria-label", "What the compiler did with this line");
+  dom.setAttribute("aria-label", text("code-remarks"));
   const all = element("ul", "");
   for (const item of items) {
     const button = element("button", "cm-remark");
     button.type = "button";
     button.dataset.testid = "remark";
     button.dataset.shown = item.shown;
-    const said = element("span", "cm-remark-text", item.text);
+    button.tabIndex = all.childElementCount === 0 ? 0 : -1;
+    const said = element("span", "cm-remark-text");
+    said.append(prose(item.text));
     if (item.traffic) said.append(" ", element("b", "cm-remark-traffic", item.traffic));
     const name = element("code", "cm-remark-pass", item.pass);
     button.append(element("span", `cm-remark-sign cm-remark-${item.shown}`, item.sign), said, name);
@@ -130,13 +187,16 @@ function list(items, view, onPick) {
   }
   dom.append(all);
   dom.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape") {
+    const buttons = [...dom.querySelectorAll("button")];
+    const at = buttons.indexOf(dom.getRootNode().activeElement);
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+    if (event.key === "Escape" || event.key === "Tab") {
       close(view);
       view.focus();
-    } else if (step) {
-      const buttons = [...dom.querySelectorAll("button")];
-      buttons[buttons.indexOf(dom.getRootNode().activeElement) + step]?.focus();
+    } else if (next !== undefined) {
+      // One of them is in the order of Tab: the one that had the keyboard last.
+      for (const [of, button] of buttons.entries()) button.tabIndex = of === next ? 0 : -1;
+      buttons[next]?.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();
@@ -144,11 +204,11 @@ function list(items, view, onPick) {
   return dom;
 }
 
-function open(view, offset, takesFocus) {
+function open(view, offset) {
   const items = itemsAt(view.state, offset);
   if (!items) return false;
   const { from, to } = view.state.doc.lineAt(offset);
-  view.dispatch({ effects: setOpen.of({ from, pos: seen(view, from, to), items, takesFocus }) });
+  view.dispatch({ effects: setOpen.of({ from, pos: seen(view, from, to), items }) });
   return true;
 }
 
@@ -160,6 +220,11 @@ function seen(view, from, to) {
   if (top === undefined) return from;
   const at = view.posAtCoords({ x: left + gutters + 8, y: top + 4 }, false);
   return Math.min(Math.max(at, from), to);
+}
+
+/** Opens what is said about the caret's line; tells whether anything is. */
+export function openRemarks(view) {
+  return open(view, view.state.selection.main.head);
 }
 
 function close(view) {
@@ -194,7 +259,19 @@ export function remarks(onPick) {
         above: false,
         create: (view) => {
           const dom = list(shown.items, view, onPick);
-          return { dom, mount: () => shown.takesFocus && dom.querySelector("button")?.focus() };
+          // The signs open and close it themselves.
+          const outside = (event) => {
+            const isOwn = (it) => it === dom || it.classList?.contains("cm-remarks") || it.classList?.contains("cm-remark-note");
+            if (!event.composedPath().some(isOwn)) close(view);
+          };
+          return {
+            dom,
+            mount: () => {
+              document.addEventListener("pointerdown", outside, true);
+              dom.querySelector("button")?.focus();
+            },
+            destroy: () => document.removeEventListener("pointerdown", outside, true),
+          };
         },
       }
     );
@@ -211,12 +288,12 @@ export function remarks(onPick) {
       domEventHandlers: {
         mousedown: (view, line) => {
           const isOpen = view.state.field(opened)?.from === line.from;
-          return isOpen ? close(view) : open(view, line.from, false);
+          return isOpen ? close(view) : open(view, line.from);
         },
       },
     }),
     keymap.of([
-      { key: "Alt-Enter", run: (view) => open(view, view.state.selection.main.head, true) },
+      { key: "Alt-Enter", run: openRemarks },
       { key: "Escape", run: close },
     ]),
   ];

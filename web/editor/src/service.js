@@ -11,9 +11,11 @@ import {
   selectedCompletionIndex,
 } from "@codemirror/autocomplete";
 import { codeFolding, foldGutter, foldKeymap, foldService } from "@codemirror/language";
-import { forEachDiagnostic } from "@codemirror/lint";
 import { RangeSetBuilder, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, hoverTooltip, keymap, showPanel, showTooltip } from "@codemirror/view";
+import { fixes, fixesAt, offerFixes } from "./fixes.js";
+import { text } from "./locale.js";
+import { prose } from "./prose.js";
 
 /** Milliseconds of rest after a key before colours and folds are asked for. */
 const REST_MS = 120;
@@ -58,7 +60,7 @@ export function service(ask, onElsewhere, onEdits) {
     view.focus();
   };
   const apply = (view, own, edits) => {
-    edit(view, own, edits);
+    applyEdits(view, own, edits);
     const others = edits.filter((it) => it.file !== own);
     if (others.length) onEdits(others);
   };
@@ -81,8 +83,7 @@ export function service(ask, onElsewhere, onEdits) {
         detail: line,
         run: () => goTo(view, told.own, place),
       }));
-      const title = rows.length === 1 ? "1 place" : `${rows.length} places`;
-      view.dispatch({ effects: setPanel.of(list(title, rows)) });
+      view.dispatch({ effects: setPanel.of(list(text("code-places", ["n", rows.length]), rows)) });
     });
     return true;
   };
@@ -97,7 +98,7 @@ export function service(ask, onElsewhere, onEdits) {
           apply(view, found.own, found.edits);
           view.focus();
         });
-      view.dispatch({ effects: setPanel.of(question(`Rename ${told.name} to`, told.name, submit)) });
+      view.dispatch({ effects: setPanel.of(question(text("code-rename", ["name", told.name]), told.name, submit)) });
     });
     return true;
   };
@@ -121,6 +122,7 @@ export function service(ask, onElsewhere, onEdits) {
     autocompletion({ override: [completion(tell)], icons: false, selectOnOpen: false, interactionDelay: 0 }),
     hoverTooltip((view, offset) => hover(view, offset, tell), { hoverTime: 250 }),
     signature,
+    fixes,
     signatureWatch(tell),
     panel,
     EditorView.domEventHandlers({
@@ -348,7 +350,7 @@ function closeAll(view) {
 function inPanel(view, ...parts) {
   const dom = element("div", "cm-service");
   dom.dataset.testid = "service-panel";
-  const close = element("button", "cm-button", "Close");
+  const close = element("button", "cm-button", text("code-close"));
   close.type = "button";
   const leave = () => {
     view.dispatch({ effects: setPanel.of(null) });
@@ -405,27 +407,9 @@ function question(label, value, submit) {
 // The fixes of the diagnostics at the caret.
 
 function quickFix(view) {
-  const { head } = view.state.selection.main;
-  const line = view.state.doc.lineAt(head);
-  const found = [];
-  forEachDiagnostic(view.state, (diagnostic, from, to) => {
-    const isHere = from <= line.to && to >= line.from;
-    if (isHere) for (const action of diagnostic.actions ?? []) found.push({ ...action, from, to });
-  });
-  if (found.length === 0) view.dispatch({ effects: setPanel.of(notice("There is no fix for this line.")) });
-  else if (found.length === 1) found[0].apply(view, found[0].from, found[0].to);
-  else {
-    const rows = found.map((it) => ({
-      label: it.name,
-      detail: "",
-      run: () => {
-        view.dispatch({ effects: setPanel.of(null) });
-        it.apply(view, it.from, it.to);
-        view.focus();
-      },
-    }));
-    view.dispatch({ effects: setPanel.of(list("Fixes", rows)) });
-  }
+  const found = fixesAt(view.state);
+  if (found.length === 1) found[0].apply(view, found[0].from, found[0].to);
+  else offerFixes(view);
   return true;
 }
 
@@ -433,12 +417,12 @@ function quickFix(view) {
 export function actionsOf(fixes, own) {
   return (fixes ?? []).map(({ title, edits }) => ({
     name: title,
-    apply: (view) => edit(view, own, edits),
+    apply: (view) => applyEdits(view, own, edits),
   }));
 }
 
 /** Carries out the edits of the file that the editor shows, as one step that can be undone. */
-function edit(view, own, edits) {
+export function applyEdits(view, own, edits) {
   const { doc } = view.state;
   const changes = edits
     .filter((it) => it.file === own)
@@ -447,7 +431,9 @@ function edit(view, own, edits) {
 }
 
 function paragraphs(text) {
-  return element("div", "cm-about", text);
+  const node = element("div", "cm-about");
+  node.append(prose(text));
+  return node;
 }
 
 function element(tag, className, text) {

@@ -49,8 +49,9 @@ const sign = (letter, colour) => ({
 
 export const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text, #1B2130)", backgroundColor: "var(--bg0, #FFFFFF)" },
-  "&.cm-focused": { outline: "2px solid var(--focus, #0B5CAD)", outlineOffset: "-2px" },
-  ".cm-scroller": { fontFamily: mono, fontSize: "0.875rem", lineHeight: "1.45" },
+  // The caret and its line tell most; the edge is for who looks from further away.
+  "&.cm-focused": { outline: "1px solid var(--focus, #0B5CAD)", outlineOffset: "-1px" },
+  ".cm-scroller": { fontFamily: mono, fontSize: "var(--code-size, 0.875rem)", lineHeight: "1.45" },
   ".cm-content": { caretColor: "var(--text, #1B2130)" },
   ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--text, #1B2130)" },
   ".cm-gutters": {
@@ -105,6 +106,12 @@ export const theme = EditorView.theme({
   ".cm-signature b": { textDecoration: "underline" },
   ".cm-remarks .cm-gutterElement": { minWidth: "1.1em", textAlign: "center", cursor: "pointer", padding: "0 1px" },
   ".cm-remark-mark": { fontSize: "0.75em" },
+  "&.cm-remarks-stale .cm-remark-mark": { opacity: "0.55" },
+  ".cm-name": { fontFamily: mono, fontSize: "0.95em", padding: "0 3px", borderRadius: "3px", backgroundColor: "var(--bg2, #ECEEF2)" },
+  ".cm-fixes": { padding: "4px", fontSize: "0.8125rem", maxWidth: "min(64ch, 94vw)", boxShadow: "0 4px 16px rgb(0 0 0 / 0.2)" },
+  ".cm-fixes .cm-service-row": { padding: "5px 10px", borderRadius: "3px", font: "inherit", gap: "4px" },
+  ".cm-fixes .cm-service-row:focus": { outline: "2px solid var(--focus, #0B5CAD)", outlineOffset: "-2px" },
+  ".cm-fixes[role=status]": { padding: "6px 10px" },
   ".cm-remark-applied": { color: "var(--ok, #1A7037)" },
   ".cm-remark-missed": { color: "var(--text-3, #566073)" },
   ".cm-remark-removed": { color: "var(--warn, #8A5200)" },

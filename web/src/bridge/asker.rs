@@ -66,6 +66,8 @@ impl Asker {
         let starts = has_started.clone();
         let on_answer = move |Answer { revision, said }, buffers| match said {
             Said::Ready => starts.set(true),
+            // The compiler's worker, which starts beside it, tells the same.
+            Said::Loading { .. } => {}
             Said::Progress { done, total } => on_progress(done, total),
             said => {
                 let waiting = answered.borrow_mut().remove(&revision);

@@ -26,11 +26,38 @@ extern "C" {
     #[wasm_bindgen(method, js_name = setRemarks)]
     fn set_remarks(this: &JsEditor, remarks: &Array);
 
+    #[wasm_bindgen(method, js_name = setRemarksStale)]
+    fn set_remarks_stale(this: &JsEditor, are_stale: bool);
+
+    #[wasm_bindgen(method, js_name = openRemarks)]
+    fn open_remarks(this: &JsEditor) -> bool;
+
+    #[wasm_bindgen(method, js_name = offerFixes)]
+    fn offer_fixes(this: &JsEditor);
+
+    #[wasm_bindgen(method, js_name = applyEdits)]
+    fn apply_edits(this: &JsEditor, own: &str, edits: &str);
+
+    #[wasm_bindgen(method, js_name = setWrapping)]
+    fn set_wrapping(this: &JsEditor, wraps: bool);
+
     #[wasm_bindgen(method, js_name = setLinkedRanges)]
     fn set_linked_ranges(this: &JsEditor, ranges: &Array);
 
     #[wasm_bindgen(method, js_name = setTheme)]
     fn set_theme(this: &JsEditor, name: &str);
+
+    #[wasm_bindgen(method, js_name = openFile)]
+    fn open_file(this: &JsEditor, name: &str, text: &str);
+
+    #[wasm_bindgen(method, js_name = nameFile)]
+    fn name_file(this: &JsEditor, name: &str);
+
+    #[wasm_bindgen(method, js_name = setHeadFolded)]
+    fn set_head_folded(this: &JsEditor, is_folded: bool);
+
+    #[wasm_bindgen(method)]
+    fn insert(this: &JsEditor, text: &str);
 
     #[wasm_bindgen(method)]
     fn focus(this: &JsEditor);
@@ -59,6 +86,8 @@ pub struct Listeners {
     pub on_edits: Box<dyn Fn(String)>,
     /// A note was chosen, by its number.
     pub on_remark: Box<dyn Fn(usize)>,
+    /// The folded head of the text is to be shown.
+    pub on_head: Box<dyn Fn()>,
 }
 
 impl std::fmt::Debug for Listeners {
@@ -111,7 +140,8 @@ impl Editor {
     /// Makes an editor with `text` inside `parent`.
     #[must_use]
     pub fn new(parent: &HtmlElement, text: &str, listeners: Listeners) -> Self {
-        let Listeners { on_change, on_cursor, on_ask, on_elsewhere, on_edits, on_remark } = listeners;
+        let Listeners { on_change, on_cursor, on_ask, on_elsewhere, on_edits, on_remark, on_head } =
+            listeners;
         let options = Object::new();
         put(&options, "doc", &text.into());
         // Offsets are whole numbers far below 2^53.
@@ -129,6 +159,7 @@ impl Editor {
         put(&options, "ask", &Closure::<dyn Fn(String) -> Promise>::new(on_ask).into_js_value());
         put(&options, "onElsewhere", &Closure::<dyn Fn(String)>::new(on_elsewhere).into_js_value());
         put(&options, "onEdits", &Closure::<dyn Fn(String)>::new(on_edits).into_js_value());
+        put(&options, "onHead", &Closure::<dyn Fn()>::new(on_head).into_js_value());
         let inner = create_editor(parent, &options);
         // For the end-to-end tests, who read the whole text: CodeMirror draws only what can be seen.
         put(parent, "editor", &inner);
@@ -138,6 +169,21 @@ impl Editor {
     /// Replaces the text as one step that can be undone; the change is not reported.
     pub fn set_text(&self, text: &str) {
         self.inner.set_doc(text);
+    }
+
+    /// Shows a file in place of another one; each has its own undo history and caret.
+    pub fn open_file(&self, name: &str, text: &str) {
+        self.inner.open_file(name, text);
+    }
+
+    /// Tells which file the text is.
+    pub fn name_file(&self, name: &str) {
+        self.inner.name_file(name);
+    }
+
+    /// Shows one line in place of the `# @...` lines at the head of the text, or these lines.
+    pub fn set_head_folded(&self, is_folded: bool) {
+        self.inner.set_head_folded(is_folded);
     }
 
     /// Shows these marks in place of those before.
@@ -183,6 +229,32 @@ impl Editor {
         self.inner.set_remarks(&all);
     }
 
+    /// Whether the notes are of a text from before an edit with errors.
+    pub fn set_notes_stale(&self, are_stale: bool) {
+        self.inner.set_remarks_stale(are_stale);
+    }
+
+    /// Opens the notes of the caret's line; tells whether there are any.
+    #[must_use]
+    pub fn open_notes(&self) -> bool {
+        self.inner.open_remarks()
+    }
+
+    /// Opens the menu of the fixes of the caret's line.
+    pub fn offer_fixes(&self) {
+        self.inner.offer_fixes();
+    }
+
+    /// Carries out the edits of a fix, which are the wire's as JSON, as one step that can be undone.
+    pub fn apply(&self, file: &str, edits: &str) {
+        self.inner.apply_edits(file, edits);
+    }
+
+    /// Whether long lines are broken.
+    pub fn set_wrapping(&self, wraps: bool) {
+        self.inner.set_wrapping(wraps);
+    }
+
     /// Lights the lines of these ranges in place of those before.
     pub fn set_lit(&self, ranges: &[(usize, usize)]) {
         let all = Array::new();
@@ -199,6 +271,11 @@ impl Editor {
         self.inner.set_theme(name);
     }
 
+    /// Types a text where the caret is, in place of what is selected.
+    pub fn insert(&self, text: &str) {
+        self.inner.insert(text);
+    }
+
     /// Gives the editor the keyboard.
     pub fn focus(&self) {
         self.inner.focus();
@@ -208,6 +285,11 @@ impl Editor {
     pub fn reveal(&self, offset: usize) {
         self.inner.reveal_offset(as_number(offset));
         self.inner.focus();
+    }
+
+    /// Puts the caret there and brings it into view; the keyboard stays where it is.
+    pub fn put_caret(&self, offset: usize) {
+        self.inner.reveal_offset(as_number(offset));
     }
 
     /// Brings the offset into view and leaves caret and keyboard where they are.

@@ -2,9 +2,14 @@
 
 pub mod asker;
 pub mod editor;
+pub mod drops;
+pub mod files;
 pub mod keys;
+pub mod locale;
 pub mod page;
 pub mod runner;
 pub mod sse;
 pub mod storage;
 pub mod worker;
+pub mod words;
+pub mod workspaces;

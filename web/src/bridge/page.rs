@@ -1,10 +1,11 @@
-//! The browser's page: its address, theme, clock and clipboard.
+//! The browser's page: its address, theme, clock, clipboard and downloads.
 
 use std::time::Duration;
 
-use js_sys::Promise;
+use js_sys::{Array, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, BlobPropertyBag, HtmlElement, Url};
 
 fn window() -> Option<web_sys::Window> {
     web_sys::window()
@@ -33,11 +34,88 @@ pub fn set_fragment(fragment: &str) {
     }
 }
 
+/// Goes to another view of the page, as a link does.
+pub fn go(fragment: &str) {
+    if let Some(window) = window() {
+        // Fragments are never refused.
+        let _ = window.location().set_hash(fragment);
+    }
+}
+
+/// Scrolls to the beginning of the page.
+pub fn scroll_to_top() {
+    if let Some(window) = window() {
+        window.scroll_to_with_x_and_y(0.0, 0.0);
+    }
+}
+
+/// Brings the heading of that id into view, or the first whose id goes on behind it, and the keyboard to it.
+pub fn scroll_to_heading(id: &str) {
+    let Some(document) = window().and_then(|it| it.document()) else { return };
+    let exact = document.get_element_by_id(&format!("h-{id}"));
+    // Ids come from addresses that hold letters, digits and hyphens alone.
+    let longer = || document.query_selector(&format!("[id^='h-{id}-']")).ok().flatten();
+    let longer = || longer().or_else(|| document.query_selector(&format!("[id^='h-{id}']")).ok().flatten());
+    if let Some(element) = exact.or_else(longer).and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        element.scroll_into_view();
+        // What takes no focus leaves it where it is.
+        let _ = element.focus();
+    }
+}
+
 /// The address without its fragment.
 #[must_use]
 pub fn address() -> String {
     let href = window().and_then(|it| it.location().href().ok()).unwrap_or_default();
     href.split('#').next().unwrap_or_default().to_owned()
+}
+
+/// The value of an attribute of `<html>`, by which the boot script tells what it knows.
+fn told(attribute: &str) -> Option<String> {
+    window()?.document()?.document_element()?.get_attribute(attribute)
+}
+
+/// The address of a program of this version.
+#[must_use]
+pub fn program(name: &str) -> String {
+    told("data-files").map_or_else(|| format!("./{name}"), |it| it + name)
+}
+
+/// How large the worker's program is: unpacked, and as it travels.
+#[must_use]
+pub fn worker_bytes() -> Option<[u64; 2]> {
+    let told = told("data-worker-bytes")?;
+    let (unpacked, packed) = told.split_once(' ')?;
+    Some([unpacked.parse().ok()?, packed.parse().ok()?])
+}
+
+/// Calls back when the files of a newer version are here; at once where they are already.
+pub fn on_update(is_ready: impl Fn() + 'static) {
+    if told("data-update").is_some() {
+        is_ready();
+    }
+    if let Some(window) = window() {
+        let closure = Closure::<dyn Fn()>::new(is_ready).into_js_value();
+        // Listening is never refused.
+        let _ = window.add_event_listener_with_callback("isobar-update", closure.unchecked_ref());
+    }
+}
+
+/// Lets the newer version take over, which loads the page again.
+pub fn take_update() {
+    let event = web_sys::Event::new("isobar-reload").ok();
+    if let (Some(window), Some(event)) = (window(), event) {
+        // Nobody stops it.
+        let _ = window.dispatch_event(&event);
+    }
+}
+
+/// Loads the page again.
+pub fn reload() {
+    if let Some(window) = window() {
+        // Refused for pages within others only, which this is not.
+        let _ = window.location().reload();
+    }
 }
 
 /// Sets `<html data-theme>`; `None` follows the system.
@@ -51,10 +129,24 @@ pub fn set_theme(theme: Option<&str>) {
     };
 }
 
+/// Whether the system asks that nothing moves by itself.
+#[must_use]
+pub fn prefers_reduced_motion() -> bool {
+    let query = window().and_then(|it| it.match_media("(prefers-reduced-motion: reduce)").ok().flatten());
+    query.is_some_and(|it| it.matches())
+}
+
 /// Whether the system asks for dark colours.
 #[must_use]
 pub fn is_system_dark() -> bool {
     let query = window().and_then(|it| it.match_media("(prefers-color-scheme: dark)").ok().flatten());
+    query.is_some_and(|it| it.matches())
+}
+
+/// Whether the page is as narrow as on a phone.
+#[must_use]
+pub fn is_narrow() -> bool {
+    let query = window().and_then(|it| it.match_media("(max-width: 699px)").ok().flatten());
     query.is_some_and(|it| it.matches())
 }
 
@@ -81,9 +173,38 @@ pub fn on_fragment(changed: impl Fn() + 'static) {
 pub fn on_hide(hidden: impl Fn() + 'static) {
     if let Some(window) = window() {
         let closure = Closure::<dyn Fn()>::new(hidden).into_js_value();
-        // Every browser has this event.
+        // Every browser has these events. The second comes when another tab is chosen as well, after which a phone may
+        // end the page without a word.
         let _ = window.add_event_listener_with_callback("pagehide", closure.unchecked_ref());
+        let _ = window.add_event_listener_with_callback("visibilitychange", closure.unchecked_ref());
     }
+}
+
+/// Tells whether there is a network, now and whenever that changes.
+pub fn on_network(changed: impl Fn(bool) + 'static) {
+    let Some(window) = window() else { return };
+    let is_there = || web_sys::window().is_none_or(|it| it.navigator().on_line());
+    changed(is_there());
+    let closure = Closure::<dyn Fn()>::new(move || changed(is_there())).into_js_value();
+    for event in ["online", "offline"] {
+        // Every browser has these events.
+        let _ = window.add_event_listener_with_callback(event, closure.unchecked_ref());
+    }
+}
+
+/// Gives the keyboard to the element of that id, and brings it into view.
+pub fn focus(id: &str) {
+    let element = window().and_then(|it| it.document()).and_then(|it| it.get_element_by_id(id));
+    if let Some(element) = element.and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok()) {
+        // Refused for what cannot have it.
+        let _ = element.focus();
+    }
+}
+
+/// Milliseconds since 1970.
+#[must_use]
+pub fn time() -> f64 {
+    js_sys::Date::now()
 }
 
 /// Milliseconds since the page was opened.
@@ -105,6 +226,12 @@ pub async fn sleep(duration: Duration) {
     let _ = JsFuture::from(promise).await;
 }
 
+/// What the browser calls itself.
+#[must_use]
+pub fn browser() -> String {
+    window().and_then(|it| it.navigator().user_agent().ok()).unwrap_or_default()
+}
+
 /// Puts text on the clipboard; `false` where the browser refuses.
 pub async fn copy(text: &str) -> bool {
     let Some(clipboard) = window().map(|it| it.navigator().clipboard()) else { return false };
@@ -113,4 +240,31 @@ pub async fn copy(text: &str) -> bool {
         return false;
     }
     JsFuture::from(clipboard.write_text(text)).await.is_ok()
+}
+
+/// How long an address of a file is good for: browsers begin to read it at once.
+const FILE_TIME: Duration = Duration::from_secs(60);
+
+/// Hands a file to the browser's downloads; `false` where it refuses.
+pub fn save(name: &str, mime: &str, bytes: &Uint8Array) -> bool {
+    let options = BlobPropertyBag::new();
+    options.set_type(mime);
+    let parts = Array::of1(bytes);
+    let Ok(blob) = Blob::new_with_u8_array_sequence_and_options(&parts, &options) else { return false };
+    let Ok(address) = Url::create_object_url_with_blob(&blob) else { return false };
+    let link = window()
+        .and_then(|it| it.document())
+        .and_then(|it| it.create_element("a").ok())
+        .and_then(|it| it.dyn_into::<HtmlElement>().ok());
+    let Some(link) = link else { return false };
+    let is_set = link.set_attribute("href", &address).is_ok() && link.set_attribute("download", name).is_ok();
+    if is_set {
+        link.click();
+    }
+    wasm_bindgen_futures::spawn_local(async move {
+        sleep(FILE_TIME).await;
+        // An address that is gone is what is wanted.
+        let _ = Url::revoke_object_url(&address);
+    });
+    is_set
 }

@@ -10,6 +10,7 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, RequestInit, Response};
 
+use super::locale::t;
 use super::page::sleep;
 use super::sse::Reader;
 
@@ -147,7 +148,7 @@ impl Runner {
         init.set_method(method);
         let headers = web_sys::Headers::new().map_err(|_| RunnerError::Lost)?;
         let set = |name: &str, value: &str| {
-            headers.set(name, value).map_err(|_| RunnerError::Garbled(format!("`{name}` is no header")))
+            headers.set(name, value).map_err(|_| RunnerError::Garbled(t!("files-no-header", name = name)))
         };
         set("authorization", &format!("Bearer {}", self.token))?;
         if body.is_some() {

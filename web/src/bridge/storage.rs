@@ -1,6 +1,13 @@
 //! What the browser keeps: for good, or for this tab.
 
+use std::cell::Cell;
+
 use web_sys::Storage;
+
+thread_local! {
+    /// Whether nothing is kept any more: this page is about to end.
+    static IS_SHUT: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Where a value lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +39,9 @@ pub fn load(from: Shelf, key: &str) -> Option<String> {
 ///
 /// When the storage is full or refused.
 pub fn save(to: Shelf, key: &str, value: &str) -> Result<(), Full> {
+    if IS_SHUT.get() {
+        return Err(Full);
+    }
     let shelf = shelf(to).ok_or(Full)?;
     shelf.set_item(key, value).map_err(|_| Full)
 }
@@ -41,6 +51,18 @@ pub fn forget(from: Shelf, key: &str) {
     if let Some(shelf) = shelf(from) {
         // Where it is refused there is nothing to forget.
         let _ = shelf.remove_item(key);
+    }
+}
+
+/// Forgets every value whose key begins so, and keeps nothing from now on.
+pub fn forget_all(prefix: &str) {
+    IS_SHUT.set(true);
+    for shelf in [Shelf::Lasting, Shelf::Tab].into_iter().filter_map(shelf) {
+        let keys = (0..shelf.length().unwrap_or(0)).filter_map(|at| shelf.key(at).ok().flatten());
+        for key in keys.filter(|it| it.starts_with(prefix)).collect::<Vec<_>>() {
+            // Where it is refused there is nothing to forget.
+            let _ = shelf.remove_item(&key);
+        }
     }
 }
 

@@ -5,6 +5,9 @@ use js_sys::{Array, ArrayBuffer};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, WorkerOptions, WorkerType};
 
+use super::locale::t;
+use super::page;
+
 /// A worker that runs; dropped, it is stopped in the midst of whatever it does.
 #[derive(Debug)]
 pub struct Worker {
@@ -25,8 +28,8 @@ impl Worker {
     ) -> Result<Self, String> {
         let options = WorkerOptions::new();
         options.set_type(WorkerType::Module);
-        let inner = web_sys::Worker::new_with_options("./worker-boot.js", &options)
-            .map_err(|error| format!("the browser did not start the compiler's worker: {error:?}"))?;
+        let inner = web_sys::Worker::new_with_options(&page::program("worker-boot.js"), &options)
+            .map_err(|error| t!("files-worker-refused", why = format!("{error:?}")))?;
 
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             let parts: Array = event.data().unchecked_into();
@@ -39,7 +42,7 @@ impl Worker {
             event.prevent_default();
             // A script that could not be loaded sends an event without a message.
             let message = js_sys::Reflect::get(&event, &"message".into()).ok().and_then(|it| it.as_string());
-            on_crash(message.unwrap_or_else(|| "its program could not be loaded".to_owned()));
+            on_crash(message.unwrap_or_else(|| t!("files-worker-missing").to_owned()));
         });
         inner.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         inner.set_onerror(Some(on_error.as_ref().unchecked_ref()));

@@ -1,22 +1,30 @@
 //! What a run takes where the request gives nothing: the text's directives, and the externals that it imports.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use isobar_compiler::backend::launch::ScalarInput;
 use isobar_compiler::config::{Config, External, Tile};
 use isobar_compiler::diag::Diagnostics;
 use isobar_compiler::frontend::Program;
 use isobar_compiler::frontend::externals::{ExternalKind, ExternalUse, candidates};
+use isobar_compiler::frontend::program::{SourceFile, for_each_function};
+use isobar_compiler::frontend::syntax::StmtKind;
 use isobar_compiler::inputs::Directives;
 use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::project::Project;
 use isobar_compiler::types::Value;
-use isobar_protocol::worker::{DeclaredExternal, Defaults, GivenValue, Plot, Wanted};
+use isobar_protocol::diagnostic::Places;
+use isobar_protocol::worker::{
+    DeclaredExternal, Defaults, FunctionSketch, GivenValue, Made, MissingModule, Plot, StencilPlace, Wanted,
+};
 use serde_json::{Map, json};
 
 /// The most functions that are offered for one external.
 const MAX_FUNCTIONS: usize = 40;
 
 /// What the text says of a run on this part of a tile.
-pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile) -> Defaults {
+pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile, made: Made) -> Defaults {
     let directives = &compilation.directives;
     let scalars = directives.scalars.iter().map(|it| {
         let value = match it.value {
@@ -27,7 +35,15 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile) -> De
         };
         (it.name.clone(), value)
     });
+    let places = Places::new(compilation.sources());
+    let stencils = stencils(compilation, project, &places);
+    let functions = if stencils.is_empty() { functions(compilation, project) } else { Vec::new() };
     Defaults {
+        // Only the worker that was asked with generators knows.
+        refused: BTreeMap::new(),
+        missing: missing(compilation, &places),
+        functions,
+        stencils,
         title: directives.title.clone().unwrap_or_default(),
         about: directives.about.join(" "),
         domain: directives.domain,
@@ -38,27 +54,41 @@ pub(super) fn of(compilation: &Compilation, project: &Project, tile: Tile) -> De
             .collect(),
         inputs: directives.inputs.iter().map(|it| (it.field.clone(), it.generator.to_string())).collect(),
         scalars: scalars.collect(),
+        documented: super::documented::of(compilation, project),
+        ranges: directives.ranges.clone(),
+        has_steps: !directives.steps.is_empty(),
         externals: compilation
             .externals
             .iter()
             .map(|it| DeclaredExternal {
                 name: it.name.clone(),
-                value: own_value(it, directives, tile),
+                value: own_value(it, directives, tile, &made),
                 wanted: wanted(it, compilation, project),
             })
             .collect(),
+        made,
     }
+}
+
+/// The functions of the files that an external may be, the likeliest first.
+pub(super) fn functions_for(
+    name: &str,
+    n_args: usize,
+    compilation: &Compilation,
+    project: &Project,
+) -> Vec<String> {
+    // Parsed already; what is wrong with the files is told of elsewhere.
+    let files = compilation.files.clone();
+    let program = Program::new(project, files, &mut Diagnostics::default());
+    let mut functions = candidates(&program, name, n_args);
+    functions.truncate(MAX_FUNCTIONS);
+    functions
 }
 
 fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> Wanted {
     match of.kind {
         ExternalKind::Function { n_args } => {
-            // Parsed already; what is wrong with the files is told of elsewhere.
-            let files = compilation.files.clone();
-            let program = Program::new(project, files, &mut Diagnostics::default());
-            let mut functions = candidates(&program, &of.name, n_args);
-            functions.truncate(MAX_FUNCTIONS);
-            Wanted::Function(functions)
+            Wanted::Function(functions_for(&of.name, n_args, compilation, project))
         }
         ExternalKind::Position(_) => Wanted::Position,
         ExternalKind::Namespace(_) => Wanted::Object,
@@ -69,18 +99,71 @@ fn wanted(of: &ExternalUse, compilation: &Compilation, project: &Project) -> Wan
 }
 
 /// The value that the text gives, or that the compiler knows by itself.
-fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile) -> Option<GivenValue> {
+fn own_value(of: &ExternalUse, directives: &Directives, tile: Tile, made: &Made) -> Option<GivenValue> {
     let line = directives.externals.iter().find(|it| it.name == of.name).map(|it| &it.value);
     if let Some(value) = line.or(of.given.as_ref()) {
-        return Some(GivenValue { value: external(value), is_of_text: true });
+        return Some(GivenValue { value: external(value), is_of_text: true, is_made_up: false });
     }
-    let config = Config { tile, ..Config::default() }.for_domain(directives.domain);
-    let value = external(&config.external_of_ndsl(&of.name)?);
-    Some(GivenValue { value, is_of_text: false })
+    let config = Config { tile, ..Config::default() }.for_domain(directives.domain.or(made.domain));
+    if let Some(known) = config.external_of_ndsl(&of.name) {
+        return Some(GivenValue { value: external(&known), is_of_text: false, is_made_up: false });
+    }
+    let value = made.externals.get(&of.name)?.clone();
+    Some(GivenValue { value, is_of_text: false, is_made_up: true })
+}
+
+/// The stencils of all files, those of the main file first.
+fn stencils(compilation: &Compilation, project: &Project, places: &Places<'_>) -> Vec<StencilPlace> {
+    // A file without the word has no stencil, and is not read for it.
+    let may_have = |it: &&Arc<SourceFile>| *it.name == *project.main || it.text.contains("computation");
+    let mut files: Vec<_> = compilation.files.iter().filter(may_have).collect();
+    files.sort_by_key(|it| *it.name != *project.main);
+    let of_file = |it: &Arc<SourceFile>| {
+        let places = it.stencils().into_iter().map(|it| {
+            let (file, at, _) = places.of(it.span);
+            let (_, first, last) = places.of(it.whole);
+            StencilPlace { file, name: it.name, at, lines: [first.line, last.line] }
+        });
+        places.collect::<Vec<_>>()
+    };
+    files.into_iter().flat_map(of_file).collect()
+}
+
+/// The functions of the main file that stencils may call.
+fn functions(compilation: &Compilation, project: &Project) -> Vec<FunctionSketch> {
+    let main = compilation.files.iter().find(|it| *it.name == *project.main);
+    let mut found = Vec::new();
+    if let Some(main) = main {
+        for_each_function(&main.syntax().body, &mut |it| {
+            if it.is_function {
+                let params = it.params.iter().filter(|it| it.default.is_none());
+                let results = it.body.iter().rev().find_map(|it| match &it.kind {
+                    StmtKind::Return(Some(value)) => Some(value.parts().len()),
+                    _ => None,
+                });
+                found.push(FunctionSketch {
+                    name: it.name.name.clone(),
+                    params: params.map(|it| it.name.name.clone()).collect(),
+                    results: results.unwrap_or(1).max(1),
+                });
+            }
+        });
+    }
+    found.truncate(MAX_FUNCTIONS);
+    found
+}
+
+fn missing(compilation: &Compilation, places: &Places<'_>) -> Vec<MissingModule> {
+    let told = compilation.missing.iter().map(|it| {
+        let (file, at, _) = places.of(it.span);
+        let names = it.names.iter().cloned().collect();
+        MissingModule { module: it.module.clone(), path: it.path(), names, file, at }
+    });
+    told.collect()
 }
 
 /// As a request document has it; the way back is `Request::config`.
-fn external(value: &External) -> serde_json::Value {
+pub(super) fn external(value: &External) -> serde_json::Value {
     match value {
         External::Bool(it) => (*it).into(),
         External::Int(it) => (*it).into(),
@@ -177,12 +260,21 @@ mod tests {
         let found = defaults(text);
         let names: Vec<_> = found.externals.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["order", "missing", "edge", "i_start"]);
-        assert_eq!(given(&found, "order"), Some(GivenValue { value: 5.into(), is_of_text: true }));
+        assert_eq!(
+            given(&found, "order"),
+            Some(GivenValue { value: 5.into(), is_of_text: true, is_made_up: false })
+        );
         assert_eq!(given(&found, "missing"), None);
         let edge = json!({ "axis": "I", "index": -1, "offset": 1 });
-        assert_eq!(given(&found, "edge"), Some(GivenValue { value: edge, is_of_text: true }));
+        assert_eq!(
+            given(&found, "edge"),
+            Some(GivenValue { value: edge, is_of_text: true, is_made_up: false })
+        );
         let start = json!({ "axis": "I", "index": 0, "offset": 0 });
-        assert_eq!(given(&found, "i_start"), Some(GivenValue { value: start, is_of_text: false }));
+        assert_eq!(
+            given(&found, "i_start"),
+            Some(GivenValue { value: start, is_of_text: false, is_made_up: false })
+        );
     }
 
     #[test]
@@ -191,7 +283,10 @@ mod tests {
             with computation(PARALLEL), interval(...):\n        with horizontal(region[i_end, :]):\n            q = 1.0\n";
         let found = defaults_on(Some(request::Tile::West), text);
         let far = json!({ "axis": "I", "index": -1, "offset": 32767 });
-        assert_eq!(given(&found, "i_end"), Some(GivenValue { value: far, is_of_text: false }));
+        assert_eq!(
+            given(&found, "i_end"),
+            Some(GivenValue { value: far, is_of_text: false, is_made_up: false })
+        );
     }
 
     #[test]

@@ -1,323 +1,256 @@
 //! The bar at the top: what is open, and what can be done with it.
 
-use leptos::ev::{FocusEvent, KeyboardEvent};
-use leptos::html::{Button, Div};
-use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::Node;
+pub mod more;
+pub mod opened;
+pub mod size;
+pub mod stencil;
 
-use crate::state::gallery;
-use crate::state::run::HERE;
-use crate::state::settings::Theme;
+use leptos::context::Provider;
+use leptos::html::Select;
+use leptos::prelude::*;
+
+use crate::bridge::locale::t;
+use crate::state::route::Route;
+use crate::state::run::{HERE, Place};
 use crate::state::shortcuts::spelled;
 use crate::state::use_app;
+use crate::widgets::later::Later;
+use crate::widgets::popover::Popover;
+use stencil::StencilChoice;
 
-/// Gallery, choices of the run, and the actions. Reads and changes the project; starts runs.
+/// What is open, the size of a run, and the one button that runs. Reads and changes the project; starts runs.
 #[component]
 pub fn Bar() -> impl IntoView {
-    let app = use_app();
     view! {
         <header class="bar">
             <h1 class="brand">"Isobar"</h1>
-            <label class="control control-gallery">
-                <span class="visually-hidden">"Example"</span>
-                <select
-                    data-testid="gallery-select"
-                    title="Examples"
-                    prop:value=move || app.project.gallery.get().unwrap_or_default()
-                    on:change:target=move |event| app.open_gallery(&event.target().value())
-                >
-                    <option value="" disabled>"Examples"</option>
-                    {gallery::ENTRIES
-                        .iter()
-                        .map(|it| view! {
-                            <option
-                                value=it.name
-                                selected=move || app.project.gallery.with(|name| name.as_deref() == Some(it.name))
-                            >
-                                {it.title}
-                            </option>
-                        })
-                        .collect_view()}
-                </select>
-            </label>
+            <Opened />
             <StencilChoice />
-            <Precision />
-            <Domain />
+            <Places />
             <div class="bar-actions">
+                <Size />
                 <Actions />
             </div>
+            <ShareButton />
             <More />
         </header>
     }
 }
 
-/// What is not needed for a run: in the bar where it has room, behind a button where it has not.
+/// What the text is called; behind it the examples, the texts of this browser, and earlier states of this one.
 #[component]
-fn More() -> impl IntoView {
+fn Opened() -> impl IntoView {
     let app = use_app();
-    let theme = app.settings.theme;
     let is_open = RwSignal::new(false);
-    let (menu, toggle) = (NodeRef::<Div>::new(), NodeRef::<Button>::new());
-    // The focus goes back to the button before what has it is hidden; a dialog returns it there when it closes.
-    let close = move || {
-        if let Some(toggle) = toggle.get_untracked().filter(|_| is_open.get_untracked()) {
-            // Refused by a button that is hidden, which has opened nothing.
-            let _ = toggle.focus();
+    let title = Memo::new(move |_| app.name_of_text().title);
+    let label = Signal::derive(move || t!("bar-opened", title = title.get()));
+    Effect::new(move |_| {
+        if is_open.get() {
+            app.list_workspaces();
         }
-        is_open.set(false);
-    };
-    let close_on_escape = move |event: KeyboardEvent| {
-        if event.key() == "Escape" {
-            close();
-        }
-    };
-    let close_behind = move |event: FocusEvent| {
-        // Without a next element it is a click, or another window: the menu waits.
-        let next = event.related_target().and_then(|it| it.dyn_into::<Node>().ok());
-        let is_outside = |next: Node| menu.get_untracked().is_some_and(|it| !it.contains(Some(&next)));
-        if next.is_some_and(is_outside) {
-            is_open.set(false);
-        }
-    };
+    });
     view! {
-        <div
-            class="more"
-            node_ref=menu
-            data-open=move || is_open.get().then_some("true")
-            on:keydown=close_on_escape
-            on:focusout=close_behind
+        <Popover
+            id="opened-panel"
+            label=label
+            title=t!("bar-opened-about")
+            test_id="opened"
+            class="opened"
+            is_open=is_open
+            face=ViewFn::from(move || view! {
+                <span class="opened-title" data-testid="text-name">{move || title.get()}</span>
+                <span aria-hidden="true">"▾"</span>
+            })
         >
-            <button
-                type="button"
-                node_ref=toggle
-                class="more-toggle"
-                data-testid="more"
-                aria-label="More"
-                aria-expanded=move || if is_open.get() { "true" } else { "false" }
-                aria-controls="more-items"
-                on:click=move |_| is_open.update(|it| *it = !*it)
-            >
-                "⋯"
-            </button>
-            <div class="more-shade" on:click=move |_| close()></div>
-            <div class="more-items" id="more-items">
-                <button
-                    type="button"
-                    data-testid="share"
-                    title="A link to this text and its settings"
-                    on:click=move |_| {
-                        close();
-                        app.share();
-                    }
-                >
-                    "Share"
-                </button>
-                <label class="control">
-                    <span class="visually-hidden">"Theme"</span>
-                    <select
-                        data-testid="theme-select"
-                        title="Theme"
-                        prop:value=move || theme.get().name()
-                        on:change:target=move |event| {
-                            app.settings.choose_theme(Theme::from_name(&event.target().value()));
-                        }
-                    >
-                        <option value="system">"System theme"</option>
-                        <option value="light">"Light"</option>
-                        <option value="dark">"Dark"</option>
-                    </select>
-                </label>
-                <button
-                    type="button"
-                    data-testid="help"
-                    title="Keys, language, and lines that describe a run (?)"
-                    on:click=move |_| {
-                        close();
-                        app.layout.help_open.set(true);
-                    }
-                >
-                    "Help"
-                </button>
-            </div>
-        </div>
+            <Provider value=Panel(is_open)><Later name="opened" when=is_open /></Provider>
+        </Popover>
     }
 }
 
-/// Which stencil, where the text has several.
-#[component]
-fn StencilChoice() -> impl IntoView {
-    let app = use_app();
-    let stencils = app.compilation.stencils;
-    let chosen = Memo::new(move |_| app.compilation.stencil.get().unwrap_or_default());
-    view! {
-        <Show when=move || stencils.with(|it| it.len() > 1)>
-            <label class="control">
-                <span class="control-name">"stencil"</span>
-                <select
-                    data-testid="stencil-select"
-                    prop:value=move || chosen.get()
-                    on:change:target=move |event| app.choose_stencil(event.target().value())
-                >
-                    {move || stencils
-                        .get()
-                        .into_iter()
-                        .map(|it| {
-                            let is_chosen = chosen.with(|chosen| *chosen == it);
-                            view! { <option value=it.clone() selected=is_chosen>{it.clone()}</option> }
-                        })
-                        .collect_view()}
-                </select>
-            </label>
-        </Show>
-    }
+/// What a panel of the bar is opened and closed by, for what is in it.
+#[derive(Clone, Copy, Debug)]
+struct Panel(RwSignal<bool>);
+
+/// Where else one can go, as views of the address.
+fn places() -> [(&'static str, &'static str, &'static str); 3] {
+    [
+        ("learn", t!("bar-learn"), "#/learn"),
+        ("gallery", t!("gallery"), "#/gallery"),
+        ("manual", t!("manual"), "#/manual"),
+    ]
 }
 
+/// Lessons, gallery and manual; the one that is open leads back to the editor. Reads the address's view.
 #[component]
-fn Precision() -> impl IntoView {
+fn Places() -> impl IntoView {
     let app = use_app();
-    let precision = app.project.precision;
-    view! {
-        <label class="control">
-            <span class="visually-hidden">"Precision"</span>
-            <select
-                data-testid="precision-select"
-                title="Precision of Float"
-                prop:value=move || precision.get().to_string()
-                on:change:target=move |event| {
-                    app.choose_precision(if event.target().value() == "32" { 32 } else { 64 });
-                }
-            >
-                <option value="64" selected=move || precision.get() == 64>"fp64"</option>
-                <option value="32" selected=move || precision.get() == 32>"fp32"</option>
-            </select>
-        </label>
-    }
-}
-
-/// The domain of the next run.
-#[component]
-fn Domain() -> impl IntoView {
-    let app = use_app();
-    let size = |axis: usize, name: &'static str| {
-        // A memo, since drawing it anew would take back what is being typed: each answer of the compiler gives the
-        // domain of the text once more.
-        let points = Memo::new(move |_| app.domain()[axis]);
+    let link = move |(name, title, address): (&'static str, &'static str, &'static str)| {
+        let is_here = move || app.learn.route.with(|it| it.name() == name);
         view! {
-            <label class="control control-size">
-                <span class="control-name">{name}</span>
-                <input
-                    type="number"
-                    min="1"
-                    max="1048576"
-                    inputmode="numeric"
-                    data-testid=format!("domain-{name}")
-                    aria-label=format!("Points of the domain along {name}")
-                    prop:value=move || points.get().to_string()
-                    on:change:target=move |event| {
-                        if let Ok(typed) = event.target().value().trim().parse::<i64>() {
-                            app.choose_domain(axis, typed.clamp(1, 1 << 20));
-                        }
-                        // What is no number, or none that is allowed, is put right.
-                        event.target().set_value(&points.get_untracked().to_string());
-                    }
-                />
-            </label>
+            <a
+                data-testid=format!("go-{name}")
+                href=move || if is_here() { "#" } else { address }
+                aria-current=move || is_here().then_some("page")
+            >
+                {title}
+            </a>
         }
     };
-    view! { <div class="domain" role="group" aria-label="Domain">{size(0, "i")}{size(1, "j")}{size(2, "k")}</div> }
+    view! {
+        <nav class="places" aria-label=t!("bar-places")>
+            {places().map(link).collect_view()}
+            <Show when=move || app.learn.route.with(|it| *it != Route::Editor)>
+                <a href="#" data-testid="go-editor">{t!("bar-editor")}</a>
+            </Show>
+        </nav>
+    }
 }
 
-/// Run, run elsewhere, compare, stop.
+/// Domain and precision of the next run, behind a button that tells them.
+#[component]
+fn Size() -> impl IntoView {
+    let app = use_app();
+    let is_open = RwSignal::new(false);
+    let text = Memo::new(move |_| {
+        let [i, j, k] = app.domain();
+        format!("{i} × {j} × {k}, fp{}", app.project.precision.get())
+    });
+    let label = Signal::derive(move || t!("bar-size", size = text.get()));
+    view! {
+        <Popover
+            id="size-panel"
+            label=label
+            title=t!("bar-size-about")
+            test_id="size"
+            class="size"
+            is_open=is_open
+            face=ViewFn::from(move || view! {
+                <span class="number size-text">{move || text.get()}</span>
+                <svg class="icon" viewBox="0 0 12 12" aria-hidden="true">
+                    <path d="M0 2h7v1H0zM9 2h3v1H9zM7 1h2v3H7zM0 9h3v1H0zM5 9h7v1H5zM3 8h2v3H3zM0 5.5h12v1H0z" fill="currentColor" />
+                </svg>
+            })
+        >
+            <Later name="size" when=is_open />
+        </Popover>
+    }
+}
+
+/// Run, or stop; and where.
 #[component]
 fn Actions() -> impl IntoView {
     let app = use_app();
     let is_working = move || app.run.is_working();
     let has_errors = move || app.compilation.n_errors() > 0;
     let is_remote = move || app.connection.is_there();
-    let why_not = move || {
-        if is_remote() {
-            "Computes on this machine's runner, outside of the browser"
-        } else {
-            "This page is served without a runner: start one with `isobar serve` and open the address that it prints"
+    let place = app.run.place;
+    let chosen = move || match place.get() {
+        Place::Here => format!("here:{}", app.run.backend.get()),
+        Place::Runner => format!("runner:{}", app.connection.backend.get()),
+    };
+    // The list of back ends is made anew when the runner comes or goes; the select shows what is chosen still.
+    let select = NodeRef::<Select>::new();
+    Effect::new(move |_| {
+        let value = chosen();
+        app.connection.link.track();
+        request_animation_frame(move || {
+            if let Some(select) = select.get_untracked() {
+                select.set_value(&value);
+            }
+        });
+    });
+    let title = move || {
+        let keys = spelled("Mod+Enter").join("+");
+        match place.get() {
+            Place::Here => t!("bar-run-here", keys = keys),
+            Place::Runner => t!("bar-run-runner", keys = keys),
         }
     };
     view! {
-        <div class="joined">
+        <div class="joined run-choice">
+            // One button in one place: it stops what it began.
             <button
                 type="button"
-                class="primary"
-                class:working=is_working
-                data-testid="run-here"
-                title=format!("Computes in this tab ({})", spelled("Mod+Enter").join("+"))
-                disabled=move || is_working() || has_errors()
-                on:click=move |_| app.run_here()
+                class="primary run"
+                data-testid="run"
+                title=title
+                hidden=is_working
+                disabled=has_errors
+                on:click=move |_| app.run_chosen()
             >
                 <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 1l9 5-9 5z" fill="currentColor" /></svg>
-                "Run"
+                {t!("bar-run")}
             </button>
+            <Show when=is_working>
+                <button type="button" class="danger run" data-testid="cancel" on:click=move |_| app.stop()>
+                    <svg class="icon" viewBox="0 0 12 12" aria-hidden="true"><path d="M2 2h8v8h-8z" fill="currentColor" /></svg>
+                    {t!("bar-stop")}
+                </button>
+            </Show>
             <select
-                class="when-wide"
-                aria-label="Back end of this tab"
-                title="numpy is fast; debug is slow and defines the meaning; webgpu runs on this machine's GPU, and all give the same bits. webgpu-fast computes with f32 in place of f64"
-                data-testid="tab-backend-select"
+                node_ref=select
+                aria-label=t!("bar-target")
+                title=t!("bar-target-about")
+                data-testid="target-select"
                 disabled=is_working
-                on:change:target=move |event| {
-                    let chosen = event.target().value();
-                    app.run.backend.set(HERE.into_iter().find(|it| *it == chosen).unwrap_or(HERE[0]));
-                }
+                prop:value=chosen
+                on:change:target=move |event| app.choose_target(&event.target().value())
             >
-                {HERE.map(|it| view! { <option value=it>{it}</option> })}
+                <optgroup label=t!("bar-in-this-tab")>
+                    {HERE.map(|it| {
+                        let value = format!("here:{it}");
+                        let of_option = value.clone();
+                        view! { <option value=value selected=move || chosen() == of_option>{it}</option> }
+                    })}
+                </optgroup>
+                <Show when=is_remote>
+                    <optgroup label=t!("bar-on-this-runner")>
+                        {move || app.connection
+                            .backends()
+                            .into_iter()
+                            .map(|it| {
+                                let value = format!("runner:{it}");
+                                let is_chosen = untrack(chosen) == value;
+                                view! { <option value=value selected=is_chosen>{it}</option> }
+                            })
+                            .collect_view()}
+                    </optgroup>
+                </Show>
             </select>
         </div>
-        <div class="joined">
-            <button
-                type="button"
-                data-testid="run-runner"
-                title=why_not
-                disabled=move || is_working() || has_errors() || !is_remote()
-                on:click=move |_| app.run_on_runner()
-            >
-                <span class="when-wide">"Run on this runner"</span>
-                <span class="when-narrow">"On runner"</span>
-            </button>
-            <select
-                aria-label="Back end of the runner"
-                data-testid="backend-select"
-                disabled=move || !is_remote()
-                on:change:target=move |event| app.connection.backend.set(event.target().value())
-            >
-                {move || app.connection
-                    .backends()
-                    .into_iter()
-                    .map(|it| {
-                        let is_chosen = app.connection.backend.with_untracked(|name| *name == it);
-                        view! { <option value=it.clone() selected=is_chosen>{it.clone()}</option> }
-                    })
-                    .collect_view()}
-            </select>
-        </div>
+    }
+}
+
+#[component]
+fn ShareButton() -> impl IntoView {
+    let app = use_app();
+    view! {
         <button
             type="button"
-            data-testid="compare"
-            title=why_not
-            disabled=move || is_working() || has_errors() || !is_remote()
-            on:click=move |_| app.compare()
+            class="share-button"
+            data-testid="share"
+            title=t!("bar-share-about")
+            on:click=move |_| app.share()
         >
-            "Compare"
+            {t!("share")}
         </button>
-        <button
-            type="button"
-            class="when-wide"
-            data-testid="check"
-            title="Runs the chosen back end of this tab and debug, and compares every bit"
-            disabled=move || is_working() || has_errors()
-            on:click=move |_| app.check()
+    }
+}
+
+/// What is seldom needed.
+#[component]
+fn More() -> impl IntoView {
+    let is_open = RwSignal::new(false);
+    view! {
+        <Popover
+            id="more-items"
+            label=Signal::stored(t!("bar-more").to_owned())
+            test_id="more"
+            class="more"
+            is_open=is_open
+            face=ViewFn::from(|| "⋯")
         >
-            "Check"
-        </button>
-        <Show when=is_working>
-            <button type="button" class="danger" data-testid="cancel" on:click=move |_| app.stop()>"Stop"</button>
-        </Show>
+            <Provider value=Panel(is_open)><Later name="more" when=is_open /></Provider>
+        </Popover>
     }
 }

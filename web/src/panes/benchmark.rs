@@ -5,6 +5,7 @@ use isobar_protocol::compile::bytes;
 use isobar_protocol::request::Mode;
 use leptos::prelude::*;
 
+use crate::bridge::locale::{decimal, t};
 use crate::plots::number;
 use crate::state::benchmark::Found;
 use crate::state::use_app;
@@ -15,12 +16,12 @@ pub fn Measurement() -> impl IntoView {
     let app = use_app();
     let found = app.measurement.found;
     view! {
-        <section class="benchmark" aria-label="Benchmark">
-            <h2>"Benchmark"</h2>
+        <section class="benchmark" aria-label=t!("bench")>
+            <h2>{t!("bench")}</h2>
             <Choices />
             <Show when=move || found.with(Option::is_none)>
                 <p class="muted">
-                    "The back ends of the runner are called in turn, and as much memory is copied as a call has to move: medians stand here, and what part of copying they reach."
+                    {t!("bench-about")}
                 </p>
             </Show>
             {move || found.get().map(|it| {
@@ -53,22 +54,22 @@ fn Choices() -> impl IntoView {
         }
     };
     view! {
-        <div class="benchmark-choices" role="group" aria-label="What is measured">
+        <div class="benchmark-choices" role="group" aria-label=t!("bench-what")>
             <button
                 type="button"
                 data-testid="bench"
                 title=move || if app.connection.is_there() {
-                    "Calls each of these back ends so often, on this machine's runner"
+                    t!("bench-button-about")
                 } else {
-                    "This page is served without a runner: start one with `isobar serve` and open the address that it prints"
+                    t!("no-runner-start")
                 }
                 disabled=cannot
                 on:click=move |_| app.measure()
             >
-                "Measure on this runner"
+                {t!("bench-button")}
             </button>
             <label class="control">
-                <span class="control-name">"rounds"</span>
+                <span class="control-name">{t!("bench-rounds")}</span>
                 <input
                     type="number"
                     min="1"
@@ -96,17 +97,21 @@ fn Choices() -> impl IntoView {
 fn of(found: &Found, is_stale: bool) -> String {
     let it = &found.benchmark;
     let [i, j, k] = it.domain;
-    let threads = if it.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", it.threads) };
-    let mut text = format!(
-        "{} on {i} × {j} × {k} points, fp{}, {threads}, {}, {} rounds; a call moves {} at least.",
-        it.stencil,
-        found.precision,
-        it.mode.name(),
-        it.rounds,
-        bytes(it.bytes as f64),
+    let mut text = t!(
+        "bench-of",
+        stencil = &it.stencil,
+        i = i,
+        j = j,
+        k = k,
+        precision = found.precision,
+        threads = it.threads,
+        mode = it.mode.name(),
+        rounds = it.rounds,
+        bytes = decimal(bytes(it.bytes as f64)),
     );
     if is_stale {
-        text += " The text has changed since.";
+        text.push(' ');
+        text += t!("bench-stale");
     }
     text
 }
@@ -118,18 +123,18 @@ fn table(it: &Benchmark) -> impl IntoView + use<> {
         <table class="table" data-testid="benchmark">
             <thead>
                 <tr>
-                    <th scope="col">"back end"</th>
+                    <th scope="col">{t!("bench-backend")}</th>
                     <th scope="col" class="number">"ms"</th>
-                    <th scope="col" class="number" title="where the median lies with 95 % confidence">"95 %"</th>
+                    <th scope="col" class="number" title=t!("bench-interval-about")>"95 %"</th>
                     <th scope="col" class="number">"GB/s"</th>
-                    <th scope="col" class="number" title="the time of copying as a part of that of a call">"copy"</th>
-                    <th scope="col" class="number" title="the call before the rounds, in milliseconds">"first"</th>
+                    <th scope="col" class="number" title=t!("bench-copy-about")>{t!("bench-copy")}</th>
+                    <th scope="col" class="number" title=t!("bench-first-about")>{t!("bench-first")}</th>
                 </tr>
             </thead>
             <tbody>
                 {rows}
                 <tr data-testid="bench-copy" data-ms=it.copy.median_ms.to_string()>
-                    <th scope="row">"copying"</th>
+                    <th scope="row">{t!("bench-copying")}</th>
                     {times(&it.copy)}
                     <td class="number">{rate(copy)}</td>
                     <td></td>
@@ -162,10 +167,21 @@ fn row(it: &Measured) -> impl IntoView + use<> {
 
 fn times(it: &Samples) -> impl IntoView + use<> {
     let interval = format!("{}–{}", time(it.low_ms), time(it.high_ms));
+    let noisy = is_noisy(it).then(|| {
+        view! {
+            <span class="badge" data-testid="noisy" title=t!("bench-noisy-about")>{t!("bench-noisy")}</span>
+        }
+    });
     view! {
         <td class="number">{time(it.median_ms)}</td>
-        <td class="number">{interval}</td>
+        <td class="number">{interval} " " {noisy}</td>
     }
+}
+
+/// Whether the interval is wider than what is worth telling apart.
+fn is_noisy(it: &Samples) -> bool {
+    const WIDTH: f64 = 0.1;
+    it.high_ms - it.low_ms > WIDTH * it.median_ms
 }
 
 /// Of three digits: what is measured differs in the third.
@@ -180,9 +196,9 @@ fn rate(gb_per_s: Option<f64>) -> Option<String> {
 /// Whether the back ends wrote the same, and whether that is as it must be.
 fn agreement(it: &Benchmark) -> Option<(&'static str, bool)> {
     (it.backends.len() > 1).then_some(match (it.agree, it.mode) {
-        (true, _) => ("All back ends wrote the same bits.", true),
-        (false, Mode::Fast) => ("The back ends did not write the same bits, as `fast` allows.", true),
-        (false, Mode::Reproducible) => ("The back ends did not write the same bits.", false),
+        (true, _) => (t!("bench-agree"), true),
+        (false, Mode::Fast) => (t!("bench-differ-fast"), true),
+        (false, Mode::Reproducible) => (t!("bench-differ"), false),
     })
 }
 
@@ -221,6 +237,13 @@ mod tests {
         let text = of(&found, false);
         assert!(text.starts_with("s on 4 × 3 × 2 points, fp32, 1 thread, reproducible, 7 rounds"), "{text}");
         assert_eq!(of(&found, true), format!("{text} The text has changed since."));
+    }
+
+    #[test]
+    fn an_interval_of_a_tenth_is_noisy() {
+        let of = |low_ms, high_ms| Samples { median_ms: 10.0, low_ms, high_ms, ms: Vec::new() };
+        assert!(!is_noisy(&of(9.8, 10.5)));
+        assert!(is_noisy(&of(9.8, 11.0)));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use isobar_protocol::field::Difference;
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
 use crate::plots::number;
 use crate::state::use_app;
 
@@ -15,18 +16,19 @@ pub fn Comparison() -> impl IntoView {
             let sentence = sentence(&differences);
             let is_equal = differences.iter().all(|it| it.differing == 0);
             view! {
-                <section class="comparison" aria-label="Comparison">
+                <section class="comparison" aria-label=t!("compare")>
                     <p class="comparison-sentence" class:ok=is_equal class:warn=!is_equal data-testid="compare-result">
                         {sentence}
+                        <Show when=move || app.is_comparison_old()><span class="stage-note">" "{t!("stale")}</span></Show>
                     </p>
                     <table class="table">
                         <thead>
                             <tr>
-                                <th scope="col">"field"</th>
-                                <th scope="col" class="number">"cells"</th>
-                                <th scope="col" class="number">"differ"</th>
-                                <th scope="col">"largest"</th>
-                                <th scope="col">"where, A and B"</th>
+                                <th scope="col">{t!("compare-field")}</th>
+                                <th scope="col" class="number">{t!("compare-cells")}</th>
+                                <th scope="col" class="number">{t!("compare-differ")}</th>
+                                <th scope="col">{t!("compare-largest")}</th>
+                                <th scope="col">{t!("compare-where")}</th>
                             </tr>
                         </thead>
                         <tbody>{differences.into_iter().map(row).collect_view()}</tbody>
@@ -42,16 +44,15 @@ fn sentence(differences: &[Difference]) -> String {
     let cells: u64 = differences.iter().map(|it| it.cells).sum();
     let differing: u64 = differences.iter().map(|it| it.differing).sum();
     if differing == 0 {
-        return format!("0 cells differ: all {cells} values have the same bits.");
+        return t!("compare-same", cells = cells);
     }
-    let verb = if differing == 1 { "cell differs" } else { "cells differ" };
-    format!("{differing} of {cells} {verb}, by {} at most.", largest(differences))
+    t!("compare-differs", differing = differing, cells = cells, largest = largest(differences))
 }
 
 /// The largest difference of all; a NaN on one side is larger than any number.
 fn largest(differences: &[Difference]) -> String {
     if differences.iter().any(|it| it.max_ulp.is_none()) {
-        return "NaN on one side".to_owned();
+        return t!("compare-nan").to_owned();
     }
     let ulp = differences.iter().filter_map(|it| it.max_ulp).max().unwrap_or(0);
     format!("{ulp} ULP")
@@ -63,11 +64,11 @@ fn row(difference: Difference) -> impl IntoView {
     } else {
         match difference.max_ulp {
             Some(ulp) => format!("{ulp} ULP ({})", number::short(difference.max_abs, 3)),
-            None => "NaN on one side".to_owned(),
+            None => t!("compare-nan").to_owned(),
         }
     };
     let place = match (difference.worst, difference.worst_values) {
-        (Some([i, j, k]), Some([a, b])) => format!("({i},{j},{k}): {a} and {b}"),
+        (Some([i, j, k]), Some([a, b])) => t!("compare-place", i = i, j = j, k = k, a = a, b = b),
         _ => String::new(),
     };
     view! {

@@ -2,8 +2,10 @@
 
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
 use crate::state::remarks::{Shown, by_pass};
 use crate::state::{App, use_app};
+use crate::widgets::prose::prose;
 
 /// Every decision of the compiler: what was done, what was left and why, and what is gone. Reads the newest answer.
 #[component]
@@ -32,8 +34,11 @@ pub fn Decisions() -> impl IntoView {
                     is_open.set(event.target().open());
                 }
             >
-                <summary>{move || format!("Decisions of the compiler: {}", entries.with(|it| it.len()))}</summary>
-                <div class="joined decisions-shown" role="group" aria-label="Which decisions">
+                <summary>
+                    {move || t!("decisions", count = entries.with(|it| it.len()))}
+                    {move || app.passes.are_stale.get().then(|| format!(", {}", t!("stale")))}
+                </summary>
+                <div class="joined decisions-shown" role="group" aria-label=t!("decisions-which")>
                     {Shown::ALL
                         .map(|it| view! {
                             <button
@@ -56,7 +61,7 @@ pub fn Decisions() -> impl IntoView {
                     })
                     .collect_view()}
                 <Show when=move || groups.with(Vec::is_empty)>
-                    <p class="empty">"There are none of this kind."</p>
+                    <p class="empty">{t!("decisions-none")}</p>
                 </Show>
             </details>
         </Show>
@@ -87,12 +92,12 @@ fn decision(app: App, at: usize) -> impl IntoView {
                 >
                     <span class="remark-sign" aria-hidden="true">{it.sign()}</span>
                     <span class="remark-text">
-                        {it.text}
+                        {prose(&it.text)}
                         {it.traffic.map(|it| view! { " " <span class="traffic">{it}</span> })}
                     </span>
                 </button>
                 <span class="decision-lines">
-                    <span class="muted">{if lines.len() == 1 { "line" } else { "lines" }}</span>
+                    <span class="muted">{t!("decisions-lines", count = lines.len())}</span>
                     {lines
                         .into_iter()
                         .map(|line| view! {
@@ -100,14 +105,14 @@ fn decision(app: App, at: usize) -> impl IntoView {
                                 type="button"
                                 class="quiet"
                                 data-testid="decision-line"
-                                aria-label=format!("Go to line {line}")
+                                aria-label=t!("go-to-line", line = line)
                                 on:click=move |_| app.show_place(at, line)
                             >
                                 {line}
                             </button>
                         })
                         .collect_view()}
-                    {(more > 0).then(|| view! { <span class="muted">"and "{more}" more"</span> })}
+                    {(more > 0).then(|| view! { <span class="muted">{t!("decisions-more", count = more)}</span> })}
                 </span>
             </li>
         }

@@ -3,30 +3,42 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
+use crate::state::settings::Settings;
 use crate::state::shortcuts::{SHORTCUTS, spelled};
 use crate::state::use_app;
 
-/// The language, and the comment lines that describe a run: a document like any other.
+/// The language, and the comment lines that describe a run: a document like any other, in English.
 const LANGUAGE: &str = include_str!("../../../static/help.html");
+/// The same in other languages, by their tags.
+const TRANSLATED: [(&str, &str); 1] = [("de", include_str!("../../../static/help.de.html"))];
+
+/// That document in the language of the page.
+fn in_short() -> &'static str {
+    let spoken = Settings::language();
+    TRANSLATED.iter().find(|(tag, _)| *tag == spoken).map_or(LANGUAGE, |(_, text)| text)
+}
 
 /// What the editor and the pictures do with keys of their own, spelled as the shortcuts are.
-const OTHER_KEYS: [(&str, &str); 15] = [
-    ("Ctrl+Space", "in the text: what may be written there"),
-    ("F12", "in the text: go to the definition"),
-    ("Mod+Click", "on a name: the same"),
-    ("Shift+F12", "in the text: everywhere that a name is used"),
-    ("F2", "in the text: rename"),
-    ("Mod+.", "in the text: the fix of a problem, while nothing runs"),
-    ("Alt+Shift+F", "in the text: lay it out"),
-    ("Mod+Shift+Space", "in the text: what a call takes"),
-    ("Alt+Enter", "in the text: what the compiler did with the line"),
-    ("Mod+Alt+[", "in the text: fold; with ] unfold"),
-    ("Esc, then Tab", "leave the editor, where Tab indents"),
-    ("Mod+F", "find and replace in the text"),
-    ("Mod+/", "comment out and in"),
-    ("Alt+↑", "move the line up; with ↓ down"),
-    ("Arrows", "in a picture: from cell to cell"),
-];
+fn other_keys() -> [(&'static str, &'static str); 15] {
+    [
+        ("Ctrl+Space", t!("help-key-completion")),
+        ("F12", t!("help-key-definition")),
+        ("Mod+Click", t!("help-key-definition-click")),
+        ("Shift+F12", t!("help-key-references")),
+        ("F2", t!("help-key-rename")),
+        ("Mod+.", t!("help-key-fix")),
+        ("Alt+Shift+F", t!("help-key-format")),
+        ("Mod+Shift+Space", t!("help-key-signature")),
+        ("Alt+Enter", t!("help-key-remarks")),
+        ("Mod+Alt+[", t!("help-key-fold")),
+        (t!("help-chord-leave"), t!("help-key-leave")),
+        ("Mod+F", t!("help-key-find")),
+        ("Mod+/", t!("help-key-comment")),
+        ("Alt+↑", t!("help-key-move")),
+        (t!("help-chord-arrows"), t!("help-key-arrows")),
+    ]
+}
 
 /// Opens with `?` and with the button of the bar. Reads the table of shortcuts; turns single keys off and on.
 #[component]
@@ -53,12 +65,12 @@ pub fn HelpDialog() -> impl IntoView {
             on:close=move |_| is_open.set(false)
         >
             <header class="dialog-head">
-                <h2 id="help-title">"Help"</h2>
-                <button type="button" data-testid="help-close" on:click=move |_| is_open.set(false)>"Close"</button>
+                <h2 id="help-title">{t!("help")}</h2>
+                <button type="button" data-testid="help-close" on:click=move |_| is_open.set(false)>{t!("close")}</button>
             </header>
             <div class="help-body">
                 <section>
-                    <h3>"Keys"</h3>
+                    <h3>{t!("help-keys")}</h3>
                     <dl class="keys" data-letters=move || (!letters.get()).then_some("off") inner_html=keys()></dl>
                     <label class="control">
                         <input
@@ -67,11 +79,15 @@ pub fn HelpDialog() -> impl IntoView {
                             prop:checked=move || letters.get()
                             on:change:target=move |event| app.settings.choose_letters(event.target().checked())
                         />
-                        "Single letters act, outside of text"
+                        {t!("help-letters")}
                     </label>
                 </section>
-                <section inner_html=LANGUAGE></section>
+                <section inner_html=in_short()></section>
             </div>
+            <p class="muted">
+                {concat!("Isobar ", env!("CARGO_PKG_VERSION"), ", ")}
+                <a href="licences.txt" target="_blank" rel="noreferrer" data-testid="licences">{t!("help-licences")}</a>
+            </p>
         </dialog>
     }
 }
@@ -82,7 +98,30 @@ fn keys() -> String {
         let keys: String = spelled(chord).into_iter().map(|it| format!("<kbd>{it}</kbd>")).collect();
         format!("<div class=\"{class}\"><dt>{keys}</dt><dd>{title}</dd></div>")
     };
-    let ours = SHORTCUTS.iter().map(|it| row(if it.is_single() { "single" } else { "" }, it.chord, it.title));
-    let others = OTHER_KEYS.iter().map(|(chord, title)| row("", chord, title));
+    let ours =
+        SHORTCUTS.iter().map(|it| row(if it.is_single() { "single" } else { "" }, it.chord, (it.title)()));
+    let others = other_keys().into_iter().map(|(chord, title)| row("", chord, title));
     ours.chain(others).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What stands between these tags.
+    fn all_of<'a>(text: &'a str, tag: &str) -> Vec<&'a str> {
+        let (begin, end) = (format!("<{tag}>"), format!("</{tag}>"));
+        text.split(&begin).skip(1).filter_map(|it| it.split_once(&end)).map(|it| it.0).collect()
+    }
+
+    #[test]
+    fn every_language_has_the_same_code_and_words_of_its_own() {
+        for (tag, text) in TRANSLATED {
+            assert_eq!(all_of(text, "code"), all_of(LANGUAGE, "code"), "{tag}");
+            assert_eq!(all_of(text, "dt"), all_of(LANGUAGE, "dt"), "{tag}");
+            let (told, english) = (all_of(text, "dd"), all_of(LANGUAGE, "dd"));
+            assert_eq!(told.len(), english.len(), "{tag}");
+            assert!(told.iter().zip(english).all(|(it, other)| *it != other), "{tag}");
+        }
+    }
 }

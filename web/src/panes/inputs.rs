@@ -6,8 +6,10 @@ use isobar_protocol::compile::FieldParam;
 use leptos::prelude::*;
 
 use self::model::Model;
+use crate::bridge::locale::t;
 use crate::state::inputs::{Control, FieldInput, Origin, Source, Valued, function};
-use crate::state::use_app;
+use crate::state::{App, use_app};
+use crate::widgets::prose::prose;
 
 /// Scalars or externals: they are shown alike, and changed by other actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,16 +37,14 @@ pub fn Inputs() -> impl IntoView {
     let fields = Memo::new(move |_| app.field_inputs());
     let count = |of: &[Valued]| of.iter().filter(|it| it.is_taken).count();
     let summary = move || {
-        let counts = [
-            (fields.with(Vec::len), "field"),
-            (scalars.with(|it| count(it)), "scalar"),
-            (externals.with(|it| count(it)), "external"),
+        let (fields, scalars, externals) =
+            (fields.with(Vec::len), scalars.with(|it| count(it)), externals.with(|it| count(it)));
+        let words = [
+            (fields > 0).then(|| t!("n-fields", count = fields)),
+            (scalars > 0).then(|| t!("n-scalars", count = scalars)),
+            (externals > 0).then(|| t!("n-externals", count = externals)),
         ];
-        let words = counts.into_iter().filter(|(n, _)| *n > 0);
-        words
-            .map(|(n, what)| format!("{n} {what}{}", if n == 1 { "" } else { "s" }))
-            .collect::<Vec<_>>()
-            .join(", ")
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
     };
     let of_both = move |test: fn(&Valued) -> bool| {
         let count = |of: &Vec<Valued>| of.iter().filter(|it| test(it)).count();
@@ -56,7 +56,7 @@ pub fn Inputs() -> impl IntoView {
         of_both(Valued::is_missing) + n_fields
     };
     view! {
-        <section class="pane pane-inputs" aria-label="Inputs" data-testid="inputs">
+        <section class="pane pane-inputs" aria-label=t!("inputs") data-testid="inputs">
             <h2 class="pane-head">
                 <button
                     type="button"
@@ -67,19 +67,19 @@ pub fn Inputs() -> impl IntoView {
                     on:click=move |_| is_open.update(|it| *it = !*it)
                 >
                     <span class="disclosure-sign" aria-hidden="true">{move || if is_open.get() { "▾" } else { "▸" }}</span>
-                    "Inputs"
+                    {t!("inputs")}
                 </button>
                 <span class="muted head-note">{summary}</span>
-                {move || (changed() > 0).then(|| view! { <span class="mark">{changed()}" changed"</span> })}
-                {move || (missing() > 0).then(|| view! { <span class="mark mark-warn">{missing()}" missing"</span> })}
+                {move || (changed() > 0).then(|| view! { <span class="mark">{t!("inputs-changed", count = changed())}</span> })}
+                {move || (missing() > 0).then(|| view! { <span class="mark mark-warn">{t!("inputs-missing", count = missing())}</span> })}
             </h2>
             <div class="inputs" id="inputs-body" hidden=move || !is_open.get()>
-                <ValueList title="Scalars" kind=Kind::Scalar rows=scalars />
-                <ValueList title="Externals" kind=Kind::External rows=externals />
+                <ValueList title=t!("scalars") kind=Kind::Scalar rows=scalars />
+                <ValueList title=t!("inputs-externals") kind=Kind::External rows=externals />
                 <Model />
                 <FieldTable rows=fields />
                 <p class="muted inputs-none" hidden=move || !summary().is_empty()>
-                    "What the stencil takes stands here once it compiles."
+                    {t!("inputs-none")}
                 </p>
             </div>
         </section>
@@ -150,27 +150,31 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
     let note = move || {
         row.with(|row| {
             if !row.is_taken {
-                return "set here, and no longer in the text: not used".to_owned();
+                return t!("inputs-left").to_owned();
             }
-            let own = row.own.as_ref().map(|(value, origin)| {
-                let of = match origin {
-                    Origin::Line => "the text",
-                    Origin::Default => "the default",
-                    Origin::Compiler => "the compiler",
-                };
-                (value, of)
-            });
-            match (own, row.chosen.is_some()) {
+            let is_chosen = row.chosen.is_some();
+            match (&row.own, is_chosen) {
                 // A line has no way to name a function.
                 (None, false) if matches!(row.control, Control::Function(_)) => {
-                    "has no value: choose a function here".to_owned()
+                    t!("inputs-choose-function").to_owned()
                 }
                 (None, false) => {
-                    format!("has no value: give one here or in a line `# @{} {} = …`", kind.name(), row.name)
+                    t!("inputs-no-value", line = format!("# @{} {} = …", kind.name(), row.name))
                 }
-                (None, true) => "set here".to_owned(),
-                (Some((_, of)), false) => format!("from {of}"),
-                (Some((value, of)), true) => format!("set here; {of} says {value}"),
+                (None, true) => t!("inputs-here").to_owned(),
+                (Some((_, origin)), false) => match origin {
+                    Origin::MadeUp => t!("inputs-made-up"),
+                    Origin::Line => t!("inputs-from-text"),
+                    Origin::Default => t!("inputs-from-default"),
+                    Origin::Compiler => t!("inputs-from-compiler"),
+                }
+                .to_owned(),
+                (Some((value, origin)), true) => match origin {
+                    Origin::MadeUp => t!("inputs-here-made-up", value = value),
+                    Origin::Line => t!("inputs-here-text", value = value),
+                    Origin::Default => t!("inputs-here-default", value = value),
+                    Origin::Compiler => t!("inputs-here-compiler", value = value),
+                },
             }
         })
     };
@@ -213,12 +217,12 @@ fn ValueRow(kind: Kind, name: String, rows: Memo<Vec<Valued>>) -> impl IntoView 
                 type="button"
                 class="quiet"
                 data-testid=format!("reset-{id}")
-                title="Back to the text's own value"
-                aria-label=format!("Back to the text's own value of {name}")
+                title=t!("inputs-reset-about")
+                aria-label=t!("inputs-reset-name", name = &name)
                 hidden=move || !is_changed()
                 on:click=reset
             >
-                {move || if is_taken() { "Reset" } else { "Remove" }}
+                {move || if is_taken() { t!("reset") } else { t!("inputs-remove") }}
             </button>
             <span class="value-note" id=note_id>
                 {move || match problem() {
@@ -291,7 +295,7 @@ fn function_choice(
                 let text = text();
                 (!known.contains(&text))
                     .then(|| {
-                        let shown = if text.is_empty() { "choose one".to_owned() } else { text.clone() };
+                        let shown = if text.is_empty() { t!("choose-one").to_owned() } else { text.clone() };
                         view! { <option value=text disabled selected>{shown}</option> }
                     })
             }}
@@ -303,7 +307,7 @@ fn function_choice(
 fn FieldTable(rows: Memo<Vec<FieldInput>>) -> impl IntoView {
     view! {
         <Show when=move || !rows.with(Vec::is_empty)>
-            <h3>"Fields"</h3>
+            <h3>{t!("fields")}</h3>
             <ul class="values">{move || rows.get().into_iter().map(field).collect_view()}</ul>
         </Show>
     }
@@ -313,18 +317,19 @@ fn field(row: FieldInput) -> impl IntoView {
     let app = use_app();
     let FieldInput { param, source } = row;
     let extent = extent(&param);
+    let name = param.name.clone();
     let source = match source {
-        Source::Line(generator) => view! { <code class="generator">{generator}</code> }.into_any(),
-        Source::Zeros => {
-            view! { <span class="muted">"written by the stencil; begins with zeros"</span> }.into_any()
-        }
-        Source::Unused => view! { <span class="muted">"not used"</span> }.into_any(),
+        Source::Line(text) => generator(app, name, text, Said::OfText).into_any(),
+        Source::MadeUp(text) => generator(app, name, text, Said::MadeUp).into_any(),
+        Source::Chosen(text, refused) => generator(app, name, text, Said::Here(refused)).into_any(),
+        Source::Zeros => view! { <span class="muted">{t!("inputs-written")}</span> }.into_any(),
+        Source::Unused => view! { <span class="muted">{t!("inputs-unused")}</span> }.into_any(),
         Source::Missing => {
-            let (name, param) = (param.name.clone(), param.clone());
+            let param = param.clone();
             view! {
-                <span class="value-problem">"has no values: it needs a line "<code>"# @input "{name}" …"</code></span>
+                <span class="value-problem">{prose(&t!("inputs-needs-line", line = format!("# @input {name} …")))}</span>
                 " "
-                <button type="button" on:click=move |_| app.add_input_line(&param)>"Add one"</button>
+                <button type="button" on:click=move |_| app.add_input_line(&param)>{t!("inputs-add-line")}</button>
             }
             .into_any()
         }
@@ -335,9 +340,64 @@ fn field(row: FieldInput) -> impl IntoView {
                 <code>{param.name.clone()}</code>
                 <span class="muted">{param.dtype.clone()}" "{shape(&param)}", "{param.access.clone()}</span>
             </span>
-            <span class="muted" title="How far beyond the compute domain the stencil reaches">{extent}</span>
+            <span class="muted" title=t!("inputs-halo-about")>{extent}</span>
             <span class="field-source">{source}</span>
         </li>
+    }
+}
+
+/// Who says a generator.
+enum Said {
+    OfText,
+    MadeUp,
+    /// The user, and why it cannot be read.
+    Here(Option<String>),
+}
+
+/// The generator of a field, which can be typed over.
+fn generator(app: App, name: String, text: String, said: Said) -> impl IntoView {
+    let (of_change, of_reset) = (name.clone(), name.clone());
+    let (is_own, note, problem) = match said {
+        Said::OfText => (false, t!("inputs-from-text"), None),
+        Said::MadeUp => (false, t!("inputs-by-name"), None),
+        Said::Here(problem) => (true, t!("inputs-here"), problem),
+    };
+    let is_wrong = problem.is_some();
+    let note_id = format!("note-generator-{name}");
+    view! {
+        <span class="field-generator">
+            <input
+                type="text"
+                id=format!("generator-{name}")
+                class="value-text"
+                spellcheck="false"
+                autocomplete="off"
+                autocapitalize="off"
+                aria-label=t!("inputs-values", name = &name)
+                aria-invalid=is_wrong.then_some("true")
+                aria-describedby=note_id.clone()
+                data-testid=format!("generator-{name}")
+                value=text
+                on:change:target=move |event| app.choose_generator(&of_change, &event.target().value())
+            />
+            <span id=note_id>
+                {match problem {
+                    Some(why) => view! { <span class="value-problem" role="alert">{why}</span> }.into_any(),
+                    None => view! { <span class="muted">{note}</span> }.into_any(),
+                }}
+            </span>
+            {is_own.then(|| view! {
+                <button
+                    type="button"
+                    class="quiet"
+                    aria-label=t!("inputs-values-reset", name = &name)
+                    data-testid=format!("reset-generator-{name}")
+                    on:click=move |_| app.choose_generator(&of_reset, "")
+                >
+                    {t!("reset")}
+                </button>
+            })}
+        </span>
     }
 }
 
@@ -360,7 +420,7 @@ fn extent(param: &FieldParam) -> String {
         (!reach.is_empty()).then(|| format!("{}{reach}", axis.to_lowercase()))
     });
     let all = beyond.collect::<Vec<_>>().join(", ");
-    if all.is_empty() { "no halo".to_owned() } else { format!("halo {all}") }
+    if all.is_empty() { t!("inputs-no-halo").to_owned() } else { t!("inputs-halo", reach = all) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
 use crate::state::compilation::Trouble;
 use crate::state::use_app;
 
@@ -12,21 +13,26 @@ pub fn Notices() -> impl IntoView {
     let trouble = move || {
         let trouble = app.compilation.trouble.get()?;
         let text = match &trouble {
-            Trouble::Crashed(_) => {
-                "The compiler crashed. Your source is safe. It is compiled again when you change it or an external.".to_owned()
-            }
-            Trouble::TookTooLong => {
-                "The compiler took too long and was stopped. Your source is safe. It is compiled again when you change it or an external."
-                    .to_owned()
-            }
+            Trouble::Crashed(_) => t!("notice-crashed").to_owned(),
+            Trouble::TookTooLong => t!("notice-too-long").to_owned(),
             Trouble::NotLoaded(why) => {
-                format!("The compiler could not be started: {why}. Your source is safe; reload the page to try again.")
+                t!("notice-not-loaded", why = why)
             }
         };
+        let is_reported = !matches!(trouble, Trouble::NotLoaded(_));
         Some(view! {
             <div class="notice notice-error" role="alert">
                 <span>{text}</span>
-                <button type="button" on:click=move |_| app.try_again()>"Try again"</button>
+                <button type="button" on:click=move |_| app.try_again()>{t!("notice-again")}</button>
+                <button
+                    type="button"
+                    data-testid="copy-report"
+                    title=t!("notice-report-about")
+                    hidden=!is_reported
+                    on:click=move |_| app.copy_report()
+                >
+                    {t!("notice-report")}
+                </button>
             </div>
         })
     };
@@ -35,9 +41,9 @@ pub fn Notices() -> impl IntoView {
         Some(view! {
             <div class="notice notice-error">
                 <span data-testid="share-error" role="alert">
-                    "The link could not be opened: "{broken.to_string()}". Your last text is here instead."
+                    {t!("notice-link-broken", why = broken.to_string())}
                 </span>
-                <button type="button" on:click=move |_| app.sharing.broken.set(None)>"Dismiss"</button>
+                <button type="button" on:click=move |_| app.sharing.broken.set(None)>{t!("dismiss")}</button>
             </div>
         })
     };
@@ -45,19 +51,74 @@ pub fn Notices() -> impl IntoView {
         app.project.is_linked.get().then(|| view! {
             <div class="notice" role="status">
                 <span>
-                    "This text came with a link; your own is kept beside it. "
+                    {t!("notice-linked")}
+                    " "
                     {move || app.sharing.notes.get().join("; ")}
                 </span>
-                <button type="button" data-testid="leave-link" on:click=move |_| app.leave_link()>"Back to my text"</button>
-                <button type="button" data-testid="adopt-link" on:click=move |_| app.adopt_link()>"Keep this one"</button>
+                <button type="button" data-testid="leave-link" on:click=move |_| app.leave_link()>{t!("notice-leave-link")}</button>
+                <button type="button" data-testid="adopt-link" on:click=move |_| app.adopt_link()>{t!("notice-adopt-link")}</button>
+            </div>
+        })
+    };
+    // For who is here for the first time.
+    let welcome = move || {
+        app.is_welcome().then(|| view! {
+            <div class="notice welcome" role="note" data-testid="welcome">
+                <span>
+                    {t!("notice-welcome")}
+                    " "
+                    <a href="#/learn/first-course/01-first" data-testid="start-lesson">{t!("learn-start")}</a>
+                </span>
+                <button type="button" class="quiet" aria-label=t!("dismiss") on:click=move |_| app.dismiss_welcome()>"✕"</button>
+            </div>
+        })
+    };
+    let copy = move || {
+        app.workspaces.is_copy.get().then(|| view! {
+            <div class="notice" role="status" data-testid="copy-notice">
+                <span>{t!("notice-copy")}</span>
+                <button type="button" on:click=move |_| app.workspaces.is_copy.set(false)>{t!("dismiss")}</button>
+            </div>
+        })
+    };
+    let safe = move || {
+        app.workspaces.is_safe.get().then(|| view! {
+            <div class="notice notice-warn" role="alert" data-testid="safe-mode">
+                <span>
+                    {t!("notice-safe")}
+                </span>
+                <button type="button" data-testid="leave-safe-mode" on:click=move |_| app.leave_safe_mode()>
+                    {t!("notice-compile")}
+                </button>
+                <button type="button" on:click=move |_| {
+                    app.new_workspace();
+                    app.leave_safe_mode();
+                }>{t!("notice-new-text")}</button>
             </div>
         })
     };
     let storage = move || {
-        app.project
-            .storage_warning
-            .get()
-            .map(|it| view! { <div class="notice notice-warn" role="alert">{it}</div> })
+        app.project.is_unkept.get().then(|| {
+            view! {
+                <div class="notice notice-warn" role="alert" data-testid="storage-warning">
+                    <span>{t!("notice-unkept")}</span>
+                    <button type="button" data-testid="storage-zip" on:click=move |_| {
+                        app.share();
+                        app.save_zip();
+                    }>{t!("share-zip")}</button>
+                    <button type="button" on:click=move |_| app.share()>{t!("notice-share")}</button>
+                </div>
+            }
+        })
     };
-    view! { <div class="notices">{trouble}{broken}{linked}{storage}</div> }
+    let version = move || {
+        app.version.is_newer_ready.get().then(|| view! {
+            <div class="notice" role="status" data-testid="new-version">
+                <span>{t!("notice-version")}</span>
+                <button type="button" data-testid="take-version" on:click=move |_| app.version.take()>{t!("notice-reload")}</button>
+                <button type="button" on:click=move |_| app.version.dismiss()>{t!("notice-later")}</button>
+            </div>
+        })
+    };
+    view! { <aside class="notices" aria-label=t!("notices")>{safe}{welcome}{trouble}{broken}{linked}{copy}{storage}{version}</aside> }
 }

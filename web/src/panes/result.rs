@@ -2,14 +2,14 @@
 
 use leptos::prelude::*;
 
-use super::benchmark::Measurement;
-use super::compare::Comparison;
-use super::decisions::Decisions;
+use super::clock::ClockPane;
 use super::field::FieldPane;
 use super::problems::problem;
 use super::timings::Timings;
+use crate::bridge::locale::t;
 use crate::state::run::Phase;
 use crate::state::use_app;
+use crate::widgets::later::Later;
 
 /// The column of results. Reads the run.
 #[component]
@@ -31,10 +31,11 @@ pub fn ResultPane() -> impl IntoView {
             Phase::Empty | Phase::Failed | Phase::Cancelled => None,
         })
     };
+    let has_differences = Signal::derive(move || app.run.differences.with(Option::is_some));
     view! {
         <section
             class="pane pane-result"
-            aria-label="Result"
+            aria-label=t!("result")
             tabindex="-1"
             data-testid="run-result"
             data-state=state
@@ -42,11 +43,11 @@ pub fn ResultPane() -> impl IntoView {
         >
             <Progress />
             <Failure />
-            <Comparison />
-            <FieldPane />
+            <Later name="comparison" when=has_differences />
+            <FieldPane><ClockPane /></FieldPane>
             <Timings />
-            <Measurement />
-            <Decisions />
+            <Later name="benchmark" when=false />
+            <Later name="decisions" when=false />
         </section>
     }
 }
@@ -64,7 +65,7 @@ fn Progress() -> impl IntoView {
     let text = move || {
         progress.with(|it| {
             it.as_ref().map(|it| match it.steps {
-                Some((done, total)) => format!("{}: {done} of {total}", it.text),
+                Some((done, total)) => format!("{}: {} %", it.text, 100 * done / total.max(1)),
                 None => it.text.clone(),
             })
         })
@@ -74,7 +75,7 @@ fn Progress() -> impl IntoView {
             <div
                 class="progress"
                 role="progressbar"
-                aria-label="Run"
+                aria-label=t!("result-run")
                 aria-valuemin="0"
                 aria-valuemax="1"
                 aria-valuenow=move || part().map(|it| format!("{it:.2}"))
@@ -94,6 +95,25 @@ fn Progress() -> impl IntoView {
                 <span class="progress-text">{text}</span>
             </div>
         </Show>
+        <Show when=move || app.run.is_long.get() && app.run.is_working()>
+            <div class="notice" role="status" data-testid="long-run">
+                <span>{t!("result-long")}</span>
+                <Show when=move || app.run.backend.get() == "debug">
+                    <button type="button" data-testid="instead-numpy" on:click=move |_| app.run_instead("here:numpy")>
+                        {t!("result-instead-numpy")}
+                    </button>
+                </Show>
+                <Show when=move || app.connection.is_there()>
+                    <button
+                        type="button"
+                        data-testid="instead-runner"
+                        on:click=move |_| app.run_instead(&format!("runner:{}", app.connection.backend.get_untracked()))
+                    >
+                        {t!("result-instead-runner")}
+                    </button>
+                </Show>
+            </div>
+        </Show>
     }
 }
 
@@ -105,7 +125,10 @@ fn Failure() -> impl IntoView {
         app.run.failure.get().map(|failure| {
             view! {
                 <div class="failure" role="alert" data-testid="run-error">
-                    <p>{failure.message}</p>
+                    <p>
+                        {failure.message}
+                        <Show when=move || app.is_failure_old()><span class="stage-note">" "{t!("stale")}</span></Show>
+                    </p>
                     {failure.next.into_iter().map(|it| view! { <p class="muted">{it}</p> }).collect_view()}
                     <ul class="problems">
                         {failure.diagnostics.into_iter().map(|it| problem(app, it)).collect_view()}

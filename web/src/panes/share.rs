@@ -1,21 +1,22 @@
-//! The dialog that offers a link.
+//! The dialog that hands on a link.
 
 use isobar_protocol::limits::{LINK_CHARS, LINK_WARN_CHARS};
 use leptos::html::{Dialog, Input};
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
 use crate::state::use_app;
 
-/// Shows the link that was made. Reads it, and copies it when asked.
+/// Shows the link that was made, and the ways to hand it on. Reads it; copies and saves when asked.
 #[component]
 pub fn ShareDialog() -> impl IntoView {
     let app = use_app();
     let dialog = NodeRef::<Dialog>::new();
     let input = NodeRef::<Input>::new();
-    let link = app.sharing.link;
+    let offer = app.sharing.offer;
     Effect::new(move |_| {
         let Some(dialog) = dialog.get() else { return };
-        if link.with(Option::is_some) {
+        if offer.with(Option::is_some) {
             // Refused while it is open already.
             let _ = dialog.show_modal();
             if let Some(input) = input.get_untracked() {
@@ -25,42 +26,70 @@ pub fn ShareDialog() -> impl IntoView {
             dialog.close();
         }
     });
-    let size = move || link.with(|it| it.as_ref().map_or(0, String::len));
+    let size = move || offer.with(|it| it.as_ref().map_or(0, |it| it.link.len()));
     let advice = move || {
         let size = size();
         if size > LINK_CHARS {
-            "This link is longer than a page opens: shorten the text.".to_owned()
+            t!("share-too-long", size = size, most = LINK_CHARS)
         } else if size > LINK_WARN_CHARS {
-            format!("{size} characters: some programs cut links that are longer than {LINK_WARN_CHARS}.")
+            t!("share-long", size = size, most = LINK_WARN_CHARS)
         } else {
-            format!("{size} characters. The link holds the text itself; no server sees it.")
+            t!("share-size", size = size)
         }
     };
     let is_long = move || size() > LINK_WARN_CHARS;
-    let copied = move || match app.sharing.is_copied.get() {
-        None => "",
-        Some(true) => "Copied.",
-        Some(false) => "The browser refused: copy the marked text by hand.",
-    };
     view! {
-        <dialog class="dialog share" node_ref=dialog aria-labelledby="share-title" on:close=move |_| link.set(None)>
-            <h2 id="share-title">"Share"</h2>
+        <dialog class="dialog share" node_ref=dialog aria-labelledby="share-title" on:close=move |_| offer.set(None)>
+            <h2 id="share-title">{t!("share")}</h2>
             <label class="share-label">
-                "Link to this text, its run settings and views"
+                {t!("share-link")}
                 <input
                     type="text"
                     readonly
                     data-testid="share-link"
                     node_ref=input
-                    prop:value=move || link.get().unwrap_or_default()
+                    prop:value=move || offer.with(|it| it.as_ref().map(|it| it.link.clone())).unwrap_or_default()
                     on:focus:target=|event| event.target().select()
                 />
             </label>
-            <p class="muted" class:warn=is_long>{advice}</p>
-            <p role="status">{copied}</p>
+            <p class="muted" class:warn=is_long data-testid="share-size">{advice}</p>
             <div class="share-actions">
-                <button type="button" class="primary" on:click=move |_| app.copy_link()>"Copy link"</button>
-                <button type="button" on:click=move |_| link.set(None)>"Close"</button>
+                <button type="button" class="primary" data-testid="copy-link" on:click=move |_| app.copy_link()>
+                    {t!("share-copy")}
+                </button>
+                <button
+                    type="button"
+                    data-testid="copy-markdown"
+                    title=t!("share-markdown-about")
+                    on:click=move |_| app.copy_markdown()
+                >
+                    {t!("share-markdown")}
+                </button>
+                <button
+                    type="button"
+                    data-testid="save-zip"
+                    title=t!("share-zip-about")
+                    on:click=move |_| app.save_zip()
+                >
+                    {t!("share-zip")}
+                </button>
+            </div>
+            <label class="share-label">
+                {t!("share-command")}
+                <input
+                    type="text"
+                    readonly
+                    data-testid="share-command"
+                    prop:value=move || offer.with(|it| it.as_ref().map(|it| it.command.clone())).unwrap_or_default()
+                    on:focus:target=|event| event.target().select()
+                />
+            </label>
+            <div class="share-actions">
+                <button type="button" data-testid="copy-command" on:click=move |_| app.copy_command()>
+                    {t!("share-copy-command")}
+                </button>
+                <button type="button" on:click=move |_| offer.set(None)>{t!("close")}</button>
+                <span role="status" data-testid="share-said">{move || app.sharing.said.get()}</span>
             </div>
         </dialog>
     }

@@ -1,29 +1,27 @@
 //! The levels of the compiler, one to three side by side.
 
 pub mod passes;
+pub mod pipeline;
+
+use std::sync::Arc;
 
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
 use super::highlight;
+use crate::bridge::locale::t;
 use crate::state::compilation::Freshness;
 use crate::state::difference::{self, Side, seen};
+use crate::state::journey::about;
 use crate::state::layout::MOST_STAGES;
 use crate::state::links;
 use crate::state::passes::Pick;
 use crate::state::remarks::beside;
 use crate::state::use_app;
+use crate::widgets::later::Later;
 use crate::widgets::listing::{Listing, Mark, OffScreen};
-use crate::widgets::tabs::{Choice, Tabs};
-use passes::{Gone, PassList, Skipped};
-
-fn choice(stage: Stage) -> Choice {
-    Choice {
-        test_id: Some(format!("stage-tab-{stage}")),
-        controls: Some(format!("stage-{stage}")),
-        ..Choice::new(stage.name(), stage.title())
-    }
-}
+use passes::{Gone, Skipped};
+use pipeline::Pipeline;
 
 /// As the listing draws it.
 fn drawn(mark: difference::Mark) -> Mark {
@@ -40,38 +38,21 @@ fn drawn(mark: difference::Mark) -> Mark {
 pub fn StagesPane() -> impl IntoView {
     let app = use_app();
     let open = app.layout.open;
-    let active = Signal::derive(move || {
-        open.with(|it| it.stages.get(it.active).map_or("", |it| it.name()).to_owned())
-    });
-    let all =
-        Signal::derive(move || open.with(|it| it.stages.iter().map(|it| it.name().to_owned()).collect()));
     let is_full = move || open.with(|it| it.stages.len() >= MOST_STAGES);
-    let tabs: Vec<Choice> = Stage::ALL.into_iter().map(choice).collect();
-    let choose = move |name: String| {
-        if let Some(stage) = Stage::from_name(&name) {
-            app.layout.choose_stage(stage);
-        }
-    };
     view! {
-        <section class="pane pane-stages" aria-label="Stages">
+        <section class="pane pane-stages" aria-label=t!("stages")>
+            <h2 class="visually-hidden">{t!("stages-levels")}</h2>
             <div class="pane-head">
-                <Tabs
-                    label="Stages"
-                    test_id="stage-tabs"
-                    choices=tabs
-                    chosen=active
-                    open=all
-                    on_choose=choose
-                />
+                <Pipeline />
                 <button
                     type="button"
                     class="quiet"
                     data-testid="stage-add"
-                    title="Show one stage more beside this one"
+                    title=t!("stages-add-about")
                     disabled=is_full
                     on:click=move |_| open.update(|it| it.add())
                 >
-                    "+ Pane"
+                    {t!("stages-add")}
                 </button>
             </div>
             <Skipped />
@@ -82,19 +63,56 @@ pub fn StagesPane() -> impl IntoView {
     }
 }
 
-/// One stage: its text, or why there is none. Reads the stage and what is lit; tells what is pointed at.
+/// The place of a stage: what is in it is made when the stage is opened first. Reads which stages are open.
 #[component]
 fn StagePane(stage: Stage) -> impl IntoView {
     let app = use_app();
     let shown = app.compilation.stage(stage);
     let open = app.layout.open;
     let place = Memo::new(move |_| open.with(|it| it.stages.iter().position(|it| *it == stage)));
-    let is_open = move || place.get().is_some();
+    let is_open = Memo::new(move |_| place.get().is_some());
+    let was_open = Memo::new(move |before: Option<&bool>| before.copied().unwrap_or(false) || is_open.get());
     let freshness = Memo::new(move |_| shown.with(|it| it.freshness));
+    view! {
+        <section
+            class="stage"
+            role="tabpanel"
+            id=format!("stage-{stage}")
+            aria-label=stage.title()
+            data-testid=format!("stage-pane-{stage}")
+            data-revision=move || shown.with(|it| it.revision.to_string())
+            data-state=move || freshness.get().name()
+            data-active=move || open.with(|it| it.stages.get(it.active) == Some(&stage)).then_some("true")
+            hidden=move || !is_open.get()
+            style:order=move || place.get().unwrap_or(0).to_string()
+            on:pointerdown=move |_| if let Some(at) = place.get_untracked()
+                && open.with_untracked(|it| it.active != at) {
+                    open.update(|it| it.active = at);
+                }
+        >
+            <Show when=move || was_open.get()>
+                <StageBody stage=stage is_open=is_open freshness=freshness />
+            </Show>
+        </section>
+    }
+}
+
+/// One stage: its text, or why there is none. Reads the stage and what is lit; tells what is pointed at.
+#[component]
+fn StageBody(
+    stage: Stage,
+    /// Whether anybody sees it: nothing is found out for a stage that is not.
+    is_open: Memo<bool>,
+    freshness: Memo<Freshness>,
+) -> impl IntoView {
+    let app = use_app();
+    let shown = app.compilation.stage(stage);
+    let open = app.layout.open;
     let off_screen = RwSignal::new(OffScreen::default());
     let follow = RwSignal::new(0_u32);
     // The level around a pass, where one is picked.
     let look = app.passes.look(stage);
+    provide_context(stage);
     let is_around = move || look.pick.with(|it| *it != Pick::AfterAll);
     let around = Memo::new(move |_| {
         let around = look.around.get().filter(|_| is_around());
@@ -102,14 +120,26 @@ fn StagePane(stage: Stage) -> impl IntoView {
     });
     let text = Memo::new(move |_| {
         if is_around() {
-            around.with(|it| it.text.text.clone())
+            around.with(|it| Arc::<str>::from(it.text.text.as_str()))
         } else {
-            shown.with(|it| it.text.text.clone())
+            shown.with(|it| Arc::<str>::from(it.text.text.as_str()))
         }
     });
+    // What generated code needs of its surroundings is folded: the text opens where the stencil begins.
+    let prelude = Memo::new(move |_| {
+        if is_around() {
+            return 0;
+        }
+        shown.with(|it| highlight::prelude(stage, &it.text.text, links::first_line(&it.text)))
+    });
+    let finds = RwSignal::new(false);
+    let wraps = app.settings.wraps_stages;
     let marks =
         Memo::new(move |_| around.with(|it| it.marks.iter().map(|it| drawn(*it)).collect::<Vec<_>>()));
     let lit = Memo::new(move |_| {
+        if !is_open.get() {
+            return Vec::new();
+        }
         let links = app.lit();
         if is_around() {
             around.with(|it| links::lines_of(&it.text, &links))
@@ -149,23 +179,25 @@ fn StagePane(stage: Stage) -> impl IntoView {
         if is_fold { look.side.set(Side::Whole) } else { app.pin(links_of(line)) }
     };
     let note = move || match freshness.get() {
-        Freshness::Waiting => Some("Compiling …".to_owned()),
-        Freshness::Stale => Some("from before your edit".to_owned()),
+        Freshness::Waiting => Some(t!("stages-compiling")),
+        Freshness::Stale => Some(t!("stale")),
         Freshness::Fresh | Freshness::Refused => None,
     };
     let empty = move || {
-        let is_empty = text.with(String::is_empty);
+        let is_empty = text.with(|it| it.is_empty());
         is_empty.then(|| match freshness.get() {
-            Freshness::Waiting => view! { <p class="empty" role="status">"Compiling …"</p> }.into_any(),
+            Freshness::Waiting => {
+                view! { <p class="empty" role="status">{t!("stages-compiling")}</p> }.into_any()
+            }
             Freshness::Fresh if is_around() => {
-                view! { <p class="empty" role="status">"The passes are watched …"</p> }.into_any()
+                view! { <p class="empty" role="status">{t!("stages-watched")}</p> }.into_any()
             }
             _ => {
                 let errors = app.compilation.n_errors();
                 let why = match errors {
-                    0 => "This stage was not reached.".to_owned(),
-                    1 => "Not made: the text has an error. It stands under the text.".to_owned(),
-                    n => format!("Not made: the text has {n} errors. They stand under the text."),
+                    0 if app.compilation.stencils.with(Vec::is_empty) => t!("stages-no-stencil").to_owned(),
+                    0 => t!("stages-not-reached").to_owned(),
+                    n => t!("stages-not-made", count = n),
                 };
                 view! { <p class="empty">{why}</p> }.into_any()
             }
@@ -183,7 +215,7 @@ fn StagePane(stage: Stage) -> impl IntoView {
                 <button
                     type="button"
                     class="chip"
-                    title="Lit lines out of view: click to go there"
+                    title=t!("stages-lit")
                     on:click=move |_| follow.update(|it| *it += 1)
                 >
                     {text}
@@ -192,25 +224,9 @@ fn StagePane(stage: Stage) -> impl IntoView {
         })
     };
     view! {
-        <section
-            class="stage"
-            role="tabpanel"
-            id=format!("stage-{stage}")
-            aria-label=stage.title()
-            data-testid=format!("stage-pane-{stage}")
-            data-revision=move || shown.with(|it| it.revision.to_string())
-            data-state=move || freshness.get().name()
-            data-active=move || open.with(|it| it.stages.get(it.active) == Some(&stage)).then_some("true")
-            hidden=move || !is_open()
-            style:order=move || place.get().unwrap_or(0).to_string()
-            on:pointerdown=move |_| if let Some(at) = place.get_untracked()
-                && open.with_untracked(|it| it.active != at) {
-                    open.update(|it| it.active = at);
-                }
-        >
             <header class="stage-head">
-                <h3>{stage.title()}</h3>
-                <span class="muted stage-about">{stage.about()}</span>
+                <h3 tabindex="0" data-term=stage.name() aria-describedby="term-card">{stage.title()}</h3>
+                <span class="muted stage-about">{about(stage)}</span>
                 <span class="stage-note">{note}</span>
                 {chip}
                 <Show when=move || stage.has_passes()>
@@ -218,49 +234,85 @@ fn StagePane(stage: Stage) -> impl IntoView {
                         type="button"
                         class="quiet"
                         data-testid=format!("passes-toggle-{stage}")
-                        title="What each pass changed"
+                        title=t!("stages-passes-about")
                         aria-expanded=move || if look.is_open.get() { "true" } else { "false" }
                         aria-controls=format!("passes-{stage}")
                         on:click=move |_| app.toggle_passes(stage)
                     >
-                        "Passes "
+                        {t!("stages-passes")}
+                        " "
                         <span aria-hidden="true">{move || if look.is_open.get() { "▴" } else { "▾" }}</span>
                     </button>
                 </Show>
                 <button
                     type="button"
-                    class="quiet"
-                    title="Copy the text of this stage"
-                    on:click=move |_| app.copy_text(text.get_untracked())
+                    class="quiet toggle"
+                    data-testid=format!("stage-find-{stage}")
+                    title=t!("stages-find-about")
+                    aria-expanded=move || if finds.get() { "true" } else { "false" }
+                    on:click=move |_| finds.update(|it| *it = !*it)
                 >
-                    "Copy"
+                    {t!("stages-find")}
                 </button>
+                <button
+                    type="button"
+                    class="quiet toggle"
+                    data-testid=format!("stage-wrap-{stage}")
+                    title=t!("stages-wrap-about")
+                    aria-pressed=move || if wraps.get() { "true" } else { "false" }
+                    on:click=move |_| app.settings.wrap_stages(!wraps.get_untracked())
+                >
+                    {t!("wrap")}
+                </button>
+                <button
+                    type="button"
+                    class="quiet"
+                    title=t!("stages-copy-about")
+                    on:click=move |_| app.copy_text(text.get_untracked().to_string())
+                >
+                    {t!("stages-copy")}
+                </button>
+                {(stage == Stage::SDFG)
+                    .then(|| view! {
+                        <button
+                            type="button"
+                            class="quiet"
+                            data-testid="save-graph"
+                            title=t!("stages-save-graph-about")
+                            on:click=move |_| app.save_graph()
+                        >
+                            {t!("stages-save-graph")}
+                        </button>
+                    })}
                 <Show when=move || open.with(|it| it.stages.len() > 1)>
                     <button
                         type="button"
                         class="quiet"
-                        aria-label=format!("Close {}", stage.title())
+                        aria-label=t!("stages-close", stage = stage.title())
                         on:click=move |_| open.update(|it| it.close(stage))
                     >
                         "✕"
                     </button>
                 </Show>
             </header>
-            {stage.has_passes().then(|| view! { <PassList stage=stage /> })}
+            {stage.has_passes().then(|| view! { <Later name="passes" when=look.is_open /> })}
             <Gone stage=stage is_lit=Signal::derive(move || lit.with(|it| !it.is_empty())) />
             {empty}
             <Listing
-                label=Signal::derive(move || format!("Text of {}", stage.title()))
+                id=format!("listing-{stage}")
+                label=Signal::derive(move || t!("stages-text", stage = stage.title()))
                 text=text.into()
                 marks=marks.into()
                 lit=lit.into()
                 notes=notes.into()
-                paint=highlight::paint
+                painter=highlight::painter(stage)
+                prelude=prelude.into()
+                wraps=wraps.into()
+                finds=finds
                 on_point=point
                 on_pick=pick
                 follow=follow.into()
                 off_screen=off_screen
             />
-        </section>
     }
 }

@@ -5,6 +5,7 @@ use isobar_protocol::compile::bytes;
 use isobar_protocol::tune::Tuned;
 use leptos::prelude::*;
 
+use crate::bridge::locale::{decimal, t};
 use crate::plots::number;
 use crate::state::use_app;
 
@@ -16,10 +17,10 @@ pub fn Timings() -> impl IntoView {
     let compilation = app.compilation.timings;
     let total = move || compilation.with(|it| it.iter().map(|it| it.ms).sum::<f64>());
     view! {
-        <section class="timings" aria-label="Timings">
-            <h2>"Timings"</h2>
+        <section class="timings" aria-label=t!("timings")>
+            <h2>{t!("timings")}</h2>
             <Show when=move || run.with(|it| it.timings.is_empty())>
-                <p class="muted">"A run's times stand here, step by step."</p>
+                <p class="muted">{t!("timings-none")}</p>
             </Show>
             {move || run.with(|it| it.memory).map(|it| view! { <p class="muted" data-testid="memory">{memory(&it)}</p> })}
             <table class="table" data-testid="timings">
@@ -27,10 +28,19 @@ pub fn Timings() -> impl IntoView {
                     {move || {
                         let measures = run.get();
                         let most = measures.timings.iter().map(|it| it.ms).fold(0.0, f64::max);
+                        let has_parts = measures.timings.iter().any(|it| it.part != measures.timings[0].part);
+                        let mut part = String::new();
                         measures
                             .timings
                             .iter()
-                            .map(|it| view! {
+                            .map(|it| {
+                                // Steps of two runs stand below what ran.
+                                let head = (has_parts && part != it.part).then(|| {
+                                    part.clone_from(&it.part);
+                                    view! { <tr><th scope="colgroup" colspan="4" class="timing-part">{it.part.clone()}</th></tr> }
+                                });
+                                view! {
+                                {head}
                                 <tr data-testid="timing" data-name=it.name.clone() data-ms=it.ms.to_string()>
                                     <th scope="row">{it.name.clone()}</th>
                                     <td class="timing-cell">
@@ -42,6 +52,7 @@ pub fn Timings() -> impl IntoView {
                                     <td class="number">{number::milliseconds(it.ms)}</td>
                                     <td class="number" data-testid="rate">{measures.rate(it)}</td>
                                 </tr>
+                                }
                             })
                             .collect_view()
                     }}
@@ -50,15 +61,15 @@ pub fn Timings() -> impl IntoView {
             {move || run.with(|it| it.tuned.clone()).map(|it| view! { <p class="muted" data-testid="tuned">{tuned(&it)}</p> })}
             <Show when=move || run.with(|it| !it.steps.is_empty())>
                 <details open>
-                    <summary>"Where the call spent its time, step by step of the graph"</summary>
+                    <summary>{t!("timings-graph")}</summary>
                     <table class="table" data-testid="graph-steps">
                         <thead>
                             <tr>
-                                <th scope="col">"step"</th>
-                                <th scope="col">"writes"</th>
-                                <th scope="col">"lines"</th>
-                                <th scope="col" class="number">"time"</th>
-                                <th scope="col" class="number">"part"</th>
+                                <th scope="col">{t!("timings-step")}</th>
+                                <th scope="col">{t!("timings-writes")}</th>
+                                <th scope="col">{t!("timings-lines")}</th>
+                                <th scope="col" class="number">{t!("timings-time")}</th>
+                                <th scope="col" class="number">{t!("timings-part")}</th>
                             </tr>
                         </thead>
                         <tbody>{move || run.with(|it| graph_steps(&it.steps))}</tbody>
@@ -67,7 +78,7 @@ pub fn Timings() -> impl IntoView {
             </Show>
             <Show when=move || !compilation.with(Vec::is_empty)>
                 <details>
-                    <summary>"Compilation in this tab: "{move || number::milliseconds(total())}</summary>
+                    <summary>{move || t!("timings-compilation", time = number::milliseconds(total()))}</summary>
                     <table class="table">
                         <tbody>
                             {move || compilation
@@ -108,20 +119,17 @@ fn graph_steps(all: &[GraphStep]) -> impl IntoView + use<> {
 
 fn tuned(it: &Tuned) -> String {
     let (ms, own) = (number::milliseconds(it.ms), number::milliseconds(it.default_ms));
-    format!(
-        "A schedule was taken that `isobar tune` kept ({}): {ms} for {own} when it was measured.",
-        it.what
-    )
+    t!("timings-tuned", what = &it.what, time = ms, own = own)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a size of some digits")]
 fn memory(it: &Memory) -> String {
-    let mut text = format!("Memory: {} of fields", bytes(it.fields_bytes as f64));
+    let mut text = t!("timings-memory", fields = decimal(bytes(it.fields_bytes as f64)));
     if it.workspace_bytes > 0 {
-        text += &format!(", {} of temporaries", bytes(it.workspace_bytes as f64));
+        text += &t!("timings-temporaries", bytes = decimal(bytes(it.workspace_bytes as f64)));
     }
     if it.scratch_bytes > 0 {
-        text += &format!(", {} of threads", bytes(it.scratch_bytes as f64));
+        text += &t!("timings-threads", bytes = decimal(bytes(it.scratch_bytes as f64)));
     }
     text
 }

@@ -1,6 +1,11 @@
-//! Pictures of fields: numbers in, pixels out.
+//! Pictures of fields: numbers in, pixels and lines out.
 
-pub mod colormap;
 pub mod number;
+pub mod ticks;
+pub mod colormap;
 pub mod raster;
-pub mod slice;
+pub mod scene;
+pub mod plane;
+pub mod chart;
+pub mod figure;
+pub mod export;

@@ -1,4 +1,4 @@
-//! A plane of values as pixels: each cell a square of one colour, the unusual ones a pattern.
+//! A plane of values as pixels: each cell a rectangle of one colour, the unusual ones a pattern.
 
 use super::colormap::{Colormap, Range, Rgb};
 
@@ -15,13 +15,15 @@ pub struct Pixels {
 pub struct Style {
     pub map: Colormap,
     pub range: Range,
-    /// Pixels along each edge of a cell.
-    pub cell: u32,
+    /// Pixels along the two edges of a cell.
+    pub cell: [u32; 2],
     /// Whether the first row of values stands at the bottom, as j does, or at the top, as the first level does.
     pub rows: Rows,
     /// The two colours of the patterns: NaN is hatched, infinity cross-hatched. No colour differs enough from a
     /// whole map.
     pub pattern: [Rgb; 2],
+    /// Pixels of a stripe.
+    pub stripe: u32,
 }
 
 /// Where the first row of values stands.
@@ -31,35 +33,86 @@ pub enum Rows {
     Downward,
 }
 
+/// The two colours of patterns on a light and on a dark page.
+#[must_use]
+pub fn pattern_colours(is_dark: bool) -> [Rgb; 2] {
+    if is_dark { [[0x12, 0x16, 0x1f], [0xe7, 0xea, 0xf0]] } else { [[0xff, 0xff, 0xff], [0x1b, 0x21, 0x30]] }
+}
+
 /// Paints `width * height` values.
 #[must_use]
 pub fn paint(values: &[f64], width: usize, height: usize, style: &Style) -> Pixels {
-    let cell = style.cell.max(1) as usize;
-    let mut rgba = Vec::with_capacity(width * height * cell * cell * 4);
-    for y in 0..height * cell {
+    let [cell_x, cell_y] = style.cell.map(|it| it.max(1) as usize);
+    let (pixels_x, pixels_y) = (width * cell_x, height * cell_y);
+    let colours = Colours::new(style);
+    let mut rgba = Vec::with_capacity(pixels_x * pixels_y * 4);
+    for line in 0..height {
         let row = match style.rows {
-            Rows::Upward => height - 1 - y / cell,
-            Rows::Downward => y / cell,
+            Rows::Upward => height - 1 - line,
+            Rows::Downward => line,
         };
-        for x in 0..width * cell {
-            let value = values.get(row * width + x / cell).copied().unwrap_or(f64::NAN);
-            let [r, g, b] = if value.is_finite() {
-                style.map.at(style.range.position(value))
-            } else {
-                pattern(value, x, y, style)
-            };
-            rgba.extend([r, g, b, 255]);
+        let values = values.get(row * width..(row + 1) * width).unwrap_or_default();
+        let has_pattern = values.iter().any(|it| !it.is_finite()) || values.len() < width;
+        let start = rgba.len();
+        for y in 0..cell_y {
+            if y > 0 && !has_pattern {
+                // One line of pixels is like the next.
+                rgba.extend_from_within(start..start + pixels_x * 4);
+                continue;
+            }
+            for column in 0..width {
+                let value = values.get(column).copied().unwrap_or(f64::NAN);
+                if value.is_finite() {
+                    let [r, g, b] = colours.of(value);
+                    for _ in 0..cell_x {
+                        rgba.extend([r, g, b, 255]);
+                    }
+                } else {
+                    for x in 0..cell_x {
+                        let [r, g, b] = pattern(value, column * cell_x + x, line * cell_y + y, style);
+                        rgba.extend([r, g, b, 255]);
+                    }
+                }
+            }
         }
     }
-    let size = |n: usize| u32::try_from(n * cell).unwrap_or(u32::MAX);
-    Pixels { width: size(width), height: size(height), rgba }
+    let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Pixels { width: size(pixels_x), height: size(pixels_y), rgba }
+}
+
+/// The colours of a map, looked up.
+struct Colours {
+    table: Vec<Rgb>,
+    map: Colormap,
+    range: Range,
+}
+
+/// Steps of a map: more than a screen tells apart.
+const STEPS: u32 = 1024;
+
+impl Colours {
+    fn new(style: &Style) -> Self {
+        let table = (0..=STEPS).map(|it| style.map.at(f64::from(it) / f64::from(STEPS))).collect();
+        Self { table, map: style.map, range: style.range }
+    }
+
+    fn of(&self, value: f64) -> Rgb {
+        if self.map == Colormap::Categories {
+            return super::colormap::category(value);
+        }
+        let part = self.range.position(value).clamp(0.0, 1.0) * f64::from(STEPS);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1024")]
+        let step = part.round() as usize;
+        self.table[step]
+    }
 }
 
 /// Stripes run on from cell to cell, so that they are seen where cells are small.
 fn pattern(value: f64, x: usize, y: usize, style: &Style) -> Rgb {
-    const PERIOD: usize = 6;
-    let is_rising = (x + y) % PERIOD < 2;
-    let is_falling = (x + PERIOD - y % PERIOD) % PERIOD < 2;
+    let stripe = style.stripe.max(1) as usize;
+    let period = 3 * stripe;
+    let is_rising = (x + y) % period < stripe;
+    let is_falling = (x + period - y % period) % period < stripe;
     let is_ink = is_rising || (value.is_infinite() && is_falling);
     style.pattern[usize::from(is_ink)]
 }
@@ -90,7 +143,7 @@ mod tests {
 
     fn style(cell: u32, rows: Rows) -> Style {
         let range = Range { low: 0.0, high: 1.0 };
-        Style { map: Colormap::Viridis, range, cell, rows, pattern: [[255; 3], [0; 3]] }
+        Style { map: Colormap::Viridis, range, cell: [cell; 2], rows, pattern: [[255; 3], [0; 3]], stripe: 2 }
     }
 
     fn pixel(pixels: &Pixels, x: usize, y: usize) -> &[u8] {
@@ -105,6 +158,15 @@ mod tests {
         assert_eq!(pixel(&pixels, 2, 3), Colormap::Viridis.at(0.0));
         assert_eq!(pixel(&pixels, 3, 5), Colormap::Viridis.at(1.0));
         assert_eq!(pixel(&pixels, 0, 2), Colormap::Viridis.at(1.0));
+    }
+
+    #[test]
+    fn cells_may_be_wider_than_high() {
+        let wide = Style { cell: [4, 2], ..style(1, Rows::Downward) };
+        let pixels = paint(&[0.0, 1.0, f64::NAN, 1.0], 2, 2, &wide);
+        assert_eq!((pixels.width, pixels.height, pixels.rgba.len()), (8, 4, 8 * 4 * 4));
+        assert_eq!(pixel(&pixels, 3, 1), Colormap::Viridis.at(0.0));
+        assert_eq!(pixel(&pixels, 4, 0), Colormap::Viridis.at(1.0));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 
 use super::App;
 use super::run::{Ended, Failure, Progress, unexpected};
+use crate::bridge::locale::t;
 
 /// What was measured, and of what.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +65,7 @@ impl App {
                 self.run.keep_measures();
                 if let Ok(found) = &found {
                     self.measurement.found.set(Some(Arc::new(found.clone())));
-                    self.run.say("The back ends are measured.");
+                    self.run.say(t!("state-bench-done"));
                 }
             }
             found.map(|_| "benchmark".to_owned())
@@ -77,8 +78,8 @@ impl App {
         let mut backends = untrack(|| self.connection.backends());
         backends.retain(|it| !left_out.contains(it));
         let Some(first) = backends.first().cloned() else {
-            let next = vec!["tick a back end beside the button".to_owned()];
-            let message = "no back end is chosen that could be measured".to_owned();
+            let next = vec![t!("state-bench-none-next").to_owned()];
+            let message = t!("state-bench-none").to_owned();
             return Err(Failure { message, next, ..Failure::default() }.into());
         };
         let rounds = Some(self.measurement.rounds.get_untracked());
@@ -92,7 +93,7 @@ impl App {
         self.job(&runner, &request, |event| match event {
             EventKind::Benchmark { benchmark } => found = Some(benchmark),
             EventKind::Progress { done, total } => {
-                let text = "rounds of the measurement".to_owned();
+                let text = t!("state-bench-rounds").to_owned();
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
             other => self.hear(other),

@@ -80,6 +80,8 @@ pub struct Compilation {
     /// In the order of [`Stage::ALL`].
     pub stages: [RwSignal<StageView>; Stage::ALL.len()],
     pub trouble: RwSignal<Option<Trouble>>,
+    /// How much of the compiler's program has arrived of how much, in kB, until it has answered.
+    pub loading: RwSignal<Option<[u64; 2]>>,
     /// From question to answer, the worker's messages included.
     pub round_trip_ms: RwSignal<Option<f64>>,
     /// Where the caret is.
@@ -100,6 +102,8 @@ struct Engine {
     n_asked: u64,
     /// Whether an edit came meanwhile.
     is_due: bool,
+    /// The stages that were asked for in vain, until the second part of its program is there.
+    half: Vec<String>,
     /// What it fell over: not tried again until something of it is changed.
     crashed_on: Option<Request>,
 }
@@ -135,6 +139,7 @@ impl Compilation {
             defaults: RwSignal::default(),
             stages: std::array::from_fn(|_| RwSignal::default()),
             trouble: RwSignal::default(),
+            loading: RwSignal::default(),
             round_trip_ms: RwSignal::default(),
             caret: RwSignal::default(),
             pointed: RwSignal::default(),
@@ -174,7 +179,7 @@ impl Compilation {
 
     /// Takes an answer, which holds those of the stages that it was `asked` for that were reached.
     fn accept(self, revision: u64, said: Said, asked: &[String]) {
-        let Said::Compiled { compiled, defaults } = said else { return };
+        let Said::Compiled { compiled, defaults, is_half } = said else { return };
         let has_errors = compiled.diagnostics.iter().any(|it| it.severity == "error");
         let mut texts = compiled.stages;
         for (stage, shown) in Stage::ALL.into_iter().zip(self.stages) {
@@ -192,23 +197,31 @@ impl Compilation {
                     *view = StageView { freshness: Freshness::Fresh, revision, text: Arc::new(text) }
                 }
                 None if has_errors && !view.text.text.is_empty() => view.freshness = Freshness::Stale,
+                None if is_half => view.freshness = Freshness::Waiting,
                 None => *view = StageView { freshness: Freshness::Refused, revision, ..StageView::default() },
             });
         }
-        self.diagnostics.set(compiled.diagnostics);
-        self.stencils.set(compiled.stencils);
-        self.stencil.set(compiled.stencil);
+        renew(self.diagnostics, compiled.diagnostics);
+        renew(self.stencils, compiled.stencils);
+        renew(self.stencil, compiled.stencil);
         if !has_errors {
-            self.signature.set(compiled.signature);
+            renew(self.signature, compiled.signature);
         }
-        self.remarks.set(compiled.remarks);
-        self.tombstones.set(compiled.tombstones);
+        renew(self.remarks, compiled.remarks);
+        renew(self.tombstones, compiled.tombstones);
         // What was remembered took no time; the times of its compilation still hold.
         if !compiled.timings.is_empty() {
             self.timings.set(compiled.timings);
         }
-        self.defaults.set(defaults);
+        renew(self.defaults, *defaults);
         self.revision.set(revision);
+    }
+}
+
+/// Sets what has changed: nothing is drawn anew for an answer that says the same.
+fn renew<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    if signal.with_untracked(|it| *it != value) {
+        signal.set(value);
     }
 }
 
@@ -249,8 +262,12 @@ impl App {
     /// asked: its answer comes here again.
     fn compile_missing(self) {
         let is_asked = self.compilation.engine.with_value(|it| it.asked.is_some());
-        let is_waiting =
-            |it: Stage| self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting);
+        let half = self.compilation.engine.with_value(|it| it.half.clone());
+        let is_waiting = |it: Stage| {
+            let is_waiting =
+                self.compilation.stage(it).with_untracked(|it| it.freshness == Freshness::Waiting);
+            is_waiting && half.iter().all(|asked| asked != it.name())
+        };
         if !is_asked && untrack(|| self.wanted_stages()).into_iter().any(is_waiting) {
             self.compile();
         }
@@ -269,6 +286,7 @@ impl App {
         self.compilation.engine.update_value(|it| {
             it.worker = started.ok();
             it.asked = None;
+            it.half.clear();
             it.has_answered = false;
         });
         if let Some(message) = trouble {
@@ -284,6 +302,9 @@ impl App {
     }
 
     fn compile(self) {
+        if self.workspaces.is_safe.get_untracked() {
+            return;
+        }
         let mut request = untrack(|| self.project.request());
         let wanted = untrack(|| self.wanted_stages());
         request.stages = Some(wanted.into_iter().map(|it| it.name().to_owned()).collect());
@@ -311,8 +332,22 @@ impl App {
     }
 
     fn take_answer(self, Answer { revision, said }: Answer) {
-        if said == Said::Ready {
-            return;
+        match said {
+            Said::Ready => {
+                // Where it waits for a change, nothing else would say so.
+                self.compilation.loading.set(None);
+                return;
+            }
+            Said::Loading { arrived, packed } => {
+                self.compilation.loading.set(loaded(arrived, packed, page::worker_bytes()));
+                return;
+            }
+            Said::Whole => {
+                self.compilation.engine.update_value(|it| it.half.clear());
+                self.compile();
+                return;
+            }
+            _ => self.compilation.loading.set(None),
         }
         let mut is_due = false;
         let mut asked = None;
@@ -330,6 +365,9 @@ impl App {
         self.compilation.trouble.set(None);
         self.compilation.round_trip_ms.set(asked.as_ref().map(|it| page::now_ms() - it.since_ms));
         let stages = asked.and_then(|it| it.request.stages).unwrap_or_default();
+        if let Said::Compiled { is_half: true, .. } = said {
+            self.compilation.engine.update_value(|it| it.half.clone_from(&stages));
+        }
         self.compilation.accept(revision, said, &stages);
         // Other stages may have been opened meanwhile.
         self.compile_missing();
@@ -368,5 +406,25 @@ impl App {
         } else {
             self.compile_missing();
         }
+    }
+}
+
+/// How much of the program has arrived of how much, in kB as they travel.
+fn loaded(arrived: u64, is_packed: bool, sizes: Option<[u64; 2]>) -> Option<[u64; 2]> {
+    let [unpacked, packed] = sizes?;
+    let total = if is_packed { packed } else { unpacked };
+    Some([arrived.min(unpacked) * total / unpacked.max(1) / 1000, total / 1000])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_arrived_is_told_as_it_travels() {
+        assert_eq!(loaded(2_000_000, true, Some([4_000_000, 900_000])), Some([450, 900]));
+        assert_eq!(loaded(2_000_000, false, Some([4_000_000, 900_000])), Some([2000, 4000]));
+        assert_eq!(loaded(9, true, Some([0, 0])), Some([0, 0]));
+        assert_eq!(loaded(9, true, None), None);
     }
 }

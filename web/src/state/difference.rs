@@ -3,6 +3,8 @@
 use isobar_protocol::compile::{Node, StageText};
 use isobar_protocol::passes::Around;
 
+use crate::bridge::locale::t;
+
 /// What is shown of a level around a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
@@ -31,10 +33,10 @@ impl Side {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Side::Changes => "what changed",
-            Side::Whole => "all lines",
-            Side::Before => "before it",
-            Side::After => "after it",
+            Side::Changes => t!("state-side-changes"),
+            Side::Whole => t!("state-side-whole"),
+            Side::Before => t!("state-side-before"),
+            Side::After => t!("state-side-after"),
         }
     }
 }
@@ -92,7 +94,8 @@ pub fn seen(around: &Around, side: Side) -> Marked {
         shown_at.extend(std::iter::repeat_n(row, n_hidden));
         if side == Side::Changes {
             let indent = lines[at].len() - lines[at].trim_start().len();
-            push(&mut made, &format!("{:indent$}{n_hidden} lines stayed", ""), Mark::Fold);
+            let told = t!("state-side-stayed", n = n_hidden);
+            push(&mut made, &format!("{:indent$}{told}", ""), Mark::Fold);
             folds.push((row, at, at + n_hidden));
         }
         at += n_hidden;

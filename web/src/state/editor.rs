@@ -8,8 +8,10 @@ use super::App;
 use super::links::{self, Links};
 use super::offsets::Offsets;
 use super::remarks::by_line;
+use super::remedies::help_of;
 use super::teller::Teller;
 use crate::bridge::editor::{Editor, Listeners, Mark, Note};
+use crate::bridge::locale::t;
 
 /// The editor, once it is in the page.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,41 @@ impl EditorState {
         self.with(|it| it.set_text(text));
     }
 
+    /// Carries out the edits of a fix.
+    pub(super) fn apply(self, file: &str, edits: &str) {
+        self.with(|it| it.apply(file, edits));
+    }
+
+    /// Offers the fixes of the caret's line.
+    pub(super) fn offer_fixes(self) {
+        self.with(Editor::offer_fixes);
+    }
+
+    /// Shows a file in place of another one.
+    pub(super) fn open_file(self, name: &str, text: &str) {
+        self.with(|it| it.open_file(name, text));
+    }
+
+    /// Tells which file the text is.
+    pub(super) fn name_file(self, name: &str) {
+        self.with(|it| it.name_file(name));
+    }
+
+    /// Shows one line in place of the head of the text, or the head.
+    pub(super) fn fold_head(self, is_folded: bool) {
+        self.with(|it| it.set_head_folded(is_folded));
+    }
+
+    /// Types a text where the caret is.
+    fn insert(self, text: &str) {
+        self.with(|it| it.insert(text));
+    }
+
+    /// Puts the caret somewhere and brings it into view; the keyboard stays where it is.
+    pub(super) fn put_caret(self, offset: usize) {
+        self.with(|it| it.put_caret(offset));
+    }
+
     fn with(self, act: impl FnOnce(&Editor)) {
         self.editor.with_value(|it| {
             if let Some(editor) = it {
@@ -38,6 +75,11 @@ impl EditorState {
 }
 
 impl App {
+    /// Types a text where the caret is, in place of what is selected, as the user would.
+    pub fn type_text(self, text: &str) {
+        self.editor.insert(text);
+    }
+
     /// Puts the editor into `parent` and keeps it in step.
     pub fn attach_editor(self, parent: &HtmlElement) {
         let listeners = Listeners {
@@ -47,22 +89,34 @@ impl App {
             on_elsewhere: Box::new(move |place| self.elsewhere(&place)),
             on_edits: Box::new(move |edits| self.edit_others(&edits)),
             on_remark: Box::new(move |number| self.show_entry(number)),
+            on_head: Box::new(move || self.head.is_folded.set(false)),
         };
         let editor = Editor::new(parent, &self.project.text.get_untracked(), listeners);
         self.editor.editor.set_value(Some(editor));
+        self.attach_files();
 
         Effect::new(move |_| {
-            let marks = self.compilation.diagnostics.with(|it| untrack(|| self.marks(it)));
+            self.project.other.track();
+            let marks = self.problems.shown.with(|it| untrack(|| self.marks(it)));
             self.editor.with(|it| it.set_marks(&marks));
         });
         Effect::new(move |_| {
-            self.passes.entries.track();
+            // Also of the same ones: the text that they stand in may be another.
+            self.passes.n_told.track();
+            self.project.other.track();
             let notes = untrack(|| self.notes());
             self.editor.with(|it| it.set_notes(&notes));
         });
-        let lit = Memo::new(move |_| self.lit());
         Effect::new(move |_| {
-            let ranges = lit.with(|it| untrack(|| self.lit_ranges(it)));
+            let are_stale = self.passes.are_stale.get();
+            self.editor.with(|it| it.set_notes_stale(are_stale));
+        });
+        Effect::new(move |_| {
+            let wraps = self.settings.wraps_text.get();
+            self.editor.with(|it| it.set_wrapping(wraps));
+        });
+        Effect::new(move |_| {
+            let ranges = self.lit.with(|it| untrack(|| self.lit_ranges(it)));
             self.editor.with(|it| it.set_lit(&ranges));
         });
         Effect::new(move |_| {
@@ -74,12 +128,22 @@ impl App {
     /// The statements that are lit.
     #[must_use]
     pub fn lit(self) -> Links {
-        self.compilation.lit(&self.project.main())
+        self.lit.get()
     }
 
     /// Gives the editor the keyboard.
     pub fn focus_editor(self) {
         self.editor.with(Editor::focus);
+    }
+
+    /// Opens what the compiler did with the caret's line.
+    pub fn open_remarks(self) {
+        self.layout.tab.set(super::layout::Tab::Code);
+        let mut is_open = false;
+        self.editor.with(|it| is_open = it.open_notes());
+        if !is_open {
+            self.run.say(t!("state-remarks-none-here"));
+        }
     }
 
     /// Brings a place of the text into view and puts the caret there.
@@ -98,7 +162,7 @@ impl App {
 
     /// Lights what was clicked in a stage until the caret moves, and brings its source into view.
     pub fn pin(self, links: Links) {
-        let main = untrack(|| self.project.main());
+        let main = untrack(|| self.project.shown());
         let texts = untrack(|| self.compilation.texts());
         let places = links::places_of(texts.iter().map(AsRef::as_ref), &links);
         if let Some(place) = places.iter().find(|it| it.file == main) {
@@ -113,11 +177,12 @@ impl App {
         self.compilation.pinned.set(None);
         if self.compilation.caret.get_untracked() != at {
             self.compilation.caret.set(at);
+            self.follow_caret(at);
         }
     }
 
     fn marks(self, diagnostics: &[Diagnostic]) -> Vec<Mark> {
-        let main = self.project.main();
+        let main = self.project.shown();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
             let here = diagnostics.iter().filter(|it| it.file == main);
@@ -127,7 +192,7 @@ impl App {
                 severity: it.severity.clone(),
                 message: it.message.clone(),
                 code: it.code.clone(),
-                help: it.help.clone(),
+                help: help_of(it),
                 file: main.clone(),
                 fixes: serde_json::to_string(&it.fixes).unwrap_or_default(),
             })
@@ -137,7 +202,7 @@ impl App {
 
     /// What the compiler says about each line, at an offset in the line.
     fn notes(self) -> Vec<(usize, Vec<Note>)> {
-        let main = self.project.main();
+        let main = self.project.shown();
         let entries = self.passes.entries.get();
         self.project.text.with(|text| {
             let offsets = Offsets::new(text);
@@ -160,7 +225,7 @@ impl App {
     }
 
     fn lit_ranges(self, links: &Links) -> Vec<(usize, usize)> {
-        let main = self.project.main();
+        let main = self.project.shown();
         let texts = self.compilation.texts();
         let places = links::places_of(texts.iter().map(AsRef::as_ref), links);
         self.project.text.with(|text| {

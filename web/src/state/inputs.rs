@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::{App, values};
+use crate::bridge::locale::t;
 
 /// A scalar or an external, as it is shown and changed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,11 +52,11 @@ impl Control {
 fn kind(wanted: &Wanted) -> Option<&'static str> {
     match wanted {
         Wanted::Number => None,
-        Wanted::WholeNumber => Some("whole number"),
-        Wanted::Condition => Some("bool"),
-        Wanted::Position => Some("position"),
-        Wanted::Object => Some("object"),
-        Wanted::Function(_) => Some("function"),
+        Wanted::WholeNumber => Some(t!("state-inputs-whole-number")),
+        Wanted::Condition => Some(t!("state-inputs-bool")),
+        Wanted::Position => Some(t!("state-inputs-position")),
+        Wanted::Object => Some(t!("state-inputs-object")),
+        Wanted::Function(_) => Some(t!("state-inputs-function")),
     }
 }
 
@@ -74,6 +75,8 @@ pub enum Origin {
     Default,
     /// The compiler, which knows some externals by name.
     Compiler,
+    /// Nobody: it is made up.
+    MadeUp,
 }
 
 /// Where the values of a field come from.
@@ -83,6 +86,10 @@ pub enum Source {
     Line(String),
     /// It is written before it is read.
     Zeros,
+    /// The user's generator, in place of the text's or of one that is made up, and why it cannot be read.
+    Chosen(String, Option<String>),
+    /// A generator that is made up.
+    MadeUp(String),
     /// It is read, and nothing gives it values.
     Missing,
     /// Nothing uses it.
@@ -129,16 +136,18 @@ impl Valued {
 fn scalars(
     params: &[ScalarParam],
     of_lines: &BTreeMap<String, Value>,
+    made_up: &BTreeMap<String, Value>,
     chosen: &BTreeMap<String, Value>,
 ) -> Vec<Valued> {
     let taken = params.iter().map(|param| {
         let line = of_lines.get(&param.name).map(|it| (values::spelled(it), Origin::Line));
         let default = || Some((values::spelled(param.default.as_ref()?), Origin::Default));
+        let made = || Some((values::spelled(made_up.get(&param.name)?), Origin::MadeUp));
         Valued {
             name: param.name.clone(),
             dtype: Some(param.dtype.clone()),
             control: if param.dtype == "bool" { Control::Switch } else { Control::Text },
-            own: line.or_else(default),
+            own: line.or_else(default).or_else(made),
             is_taken: true,
             ..said(chosen.get(&param.name), |text| values::scalar(text, &param.dtype))
         }
@@ -183,8 +192,9 @@ impl App {
         self.compilation.signature.with(|signature| {
             // Before the first answer nothing is known to be left over.
             let Some(signature) = signature else { return Vec::new() };
-            let lines = self.compilation.defaults.with(|it| it.scalars.clone());
-            self.project.scalars.with(|chosen| scalars(&signature.scalars, &lines, chosen))
+            let (lines, made_up) =
+                self.compilation.defaults.with(|it| (it.scalars.clone(), it.made.scalars.clone()));
+            self.project.scalars.with(|chosen| scalars(&signature.scalars, &lines, &made_up, chosen))
         })
     }
 
@@ -201,7 +211,11 @@ impl App {
                 dtype: kind(&it.wanted).map(str::to_owned),
                 control: Control::of_external(&it.wanted),
                 own: it.value.as_ref().map(|given| {
-                    let origin = if given.is_of_text { Origin::Line } else { Origin::Compiler };
+                    let origin = match (given.is_of_text, given.is_made_up) {
+                        (true, _) => Origin::Line,
+                        (false, true) => Origin::MadeUp,
+                        (false, false) => Origin::Compiler,
+                    };
                     (values::spelled(&given.value), origin)
                 }),
                 is_taken: true,
@@ -216,14 +230,23 @@ impl App {
     #[must_use]
     pub fn field_inputs(self) -> Vec<FieldInput> {
         let fields = self.compilation.signature.with(|it| it.as_ref().map(|it| it.fields.clone()));
+        let chosen = self.project.inputs.get();
         self.compilation.defaults.with(|defaults| {
             let fields = fields.unwrap_or_default().into_iter();
             let source = |param: &FieldParam| match (defaults.inputs.get(&param.name), param.access.as_str())
             {
                 (_, "none") => Source::Unused,
+                _ if chosen.contains_key(&param.name) => {
+                    let refused = defaults.refused.get(&param.name).cloned();
+                    Source::Chosen(chosen.get(&param.name).cloned().unwrap_or_default(), refused)
+                }
                 (Some(generator), _) => Source::Line(generator.clone()),
                 (None, "write") => Source::Zeros,
-                (None, _) => Source::Missing,
+                (None, _) => defaults
+                    .made
+                    .init
+                    .get(&param.name)
+                    .map_or(Source::Missing, |it| Source::MadeUp(it.clone())),
             };
             fields.map(|param| FieldInput { source: source(&param), param }).collect()
         })
@@ -355,7 +378,7 @@ mod tests {
             param("b", "int32", Some(json!(2))),
             param("c", "bool", None),
         ];
-        let found = scalars(&params, &map(&[("a", json!(0.5))]), &map(&[("b", json!(7))]));
+        let found = scalars(&params, &map(&[("a", json!(0.5))]), &BTreeMap::new(), &map(&[("b", json!(7))]));
         assert_eq!(found[0].own, Some(("0.5".to_owned(), Origin::Line)));
         assert_eq!(
             (found[1].own.clone(), found[1].shown()),
@@ -368,7 +391,7 @@ mod tests {
     fn what_the_stencil_does_not_take_is_shown_and_never_sent() {
         let params = [param("n", "int32", None)];
         let chosen = map(&[("n", json!(0.5)), ("gone", json!(1))]);
-        let found = scalars(&params, &BTreeMap::new(), &chosen);
+        let found = scalars(&params, &BTreeMap::new(), &BTreeMap::new(), &chosen);
         assert!(found[0].problem.is_some() && found[0].is_missing());
         assert!(!found[1].is_taken && found[1].shown() == "1");
         assert_eq!(usable(&params, &chosen), BTreeMap::new());

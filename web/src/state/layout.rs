@@ -3,6 +3,8 @@
 use isobar_compiler::pipeline::Stage;
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
+
 /// What a narrow page shows, one at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
@@ -10,10 +12,12 @@ pub enum Tab {
     Code,
     Stages,
     Result,
+    /// The lesson beside the editor, or the list of them.
+    Learn,
 }
 
 impl Tab {
-    pub const ALL: [Tab; 3] = [Tab::Code, Tab::Stages, Tab::Result];
+    pub const ALL: [Tab; 4] = [Tab::Code, Tab::Stages, Tab::Result, Tab::Learn];
 
     /// As style sheets name it.
     #[must_use]
@@ -22,15 +26,17 @@ impl Tab {
             Tab::Code => "code",
             Tab::Stages => "stages",
             Tab::Result => "result",
+            Tab::Learn => "learn",
         }
     }
 
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Tab::Code => "Code",
-            Tab::Stages => "Stages",
-            Tab::Result => "Result",
+            Tab::Code => t!("state-tab-code"),
+            Tab::Stages => t!("state-tab-stages"),
+            Tab::Result => t!("state-tab-result"),
+            Tab::Learn => t!("state-tab-learn"),
         }
     }
 }
@@ -97,7 +103,13 @@ pub struct Layout {
     /// Parts of the width that editor and results have; the stages have the rest.
     pub editor_part: RwSignal<f64>,
     pub result_part: RwSignal<f64>,
+    /// Whether a lesson has the stages beside the editor, and not the result.
+    pub lesson_shows_stages: RwSignal<bool>,
 }
+
+/// What editor and results have at first.
+pub const EDITOR_PART: f64 = 0.36;
+pub const RESULT_PART: f64 = 0.29;
 
 /// No column becomes narrower than this part of the page.
 const NARROWEST: f64 = 0.15;
@@ -109,9 +121,22 @@ impl Layout {
             tab: RwSignal::default(),
             inputs_open: RwSignal::new(false),
             help_open: RwSignal::new(false),
-            editor_part: RwSignal::new(0.36),
-            result_part: RwSignal::new(0.29),
+            editor_part: RwSignal::new(EDITOR_PART),
+            result_part: RwSignal::new(RESULT_PART),
+            lesson_shows_stages: RwSignal::new(false),
         }
+    }
+
+    /// How far the edge between editor and stages can be moved, as parts of the width.
+    #[must_use]
+    pub fn editor_range(self) -> [f64; 2] {
+        [NARROWEST, 1.0 - NARROWEST - self.result_part.get()]
+    }
+
+    /// The same of the edge between stages and results.
+    #[must_use]
+    pub fn result_range(self) -> [f64; 2] {
+        [self.editor_part.get() + NARROWEST, 1.0 - NARROWEST]
     }
 
     /// Moves the edge between editor and stages.

@@ -84,6 +84,12 @@ pub fn lines_of(stage: &StageText, links: &Links) -> Vec<u32> {
     (0..).zip(owner).filter_map(|(line, is_meant)| (is_meant == Some(true)).then_some(line)).collect()
 }
 
+/// The first line of a level, from 0, that carries out any statement.
+#[must_use]
+pub fn first_line(stage: &StageText) -> Option<u32> {
+    stage.nodes.iter().filter(|it| !it.links.is_empty()).map(|it| it.lines[0]).min()
+}
+
 /// Where the source asks for these statements.
 #[must_use]
 pub fn places_of<'a>(stages: impl IntoIterator<Item = &'a StageText>, links: &Links) -> Vec<Place> {
@@ -162,6 +168,12 @@ mod tests {
         assert_eq!(at_line(&stage(), 1), links(&["s0"]));
         assert_eq!(at_line(&stage(), 0), links(&["s0", "s1", "s2"]));
         assert_eq!(at_line(&stage(), 7), links(&[]));
+    }
+
+    #[test]
+    fn the_first_line_is_that_of_the_first_statement() {
+        assert_eq!(first_line(&stage()), Some(1));
+        assert_eq!(first_line(&StageText { nodes: vec![node([0, 6], None, vec![], &[])], ..stage() }), None);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::difference::Side;
 use super::layout::Tab;
 use super::remarks::{self, Entry, Shown};
 use crate::bridge::asker::{Asker, Gone};
+use crate::bridge::locale::t;
 
 /// How long the keyboard rests before the passes are watched, and what was said about the text is told, again.
 const REST: Duration = Duration::from_millis(150);
@@ -82,6 +83,12 @@ pub struct Passes {
     pub trouble: RwSignal<Option<String>>,
     /// What the compiler did and left, of the last compilation that a rest of the keyboard followed.
     pub entries: RwSignal<Arc<Vec<Entry>>>,
+    /// Counts how often they were told, the same ones as well.
+    pub n_told: RwSignal<u64>,
+    /// Whether they are of a text from before an edit with errors.
+    pub are_stale: RwSignal<bool>,
+    /// The count of opened stencils that they belong to.
+    told_of: StoredValue<u64>,
     /// Which of these are listed.
     pub shown: RwSignal<Shown>,
     worker: StoredValue<Option<Rc<Asker>>, LocalStorage>,
@@ -98,6 +105,9 @@ impl Passes {
             is_asked: RwSignal::new(false),
             trouble: RwSignal::default(),
             entries: RwSignal::default(),
+            n_told: RwSignal::new(0),
+            are_stale: RwSignal::new(false),
+            told_of: StoredValue::new(0),
             shown: RwSignal::default(),
             worker: StoredValue::new_local(None),
             is_due: StoredValue::new(false),
@@ -149,8 +159,7 @@ impl App {
         let (told, later) =
             (StoredValue::new(None::<TimeoutHandle>), StoredValue::new(None::<TimeoutHandle>));
         Effect::new(move |before: Option<()>| {
-            self.compilation.remarks.track();
-            self.compilation.tombstones.track();
+            self.compilation.revision.track();
             if let Some(waiting) = told.get_value() {
                 waiting.clear();
             }
@@ -181,12 +190,25 @@ impl App {
     }
 
     fn tell_entries(self) {
+        let opened = self.project.opened.get_untracked();
+        // A text with errors does not get as far as its remarks: those of the text before it stay, and say so.
+        let are_stale = self.passes.told_of.get_value() == opened
+            && untrack(|| self.compilation.n_errors()) > 0
+            && self.passes.entries.with_untracked(|it| !it.is_empty());
+        if self.passes.are_stale.get_untracked() != are_stale {
+            self.passes.are_stale.set(are_stale);
+        }
+        if are_stale {
+            return;
+        }
+        self.passes.told_of.set_value(opened);
         let all = self.compilation.remarks.with_untracked(|remarks| {
             self.compilation.tombstones.with_untracked(|tombstones| remarks::entries(remarks, tombstones))
         });
         if self.passes.entries.with_untracked(|it| **it != all) {
             self.passes.entries.set(Arc::new(all));
         }
+        self.passes.n_told.update(|it| *it += 1);
     }
 
     fn ask_passes(self) {
@@ -195,7 +217,7 @@ impl App {
             return;
         }
         let revision = self.compilation.revision.get_untracked();
-        let request = untrack(|| self.project.request());
+        let request = self.completed(untrack(|| self.project.request()));
         let moments: Vec<Moment> =
             untrack(|| Stage::ALL.into_iter().filter_map(|it| self.passes.look(it).moment(it)).collect());
         let worker = match self.passes_worker() {
@@ -210,12 +232,12 @@ impl App {
                 Ok((Said::Passes { steps, around }, _)) => self.take_passes(revision, steps, around),
                 Ok(_) => {}
                 Err(Gone::Stopped) => {}
-                Err(Gone::NotLoaded(message)) => self.passes.trouble.set(Some(format!(
-                    "The program that watches the passes could not be started: {message}. Pick again to try again."
-                ))),
-                Err(Gone::Crashed(message)) => self.passes.trouble.set(Some(format!(
-                    "The compiler fell over when its passes were watched: {message}. Your source is safe."
-                ))),
+                Err(Gone::NotLoaded(why)) => {
+                    self.passes.trouble.set(Some(t!("state-passes-not-started", why = why)));
+                }
+                Err(Gone::Crashed(why)) => {
+                    self.passes.trouble.set(Some(t!("state-passes-fell-over", why = why)));
+                }
             }
             if self.passes.is_due.get_value() {
                 self.passes.is_due.set_value(false);
@@ -224,7 +246,8 @@ impl App {
         });
     }
 
-    fn passes_worker(self) -> Result<Rc<Asker>, String> {
+    /// The worker that compiles beside the one that whoever types waits for.
+    pub(super) fn passes_worker(self) -> Result<Rc<Asker>, String> {
         if let Some(worker) = self.passes.worker.get_value().filter(|it| !it.is_gone()) {
             return Ok(worker);
         }
@@ -272,7 +295,7 @@ impl App {
         let Some(stage) = active.filter(|it| it.has_passes()) else {
             let known = Stage::ALL.into_iter().filter(|it| it.has_passes()).map(Stage::title);
             let known = known.collect::<Vec<_>>().join(", ");
-            self.run.say(format!("No pass works on this stage. These have passes: {known}."));
+            self.run.say(t!("state-passes-none-here", stages = known));
             return;
         };
         let look = self.passes.look(stage);

@@ -6,17 +6,20 @@ use isobar_protocol::request::{Arithmetic, Constants, Passes, Request, Tile};
 use leptos::prelude::*;
 use serde_json::Value;
 
+use super::gallery::Size;
+use super::keeping::{self, Soon};
 use super::{App, gallery, values};
+use crate::bridge::locale::t;
 use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf};
-use crate::share::{self, State};
+use crate::bridge::workspaces as kept;
+use isobar_protocol::share::{self, State};
 
 /// The file that the editor shows.
 pub const MAIN: &str = "main.py";
 
-/// The user's own workspace, and the one that a link opened beside it.
-const OWN: &str = "isobar.workspace";
-const LINKED: &str = "isobar.linked";
+/// Where the text that a link opened beside the user's own is kept.
+pub(super) const LINKED: &str = "isobar.linked";
 
 /// Text and choices.
 #[derive(Clone, Copy, Debug)]
@@ -43,14 +46,20 @@ pub struct Project {
     pub domain: RwSignal<Option<[i64; 3]>>,
     pub scalars: RwSignal<BTreeMap<String, Value>>,
     pub externals: RwSignal<BTreeMap<String, Value>>,
+    /// The user's generators, by field.
+    pub inputs: RwSignal<BTreeMap<String, String>>,
+    /// The file that the editor shows, where it is not the main one.
+    pub(super) other: RwSignal<Option<String>>,
     /// The passes that do not run.
     pub skipped: RwSignal<BTreeSet<String>>,
     /// Whether this is a workspace that a link opened, kept apart from the user's own.
     pub is_linked: RwSignal<bool>,
-    /// Why the text is not being kept, where it is not.
-    pub storage_warning: RwSignal<Option<&'static str>>,
+    /// Whether the text is that of a lesson, which is kept with the progress and not as a workspace.
+    pub is_lesson: RwSignal<bool>,
+    /// Whether what is typed is kept nowhere, because the browser refuses it.
+    pub is_unkept: RwSignal<bool>,
     /// Further files and unknown parts of the opened link: not shown, written back.
-    carried: RwSignal<State>,
+    pub(super) carried: RwSignal<State>,
 }
 
 impl Project {
@@ -69,9 +78,12 @@ impl Project {
             domain: RwSignal::new(None),
             scalars: RwSignal::default(),
             externals: RwSignal::default(),
+            inputs: RwSignal::default(),
+            other: RwSignal::default(),
             skipped: RwSignal::default(),
             is_linked: RwSignal::new(false),
-            storage_warning: RwSignal::new(None),
+            is_lesson: RwSignal::new(false),
+            is_unkept: RwSignal::new(false),
             carried: RwSignal::default(),
         }
     }
@@ -80,8 +92,9 @@ impl Project {
     #[must_use]
     pub fn request(self) -> Request {
         let mut files = self.carried.with(|it| it.files.clone());
-        files.insert(self.main(), self.text.get());
+        files.insert(self.shown(), self.text.get());
         Request {
+            init: self.inputs.with(|it| (!it.is_empty()).then(|| it.clone())),
             files,
             main: Some(self.main()),
             stencil: self.stencil.get(),
@@ -114,7 +127,7 @@ impl Project {
         of_ndsl + arithmetic
     }
 
-    /// The name of the file that the editor shows.
+    /// The name of the file whose stencil is compiled.
     #[must_use]
     pub fn main(self) -> String {
         self.carried.with(|it| it.main.clone()).unwrap_or_else(|| MAIN.to_owned())
@@ -133,7 +146,8 @@ impl Project {
 
     fn state(self) -> State {
         let mut state = self.carried.get();
-        state.files.insert(self.main(), self.text.get());
+        state.files.insert(self.shown(), self.text.get());
+        state.inputs = self.inputs.get();
         state.stencil = self.stencil.get();
         state.precision = Some(self.precision.get()).filter(|it| *it != 64);
         state.constants = self.constants.get();
@@ -148,7 +162,7 @@ impl Project {
         state
     }
 
-    fn open(self, state: State) {
+    pub(super) fn open(self, state: State) {
         let main = state.main.clone().or_else(|| {
             let has_main = state.files.contains_key(MAIN);
             if has_main { None } else { state.files.keys().next().cloned() }
@@ -163,6 +177,8 @@ impl Project {
         self.domain.set(state.domain);
         self.scalars.set(state.scalars.clone());
         self.externals.set(state.externals.clone());
+        self.inputs.set(state.inputs.clone());
+        self.other.set(None);
         self.skipped.set(state.skip.clone());
         self.gallery.set(state.gallery.clone());
         self.carried.set(State { main, ..state });
@@ -171,8 +187,8 @@ impl Project {
         self.opened.update(|it| *it += 1);
     }
 
-    fn open_entry(self, entry: gallery::Entry) {
-        let files = [(MAIN.to_owned(), entry.text.to_owned())].into();
+    fn open_entry(self, entry: gallery::Entry, text: &str) {
+        let files = [(MAIN.to_owned(), text.to_owned())].into();
         self.open(State { files, gallery: Some(entry.name.to_owned()), ..State::default() });
     }
 }
@@ -185,6 +201,7 @@ impl App {
             return;
         }
         self.changed();
+        self.problems.typed();
         signal.set(text);
         revision.update(|it| *it += 1);
     }
@@ -197,11 +214,74 @@ impl App {
         }
     }
 
+    /// What the text that is shown is called.
+    #[must_use]
+    pub fn name_of_text(self) -> gallery::Name {
+        let entry = self.project.gallery.with(|it| it.as_deref().and_then(gallery::entry));
+        let entry = entry.map(|it| (it, self.gallery.text(it.name)));
+        let stencil = self.compilation.stencil.get();
+        self.project.text.with(|text| gallery::name_of(text, entry, stencil.as_deref()))
+    }
+
     /// Opens a stencil of the gallery in place of the text.
     pub fn open_gallery(self, name: &str) {
+        self.open_gallery_sized(name, Size::Own);
+    }
+
+    /// The same with fewer points or more.
+    pub fn open_gallery_sized(self, name: &str, size: Size) {
         let Some(entry) = gallery::entry(name) else { return };
-        self.changed();
-        self.project.open_entry(entry);
+        self.with_entry(entry, move |text| {
+            // A text that somebody wrote stays beside it; an example that nobody touched gives way. That of a lesson
+            // was set aside when the lesson began.
+            let before = untrack(|| self.name_of_text());
+            let is_lesson = self.project.is_lesson.get_untracked();
+            if before.is_own || is_lesson || self.project.is_linked.get_untracked() {
+                self.set_aside();
+                self.project.is_lesson.set(false);
+                self.workspaces.begin();
+            }
+            self.leave_linked();
+            page::set_fragment("");
+            self.leave_for_editor();
+            self.project.open_entry(entry, &text);
+            if let Some(domain) = size.domain(&text) {
+                self.project.domain.set(Some(domain));
+            }
+            self.editor.show(&self.project.text.get_untracked());
+            self.forget_results();
+            self.run_when_compiled(false);
+        });
+    }
+
+    /// Writes the workspace before another text takes its place in the editor.
+    pub(super) fn set_aside(self) {
+        if !self.project.is_lesson.get_untracked() {
+            self.write_now();
+        }
+    }
+
+    /// Shows a text that is no workspace.
+    pub(super) fn open_text(self, state: State) {
+        self.project.open(state);
+        self.editor.show(&self.project.text.get_untracked());
+        self.forget_results();
+    }
+
+    /// Shows the workspace that was kept last.
+    pub(super) fn back_to_kept(self) {
+        self.show_kept();
+        self.look_for_later();
+    }
+
+    /// Shows what quick storage has.
+    pub(super) fn show_kept(self) {
+        self.open_kept();
+        self.show_opened();
+    }
+
+    /// Shows what was opened, without the results of what was shown before.
+    fn show_opened(self) {
         self.editor.show(&self.project.text.get_untracked());
         self.forget_results();
     }
@@ -248,20 +328,21 @@ impl App {
     /// All that decides a run: fields are made from the text's directives, and so is what the user leaves alone.
     pub(super) fn run_request(self, backend: &str, domain: [i64; 3]) -> Request {
         let request = untrack(|| self.project.request());
-        Request {
+        let request = Request {
             backend: Some(backend.to_owned()),
             domain: Some(domain),
             scalars: self.usable_scalars(),
             externals: self.usable_externals(request.externals),
-            init: Some(BTreeMap::new()),
+            init: Some(self.usable_inputs()),
             ..request
-        }
+        };
+        self.completed(request)
     }
 
     /// The domain of the next run: the user's, the text's, or a small one.
     #[must_use]
     pub fn domain(self) -> [i64; 3] {
-        let of_text = || self.compilation.defaults.with(|it| it.domain);
+        let of_text = || self.compilation.defaults.with(|it| it.domain.or(it.made.domain));
         self.project.domain.get().or_else(of_text).unwrap_or([32, 32, 20])
     }
 
@@ -300,11 +381,22 @@ impl App {
         let kept = |key| share::kept(storage::load(Shelf::Lasting, key)?.as_bytes());
         let linked = kept(LINKED);
         self.project.is_linked.set(linked.is_some());
-        match linked.or_else(|| kept(OWN)) {
+        if let Some(state) = linked {
+            self.open_state(state);
+        } else {
+            self.open_own();
+        }
+    }
+
+    /// Opens the user's own text, or what a first visit sees.
+    fn open_own(self) {
+        match self.workspaces.last() {
             Some(state) => self.open_state(state),
             None => {
                 if let Some(entry) = gallery::entry(gallery::FIRST) {
-                    self.project.open_entry(entry);
+                    self.project.open_entry(entry, gallery::FIRST_TEXT);
+                    self.run_when_compiled(true);
+                    self.workspaces.welcome();
                 }
             }
         }
@@ -315,8 +407,9 @@ impl App {
         match share::decode(link) {
             Ok(opened) => {
                 self.project.is_linked.set(true);
-                self.sharing.tell(opened.notes);
+                self.sharing.tell(&opened.notes);
                 self.open_state(opened.state);
+                self.rescue_linked();
                 true
             }
             Err(broken) => {
@@ -326,53 +419,132 @@ impl App {
         }
     }
 
-    fn open_state(self, state: State) {
+    pub(super) fn open_state(self, state: State) {
         self.restore_view(&state.ui);
         self.project.open(state);
     }
 
     /// Returns from a link's workspace to the user's own.
     pub fn leave_link(self) {
-        storage::forget(Shelf::Lasting, LINKED);
+        self.leave_linked();
         page::set_fragment("");
-        self.open_kept();
-        self.editor.show(&self.project.text.get_untracked());
-        self.forget_results();
+        // Another tab may have the link's still.
+        self.open_own();
+        self.show_opened();
+        self.look_for_later();
     }
 
-    /// Makes a link's workspace the user's own.
+    /// Makes a link's workspace one of the user's own, beside the others.
     pub fn adopt_link(self) {
         self.project.is_linked.set(false);
-        storage::forget(Shelf::Lasting, LINKED);
+        leptos::task::spawn_local(async move {
+            if kept::claim(LINKED).await {
+                self.forget_linked(None).await;
+            }
+        });
+        self.workspaces.begin();
         page::set_fragment("");
+        self.write_now();
+    }
+
+    /// What is shown gives way to a text that is no link's. What was changed of it is kept beside the user's own, unless
+    /// it is another tab's, which has it still.
+    pub(super) fn leave_linked(self) {
+        if !self.project.is_linked.get_untracked() {
+            return;
+        }
+        self.project.is_linked.set(false);
+        let is_changed = !page::fragment().contains("s=");
+        let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
+        leptos::task::spawn_local(async move {
+            if kept::claim(LINKED).await {
+                let changed = is_changed.then(|| (title, serde_json::to_string(&state).unwrap_or_default()));
+                self.forget_linked(changed).await;
+            }
+        });
+    }
+
+    /// Writes the workspace as it is now.
+    pub(super) fn write_now(self) {
+        let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
+        self.write(&state, title);
+    }
+
+    fn write(self, state: &State, title: String) {
+        // That of a lesson is kept with its progress.
+        if self.project.is_lesson.get_untracked() || self.is_undecided() {
+            return;
+        }
+        let is_linked = self.project.is_linked.get_untracked();
+        if is_linked && page::fragment().contains("s=") {
+            // The link has all of it.
+            return;
+        }
+        let json = serde_json::to_string(state).unwrap_or_default();
+        let is_copied = self.workspaces.becomes_a_copy();
+        if is_linked && !is_copied {
+            self.keep_aside(LINKED, json);
+        } else {
+            self.project.is_linked.set(false);
+            self.workspaces.write(title, json, move |is_kept| self.tell_kept(is_kept));
+        }
+    }
+
+    /// What was changed in the text of a link before becomes one of the user's own, since another link takes its place;
+    /// unless another tab has it.
+    fn rescue_linked(self) {
+        leptos::task::spawn_local(async move {
+            let is_ours = self.claim_shown().await;
+            if !is_ours {
+                return;
+            }
+            let before = keeping::last_aside(LINKED).await;
+            let before = before.filter(|it| share::kept(it.as_bytes()).is_some());
+            self.forget_linked(before.map(|it| (t!("state-kept-of-link").to_owned(), it))).await;
+        });
+    }
+
+    /// Forgets the text of a link, which is kept as a text of this title first.
+    async fn forget_linked(self, changed: Option<(String, String)>) {
+        if let Some((title, json)) = changed {
+            let kept = kept::keep(&kept::new_id(), &title, &json, page::time()).await;
+            self.tell_kept(kept.is_ok());
+            if kept.is_err() {
+                // It stays where it is.
+                return;
+            }
+        }
+        keeping::forget_aside(LINKED);
+    }
+
+    /// Writes a value that has no history to both places, and says so where neither takes it.
+    pub(super) fn keep_aside(self, key: &'static str, value: String) {
+        let at = page::time();
+        let quick = keeping::keep_quick(key, &value, at);
+        leptos::task::spawn_local(async move {
+            let lasting = kept::keep_aside(key, &value, at).await;
+            self.tell_kept(quick.is_ok() || lasting.is_ok());
+        });
+    }
+
+    /// Warns for as long as what is typed is kept nowhere.
+    pub(super) fn tell_kept(self, is_kept: bool) {
+        if self.project.is_unkept.get_untracked() == is_kept {
+            self.project.is_unkept.set(!is_kept);
+        }
     }
 
     /// Saves the workspace a moment after each change.
     fn keep(self) {
-        let save =
-            move |state: &State| {
-                let key = if self.project.is_linked.get_untracked() { LINKED } else { OWN };
-                let json = serde_json::to_string(state).unwrap_or_default();
-                let warning = storage::save(Shelf::Lasting, key, &json).err();
-                self.project.storage_warning.set(warning.map(
-                    |_| "The browser keeps nothing more: copy a share link, so that your text is safe.",
-                ));
-            };
+        let save = move |state: &State| self.write(state, untrack(|| self.name_of_text()).title);
         let state = Memo::new(move |_| {
             self.project.is_linked.track();
             self.shared_state()
         });
-        let later = StoredValue::new(None::<TimeoutHandle>);
+        let soon = Soon::new();
         Effect::new(move |_| {
             state.track();
-            if let Some(waiting) = later.get_value() {
-                waiting.clear();
-            }
-            let handle = set_timeout_with_handle(
-                move || state.with_untracked(save),
-                std::time::Duration::from_millis(250),
-            );
-            later.set_value(handle.ok());
+            soon.changed(move || state.with_untracked(save));
         });
         page::on_hide(move || untrack(|| state.with_untracked(save)));
     }

@@ -4,6 +4,7 @@ use isobar_compiler::pipeline::Stage;
 use isobar_protocol::compile::{Place, Remark, StageText, Tombstone, bytes};
 
 use super::links::{self, Links};
+use crate::bridge::locale::{decimal, t};
 
 /// Which decisions are listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,9 +30,9 @@ impl Shown {
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Shown::Applied => "Applied",
-            Shown::Missed => "Not applied",
-            Shown::Removed => "Removed",
+            Shown::Applied => t!("state-remarks-applied"),
+            Shown::Missed => t!("state-remarks-missed"),
+            Shown::Removed => t!("state-remarks-removed"),
         }
     }
 }
@@ -94,10 +95,7 @@ pub fn entries(remarks: &[Remark], tombstones: &[Tombstone]) -> Vec<Entry> {
             None => all.push(Entry {
                 shown: Shown::Removed,
                 pass: it.pass.clone(),
-                text: it
-                    .reason
-                    .clone()
-                    .unwrap_or_else(|| "is not there any more behind this pass".to_owned()),
+                text: it.reason.clone().unwrap_or_else(|| t!("state-remarks-gone").to_owned()),
                 places: vec![it.place.clone()],
                 links: vec![it.link.clone()],
                 traffic: None,
@@ -114,7 +112,7 @@ fn of_remark(it: &Remark) -> Entry {
         text: it.message.clone(),
         places: it.places.clone(),
         links: it.links.clone(),
-        traffic: it.traffic.map(|[before, after]| format!("{} → {}", bytes(before), bytes(after))),
+        traffic: it.traffic.map(|[before, after]| decimal(format!("{} → {}", bytes(before), bytes(after)))),
     }
 }
 

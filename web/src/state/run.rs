@@ -3,6 +3,8 @@
 //! One worker runs, and is ended when the user stops it; another one keeps the last two results, which a run that
 //! ends without one leaves as they were.
 
+mod remote;
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,21 +12,19 @@ use std::time::Duration;
 use isobar_protocol::bench::{CopyRate, GraphStep, Memory, gigabytes_per_second};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::{Difference, FieldInfo};
-use isobar_protocol::job::{EndReason, EventKind, StageState};
 use isobar_protocol::limits::TAB_POINTS;
-use isobar_protocol::problem::Problem;
-use isobar_protocol::request::Request;
 use isobar_protocol::tune::Tuned;
+use isobar_protocol::why::Why;
 use isobar_protocol::worker::{Ask, Said, Which};
 use js_sys::ArrayBuffer;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::App;
-use super::runner::Link;
+use super::layout::Tab;
+use super::{App, why};
 use crate::bridge::asker::{Asker, Gone};
+use crate::bridge::locale::t;
 use crate::bridge::page;
-use crate::bridge::runner::{Runner, RunnerError};
 
 /// How the last run stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub struct Outcome {
     /// The edit it belongs to.
     pub revision: u64,
     pub fields: Vec<FieldInfo>,
+    /// The time steps that were taken, where it is no single run.
+    pub step: Option<u64>,
 }
 
 /// How far a run is.
@@ -66,6 +68,8 @@ pub struct Timing {
     pub ms: f64,
     /// What it had to move at least, where that is known.
     pub bytes: Option<u64>,
+    /// What ran: `numpy in this tab`.
+    pub part: String,
 }
 
 /// What was measured of a run.
@@ -88,11 +92,11 @@ impl Measures {
     #[must_use]
     pub fn rate(&self, step: &Timing) -> Option<String> {
         let bytes = step.bytes?;
-        let rate = format!("{:.1} GB/s", gigabytes_per_second(bytes, step.ms)?);
+        let rate = t!("state-run-rate", rate = gigabytes_per_second(bytes, step.ms)?);
         let part = self.copy.and_then(|it| Some((it.part(bytes, step.ms)?, it.threads)));
         Some(match part {
-            Some((part, 0)) => format!("{rate}, {:.0} % of the GPU's copying", 100.0 * part),
-            Some((part, _)) => format!("{rate}, {:.0} % of copying", 100.0 * part),
+            Some((part, 0)) => t!("state-run-rate-gpu", rate = rate, part = 100.0 * part),
+            Some((part, _)) => t!("state-run-rate-copying", rate = rate, part = 100.0 * part),
             None => rate,
         })
     }
@@ -107,8 +111,27 @@ pub struct Failure {
 }
 
 impl Failure {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), ..Self::default() }
+    }
+
+    pub(super) fn too_many_points(points: i64) -> Self {
+        let message = t!("state-run-too-many-points", points = points, most = TAB_POINTS);
+        let next = vec![t!("state-run-too-many-points-next").to_owned()];
+        Self { message, next, ..Self::default() }
+    }
+
+    /// Why a run ended, and at which point.
+    pub(super) fn at_cell(why: &Why, diagnostics: Vec<Diagnostic>, cell: Option<[i64; 3]>) -> Self {
+        Self { message: at_cell(&why::in_words(why), cell), diagnostics, next: Vec::new() }
+    }
+}
+
+/// Why a run ended, and at which point.
+fn at_cell(message: &str, cell: Option<[i64; 3]>) -> String {
+    match cell {
+        Some([i, j, k]) => t!("state-run-at-cell", message = message, cell = format!("{i}, {j}, {k}")),
+        None => message.to_owned(),
     }
 }
 
@@ -131,6 +154,17 @@ pub const HERE: [&str; 4] = ["numpy", DEBUG, "webgpu", "webgpu-fast"];
 /// The one that defines the meaning.
 const DEBUG: &str = "debug";
 
+/// Where the next run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    #[default]
+    Here,
+    Runner,
+}
+
+/// A run in this tab is asked about when it takes longer.
+const LONG: Duration = Duration::from_secs(3);
+
 /// The last run and its results.
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
@@ -150,8 +184,18 @@ pub struct Run {
     pub is_stopping: RwSignal<bool>,
     /// The back end of the tab, one of [`HERE`].
     pub backend: RwSignal<&'static str>,
+    /// Where the next run is.
+    pub place: RwSignal<Place>,
+    /// The edit that the failure belongs to.
+    pub failed_revision: RwSignal<u64>,
+    /// Whether the run in this tab takes so long that something else may be wanted.
+    pub is_long: RwSignal<bool>,
+    /// What runs at the moment, as its times tell.
+    part: StoredValue<String>,
     /// Whether what runs at the moment runs in this tab.
     is_here: StoredValue<bool>,
+    /// Counts the questions to the worker of this tab.
+    asked: StoredValue<u64>,
     runner: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     keeper: StoredValue<Option<Rc<Asker>>, LocalStorage>,
     job: StoredValue<Option<String>>,
@@ -175,7 +219,12 @@ impl Run {
             generation: RwSignal::default(),
             is_stopping: RwSignal::default(),
             backend: RwSignal::new(HERE[0]),
+            place: RwSignal::default(),
+            failed_revision: RwSignal::default(),
+            is_long: RwSignal::default(),
+            part: StoredValue::new(String::new()),
             is_here: StoredValue::new(false),
+            asked: StoredValue::new(0),
             runner: StoredValue::new_local(None),
             keeper: StoredValue::new_local(None),
             job: StoredValue::new(None),
@@ -205,14 +254,14 @@ impl Run {
         self.keeper.get_value().filter(|it| !it.is_gone())
     }
 
-    fn started_keeper(self) -> Result<Rc<Asker>, Failure> {
+    pub(super) fn started_keeper(self) -> Result<Rc<Asker>, Failure> {
         started(self.keeper, |_, _| {})
     }
 
-    fn started_runner(self) -> Result<Rc<Asker>, Failure> {
+    pub(super) fn started_runner(self) -> Result<Rc<Asker>, Failure> {
         started(self.runner, move |done, total| {
             if self.is_busy() {
-                let text = format!("{} runs in this tab", self.backend.get_untracked());
+                let text = t!("state-run-in-this-tab", backend = self.backend.get_untracked());
                 self.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
         })
@@ -239,9 +288,9 @@ impl Run {
         self.measures_before.set_value(self.measures.get_untracked());
         self.measures.set(Measures::default());
         self.is_stopping.set(false);
-        self.progress.set(Some(Progress { text: format!("{backend}: begins"), steps: None }));
+        self.progress.set(Some(Progress { text: t!("state-run-begins", backend = backend), steps: None }));
         self.phase.set(Phase::Working(backend.to_owned()));
-        self.say(format!("{backend} runs …"));
+        self.say(t!("state-run-runs", backend = backend));
         self.begun.update_value(|it| *it += 1);
         self.begun.get_value()
     }
@@ -251,7 +300,8 @@ impl Run {
     }
 
     fn time(self, name: impl Into<String>, ms: f64, bytes: Option<u64>) {
-        self.measures.update(|it| it.timings.push(Timing { name: name.into(), ms, bytes }));
+        let timing = Timing { name: name.into(), ms, bytes, part: self.part.get_value() };
+        self.measures.update(|it| it.timings.push(timing));
     }
 
     /// That of the run which began last, or of what made its end uninteresting.
@@ -264,23 +314,40 @@ impl Run {
         self.measures.set(self.measures_before.get_value());
     }
 
+    /// The run that goes on from step to step is at rest, and so stands.
+    pub(super) fn settle(self, phase: Phase) {
+        if self.failure.with_untracked(Option::is_some) {
+            self.failure.set(None);
+        }
+        if self.phase.with_untracked(|it| *it != phase) {
+            self.phase.set(phase);
+        }
+    }
+
+    /// A run that began without a bar of its own ended without a result.
+    pub(super) fn fail(self, failure: Failure) {
+        self.say(t!("state-run-said-without-result"));
+        self.failure.set(Some(failure));
+        self.phase.set(Phase::Failed);
+    }
+
     fn end(self, result: Result<String, Ended>) {
         self.job.set_value(None);
         match result {
             Ok(backend) => {
-                self.work(format!("{backend}: done"));
+                self.work(t!("state-run-done", backend = &backend));
                 self.phase.set(Phase::Done(backend));
             }
             Err(Ended::Cancelled) => {
-                self.work("stopped");
+                self.work(t!("state-run-stopped"));
                 // What is still shown is what ran before.
                 self.keep_measures();
-                self.say("Stopped.");
+                self.say(t!("state-run-said-stopped"));
                 self.phase.set(Phase::Cancelled);
             }
             Err(Ended::Failed(failure)) => {
-                self.work("ended without a result");
-                self.say("The run ended without a result.");
+                self.work(t!("state-run-without-result"));
+                self.say(t!("state-run-said-without-result"));
                 self.failure.set(Some(*failure));
                 self.phase.set(Phase::Failed);
             }
@@ -307,6 +374,7 @@ impl App {
         if self.run.is_busy() {
             self.stop();
         }
+        self.clock.forget();
         // Whatever comes of it, nobody hears.
         self.run.begun.update_value(|it| *it += 1);
         self.run.clear();
@@ -315,6 +383,58 @@ impl App {
         self.run.failure.set(None);
         self.run.measures.set(Measures::default());
         self.measurement.found.set(None);
+    }
+
+    /// Who asks for a run wants to see it: a narrow page shows one view at a time.
+    fn show_results(self) {
+        self.layout.tab.set(Tab::Result);
+    }
+
+    /// Runs what is chosen, where it is chosen.
+    pub fn run_chosen(self) {
+        self.show_results();
+        match self.run.place.get_untracked() {
+            Place::Here => self.run_here(),
+            Place::Runner => self.run_on_runner(),
+        }
+    }
+
+    /// Chooses where the next run is, as `here:numpy` or `runner:rayon`.
+    pub fn choose_target(self, target: &str) {
+        match target.split_once(':') {
+            Some(("here", name)) => {
+                self.run.backend.set(HERE.into_iter().find(|it| *it == name).unwrap_or(HERE[0]));
+                self.run.place.set(Place::Here);
+            }
+            Some(("runner", name)) => {
+                self.connection.backend.set(name.to_owned());
+                self.run.place.set(Place::Runner);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the run in this tab, which takes long, and runs something faster in its place.
+    pub fn run_instead(self, target: &str) {
+        self.stop();
+        self.choose_target(target);
+        // When it has ended.
+        set_timeout(move || self.run_chosen(), Duration::from_millis(50));
+    }
+
+    /// Whether the failure that is shown is of another text.
+    #[must_use]
+    pub fn is_failure_old(self) -> bool {
+        self.run.failed_revision.get() != self.project.revision.get()
+    }
+
+    /// Whether one of the results that were compared is of another text.
+    #[must_use]
+    pub fn is_comparison_old(self) -> bool {
+        let is_old = |it: &Option<Arc<Outcome>>| {
+            it.as_ref().is_some_and(|it| it.revision != self.project.revision.get())
+        };
+        self.run.a.with(is_old) || self.run.b.with(is_old)
     }
 
     /// Runs the chosen back end in this tab.
@@ -327,11 +447,12 @@ impl App {
 
     /// Runs the chosen back end of this tab and `debug`, and compares all fields, bit by bit.
     pub fn check(self) {
+        self.show_results();
         let here = self.run.backend.get_untracked();
         self.start_run(here.to_owned(), async move {
             self.here(here, Which::A).await?;
             self.run.phase.set(Phase::Working(DEBUG.to_owned()));
-            self.run.say(format!("{DEBUG} runs …"));
+            self.run.say(t!("state-run-runs", backend = DEBUG));
             self.here(DEBUG, Which::B).await?;
             self.differences(here, DEBUG).await.map(|()| DEBUG.to_owned())
         });
@@ -339,12 +460,14 @@ impl App {
 
     /// Runs the chosen back end on the runner.
     pub fn run_on_runner(self) {
+        self.show_results();
         let backend = self.connection.backend.get_untracked();
         self.start_run(backend.clone(), async move { self.remote(&backend).await.map(|()| backend) });
     }
 
     /// Runs both and compares all fields, bit by bit.
     pub fn compare(self) {
+        self.show_results();
         let backend = self.connection.backend.get_untracked();
         let here = self.run.backend.get_untracked();
         self.start_run(here.to_owned(), async move { self.compared(here, &backend).await.map(|()| backend) });
@@ -359,7 +482,9 @@ impl App {
         if self.run.is_busy() {
             return;
         }
+        self.clock.pause();
         let number = self.run.begin(&backend);
+        self.run.failed_revision.set(self.project.revision.get_untracked());
         spawn_local(async move {
             let result = match self.answered(number).await {
                 Ok(()) => work.await,
@@ -368,7 +493,7 @@ impl App {
             if self.run.begun.get_value() == number {
                 self.run.end(result);
             } else if !self.run.is_busy() {
-                self.run.say("Stopped.");
+                self.run.say(t!("state-run-said-stopped"));
             }
         });
     }
@@ -399,7 +524,7 @@ impl App {
         self.run.is_stopping.set(true);
         match (self.run.job.get_value(), self.connection.runner()) {
             (Some(job), Some(runner)) => spawn_local(async move {
-                self.run.say("The runner is asked to stop …");
+                self.run.say(t!("state-run-asked-to-stop"));
                 if let Err(error) = runner.cancel(&job).await {
                     self.connection.note(&error);
                 }
@@ -418,22 +543,22 @@ impl App {
     async fn compared(self, here: &'static str, backend: &str) -> Result<(), Ended> {
         self.here(here, Which::A).await?;
         self.run.phase.set(Phase::Working(backend.to_owned()));
-        self.run.say(format!("{backend} runs …"));
+        self.run.say(t!("state-run-runs", backend = backend));
         self.remote(backend).await?;
         self.differences(here, backend).await
     }
 
     /// Compares the two results, which these back ends gave.
     async fn differences(self, here: &str, backend: &str) -> Result<(), Ended> {
-        self.run.work("the two results are compared");
+        self.run.work(t!("state-run-compares"));
         let keeper = self.run.started_keeper()?;
         let differences = match self.kept(keeper.ask(Ask::Compare, Vec::new()).await)? {
             Said::Compared { differences } => differences,
-            Said::Failed { message } => return Err(Failure::new(message).into()),
+            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         };
         let cells: u64 = differences.iter().map(|it| it.differing).sum();
-        self.run.say(format!("{here} and {backend}: {cells} cells differ."));
+        self.run.say(t!("state-run-compared", here = here, backend = backend, cells = cells));
         self.run.differences.set(Some(differences));
         if cells > 0 {
             self.view.which.set(Which::Difference);
@@ -441,54 +566,67 @@ impl App {
         Ok(())
     }
 
-    async fn here(self, backend: &'static str, which: Which) -> Result<(), Ended> {
+    /// Asks the worker that runs. What takes long can be stopped, be it a run or a step of one.
+    pub(super) async fn asked_here(
+        self,
+        backend: &'static str,
+        ask: Ask,
+    ) -> Result<(Said, Vec<ArrayBuffer>), Ended> {
+        let worker = self.run.started_runner()?;
+        self.run.is_here.set_value(true);
+        let asked = self.run.asked.get_value() + 1;
+        self.run.asked.set_value(asked);
+        set_timeout(
+            move || {
+                if self.run.is_here.get_value() && self.run.asked.get_value() == asked {
+                    self.run.is_long.set(true);
+                    if !self.run.is_busy() {
+                        self.run.phase.set(Phase::Working(backend.to_owned()));
+                    }
+                }
+            },
+            LONG,
+        );
+        let answer = worker.ask(ask, Vec::new()).await;
+        self.run.is_here.set_value(false);
+        self.run.is_long.set(false);
+        answer.map_err(|gone| self.lost_worker(gone, t!("state-run-fell-over-next-text")))
+    }
+
+    pub(super) async fn here(self, backend: &'static str, which: Which) -> Result<(), Ended> {
         let domain = untrack(|| self.domain());
         let points = domain.iter().fold(1_i64, |n, &it| n.saturating_mul(it.max(0)));
         if points > TAB_POINTS {
-            let message =
-                format!("{points} points are more than this page runs in a tab, which is {TAB_POINTS}");
-            let next = vec!["choose a smaller domain, or run on a runner".to_owned()];
-            return Err(Failure { message, next, ..Failure::default() }.into());
+            return Err(Failure::too_many_points(points).into());
         }
-        let worker = self.run.started_runner()?;
         let request = self.run_request(backend, domain);
         let revision = self.project.revision.get_untracked();
         let precision = self.project.precision.get_untracked();
         let since = page::now_ms();
-        self.run.is_here.set_value(true);
-        let answer = worker.ask(Ask::Run { request }, Vec::new()).await;
-        self.run.is_here.set_value(false);
-        let (said, buffers) = match answer {
-            Ok(answer) => answer,
-            Err(Gone::Stopped) => return Err(Ended::Cancelled),
-            Err(gone) => return Err(self.lost_worker(gone, "change the domain or the text")),
-        };
+        self.run.part.set_value(t!("state-run-part-here", backend = backend));
+        let (said, buffers) = self.asked_here(backend, Ask::Run { request }).await?;
         match said {
-            Said::Ran { fields, timings, note } => {
+            Said::Ran { fields, timings, gpu } => {
                 for step in timings {
                     self.run.time(step.step, step.ms, step.bytes);
                 }
-                self.run.say(format!("{backend} ran in {:.0} ms.", page::now_ms() - since));
-                let machine =
-                    if note.is_empty() { "this tab".to_owned() } else { format!("this tab, {note}") };
+                let ms = (page::now_ms() - since).round();
+                self.run.say(t!("state-run-took", backend = backend, ms = ms));
+                let machine = why::machine(gpu);
                 let backend = backend.to_owned();
-                let outcome = Outcome { backend, machine, precision, domain, revision, fields };
+                let outcome = Outcome { backend, machine, precision, domain, revision, fields, step: None };
                 self.keep_result(which, outcome, buffers).await
             }
-            Said::RunEnded { message, diagnostics, cell } => {
-                let message = match cell {
-                    Some([i, j, k]) => format!("{message} (at i, j, k = {i}, {j}, {k})"),
-                    None => message,
-                };
-                Err(Failure { message, diagnostics, next: Vec::new() }.into())
+            Said::RunEnded { why, diagnostics, cell } => {
+                Err(Failure::at_cell(&why, diagnostics, cell).into())
             }
-            Said::Failed { message } => Err(Failure::new(message).into()),
+            Said::Failed { why } => Err(Failure::new(why::in_words(&why)).into()),
             _ => Err(unexpected().into()),
         }
     }
 
     /// Puts a result into the picture in place of the one before, and waits until it can be seen.
-    async fn keep_result(
+    pub(super) async fn keep_result(
         self,
         which: Which,
         outcome: Outcome,
@@ -500,11 +638,14 @@ impl App {
         let said = self.kept(keeper.ask(ask, buffers).await)?;
         // The result before is gone, whatever came of this one.
         slot.set(None);
+        if which == Which::A {
+            self.clock.forget();
+        }
         self.run.differences.set(None);
         self.run.generation.update(|it| *it += 1);
         match said {
             Said::Stored => {}
-            Said::Failed { message } => return Err(Failure::new(message).into()),
+            Said::Failed { why } => return Err(Failure::new(why::in_words(&why)).into()),
             _ => return Err(unexpected().into()),
         }
         self.look_at_result(which, &outcome.fields);
@@ -512,183 +653,51 @@ impl App {
         self.run.measures_before.set_value(self.run.measures.get_untracked());
         self.seen().await;
         if slot.with_untracked(Option::is_none) {
-            let message = "the worker of this tab fell over when the result was to be drawn".to_owned();
-            let next = vec!["your source is safe; choose a smaller domain and run again".to_owned()];
+            let message = t!("state-run-fell-over-drawing").to_owned();
+            let next = vec![t!("state-run-fell-over-drawing-next").to_owned()];
             return Err(Failure { message, next, ..Failure::default() }.into());
         }
         Ok(())
     }
 
     /// What the keeper answers; the results go with it when it falls over.
-    fn kept<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
+    pub(super) fn kept<T>(self, reply: Result<(Said, T), Gone>) -> Result<Said, Ended> {
         reply.map(|(said, _)| said).map_err(|gone| {
             self.run.clear();
-            self.lost_worker(gone, "choose a smaller domain")
+            self.lost_worker(gone, t!("state-run-fell-over-next-domain"))
         })
     }
 
     /// Takes note that the keeper fell over while it was looked at: the results went with it.
     pub(super) fn lose_results(self, gone: Gone) {
         self.run.clear();
-        let Ended::Failed(failure) = self.lost_worker(gone, "choose a smaller domain") else { return };
+        let Ended::Failed(failure) = self.lost_worker(gone, t!("state-run-fell-over-next-domain")) else {
+            return;
+        };
         // A run that goes on has a result of its own to show.
         if !self.run.is_busy() {
             self.run.measures.set(Measures::default());
             self.run.progress.set(None);
-            self.run.say("The results are lost.");
+            self.run.say(t!("state-run-results-lost"));
             self.run.failure.set(Some(*failure));
             self.run.phase.set(Phase::Failed);
         }
     }
 
-    /// How a run ends whose worker is gone; another one is made ready.
-    fn lost_worker(self, gone: Gone, advice: &str) -> Ended {
+    /// How a run ends whose worker is gone; another one is made ready, and `advice` says what to do.
+    pub(super) fn lost_worker(self, gone: Gone, advice: &str) -> Ended {
         let (message, next) = match gone {
             Gone::Stopped => return Ended::Cancelled,
             Gone::Crashed(message) => {
                 self.run.make_ready();
-                let message = format!("the worker of this tab fell over: {message}");
-                (message, format!("your source is safe; {advice} and run again"))
+                (t!("state-run-fell-over", why = message), advice.to_owned())
             }
             // It is started once more by the next run, and not over and over.
             Gone::NotLoaded(message) => {
-                let message = format!("the worker of this tab could not be started: {message}");
-                (
-                    message,
-                    "your source is safe; run again, or reload the page when its server is back".to_owned(),
-                )
+                (t!("state-run-not-started", why = message), t!("state-run-not-started-next").to_owned())
             }
         };
         Failure { message, next: vec![next], ..Failure::default() }.into()
-    }
-
-    /// The runner, once it has said what it can do.
-    pub(super) async fn reached(self) -> Result<Runner, Ended> {
-        let Some(runner) = self.connection.runner() else {
-            return Err(
-                Failure::new("this page is served without a runner; start one with `isobar serve`").into()
-            );
-        };
-        self.run.work("the runner is asked");
-        self.connection.connect(&runner).await.map_err(|error| self.lost_runner(error))?;
-        Ok(runner)
-    }
-
-    fn lost_runner(self, error: RunnerError) -> Ended {
-        self.connection.note(&error);
-        Ended::from(failure_of(error))
-    }
-
-    /// Has the runner do a job, and waits for its end; answers the job's name. Why it ended is heard here, all else
-    /// by `hear`.
-    pub(super) async fn job(
-        self,
-        runner: &Runner,
-        request: &Request,
-        mut hear: impl FnMut(EventKind),
-    ) -> Result<String, Ended> {
-        let ticket = runner.submit(request).await.map_err(|error| self.lost_runner(error))?;
-        self.run.job.set_value(Some(ticket.job.clone()));
-        if self.run.is_stopping.get_untracked() {
-            self.stop();
-        }
-        let mut ended = None;
-        let mut failure = Failure::default();
-        let followed = runner.follow(&ticket.job, |event| match event {
-            EventKind::Ended { reason, problem } => ended = Some((reason, problem)),
-            EventKind::Diagnostic { diagnostic } => failure.diagnostics.push(diagnostic),
-            EventKind::Trap { message, diagnostic, cell } => {
-                failure.message = match cell {
-                    Some([i, j, k]) => format!("{message} (at i, j, k = {i}, {j}, {k})"),
-                    None => message,
-                };
-                failure.diagnostics.extend(diagnostic);
-            }
-            other => hear(other),
-        });
-        followed.await.map_err(|error| self.lost_runner(error))?;
-        match ended {
-            Some((EndReason::Ok, _)) => Ok(ticket.job),
-            Some((EndReason::Cancelled, _)) => Err(Ended::Cancelled),
-            Some((reason, problem)) => Err(explained(failure, reason, problem).into()),
-            None => Err(unexpected().into()),
-        }
-    }
-
-    async fn remote(self, backend: &str) -> Result<(), Ended> {
-        let runner = self.reached().await?;
-        let domain = untrack(|| self.domain());
-        let request = self.run_request(backend, domain);
-        let revision = self.project.revision.get_untracked();
-        let precision = self.project.precision.get_untracked();
-        let mut fields: Vec<FieldInfo> = Vec::new();
-        let hear = |event: EventKind| match event {
-            EventKind::Field { field } => fields.push(field),
-            EventKind::Timing { name, ms, bytes } => self.run.time(name, ms, bytes),
-            EventKind::Memory { memory } => self.run.measures.update(|it| it.memory = Some(memory)),
-            EventKind::Copy { copy } => self.run.measures.update(|it| it.copy = Some(copy)),
-            EventKind::Steps { steps } => self.run.measures.update(|it| it.steps = steps),
-            EventKind::Tuned { tuned } => self.run.measures.update(|it| it.tuned = Some(tuned)),
-            other => self.hear(other),
-        };
-        let job = self.job(&runner, &request, hear).await?;
-
-        let buffers = self.fetch(&runner, &job, &fields).await?;
-        let machine = self.connection.link.with_untracked(|it| match it {
-            Link::Connected(found) => format!("runner, {} cores", found.cores),
-            Link::None | Link::Idle | Link::Lost => "runner".to_owned(),
-        });
-        let outcome = Outcome { backend: backend.to_owned(), machine, precision, domain, revision, fields };
-        self.keep_result(Which::B, outcome, buffers).await?;
-        self.run.say(format!("{backend} ran on the runner."));
-        Ok(())
-    }
-
-    /// The elements of the written fields.
-    async fn fetch(
-        self,
-        runner: &Runner,
-        job: &str,
-        fields: &[FieldInfo],
-    ) -> Result<Vec<ArrayBuffer>, Ended> {
-        let mut buffers = Vec::with_capacity(fields.len());
-        for field in fields {
-            self.run.work(format!("`{}` is fetched", field.name));
-            let buffer = runner.field(job, &field.name).await.map_err(|error| {
-                self.connection.note(&error);
-                failure_of(error)
-            })?;
-            buffers.push(buffer);
-        }
-        Ok(buffers)
-    }
-
-    /// Shows how a job goes on, of whatever kind it is.
-    pub(super) fn hear(self, event: EventKind) {
-        match event {
-            EventKind::Queued { position, of } => {
-                self.run.work(format!("waits for its turn: {position} of {of}"));
-            }
-            EventKind::Stage { name, state: StageState::Begun, .. } => self.run.work(name),
-            EventKind::Progress { done, total } => {
-                let text = "the runner works".to_owned();
-                self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
-            }
-            EventKind::Log { text } => self.run.say(text),
-            EventKind::Accepted { .. }
-            | EventKind::Stage { .. }
-            | EventKind::Timing { .. }
-            | EventKind::Memory { .. }
-            | EventKind::Copy { .. }
-            | EventKind::Steps { .. }
-            | EventKind::Tuned { .. }
-            | EventKind::Field { .. }
-            | EventKind::Benchmark { .. }
-            | EventKind::Tuning { .. }
-            | EventKind::Trap { .. }
-            | EventKind::Diagnostic { .. }
-            | EventKind::Ended { .. } => {}
-        }
     }
 }
 
@@ -706,59 +715,7 @@ fn started(
 }
 
 pub(super) fn unexpected() -> Failure {
-    Failure::new("an answer came that belongs to no question; this is a fault of the page")
-}
-
-fn failure_of(error: RunnerError) -> Failure {
-    match error {
-        RunnerError::Lost => Failure {
-            message: "The runner stopped answering: it was ended, or cannot be reached any more.".to_owned(),
-            next: vec![
-                "start it again and open the address that it prints; everything else here goes on working"
-                    .to_owned(),
-            ],
-            ..Failure::default()
-        },
-        RunnerError::Refused(problem) => of_problem(*problem),
-        RunnerError::Garbled(what) => Failure {
-            message: format!("the runner answered something that this page does not understand: {what}"),
-            next: vec!["page and runner may be of different versions: reload the page".to_owned()],
-            ..Failure::default()
-        },
-    }
-}
-
-fn of_problem(problem: Problem) -> Failure {
-    let mut message = if problem.detail.is_empty() { problem.title } else { problem.detail };
-    if let Some(limit) = &problem.limit {
-        message.push_str(&format!(
-            " ({}: {} {} allowed, {} asked for)",
-            limit.name, limit.allowed, limit.unit, limit.asked
-        ));
-    }
-    Failure { message, diagnostics: problem.diagnostics, next: problem.next }
-}
-
-fn explained(mut failure: Failure, reason: EndReason, problem: Option<Problem>) -> Failure {
-    if let Some(problem) = problem {
-        let of_problem = of_problem(problem);
-        if failure.message.is_empty() {
-            failure.message = of_problem.message;
-        }
-        failure.diagnostics.extend(of_problem.diagnostics);
-        failure.next.extend(of_problem.next);
-    }
-    if failure.message.is_empty() {
-        failure.message = match reason {
-            EndReason::Limit => "the job reached a limit of the runner",
-            EndReason::Trap => "the run stopped itself",
-            EndReason::Crash => "the job crashed; the runner goes on",
-            EndReason::RunnerShutdown => "the runner was shut down",
-            EndReason::Ok | EndReason::Cancelled | EndReason::Error => "the job ended with an error",
-        }
-        .to_owned();
-    }
-    failure
+    Failure::new(t!("state-run-unexpected"))
 }
 
 #[cfg(test)]
@@ -767,7 +724,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_told_where_bytes_and_time_are_known() {
-        let step = |ms, bytes| Timing { name: "run".to_owned(), ms, bytes };
+        let step = |ms, bytes| Timing { name: "run".to_owned(), ms, bytes, part: String::new() };
         let mut measures = Measures::default();
         assert_eq!(measures.rate(&step(2.0, None)), None);
         assert_eq!(measures.rate(&step(0.0, Some(1))), None);

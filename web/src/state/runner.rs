@@ -40,12 +40,17 @@ impl Link {
 pub struct Connection {
     pub link: RwSignal<Link>,
     pub backend: RwSignal<String>,
+    /// Whether the browser has no network.
+    pub is_offline: RwSignal<bool>,
     token: StoredValue<Option<String>>,
 }
 
 impl Connection {
     pub(super) fn new() -> Self {
+        let is_offline = RwSignal::new(false);
+        page::on_network(move |is_there| is_offline.set(!is_there));
         Self {
+            is_offline,
             link: RwSignal::default(),
             backend: RwSignal::new("rayon".to_owned()),
             token: StoredValue::new(None),

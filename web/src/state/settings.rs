@@ -2,11 +2,13 @@
 
 use leptos::prelude::*;
 
-use crate::bridge::page;
 use crate::bridge::storage::{self, Shelf};
+use crate::bridge::{locale, page};
 
 const KEY: &str = "isobar.theme";
 const LETTERS_KEY: &str = "isobar.letters";
+const WRAP_TEXT_KEY: &str = "isobar.wrap-text";
+const WRAP_STAGES_KEY: &str = "isobar.wrap-stages";
 
 /// The user's choice of a theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,9 @@ pub struct Settings {
     pub is_dark: Memo<bool>,
     /// Whether single letters are shortcuts, outside of text.
     pub letters: RwSignal<bool>,
+    /// Whether long lines are broken: in the editor, and in the stages.
+    pub wraps_text: RwSignal<bool>,
+    pub wraps_stages: RwSignal<bool>,
 }
 
 impl Settings {
@@ -60,7 +65,13 @@ impl Settings {
             Theme::Dark => true,
         });
         let letters = RwSignal::new(storage::load(Shelf::Lasting, LETTERS_KEY).as_deref() != Some("off"));
-        Self { theme, is_dark, letters }
+        let wraps = |key| match storage::load(Shelf::Lasting, key).as_deref() {
+            Some(kept) => RwSignal::new(kept == "on"),
+            // Nobody likes to push a line of code sideways on a phone.
+            None => RwSignal::new(page::is_narrow()),
+        };
+        let (wraps_text, wraps_stages) = (wraps(WRAP_TEXT_KEY), wraps(WRAP_STAGES_KEY));
+        Self { theme, is_dark, letters, wraps_text, wraps_stages }
     }
 
     pub fn choose_theme(self, theme: Theme) {
@@ -73,6 +84,30 @@ impl Settings {
         self.letters.set(are_on);
         // As with the theme.
         let _ = storage::save(Shelf::Lasting, LETTERS_KEY, if are_on { "on" } else { "off" });
+    }
+
+    pub fn wrap_text(self, wraps: bool) {
+        self.wraps_text.set(wraps);
+        // As with the theme.
+        let _ = storage::save(Shelf::Lasting, WRAP_TEXT_KEY, if wraps { "on" } else { "off" });
+    }
+
+    pub fn wrap_stages(self, wraps: bool) {
+        self.wraps_stages.set(wraps);
+        // As with the theme.
+        let _ = storage::save(Shelf::Lasting, WRAP_STAGES_KEY, if wraps { "on" } else { "off" });
+    }
+
+    /// The languages that the page speaks: the tag, and its own name.
+    #[must_use]
+    pub fn languages() -> [(&'static str, &'static str); 2] {
+        locale::LANGUAGES
+    }
+
+    /// The tag of the language that is spoken.
+    #[must_use]
+    pub fn language() -> String {
+        locale::language()
     }
 
     pub(super) fn follow_system(self) {

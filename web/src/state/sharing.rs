@@ -1,21 +1,34 @@
-//! Share links: making one, and what came of opening one.
+//! Share links: making one, handing it on, and what came of opening one.
 
+use isobar_protocol::share::decode::{Broken, Note};
+use isobar_protocol::share::{self, State, around, encode, zip};
+use js_sys::Uint8Array;
 use leptos::prelude::*;
 
 use super::App;
+use super::compilation::Trouble;
+use crate::bridge::locale::t;
 use crate::bridge::page;
-use crate::share::decode::Broken;
-use crate::share::encode;
+use crate::bridge::workspaces::{self as kept, Listed};
+
+/// What is handed on, made when the dialog opens.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    state: State,
+    pub link: String,
+    /// What opens it on a command line.
+    pub command: String,
+}
 
 /// Links made and opened.
 #[derive(Clone, Copy, Debug)]
 pub struct Sharing {
-    /// The link that is offered, while its dialog is open.
-    pub link: RwSignal<Option<String>>,
-    /// Whether the clipboard took it; `None` before anybody tried.
-    pub is_copied: RwSignal<Option<bool>>,
+    /// What is offered, while its dialog is open.
+    pub offer: RwSignal<Option<Offer>>,
+    /// What became of the last action of the dialog.
+    pub said: RwSignal<&'static str>,
     /// Why the address's link could not be opened.
-    pub broken: RwSignal<Option<Broken>>,
+    pub broken: RwSignal<Option<&'static str>>,
     /// What was left out of the link that was opened.
     pub notes: RwSignal<Vec<String>>,
 }
@@ -23,20 +36,28 @@ pub struct Sharing {
 impl Sharing {
     pub(super) fn new() -> Self {
         Self {
-            link: RwSignal::default(),
-            is_copied: RwSignal::default(),
+            offer: RwSignal::default(),
+            said: RwSignal::default(),
             broken: RwSignal::default(),
             notes: RwSignal::default(),
         }
     }
 
     pub(super) fn refuse(self, broken: Broken) {
-        self.broken.set(Some(broken));
+        self.broken.set(Some(why(broken)));
     }
 
-    pub(super) fn tell(self, notes: Vec<String>) {
+    pub(super) fn tell(self, notes: &[Note]) {
         self.broken.set(None);
-        self.notes.set(notes);
+        self.notes.set(notes.iter().map(|it| left_out(*it).to_owned()).collect());
+    }
+
+    /// Copies a text of the dialog.
+    fn copy(self, text: String) {
+        leptos::task::spawn_local(async move {
+            let is_copied = page::copy(&text).await;
+            self.said.set(if is_copied { t!("state-share-copied") } else { t!("state-share-not-copied") });
+        });
     }
 }
 
@@ -44,15 +65,68 @@ impl App {
     /// Makes a link of the present state and offers it.
     pub fn share(self) {
         let state = untrack(|| self.shared_state());
-        self.sharing.link.set(Some(format!("{}#{}", page::address(), encode(&state))));
-        self.sharing.is_copied.set(None);
+        let link = link_to(&state);
+        let command = around::command(&link);
+        self.sharing.said.set("");
+        self.sharing.offer.set(Some(Offer { state, link, command }));
     }
 
     /// Copies the offered link.
     pub fn copy_link(self) {
-        let Some(link) = self.sharing.link.get_untracked() else { return };
+        if let Some(offer) = self.sharing.offer.get_untracked() {
+            self.sharing.copy(offer.link);
+        }
+    }
+
+    /// Copies the texts and the link as Markdown.
+    pub fn copy_markdown(self) {
+        if let Some(offer) = self.sharing.offer.get_untracked() {
+            self.sharing.copy(around::markdown(&offer.state, &offer.link));
+        }
+    }
+
+    /// Copies the command that opens the link elsewhere.
+    pub fn copy_command(self) {
+        if let Some(offer) = self.sharing.offer.get_untracked() {
+            self.sharing.copy(offer.command);
+        }
+    }
+
+    /// Saves the files and the settings as an archive.
+    pub fn save_zip(self) {
+        let Some(offer) = self.sharing.offer.get_untracked() else { return };
+        let bytes = Uint8Array::from(zip::archive(&offer.state).as_slice());
+        let name = offer.state.stencil.filter(|it| it.chars().all(|it| it.is_alphanumeric() || it == '_'));
+        let name = format!("{}.zip", name.as_deref().unwrap_or("stencil"));
+        let is_saved = page::save(&name, "application/zip", &bytes);
+        self.sharing.said.set(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
+    }
+
+    /// Copies what somebody needs who is told that the compiler crashed: versions, the texts, and a link to them.
+    pub fn copy_report(self) {
+        let what = match self.compilation.trouble.get_untracked() {
+            Some(Trouble::TookTooLong) => "took too long over this text and was stopped",
+            _ => "crashed over this text",
+        };
+        let state = untrack(|| self.shared_state());
+        let link = link_to(&state);
+        let (version, browser) = (env!("CARGO_PKG_VERSION"), page::browser());
+        let texts = around::markdown(&state, &link);
+        self.copy_text(format!("Isobar {version} {what}, in {browser}.\n\n{texts}"));
+    }
+
+    /// Saves every text of this browser in one archive, each in a folder of its own.
+    pub fn save_all_texts(self) {
+        self.write_now();
         leptos::task::spawn_local(async move {
-            self.sharing.is_copied.set(Some(page::copy(&link).await));
+            let mut all = Vec::new();
+            for Listed { id, title, .. } in kept::list().await {
+                let state = kept::load(&id).await.and_then(|it| share::kept(it.as_bytes()));
+                all.extend(state.map(|state| (folder(&title, all.len() + 1), state)));
+            }
+            let bytes = Uint8Array::from(zip::archive_of_all(&all).as_slice());
+            let is_saved = page::save("isobar-texts.zip", "application/zip", &bytes);
+            self.run.say(if is_saved { t!("state-share-saved") } else { t!("state-share-not-saved") });
         });
     }
 
@@ -60,7 +134,79 @@ impl App {
     pub fn copy_text(self, text: String) {
         leptos::task::spawn_local(async move {
             let is_copied = page::copy(&text).await;
-            self.run.say(if is_copied { "Copied." } else { "The browser refused the clipboard." });
+            self.run.say(if is_copied { t!("state-share-copied") } else { t!("state-share-no-clipboard") });
         });
+    }
+}
+
+/// The address of this page, with all of it.
+fn link_to(state: &State) -> String {
+    format!("{}#{}", page::address(), encode(state))
+}
+
+/// A folder for the text of this title, which no other one has.
+fn folder(title: &str, number: usize) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || it == '_';
+    let words: Vec<&str> = title.split(|it| !is_plain(it)).filter(|it| !it.is_empty()).collect();
+    let title: String = words.join("-").chars().take(40).collect();
+    if title.is_empty() { number.to_string() } else { format!("{number}-{title}") }
+}
+
+/// Why a link cannot be opened, as [`Broken`] itself says it in English.
+fn why(broken: Broken) -> &'static str {
+    match broken {
+        Broken::Empty => t!("state-link-empty"),
+        Broken::Newer => t!("state-link-newer"),
+        Broken::TooLong => t!("state-link-too-long"),
+        Broken::NotBase64 => t!("state-link-not-base64"),
+        Broken::NotDeflated => t!("state-link-not-deflated"),
+        Broken::InflatesTooFar => t!("state-link-inflates-too-far"),
+        Broken::NotJson => t!("state-link-not-json"),
+        Broken::NoFiles => t!("state-link-no-files"),
+    }
+}
+
+/// What was left out of a link, as [`Note`] itself says it in English.
+fn left_out(note: Note) -> &'static str {
+    match note {
+        Note::Newer => t!("state-link-note-newer"),
+        Note::Files => t!("state-link-note-files"),
+        Note::Domain => t!("state-link-note-domain"),
+        Note::Precision => t!("state-link-note-precision"),
+        Note::Passes => t!("state-link-note-passes"),
+        Note::Unknown => t!("state-link-note-unknown"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_named_after_titles_and_lead_nowhere_else() {
+        assert_eq!(folder("Horizontal diffusion", 1), "1-Horizontal-diffusion");
+        assert_eq!(folder("../../etc/passwd", 2), "2-etc-passwd");
+        assert_eq!(folder("*", 3), "3");
+    }
+
+    #[test]
+    fn a_link_is_refused_in_the_words_of_the_command_line() {
+        let all = [
+            Broken::Empty,
+            Broken::Newer,
+            Broken::TooLong,
+            Broken::NotBase64,
+            Broken::NotDeflated,
+            Broken::InflatesTooFar,
+            Broken::NotJson,
+            Broken::NoFiles,
+        ];
+        for broken in all {
+            assert_eq!(why(broken), broken.to_string());
+        }
+        let notes = [Note::Newer, Note::Files, Note::Domain, Note::Precision, Note::Passes, Note::Unknown];
+        for note in notes {
+            assert_eq!(left_out(note), note.to_string());
+        }
     }
 }

@@ -8,13 +8,14 @@ use super::App;
 use super::layout::Tab;
 use super::view::points_along;
 use crate::bridge::keys;
+use crate::bridge::locale::t;
 
 /// A key and what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Shortcut {
     /// As [`keys::Press`] spells it. Without a modifier it acts outside of text only, and can be turned off.
     pub chord: &'static str,
-    pub title: &'static str,
+    pub title: fn() -> &'static str,
     act: Act,
 }
 
@@ -26,44 +27,53 @@ enum Act {
     Perhaps(fn(App) -> bool),
 }
 
-const fn shortcut(chord: &'static str, title: &'static str, act: fn(App)) -> Shortcut {
+const fn shortcut(chord: &'static str, title: fn() -> &'static str, act: fn(App)) -> Shortcut {
     Shortcut { chord, title, act: Act::Always(act) }
 }
 
-const fn perhaps(chord: &'static str, title: &'static str, act: fn(App) -> bool) -> Shortcut {
+const fn perhaps(chord: &'static str, title: fn() -> &'static str, act: fn(App) -> bool) -> Shortcut {
     Shortcut { chord, title, act: Act::Perhaps(act) }
 }
 
 /// Every one of them, in the order of the help.
-pub const SHORTCUTS: [Shortcut; 25] = [
-    shortcut("Mod+Enter", "run in this tab", |app| app.run_here()),
-    shortcut("Mod+Alt+Enter", "run on the runner", |app| app.with_runner(App::run_on_runner)),
-    shortcut("Mod+Shift+Enter", "run both and compare", |app| app.with_runner(App::compare)),
+pub const SHORTCUTS: [Shortcut; 30] = [
+    shortcut("Mod+Enter", || t!("state-key-run"), |app| app.run_chosen()),
+    shortcut("Mod+Alt+Enter", || t!("state-key-run-runner"), |app| app.with_runner(App::run_on_runner)),
+    shortcut("Mod+Shift+Enter", || t!("state-key-compare"), |app| app.with_runner(App::compare)),
     // The editor has this key too, for fixes, while nothing runs.
-    perhaps("Mod+.", "stop", App::stop_what_runs),
-    shortcut("Mod+Alt+S", "share a link", |app| app.share()),
-    shortcut("Mod+S", "nothing: your text is kept as you type", |app| {
-        app.run.say("Your text is kept in this browser as you type; Share makes a link of it.");
-    }),
-    shortcut("Mod+Alt+1", "go to the editor", |app| app.focus_pane(0)),
-    shortcut("Mod+Alt+2", "go to the stages", |app| app.focus_pane(1)),
-    shortcut("Mod+Alt+3", "go to the result", |app| app.focus_pane(2)),
-    perhaps("F6", "next pane", |app| app.next_pane(1)),
-    perhaps("Shift+F6", "previous pane", |app| app.next_pane(-1)),
-    shortcut("F8", "next problem", |app| app.next_problem(1)),
-    shortcut("Shift+F8", "previous problem", |app| app.next_problem(-1)),
-    shortcut("n", "next stage", |app| app.next_stage(1)),
-    shortcut("p", "previous stage", |app| app.next_stage(-1)),
-    shortcut(".", "next pass of the stage", |app| app.next_pass(1, false)),
-    shortcut(",", "previous pass of the stage", |app| app.next_pass(-1, false)),
-    shortcut(">", "next pass that changed something", |app| app.next_pass(1, true)),
-    shortcut("<", "previous pass that changed something", |app| app.next_pass(-1, true)),
-    shortcut("]", "next level of the field", |app| app.next_level(1)),
-    shortcut("[", "previous level of the field", |app| app.next_level(-1)),
-    shortcut("d", "result A, B, or their difference", |app| app.next_result()),
-    shortcut("i", "fold and unfold the inputs", |app| app.layout.inputs_open.update(|it| *it = !*it)),
-    shortcut("e", "go to the editor", |app| app.focus_pane(0)),
-    shortcut("?", "this help", |app| app.layout.help_open.set(true)),
+    perhaps("Mod+.", || t!("state-key-stop"), App::stop_what_runs),
+    shortcut("Mod+Alt+S", || t!("state-key-share"), |app| app.share()),
+    shortcut(
+        "Mod+S",
+        || t!("state-key-save"),
+        |app| {
+            app.run.say(t!("state-key-save-said"));
+        },
+    ),
+    shortcut("Mod+Alt+1", || t!("state-key-editor"), |app| app.focus_pane(0)),
+    shortcut("Mod+Alt+2", || t!("state-key-stages"), |app| app.focus_pane(1)),
+    shortcut("Mod+Alt+3", || t!("state-key-result"), |app| app.focus_pane(2)),
+    perhaps("F6", || t!("state-key-next-pane"), |app| app.next_pane(1)),
+    perhaps("Shift+F6", || t!("state-key-previous-pane"), |app| app.next_pane(-1)),
+    shortcut("F8", || t!("state-key-next-problem"), |app| app.next_problem(1)),
+    shortcut("Shift+F8", || t!("state-key-previous-problem"), |app| app.next_problem(-1)),
+    shortcut("Mod+I", || t!("state-key-fix"), App::quick_fix),
+    shortcut("Alt+Enter", || t!("state-key-remarks"), App::open_remarks),
+    shortcut("Alt+Z", || t!("state-key-wrap"), App::toggle_wrap),
+    shortcut("s", || t!("state-key-next-stage"), |app| app.next_stage(1)),
+    shortcut("S", || t!("state-key-previous-stage"), |app| app.next_stage(-1)),
+    shortcut("n", || t!("state-key-next-pass"), |app| app.next_pass(1, false)),
+    shortcut("p", || t!("state-key-previous-pass"), |app| app.next_pass(-1, false)),
+    shortcut(">", || t!("state-key-next-change"), |app| app.next_pass(1, true)),
+    shortcut("<", || t!("state-key-previous-change"), |app| app.next_pass(-1, true)),
+    perhaps(".", || t!("state-key-step"), App::step_by_key),
+    perhaps(",", || t!("state-key-restart"), App::restart_by_key),
+    shortcut("]", || t!("state-key-next-level"), |app| app.next_level(1)),
+    shortcut("[", || t!("state-key-previous-level"), |app| app.next_level(-1)),
+    shortcut("d", || t!("state-key-which"), |app| app.next_result()),
+    shortcut("i", || t!("state-key-inputs"), |app| app.layout.inputs_open.update(|it| *it = !*it)),
+    shortcut("e", || t!("state-key-editor"), |app| app.focus_pane(0)),
+    shortcut("?", || t!("state-key-help"), |app| app.layout.help_open.set(true)),
 ];
 
 /// What the three panes are, and where the keyboard goes in each.
@@ -84,10 +94,12 @@ impl Shortcut {
 /// The keys of a chord, as this machine's keyboard has them.
 #[must_use]
 pub fn spelled(chord: &'static str) -> Vec<&'static str> {
-    let (modifier, control) = if keys::has_command_key() { ("⌘", "⌃") } else { ("Ctrl", "Ctrl") };
+    let (modifier, control) =
+        if keys::has_command_key() { ("⌘", "⌃") } else { (t!("state-key-ctrl"), t!("state-key-ctrl")) };
     let spelled = |it| match it {
         "Mod" => modifier,
         "Ctrl" => control,
+        "Shift" => t!("state-key-shift"),
         other => other,
     };
     chord.split('+').map(spelled).collect()
@@ -118,11 +130,30 @@ impl App {
         if untrack(|| self.connection.is_there()) {
             act(self);
         } else {
-            self.run.say("This page is served without a runner: start one with `isobar serve`.");
+            self.run.say(t!("state-runner-none-said"));
         }
     }
 
-    fn focus_pane(self, at: usize) {
+    /// Tells whether there are time steps to take.
+    fn step_by_key(self) -> bool {
+        let can = untrack(|| self.can_step());
+        if can {
+            self.step_once();
+        }
+        can
+    }
+
+    /// Tells whether there is a step to go back from.
+    fn restart_by_key(self) -> bool {
+        let can = untrack(|| self.can_step() && self.clock.step.with(Option::is_some));
+        if can {
+            self.restart();
+        }
+        can
+    }
+
+    /// Gives the keyboard to the editor, the stages or the result, in this order.
+    pub fn focus_pane(self, at: usize) {
         let (tab, _, selector) = PANES[at];
         self.layout.tab.set(tab);
         if tab == Tab::Code {
@@ -146,25 +177,19 @@ impl App {
         next.is_some()
     }
 
-    /// Goes to the problem after or before the caret, round the end.
-    fn next_problem(self, by: isize) {
-        let caret = self.compilation.caret.get_untracked();
-        let main = untrack(|| self.project.main());
-        let mut places: Vec<_> = self
-            .compilation
-            .diagnostics
-            .with_untracked(|it| it.iter().filter(|it| it.file == main).map(|it| it.start).collect());
-        places.sort_by_key(|it| (it.line, it.col));
-        let here = (caret.line, caret.col);
-        let next = if by > 0 {
-            places.iter().find(|it| (it.line, it.col) > here).or(places.first())
+    /// Of the column that has the keyboard: the text, or the stages.
+    fn toggle_wrap(self) {
+        if keys::focused_among(&[PANES[1].1]).is_some() {
+            self.settings.wrap_stages(!self.settings.wraps_stages.get_untracked());
         } else {
-            places.iter().rev().find(|it| (it.line, it.col) < here).or(places.last())
-        };
-        match next {
-            Some(&at) => self.reveal(at),
-            None => self.run.say("There are no problems."),
+            self.settings.wrap_text(!self.settings.wraps_text.get_untracked());
         }
+    }
+
+    /// Brings a stage into view, and gives its tab the keyboard.
+    pub fn choose_stage_and_focus(self, stage: Stage) {
+        self.layout.choose_stage(stage);
+        request_animation_frame(move || keys::focus(&format!("#stage-tab-{stage}")));
     }
 
     fn next_stage(self, by: isize) {

@@ -48,7 +48,7 @@ impl App {
     pub(super) async fn tell(self, query: String) -> Option<String> {
         let query: Query = serde_json::from_str(&query).ok()?;
         let request = untrack(|| self.project.request());
-        let file = untrack(|| self.project.main());
+        let file = untrack(|| self.project.shown());
         let asker = self.editor.teller.asker()?;
         let (said, _) =
             asker.ask(Ask::Service { request, file: file.clone(), query }, Vec::new()).await.ok()?;
@@ -56,10 +56,10 @@ impl App {
         serde_json::to_string(&Answered { file, told }).ok()
     }
 
-    /// The page shows one file: says where the other place is.
+    /// Shows a place of another file.
     pub(super) fn elsewhere(self, place: &str) {
         if let Ok(place) = serde_json::from_str::<Place>(place) {
-            self.run.say(format!("That is in {}, line {}.", place.file, place.start.line));
+            self.reveal_in(&place.file, place.start);
         }
     }
 

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Number, Value, json};
 
+use crate::bridge::locale::t;
+
 /// As Python would say it: `0.025`, `True`, `None`, `I[-1] + 1`, `float32(0.1)`.
 #[must_use]
 pub fn spelled(value: &Value) -> String {
@@ -54,14 +56,15 @@ pub fn scalar(text: &str, dtype: &str) -> Result<Value, String> {
     };
     read.ok_or_else(|| {
         let wanted = match dtype {
-            "bool" => "`True` or `False`".to_owned(),
-            "float64" | "float32" => "a number such as `0.5` or `-1e3`, `nan` or `inf`".to_owned(),
+            "bool" => t!("state-values-bool", dtype = dtype),
+            "float64" | "float32" => t!("state-values-float", dtype = dtype),
             _ => {
-                let range = range(dtype);
-                format!("a whole number from {} to {}", range.start(), range.end())
+                // As text: the ends of the widest type are no numbers of the browser.
+                let [least, most] = [range(dtype).start(), range(dtype).end()].map(ToString::to_string);
+                t!("state-values-int", dtype = dtype, least = least, most = most)
             }
         };
-        refusal(text, &format!("{dtype} takes {wanted}"))
+        refusal(text, &wanted)
     })
 }
 
@@ -82,16 +85,14 @@ pub fn external(text: &str) -> Result<Value, String> {
             .or_else(|| of_type(text))
             .or_else(|| axis(text)),
     };
-    value.ok_or_else(|| {
-        refusal(text, "an external is a number, `True`, `False`, `None`, or a position such as `I[-1] + 1`")
-    })
+    value.ok_or_else(|| refusal(text, t!("state-values-external")))
 }
 
 fn refusal(text: &str, wanted: &str) -> String {
     if text.is_empty() {
-        format!("a value is missing: {wanted}")
+        t!("state-values-missing", wanted = wanted)
     } else {
-        format!("`{text}` does not do: {wanted}")
+        t!("state-values-refused", text = text, wanted = wanted)
     }
 }
 

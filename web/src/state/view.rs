@@ -8,10 +8,11 @@ use isobar_protocol::worker::{Across, Ask, Plane, Said, Slice, Which};
 use js_sys::{ArrayBuffer, Float64Array};
 use leptos::prelude::*;
 
-use super::App;
+use super::look::{Kind, Look, number};
 use super::run::Outcome;
+use super::{App, why};
 use crate::bridge::page;
-use crate::share::View;
+use isobar_protocol::share::View;
 
 /// What the colours span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,13 +22,35 @@ pub enum Span {
     Plane,
     /// The whole field, so that levels can be compared.
     Field,
+    /// The values that are shown, with zero in the middle.
+    Symmetric,
+    /// What the user says.
+    Fixed,
+}
+
+impl Span {
+    /// As links and selects name it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Span::Plane => "plane",
+            Span::Field => "field",
+            Span::Symmetric => "symmetric",
+            Span::Fixed => "fixed",
+        }
+    }
+
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Span::Plane, Span::Field, Span::Symmetric, Span::Fixed].into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// A plane of values, as the worker sent it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     pub slice: Slice,
-    pub values: Vec<f64>,
+    pub values: Arc<Vec<f64>>,
 }
 
 /// What is looked at.
@@ -41,6 +64,8 @@ pub struct FieldView {
     /// The number of the element of the data dimensions.
     pub element: RwSignal<u64>,
     pub span: RwSignal<Span>,
+    /// Views beside the plane, colours, and the cell that is looked at.
+    pub look: Look,
     pub shown: RwSignal<Option<Arc<Shown>>>,
     /// Why there is nothing to show of what is looked at.
     pub refused: RwSignal<Option<String>>,
@@ -61,6 +86,7 @@ impl FieldView {
             at: RwSignal::default(),
             element: RwSignal::default(),
             span: RwSignal::default(),
+            look: Look::new(),
             shown: RwSignal::default(),
             refused: RwSignal::default(),
             drawn: StoredValue::new(0),
@@ -93,7 +119,7 @@ impl App {
     #[must_use]
     pub fn outcome(self) -> Option<Arc<Outcome>> {
         match self.view.which.get() {
-            Which::A | Which::Difference => self.run.a.get(),
+            Which::A | Which::Difference | Which::Relative | Which::Ulp => self.run.a.get(),
             Which::B => self.run.b.get(),
         }
     }
@@ -122,11 +148,17 @@ impl App {
         }
     }
 
-    /// Looks along another axis, from the middle of the domain.
+    /// Looks along another axis, through the cell that is looked at, which is the middle where none was chosen.
     pub fn choose_across(self, across: Across) {
-        let points = untrack(|| self.shown_field()).and_then(|it| points_along(&it, across));
+        if self.view.across.get_untracked() == across {
+            return;
+        }
+        let cell = untrack(|| self.cursor()).unwrap_or_default();
+        if self.view.look.cell.with_untracked(Option::is_some) {
+            self.view.look.cell.set(Some(cell));
+        }
         self.view.across.set(across);
-        self.view.choose_at(points.unwrap_or(1) / 2);
+        self.view.choose_at(u64::try_from(cell[number(across)]).unwrap_or(0));
     }
 
     /// Chooses what to show of a new result: what was looked at before, else what the text's `# @plot` says.
@@ -172,9 +204,10 @@ impl App {
             let last = points_along(&field, across).unwrap_or(1).saturating_sub(1);
             let at = self.view.at.get().min(last);
             let element = self.view.element.get().min(field.n_elements().saturating_sub(1));
+            let has_halo = self.view.look.has_halo.get();
             // Another result has other values at the same place.
             let results = self.run.generation.get();
-            Some((self.view.which.get(), field.name, Plane { across, at, element }, results))
+            Some((self.view.which.get(), field.name, Plane { across, at, element, has_halo }, results))
         });
         Effect::new(move |_| {
             let Some((of, field, plane, results)) = wanted.get() else {
@@ -191,10 +224,10 @@ impl App {
                 }
                 let (shown, refused) = match answer {
                     Ok((Said::Slice { slice }, buffers)) => {
-                        let values = buffers.first().map(values_of).unwrap_or_default();
+                        let values = Arc::new(buffers.first().map(values_of).unwrap_or_default());
                         (Some(Arc::new(Shown { slice, values })), None)
                     }
-                    Ok((Said::Failed { message }, _)) => (None, Some(message)),
+                    Ok((Said::Failed { why }, _)) => (None, Some(why::in_words(&why))),
                     Ok(_) => (None, None),
                     Err(gone) => {
                         self.lose_results(gone);
@@ -221,6 +254,17 @@ impl App {
         self.view.across.set(view.across.unwrap_or_default());
         self.view.at.set(view.at.unwrap_or_default());
         self.view.is_chosen.set_value(view.at.is_some());
+        let look = self.view.look;
+        look.kind
+            .set(view.picture.as_deref().map_or(Kind::Plane, |it| Kind::from_name(it).unwrap_or_default()));
+        look.line_along.set(if view.picture.as_deref() == Some("line-j") { Across::J } else { Across::I });
+        let ends = view.range_ends.filter(|[low, high]| low.is_finite() && high.is_finite() && low <= high);
+        let span = view.range.as_deref().and_then(Span::from_name).unwrap_or_default();
+        // A fixed range without its ends is none.
+        self.view.span.set(if span == Span::Fixed && ends.is_none() { Span::Plane } else { span });
+        look.fixed.set(ends.unwrap_or([0.0, 1.0]));
+        look.map.set(view.map.clone());
+        look.cell.set(view.cell);
     }
 
     pub(super) fn shared_view(self) -> View {
@@ -232,6 +276,14 @@ impl App {
             which: None,
             across: Some(self.view.across.get()).filter(|it| *it != Across::K),
             at: has_field.then(|| self.view.at.get()),
+            picture: self.view.look.picture(),
+            range: Some(self.view.span.get()).filter(|it| *it != Span::Plane).map(|it| it.name().to_owned()),
+            range_ends: (self.view.span.get() == Span::Fixed)
+                .then(|| self.view.look.fixed.get())
+                .filter(|it| it.iter().all(|it| it.is_finite())),
+            map: self.view.look.map.get(),
+            cell: self.view.look.cell.get(),
+            ..View::default()
         }
     }
 }

@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use super::direction::read;
+
 /// One tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -40,7 +42,7 @@ pub fn Tabs(
     let on_key = move |event: KeyboardEvent| {
         let last = names.len().saturating_sub(1);
         let at = names.iter().position(|it| *it == chosen.get_untracked()).unwrap_or(0);
-        let to = match event.key().as_str() {
+        let to = match read(&event.key()) {
             "ArrowRight" => {
                 if at == last {
                     0
@@ -64,7 +66,10 @@ pub fn Tabs(
             let _ = tab.focus();
         }
     };
-    let tabs = choices.into_iter().map(|choice| {
+    // Where none is chosen, the first one is in the order of Tab.
+    let all: Vec<String> = choices.iter().map(|it| it.name.clone()).collect();
+    let is_none = Memo::new(move |_| chosen.with(|it| !all.contains(it)));
+    let tabs = choices.into_iter().enumerate().map(|(at, choice)| {
         let (name, opens) = (choice.name.clone(), choice.name.clone());
         let is_chosen = Signal::derive({
             let name = choice.name;
@@ -78,7 +83,7 @@ pub fn Tabs(
                 aria-controls=choice.controls
                 aria-selected=move || if is_chosen.get() { "true" } else { "false" }
                 data-open=move || open.with(|it| it.contains(&opens)).then_some("true")
-                tabindex=move || if is_chosen.get() { "0" } else { "-1" }
+                tabindex=move || if is_chosen.get() || at == 0 && is_none.get() { "0" } else { "-1" }
                 on:click=move |_| on_choose(name.clone())
             >
                 {choice.title}

@@ -42,7 +42,7 @@ pub(super) const KNOWN: &[Known] = &[
     Known {
         folder: "web",
         rooms: &["state"],
-        n_files: 10,
+        n_files: 25,
         reason: "the signals of the page are one structure, which each of its parts looks its neighbours up in",
     },
 ];

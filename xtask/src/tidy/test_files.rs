@@ -16,7 +16,8 @@ use crate::process::root;
 const PROGRAMS: [&str; 2] = ["native-runner", "tests"];
 
 /// The crates that others name, whose comments are not built as tests.
-const LIBRARIES: [&str; 7] = ["codegen", "compiler", "native-runner", "protocol", "runtime", "tests", "web"];
+const LIBRARIES: [&str; 8] =
+    ["codegen", "compiler", "lessons", "native-runner", "protocol", "runtime", "tests", "web"];
 
 /// The files of tests that no file names, and crates whose tests are several programs.
 pub(super) fn check() -> Result<Vec<String>> {

@@ -8,6 +8,7 @@
 pub mod lines;
 
 mod blocks;
+mod entry;
 mod loops;
 mod pieces;
 mod print;

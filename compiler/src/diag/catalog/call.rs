@@ -1,6 +1,6 @@
 //! Faults of a call: the stencil is right, what was handed to it is not.
 
-use crate::diag::{Code, Diagnostic, Span, similar};
+use crate::diag::{Code, Diagnostic, Remedy, Span, similar};
 use crate::space::{Axis, AxisSet};
 use crate::types::DType;
 
@@ -179,6 +179,7 @@ pub fn missing(name: &str, what: &str, span: Span) -> Diagnostic {
         "pass `{name}`, or have it made: by a line `# @{} {name} ...`, which `isobar run` heeds with `--init`",
         if what == "field" { "input" } else { "scalar" }
     ))
+    .remedy(Remedy::GiveInput(name.to_owned()))
 }
 
 pub fn no_such_parameter<'a>(stencil: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! What is decided while compiling, declarations of temporaries, and what is not supported.
 
-use crate::diag::{Code, Diagnostic, Span, similar};
+use crate::diag::{Code, Diagnostic, Remedy, Span, similar};
 
 /// The condition of `__INLINED` or `compile_assert` is not known while compiling.
 ///
@@ -82,6 +82,7 @@ pub fn ambiguous_stencil(name: &str, paths: &[&str]) -> Diagnostic {
         format!("the main file has {} stencils named `{name}`", paths.len()),
     )
     .help(format!("name one of `{}`", paths.join("`, `")))
+    .remedy(Remedy::PickStencil(paths.iter().map(|&it| it.to_owned()).collect()))
 }
 
 /// `others` are the stencils that there are.
@@ -106,4 +107,5 @@ pub fn no_stencil() -> Diagnostic {
 pub fn several_stencils(names: &[String]) -> Diagnostic {
     Diagnostic::without_place(WHICH_STENCIL, format!("the main file has {} stencils", names.len()))
         .help(format!("name one of `{}`", names.join("`, `")))
+        .remedy(Remedy::PickStencil(names.to_vec()))
 }

@@ -1,6 +1,6 @@
 //! Names: imports, externals, symbols.
 
-use crate::diag::{Code, Diagnostic, Similar, Span, TextEdit};
+use crate::diag::{Code, Diagnostic, Remedy, Similar, Span, TextEdit};
 
 /// A body imports something other than externals, or renames one.
 ///
@@ -50,6 +50,7 @@ pub fn missing_external(name: &str, example: &str, used: Span, imported: Span) -
         "k_end" => "say which domain is meant, as in `# @domain 64 64 40`".to_owned(),
         _ => format!("give it a value in the externals, as `{{\"{name}\": {example}}}`"),
     })
+    .remedy(Remedy::GiveExternal(name.to_owned()))
 }
 
 /// `removal` takes the name out of its import.
@@ -171,10 +172,12 @@ pub fn opaque_symbol(name: &str, why: &str, used: Span, at: Option<Span>) -> Dia
         Some(at) if at != used => found.also(at, "this cannot be computed"),
         _ => found,
     };
-    found.help(format!(
-        "add the file that defines it, write its value in place (`{name} = 1.0`), or import it \
+    found
+        .help(format!(
+            "add the file that defines it, write its value in place (`{name} = 1.0`), or import it \
          `from __externals__` and give it there"
-    ))
+        ))
+        .remedy(Remedy::AddFile(name.to_owned()))
 }
 
 /// A name that stands for something that is no number: `what` as "a function".

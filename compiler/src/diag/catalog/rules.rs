@@ -122,9 +122,10 @@ pub fn temporary_beyond_levels(name: &str, is_low: bool, levels: i32, span: Span
     } else {
         ("above the last", format!("interval(..., -{levels})"))
     };
+    let unit = if levels == 1 { "level" } else { "levels" };
     Diagnostic::error(
         TEMPORARY_OUT_OF_REACH,
-        format!("the temporary `{name}` is read {levels} level(s) {where_to}, where it does not exist"),
+        format!("the temporary `{name}` is read {levels} {unit} {where_to}, where it does not exist"),
         span,
         "a temporary has the levels of the compute domain",
     )

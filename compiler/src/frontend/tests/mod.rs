@@ -4,6 +4,7 @@ mod evaluate;
 mod externals;
 mod field_types;
 mod inside;
+mod missing;
 mod modules;
 mod ndsl_constants;
 

@@ -520,8 +520,8 @@ parallel [start+1, end)
   b = t[0,0,-2]
 ",
         expect![[r#"
-            E23 the temporary `t` is read 1 level(s) above the last, where it does not exist
-            E23 the temporary `t` is read 1 level(s) below the first, where it does not exist
+            E23 the temporary `t` is read 1 level above the last, where it does not exist
+            E23 the temporary `t` is read 1 level below the first, where it does not exist
         "#]],
     );
 }

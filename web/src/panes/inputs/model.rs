@@ -4,23 +4,30 @@
 use isobar_protocol::request::{Arithmetic, Constants, Tile};
 use leptos::prelude::*;
 
+use crate::bridge::locale::t;
 use crate::state::use_app;
+use crate::widgets::prose::prose;
 
 /// With the name in a request, and what is shown.
-const SETS: [(Constants, &str, &str); 3] =
+type Entry<T> = (T, &'static str, &'static str);
+
+const SETS: [Entry<Constants>; 3] =
     [(Constants::Ufs, "UFS", "UFS"), (Constants::Gfdl, "GFDL", "GFDL"), (Constants::Geos, "GEOS", "GEOS")];
 
-const PLACES: [(Tile, &str, &str); 6] = [
-    (Tile::Single, "single", "all of it"),
-    (Tile::Interior, "interior", "no edge"),
-    (Tile::West, "west", "west edge"),
-    (Tile::East, "east", "east edge"),
-    (Tile::South, "south", "south edge"),
-    (Tile::North, "north", "north edge"),
-];
+fn places() -> Vec<Entry<Tile>> {
+    vec![
+        (Tile::Single, "single", t!("model-single")),
+        (Tile::Interior, "interior", t!("model-interior")),
+        (Tile::West, "west", t!("model-west")),
+        (Tile::East, "east", t!("model-east")),
+        (Tile::South, "south", t!("model-south")),
+        (Tile::North, "north", t!("model-north")),
+    ]
+}
 
-const ARITHMETICS: [(Arithmetic, &str, &str); 2] =
-    [(Arithmetic::NumPy, "numpy", "as NumPy"), (Arithmetic::C, "c", "as C++")];
+fn arithmetics() -> Vec<Entry<Arithmetic>> {
+    vec![(Arithmetic::NumPy, "numpy", t!("model-numpy")), (Arithmetic::C, "c", t!("model-c"))]
+}
 
 /// Among the inputs. Reads and changes the project.
 #[component]
@@ -31,34 +38,34 @@ pub fn Model() -> impl IntoView {
     let minmax = move || app.project.minmax.get().unwrap_or(Arithmetic::NumPy);
     let modulo = move || app.project.modulo.get().unwrap_or(Arithmetic::NumPy);
     view! {
-        <h3>"Model"</h3>
+        <h3>{t!("model")}</h3>
         <ul class="values">
             <li class="value">
-                <label class="value-name" for="constants">"Constants"</label>
-                {choice("constants", &SETS, constants, move |it| app.choose_constants(it))}
+                <label class="value-name" for="constants">{t!("model-constants")}</label>
+                {choice("constants", SETS.to_vec(), constants, move |it| app.choose_constants(it))}
                 <span class="value-note value-about muted" id="note-constants">
-                    "what " <code>"ndsl.constants"</code> " holds"
+                    {prose(t!("model-constants-about"))}
                 </span>
             </li>
             <li class="value">
-                <label class="value-name" for="tile">"Part of the tile"</label>
-                {choice("tile", &PLACES, tile, move |it| app.choose_tile(it))}
+                <label class="value-name" for="tile">{t!("model-tile")}</label>
+                {choice("tile", places(), tile, move |it| app.choose_tile(it))}
                 <span class="value-note value-about muted" id="note-tile">
-                    "where the domain lies on its tile: what " <code>"i_start"</code> " and its like are"
+                    {prose(t!("model-tile-about"))}
                 </span>
             </li>
             <li class="value">
-                <label class="value-name" for="minmax">"NaN in min, max"</label>
-                {choice("minmax", &ARITHMETICS, minmax, move |it| app.choose_minmax(it))}
+                <label class="value-name" for="minmax">{t!("model-minmax")}</label>
+                {choice("minmax", arithmetics(), minmax, move |it| app.choose_minmax(it))}
                 <span class="value-note value-about muted" id="note-minmax">
-                    "NumPy: NaN. C++, and GT4Py's compiled back ends: the first operand"
+                    {t!("model-minmax-about")}
                 </span>
             </li>
             <li class="value">
-                <label class="value-name" for="mod">"Sign of " <code>"%"</code></label>
-                {choice("mod", &ARITHMETICS, modulo, move |it| app.choose_modulo(it))}
+                <label class="value-name" for="mod">{prose(t!("model-mod"))}</label>
+                {choice("mod", arithmetics(), modulo, move |it| app.choose_modulo(it))}
                 <span class="value-note value-about muted" id="note-mod">
-                    "NumPy: the divisor's. C++, and GT4Py's compiled back ends: the dividend's"
+                    {t!("model-mod-about")}
                 </span>
             </li>
         </ul>
@@ -68,11 +75,12 @@ pub fn Model() -> impl IntoView {
 /// A list, and a button back to its first entry where another one is chosen.
 fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
     id: &'static str,
-    entries: &'static [(T, &'static str, &'static str)],
+    entries: Vec<Entry<T>>,
     chosen: impl Fn() -> T + Copy + Send + Sync + 'static,
     choose: impl Fn(T) + Copy + Send + 'static,
 ) -> impl IntoView {
     let usual = entries[0].0;
+    let known = entries.clone();
     view! {
         <select
             id=id
@@ -81,26 +89,26 @@ fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
             aria-describedby=format!("note-{id}")
             on:change:target=move |event| {
                 let name = event.target().value();
-                if let Some((it, ..)) = entries.iter().find(|(_, it, _)| *it == name) {
+                if let Some((it, ..)) = known.iter().find(|(_, it, _)| *it == name) {
                     choose(*it);
                 }
             }
         >
             {entries
-                .iter()
-                .map(|&(it, name, title)| view! { <option value=name selected=move || chosen() == it>{title}</option> })
+                .into_iter()
+                .map(|(it, name, title)| view! { <option value=name selected=move || chosen() == it>{title}</option> })
                 .collect_view()}
         </select>
         <button
             type="button"
             class="quiet"
             data-testid=format!("reset-{id}")
-            title="Back to the usual one"
-            aria-label=format!("Back to the usual choice of {id}")
+            title=t!("model-reset")
+            aria-label=t!("model-reset-of", name = id)
             hidden=move || chosen() == usual
             on:click=move |_| choose(usual)
         >
-            "Reset"
+            {t!("reset")}
         </button>
     }
 }

@@ -8,11 +8,13 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::bridge::locale::t;
 use crate::plots::number;
 use crate::state::difference::Side;
 use crate::state::passes::{Pick, next_pick, picks};
 use crate::state::remarks::gone;
 use crate::state::{App, use_app};
+use crate::widgets::prose::prose;
 
 /// A pass without its level, as the list and the chips name it.
 fn short(pass: &str) -> &str {
@@ -31,10 +33,16 @@ fn id_of(stage: Stage, pick: &Pick) -> String {
 fn went(step: &PassStep) -> String {
     match step.went {
         Went::Changed => format!("−{} +{}", step.removed, step.added),
-        Went::Unchanged => "no change".to_owned(),
-        Went::Skipped => "left out".to_owned(),
-        Went::NotReached => "not reached".to_owned(),
+        Went::Unchanged => t!("passes-unchanged").to_owned(),
+        Went::Skipped => t!("passes-skipped").to_owned(),
+        Went::NotReached => t!("passes-not-reached").to_owned(),
     }
+}
+
+/// The list of the stage that the context tells.
+#[must_use]
+pub fn later() -> AnyView {
+    view! { <PassList stage=expect_context() /> }.into_any()
 }
 
 /// The list of passes, and what can be done with the picked one. Reads what became of them; picks and leaves out.
@@ -98,7 +106,7 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                 role="listbox"
                 tabindex="0"
                 node_ref=list
-                aria-label=format!("Passes of {}", stage.title())
+                aria-label=t!("passes-of", stage = stage.title())
                 aria-activedescendant=move || look.pick.with(|it| id_of(stage, it))
                 on:keydown=on_key
             >
@@ -109,20 +117,20 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                 <span class="joined">
                     <button
                         type="button"
-                        aria-label="Previous pass"
-                        title="Previous pass (,)"
+                        aria-label=t!("passes-previous")
+                        title=t!("passes-previous-about")
                         disabled=is_first
                         on:click=move |_| go(-1)
                     >
                         "‹"
                     </button>
-                    <button type="button" aria-label="Next pass" title="Next pass (.)" disabled=is_last on:click=move |_| go(1)>
+                    <button type="button" aria-label=t!("passes-next") title=t!("passes-next-about") disabled=is_last on:click=move |_| go(1)>
                         "›"
                     </button>
                 </span>
                 <Show when=move || !is_last() && !is_first()>
                     <select
-                        aria-label="What is shown of the pass"
+                        aria-label=t!("passes-side")
                         data-testid="pass-side"
                         on:change:target=move |event| {
                             let chosen = event.target().value();
@@ -138,8 +146,8 @@ pub fn PassList(stage: Stage) -> impl IntoView {
                 </Show>
                 <span class="muted pass-note">
                     {move || look.pick.with(|it| match it {
-                        Pick::AfterAll => "Pick a pass to see what it changed.",
-                        Pick::BeforeAll => "The stage before its passes.",
+                        Pick::AfterAll => t!("passes-pick"),
+                        Pick::BeforeAll => t!("passes-before"),
                         Pick::Pass(_) => "",
                     })}
                 </span>
@@ -153,8 +161,8 @@ pub fn PassList(stage: Stage) -> impl IntoView {
 fn row(app: App, stage: Stage, pick: Pick) -> impl IntoView {
     let look = app.passes.look(stage);
     let name = match &pick {
-        Pick::BeforeAll => "before all passes".to_owned(),
-        Pick::AfterAll => "after all passes".to_owned(),
+        Pick::BeforeAll => t!("passes-before-all").to_owned(),
+        Pick::AfterAll => t!("passes-after-all").to_owned(),
         Pick::Pass(pass) => short(pass).to_owned(),
     };
     let pass = match &pick {
@@ -224,13 +232,13 @@ fn Skip(stage: Stage) -> impl IntoView {
         <button
             type="button"
             data-testid="pass-skip"
-            title="Compiles and runs without this pass: no result changes by it. A share link keeps the choice."
+            title=t!("passes-skip-about")
             aria-pressed=move || if is_skipped() { "true" } else { "false" }
             on:click=move |_| if let Some(pass) = untrack(pass) {
                 app.toggle_skip(&pass);
             }
         >
-            {move || if is_skipped() { "Left out" } else { "Leave out" }}
+            {move || if is_skipped() { t!("passes-left-out") } else { t!("passes-leave-out") }}
         </button>
     }
 }
@@ -247,7 +255,7 @@ fn PassRemarks(stage: Stage) -> impl IntoView {
     });
     view! {
         <Show when=move || !said.with(Vec::is_empty)>
-            <ul class="pass-remarks" aria-label="What the pass says">
+            <ul class="pass-remarks" aria-label=t!("passes-remarks")>
                 {move || said
                     .get()
                     .into_iter()
@@ -269,9 +277,9 @@ fn PassRemarks(stage: Stage) -> impl IntoView {
                                     <span class="remark-sign" aria-hidden="true">{it.sign()}</span>
                                     <span class="visually-hidden">{it.shown.title()}": "</span>
                                     <span class="remark-text">
-                                        {it.text}
+                                        {prose(&it.text)}
                                         {it.traffic.map(|it| view! { " " <span class="traffic">{it}</span> })}
-                                        {line.map(|it| view! { " " <span class="muted">"line "{it}</span> })}
+                                        {line.map(|it| view! { " " <span class="muted">{t!("line-number", line = it)}</span> })}
                                     </span>
                                 </button>
                             </li>
@@ -290,8 +298,8 @@ pub fn Skipped() -> impl IntoView {
     let skipped = app.project.skipped;
     view! {
         <Show when=move || skipped.with(|it| !it.is_empty())>
-            <div class="skipped" role="group" aria-label="Passes that are left out" data-testid="skipped">
-                <span>"Compiled and run without"</span>
+            <div class="skipped" role="group" aria-label=t!("passes-skipped-about") data-testid="skipped">
+                <span>{t!("passes-without")}</span>
                 {move || skipped
                     .get()
                     .into_iter()
@@ -301,8 +309,8 @@ pub fn Skipped() -> impl IntoView {
                             class="chip"
                             data-testid="skipped-pass"
                             data-pass=pass.clone()
-                            aria-label=format!("Let {pass} run again")
-                            title="Let it run again"
+                            aria-label=t!("passes-again-name", pass = &pass)
+                            title=t!("passes-again")
                             on:click={
                                 let pass = pass.clone();
                                 move |_| app.toggle_skip(&pass)
@@ -313,7 +321,7 @@ pub fn Skipped() -> impl IntoView {
                     })
                     .collect_view()}
                 <Show when=move || skipped.with(|it| it.len() > 1)>
-                    <button type="button" class="quiet" on:click=move |_| app.skip_nothing()>"All run again"</button>
+                    <button type="button" class="quiet" on:click=move |_| app.skip_nothing()>{t!("passes-all-again")}</button>
                 </Show>
             </div>
         </Show>
@@ -344,9 +352,10 @@ pub fn Gone(
                     all.into_iter().next().map(|it| {
                         let (pass, of) = (it.pass.clone(), Stage::from_name(&it.stage));
                         let why = it.reason.map(|it| format!(": {it}")).unwrap_or_default();
-                        let others = (more > 0).then(|| format!(", and {more} more of this line"));
+                        let others = if more > 0 { t!("passes-more-gone", count = more) } else { String::new() };
+                        let text = t!("passes-gone", pass = &it.pass) + &why + &others;
                         view! {
-                            <span>"† removed by " <code>{it.pass}</code> {why}{others}</span>
+                            <span>{prose(&text)}</span>
                             <button
                                 type="button"
                                 class="quiet"
@@ -355,7 +364,7 @@ pub fn Gone(
                                     app.pick_pass(of, Pick::Pass(pass.clone()));
                                 }
                             >
-                                "Show"
+                                {t!("passes-show")}
                             </button>
                         }
                     })

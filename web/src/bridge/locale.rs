@@ -1,0 +1,143 @@
+//! What the page says, in the language of whoever reads it.
+//!
+//! Texts stand in `static/locales/LANGUAGE/*.ftl`, as messages of Project Fluent: English is what all others are held
+//! against. A view names a message by its key, `t!("bar-run")`, with what is filled in, `t!("files-open", count = n)`;
+//! how many there are, and how numbers are written, is the message's business. Messages are plain texts.
+//!
+//! The page speaks one language as long as it is open: another choice loads it again.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod native;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+#[cfg(target_arch = "wasm32")]
+use js_sys::Array;
+#[cfg(target_arch = "wasm32")]
+use wasm_bindgen::prelude::*;
+
+/// The languages that there are: the tag, and the language's own name for itself. Also in `web/editor/src/locale.js`.
+pub const LANGUAGES: [(&str, &str); 2] = [("en", "English"), ("de", "Deutsch")];
+
+/// Under which the choice of a language is kept.
+pub const KEY: &str = "isobar.language";
+
+/// What is filled into a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Written as the language writes numbers, and what plurals are chosen by.
+    Number(f64),
+    /// Taken as it is.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(it: &'a str) -> Self {
+        Value::Text(Cow::Borrowed(it))
+    }
+}
+
+impl<'a> From<&'a String> for Value<'a> {
+    fn from(it: &'a String) -> Self {
+        Value::Text(Cow::Borrowed(it))
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(it: String) -> Self {
+        Value::Text(Cow::Owned(it))
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for Value<'_> {
+            #[allow(clippy::cast_precision_loss, reason = "counts and sizes, far below 2^53")]
+            #[allow(clippy::cast_lossless, reason = "one body for all of them")]
+            fn from(it: $number) -> Self {
+                Value::Number(it as f64)
+            }
+        })*
+    };
+}
+numbers!(i32, i64, u8, u16, u32, u64, usize, f64);
+
+/// The message of a key, which must be a literal: `t!("key")` is a `&'static str`, `t!("key", name = value, ...)` a
+/// `String`. Values are numbers or strings.
+macro_rules! t {
+    ($key:literal) => {
+        $crate::bridge::locale::text($key)
+    };
+    ($key:literal, $($name:ident = $value:expr),+ $(,)?) => {
+        $crate::bridge::locale::text_with(
+            $key,
+            &[$((stringify!($name), $crate::bridge::locale::Value::from($value))),+],
+        )
+    };
+}
+pub(crate) use t;
+
+thread_local! {
+    /// Messages that nothing is filled into: each is read once, and stays as long as the page.
+    static READ: RefCell<BTreeMap<&'static str, &'static str>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+/// The message of a key; the key itself where there is none. Written as `t!("key")`, so that tests find it.
+#[must_use]
+pub fn text(key: &'static str) -> &'static str {
+    READ.with_borrow_mut(|read| *read.entry(key).or_insert_with(|| text_with(key, &[]).leak()))
+}
+
+/// The message of a key with what is filled in. Written as `t!("key", name = value)`.
+#[must_use]
+pub fn text_with(key: &str, args: &[(&str, Value<'_>)]) -> String {
+    #[cfg(target_arch = "wasm32")]
+    {
+        let array = Array::new();
+        for (name, value) in args {
+            array.push(&JsValue::from_str(name));
+            array.push(&match value {
+                Value::Number(it) => JsValue::from_f64(*it),
+                Value::Text(it) => JsValue::from_str(it),
+            });
+        }
+        js_text(key, &array)
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    native::text(key, args)
+}
+
+#[cfg(target_arch = "wasm32")]
+#[wasm_bindgen(module = "/editor/dist/locale.js")]
+extern "C" {
+    #[wasm_bindgen(js_name = text)]
+    fn js_text(key: &str, args: &Array) -> String;
+
+    #[wasm_bindgen(js_name = language)]
+    fn js_language() -> String;
+}
+
+/// The tag of the language that is spoken.
+#[must_use]
+pub fn language() -> String {
+    #[cfg(target_arch = "wasm32")]
+    {
+        js_language()
+    }
+    #[cfg(not(target_arch = "wasm32"))]
+    "en".to_owned()
+}
+
+/// A number that was written with a point, as the language writes it. For what is shown only: never for what is
+/// exported, nor for code.
+#[must_use]
+pub fn decimal(written: String) -> String {
+    match t!("number-decimal") {
+        "." => written,
+        sign => written.replace('.', sign),
+    }
+}

@@ -1,0 +1,106 @@
+//! What leaves the page as a file or through the clipboard.
+
+use isobar_protocol::worker::{Ask, Said, Which};
+use js_sys::Uint8Array;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use super::{App, why};
+use crate::bridge::asker::Gone;
+use crate::bridge::locale::t;
+use crate::bridge::page;
+
+impl App {
+    /// Hands a file to the browser, and says so.
+    pub fn save_file(self, name: &str, mime: &str, bytes: &[u8]) {
+        let is_saved = page::save(name, mime, &Uint8Array::from(bytes));
+        self.run.say(if is_saved {
+            t!("state-export-saved", name = name)
+        } else {
+            t!("state-export-refused", name = name)
+        });
+    }
+
+    /// All fields of the result that is looked at, as a file that `numpy.load` reads; of a difference, those of A.
+    pub fn save_archive(self) {
+        let of = match self.view.which.get_untracked() {
+            Which::B => Which::B,
+            Which::A | Which::Difference | Which::Relative | Which::Ulp => Which::A,
+        };
+        let letter = if of == Which::B { "B" } else { "A" };
+        let Some(worker) = self.run.keeper() else { return };
+        spawn_local(async move {
+            match worker.ask(Ask::Archive { of }, Vec::new()).await {
+                Ok((Said::Archive, buffers)) => {
+                    if let Some(buffer) = buffers.first() {
+                        let stencil = untrack(|| self.archive_name());
+                        let name = format!("{stencil}-{letter}.npz");
+                        let is_saved = page::save(&name, "application/zip", &Uint8Array::new(buffer));
+                        self.run.say(if is_saved {
+                            t!("state-export-archive-saved", name = &name, letter = letter)
+                        } else {
+                            t!("state-export-refused", name = &name)
+                        });
+                    }
+                }
+                Ok((Said::Failed { why }, _)) => self.run.say(why::in_words(&why)),
+                Ok(_) => {}
+                Err(gone) => self.lose_results(gone),
+            }
+        });
+    }
+
+    /// The graph of the stencil that is shown, as a file that DaCe reads.
+    pub fn save_graph(self) {
+        let request = self.completed(untrack(|| self.project.request()));
+        let worker = match self.passes_worker() {
+            Ok(worker) => worker,
+            Err(why) => return self.run.say(why),
+        };
+        spawn_local(async move {
+            let answer = worker.ask(Ask::Graph { request }, Vec::new()).await;
+            match answer {
+                Ok((Said::Graph { text: Some(text) }, _)) => {
+                    let stencil = untrack(|| self.compilation.stencil.get());
+                    let name = format!("{}.sdfg", file_name(&stencil.unwrap_or_else(|| self.archive_name())));
+                    self.save_file(&name, "application/json", text.as_bytes());
+                }
+                Ok((Said::Failed { why }, _)) => self.run.say(why::in_words(&why)),
+                Ok(_) => self.run.say(t!("state-export-no-graph")),
+                Err(Gone::Stopped) => {}
+                Err(Gone::NotLoaded(why) | Gone::Crashed(why)) => {
+                    self.run.say(t!("state-export-graph-gone", why = why));
+                }
+            }
+        });
+    }
+
+    /// What the files of this stencil are called.
+    #[must_use]
+    pub fn archive_name(self) -> String {
+        let named = self.project.stencil.get().or_else(|| self.project.gallery.get());
+        file_name(&named.unwrap_or_else(|| "fields".to_owned()))
+    }
+}
+
+/// A name that every system takes.
+#[must_use]
+pub fn file_name(text: &str) -> String {
+    let plain = |it: char| if it.is_ascii_alphanumeric() || matches!(it, '_' | '-') { it } else { '-' };
+    let name: String = text.chars().take(80).map(plain).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "fields".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_of_a_file_is_plain() {
+        assert_eq!(file_name("q_out"), "q_out");
+        assert_eq!(file_name("../../etc/passwd"), "etc-passwd");
+        assert_eq!(file_name("\u{1f300}"), "fields");
+        assert!(file_name(&"x".repeat(500)).len() <= 80);
+    }
+}

@@ -1,0 +1,141 @@
+//! The way of the text through the levels, and what happened on each.
+
+use std::collections::BTreeSet;
+
+use isobar_compiler::pipeline::Stage;
+use isobar_compiler::pipeline::stage::Source;
+use isobar_protocol::compile::{Remark, Tombstone};
+
+use crate::bridge::locale::t;
+
+/// Points of the domain that the compiler predicts traffic for.
+const PREDICTED_FOR: [f64; 3] = [128.0, 128.0, 80.0];
+
+/// The levels of the way to loops and kernels, each made from the one before.
+#[must_use]
+pub fn way() -> Vec<Stage> {
+    let mut way = vec![Stage::KERNELS];
+    while let Some(Source::Lowered(from) | Source::Passed(from)) = way.last().map(|it| it.from()) {
+        way.push(from);
+    }
+    way.reverse();
+    way
+}
+
+/// What is made of the levels beside the way: operations on whole arrays, and texts.
+#[must_use]
+pub fn beside() -> Vec<Stage> {
+    let way = way();
+    Stage::ALL.into_iter().filter(|it| !way.contains(it)).collect()
+}
+
+/// What a stage knows, for those who see its name for the first time; [`Stage::about`] in the reader's language.
+#[must_use]
+pub fn about(stage: Stage) -> &'static str {
+    match stage.name() {
+        "definition" => t!("state-stage-about-definition"),
+        "gtir" => t!("state-stage-about-gtir"),
+        "oir" => t!("state-stage-about-oir"),
+        "npir" => t!("state-stage-about-npir"),
+        "tree" => t!("state-stage-about-tree"),
+        "schedule" => t!("state-stage-about-schedule"),
+        "sdfg" => t!("state-stage-about-sdfg"),
+        "loops" => t!("state-stage-about-loops"),
+        "kernels" => t!("state-stage-about-kernels"),
+        "python" => t!("state-stage-about-python"),
+        "numpy" => t!("state-stage-about-numpy"),
+        "c" => t!("state-stage-about-c"),
+        "cuda" => t!("state-stage-about-cuda"),
+        "wgsl" => t!("state-stage-about-wgsl"),
+        _ => stage.about(),
+    }
+}
+
+/// What the passes of a level did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Leg {
+    /// Statements that a pass changed, or that are gone behind it.
+    pub changed: usize,
+    /// The passes that did so, without their level.
+    pub passes: Vec<String>,
+    /// Bytes that the stencil moves, before all of them and after.
+    pub traffic: Option<[f64; 2]>,
+}
+
+/// What the passes of `stage` did, for a domain of these points. The compiler predicts traffic for one domain; for
+/// another it is taken to grow with the number of points.
+#[must_use]
+pub fn leg(stage: Stage, remarks: &[Remark], tombstones: &[Tombstone], domain: [i64; 3]) -> Leg {
+    let is_here = |pass: &str| pass.split_once('/').is_some_and(|it| it.0 == stage.name());
+    let mut statements = BTreeSet::new();
+    let mut leg = Leg::default();
+    let acted = remarks.iter().filter(|it| it.applied && is_here(&it.pass));
+    for it in acted {
+        statements.extend(it.links.iter().map(String::as_str));
+        note(&mut leg.passes, &it.pass);
+        if let Some([before, after]) = it.traffic {
+            let first = leg.traffic.map_or(before, |it| it[0]);
+            leg.traffic = Some([first, after]);
+        }
+    }
+    for it in tombstones.iter().filter(|it| it.stage == stage.name()) {
+        statements.insert(it.link.as_str());
+        note(&mut leg.passes, &it.pass);
+    }
+    leg.changed = statements.len();
+    #[expect(clippy::cast_precision_loss, reason = "a prediction, shown with two digits")]
+    let scale = domain.iter().zip(PREDICTED_FOR).fold(1.0, |all, (&n, of)| all * n.max(1) as f64 / of);
+    leg.traffic = leg.traffic.map(|it| it.map(|bytes| bytes * scale));
+    leg
+}
+
+fn note(passes: &mut Vec<String>, pass: &str) {
+    let short = pass.split_once('/').map_or(pass, |it| it.1);
+    if passes.iter().all(|it| it != short) {
+        passes.push(short.to_owned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn remark(pass: &str, links: &[&str], traffic: Option<[f64; 2]>) -> Remark {
+        Remark {
+            pass: pass.to_owned(),
+            applied: true,
+            message: String::new(),
+            places: Vec::new(),
+            links: links.iter().map(|it| (*it).to_owned()).collect(),
+            traffic,
+        }
+    }
+
+    #[test]
+    fn the_way_leads_from_the_definition_to_kernels() {
+        assert_eq!(way().first(), Some(&Stage::DEFINITION));
+        assert_eq!(way().last(), Some(&Stage::KERNELS));
+        assert!(beside().contains(&Stage::NPIR) && beside().contains(&Stage::C));
+        assert_eq!(way().len() + beside().len(), Stage::ALL.len());
+    }
+
+    #[test]
+    fn what_a_stage_is_about_is_said_in_english_as_the_compiler_says_it() {
+        for stage in Stage::ALL {
+            assert_eq!(about(stage), stage.about(), "{stage}");
+        }
+    }
+
+    #[test]
+    fn a_leg_counts_statements_once_and_scales_what_it_predicts() {
+        let remarks = [
+            remark("schedule/merge", &["s1", "s2"], Some([8e6, 4e6])),
+            remark("schedule/merge", &["s2"], Some([4e6, 2e6])),
+            remark("oir/prune", &["s9"], None),
+        ];
+        let found = leg(Stage::SCHEDULE, &remarks, &[], [64, 128, 80]);
+        assert_eq!((found.changed, found.passes), (2, vec!["merge".to_owned()]));
+        assert_eq!(found.traffic, Some([4e6, 1e6]));
+        assert_eq!(leg(Stage::TREE, &remarks, &[], [64, 128, 80]), Leg::default());
+    }
+}

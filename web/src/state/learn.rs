@@ -1,0 +1,494 @@
+//! Lessons: which one is open, what was answered, what its checks said.
+//!
+//! A lesson's text is opened beside the user's own, which comes back when the lesson is left; what is typed in a
+//! lesson is kept with its progress.
+
+pub mod progress;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use isobar_lessons::course::{self, Course, Lesson, Quiz};
+use isobar_protocol::lesson::{Checked, Shown, Task};
+use isobar_protocol::share::State;
+use isobar_protocol::worker::{Across, Ask, Said, Which};
+use js_sys::ArrayBuffer;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use web_sys::HtmlInputElement;
+
+use super::keeping::{self, Soon};
+use super::layout::{Open, Tab};
+use super::project::MAIN;
+use super::route::{COURSE, Route};
+use super::run::{Ended, Failure, Outcome, unexpected};
+use super::{App, why};
+use crate::bridge::asker::Gone;
+use crate::bridge::locale::t;
+use crate::bridge::storage::{self, Shelf};
+use crate::bridge::{files, page};
+use progress::{Done, Progress};
+
+/// Where progress is kept.
+const KEY: &str = "isobar.lessons";
+/// No file of progress is larger.
+const MOST_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// A lesson with its files.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    pub course: String,
+    pub folder: String,
+    pub lesson: Lesson,
+    pub start: String,
+    pub solution: String,
+    pub checks: String,
+}
+
+impl Opened {
+    /// As progress names it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.course, self.lesson.head.id)
+    }
+}
+
+/// What is learned.
+#[derive(Clone, Copy, Debug)]
+pub struct Learn {
+    pub route: RwSignal<Route>,
+    /// Whether a teacher shows it: large type, no solutions.
+    pub presents: RwSignal<bool>,
+    pub course: RwSignal<Option<Arc<Course>>>,
+    /// The lesson whose text is in the editor; it stays open while something else is read.
+    pub opened: RwSignal<Option<Arc<Opened>>>,
+    /// Why something could not be opened.
+    pub trouble: RwSignal<Option<String>>,
+    pub checked: RwSignal<Option<Arc<Checked>>>,
+    /// The text that it was made for.
+    pub checked_revision: RwSignal<u64>,
+    pub progress: RwSignal<Progress>,
+    /// Whether the solution is on the screen.
+    pub shows_solution: RwSignal<bool>,
+    /// Whether the database was asked for later progress than quick storage has.
+    has_looked: StoredValue<bool>,
+    /// Counts what was asked for, so that a late file is dropped.
+    asked: StoredValue<u64>,
+}
+
+impl Learn {
+    pub(super) fn new() -> Self {
+        let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| Progress::from_json(&it));
+        Self {
+            route: RwSignal::default(),
+            presents: RwSignal::new(false),
+            course: RwSignal::default(),
+            opened: RwSignal::default(),
+            trouble: RwSignal::default(),
+            checked: RwSignal::default(),
+            checked_revision: RwSignal::new(0),
+            progress: RwSignal::new(kept.unwrap_or(Progress { version: 1, ..Progress::default() })),
+            shows_solution: RwSignal::new(false),
+            has_looked: StoredValue::new(false),
+            asked: StoredValue::new(0),
+        }
+    }
+
+    /// Whether a lesson stands beside the editor.
+    #[must_use]
+    pub fn is_lesson(self) -> bool {
+        self.route.with(|it| matches!(it, Route::Lesson { .. }))
+    }
+
+    /// What was done in the lesson that is open.
+    #[must_use]
+    pub fn done(self) -> Done {
+        let name = self.opened.with(|it| it.as_ref().map(|it| it.name()));
+        name.map(|it| self.done_in(&it)).unwrap_or_default()
+    }
+
+    /// What was done in a lesson, by its name.
+    #[must_use]
+    pub fn done_in(self, name: &str) -> Done {
+        self.progress.with(|it| it.lessons.get(name).cloned()).unwrap_or_default()
+    }
+
+    fn note(self, change: impl FnOnce(&mut Done)) {
+        let Some(name) = self.opened.with_untracked(|it| it.as_ref().map(|it| it.name())) else { return };
+        self.progress.update(|it| change(it.lessons.entry(name).or_default()));
+    }
+
+    fn asks(self) -> u64 {
+        let number = self.asked.get_value() + 1;
+        self.asked.set_value(number);
+        number
+    }
+}
+
+impl App {
+    /// Goes where the address says, now and whenever it changes.
+    pub(super) fn follow_address(self) {
+        let go = move || {
+            let fragment = page::fragment();
+            let (route, presents) = Route::of(&fragment);
+            if presents || matches!(route, Route::Editor) {
+                self.learn.presents.set(presents);
+            }
+            self.go(route, fragment.contains("s="));
+        };
+        page::on_fragment(go);
+        go();
+        let soon = Soon::new();
+        let is_changed = StoredValue::new(false);
+        let before = StoredValue::new(self.learn.progress.get_untracked());
+        let keep = move || {
+            is_changed.set_value(false);
+            let ours = self.learn.progress.get_untracked();
+            let kept = storage::load(Shelf::Lasting, KEY).and_then(|it| Progress::from_json(&it));
+            // Another tab may have written meanwhile.
+            let all = before.with_value(|before| ours.changes_since(before, kept.unwrap_or_default()));
+            before.set_value(ours);
+            self.keep_aside(KEY, all.to_json());
+        };
+        Effect::new(move |before: Option<()>| {
+            self.learn.progress.track();
+            // What was found is there already, or later in the database.
+            if before.is_some() {
+                is_changed.set_value(true);
+                soon.changed(keep);
+            }
+        });
+        page::on_hide(move || {
+            if is_changed.get_value() {
+                keep();
+            }
+        });
+        Effect::new(move |_| {
+            let text = self.project.text.get();
+            if self.project.is_lesson.get_untracked() {
+                self.learn.note(|it| it.draft = Some(text));
+            }
+        });
+    }
+
+    fn go(self, route: Route, is_link: bool) {
+        self.learn.trouble.set(None);
+        self.to_top();
+        // What moves goes on when it can be seen again.
+        if route != Route::Editor {
+            self.clock.pause();
+        }
+        match &route {
+            Route::Editor => self.leave_lesson(is_link),
+            Route::Lesson { course, folder } => self.open_lesson(course.clone(), folder.clone()),
+            Route::Learn => {
+                self.load_course(COURSE);
+                spawn_local(self.take_later_progress());
+            }
+            Route::Gallery(Some(name)) => self.open_gallery(name),
+            Route::Gallery(None) => {}
+            Route::Manual(page, _) => self.open_manual(page.clone()),
+        }
+        if !matches!(route, Route::Gallery(Some(_))) {
+            self.learn.route.set(route);
+        }
+    }
+
+    /// Takes what the database has of the progress, where quick storage has less.
+    async fn take_later_progress(self) {
+        if self.learn.has_looked.get_value() {
+            return;
+        }
+        self.learn.has_looked.set_value(true);
+        let later = keeping::later_aside(KEY).await.and_then(|it| Progress::from_json(&it));
+        if let Some(mut later) = later {
+            later.merge(self.learn.progress.get_untracked());
+            self.learn.progress.set(later);
+        }
+    }
+
+    /// Shows a view from its beginning, where the whole page scrolls, as it does in a low window.
+    pub fn to_top(self) {
+        page::scroll_to_top();
+    }
+
+    fn load_course(self, name: &str) {
+        if self.learn.course.with_untracked(Option::is_some) {
+            return;
+        }
+        let path = format!("lessons/{name}/course.toml");
+        spawn_local(async move {
+            match files::text(&path)
+                .await
+                .and_then(|it| course::read_course(&it).map_err(|it| it.to_string()))
+            {
+                Ok(course) => self.learn.course.set(Some(Arc::new(course))),
+                Err(why) => self.learn.trouble.set(Some(why)),
+            }
+        });
+    }
+
+    fn open_lesson(self, course: String, folder: String) {
+        self.load_course(&course);
+        let is_open = self
+            .learn
+            .opened
+            .with_untracked(|it| it.as_ref().is_some_and(|it| it.course == course && it.folder == folder));
+        if is_open && self.project.is_lesson.get_untracked() {
+            return;
+        }
+        let number = self.learn.asks();
+        spawn_local(async move {
+            self.take_later_progress().await;
+            let fetched = fetch_lesson(course, folder).await;
+            if self.learn.asked.get_value() != number {
+                return;
+            }
+            match fetched {
+                Ok(opened) => self.show_lesson(opened),
+                Err(why) => self.learn.trouble.set(Some(why)),
+            }
+        });
+    }
+
+    fn show_lesson(self, opened: Opened) {
+        self.set_aside();
+        let done = untrack(|| self.learn.done_in(&opened.name()));
+        let text = done.draft.unwrap_or_else(|| opened.start.clone());
+        let stages: Vec<_> = opened
+            .lesson
+            .head
+            .panes
+            .iter()
+            .filter_map(|it| isobar_compiler::pipeline::Stage::from_name(it))
+            .take(super::layout::MOST_STAGES)
+            .collect();
+        if !stages.is_empty() {
+            self.layout.open.set(Open { stages, active: 0 });
+        }
+        self.layout.lesson_shows_stages.set(opened.lesson.head.layout == "stages");
+        self.layout.tab.set(Tab::Learn);
+        self.learn.checked.set(None);
+        // What was said of the lesson before is not of this one.
+        self.run.status.set(String::new());
+        self.learn.shows_solution.set(false);
+        // Before the text: what is typed from now on belongs to this lesson.
+        self.learn.opened.set(Some(Arc::new(opened)));
+        self.project.is_lesson.set(true);
+        self.open_text(State { files: [(MAIN.to_owned(), text)].into(), ..State::default() });
+    }
+
+    /// What is open is the editor's from now on.
+    pub(super) fn leave_for_editor(self) {
+        self.leave_lesson(true);
+        self.learn.route.set(Route::Editor);
+    }
+
+    fn leave_lesson(self, is_link: bool) {
+        self.learn.asks();
+        self.learn.opened.set(None);
+        if self.layout.tab.get_untracked() == Tab::Learn {
+            self.layout.tab.set(Tab::Code);
+        }
+        if !self.project.is_lesson.get_untracked() {
+            return;
+        }
+        self.project.is_lesson.set(false);
+        // A link has opened its own text already.
+        if !is_link {
+            self.back_to_kept();
+        }
+    }
+
+    /// Puts a text of the lesson into the editor, in place of the draft; one step back brings that again.
+    pub fn put_into_editor(self, text: &str) {
+        self.editor.show(text);
+        self.edit(text.to_owned());
+    }
+
+    /// Begins the lesson anew: its start, no answers, no hints.
+    pub fn reset_lesson(self) {
+        let Some(opened) = self.learn.opened.get_untracked() else { return };
+        self.learn.note(|it| *it = Done { is_passed: it.is_passed, ..Done::default() });
+        self.learn.checked.set(None);
+        self.learn.shows_solution.set(false);
+        self.put_into_editor(&opened.start);
+    }
+
+    /// Forgets all progress.
+    pub fn reset_progress(self) {
+        self.learn.progress.set(Progress { version: 1, ..Progress::default() });
+        self.learn.checked.set(None);
+    }
+
+    /// Hands out all progress as a file.
+    pub fn export_progress(self) {
+        files::save(
+            "isobar-lessons.json",
+            "application/json",
+            &self.learn.progress.with_untracked(Progress::to_json),
+        );
+    }
+
+    /// Takes in the progress of a file.
+    pub fn import_progress(self, input: HtmlInputElement) {
+        spawn_local(async move {
+            let text = files::chosen(&input, MOST_BYTES).await;
+            match text.and_then(|it| Progress::from_json(&it)) {
+                Some(other) => {
+                    self.learn.progress.update(|it| it.merge(other));
+                    self.learn.trouble.set(None);
+                }
+                None => {
+                    self.learn.trouble.set(Some(t!("state-learn-no-progress").to_owned()));
+                }
+            }
+            input.set_value("");
+        });
+    }
+
+    /// Goes to the list of lessons, unless one stands beside the editor.
+    pub fn go_learn(self) {
+        if !untrack(|| self.learn.is_lesson()) {
+            page::go("#/learn");
+        }
+    }
+
+    /// Goes from a list or a page of the manual back to the text: that of a lesson, where one is open.
+    pub fn back_to_text(self) {
+        let is_text = untrack(|| self.learn.is_lesson() || self.learn.route.with(|it| *it == Route::Editor));
+        if is_text {
+            return;
+        }
+        let lesson = self
+            .learn
+            .opened
+            .with_untracked(|it| it.as_ref().map(|it| format!("#/learn/{}/{}", it.course, it.folder)));
+        page::go(&lesson.unwrap_or_default());
+    }
+
+    /// Brings a heading of the manual into view once it is drawn; that of a diagnostic is found by its code.
+    pub fn scroll_to_heading(self, heading: String) {
+        request_animation_frame(move || page::scroll_to_heading(&heading));
+    }
+
+    /// Goes to a line of the text.
+    pub fn reveal_line(self, line: u32) {
+        self.layout.tab.set(Tab::Code);
+        self.reveal(isobar_protocol::diagnostic::Position { line, col: 1 });
+    }
+
+    /// Shows one hint more.
+    pub fn take_hint(self) {
+        self.learn.note(|it| it.hints += 1);
+    }
+
+    /// Takes an answer to a question.
+    pub fn answer(self, id: &str, text: String) {
+        self.learn.note(|it| {
+            it.answers.insert(id.to_owned(), text);
+        });
+    }
+
+    /// Takes a choice in a quiz.
+    pub fn choose_option(self, quiz: &Quiz, at: usize) {
+        let is_right = quiz.options.get(at).is_some_and(|it| it.0);
+        self.learn.note(|it| {
+            it.chosen.insert(quiz.id.clone(), at);
+            it.answers.insert(quiz.id.clone(), if is_right { "right" } else { "wrong" }.to_owned());
+        });
+    }
+
+    /// Holds the text against what the lesson asks.
+    pub fn check_lesson(self) {
+        let Some(opened) = self.learn.opened.get_untracked() else { return };
+        let answers: BTreeMap<String, String> = untrack(|| self.learn.done()).answers;
+        let tab = self.layout.tab.get_untracked();
+        self.start_run("check".to_owned(), async move {
+            let request = untrack(|| self.project.request());
+            let revision = self.project.revision.get_untracked();
+            let task =
+                Task { request, solution: opened.solution.clone(), checks: opened.checks.clone(), answers };
+            let worker = self.run.started_runner()?;
+            let (said, buffers) = match worker.ask(Ask::Check { task: Box::new(task) }, Vec::new()).await {
+                Ok(answer) => answer,
+                Err(Gone::Stopped) => return Err(Ended::Cancelled),
+                Err(Gone::Crashed(why) | Gone::NotLoaded(why)) => {
+                    return Err(Failure::new(t!("state-learn-not-checked", why = why)).into());
+                }
+            };
+            match said {
+                Said::Checked { checked } => self.take_verdicts(checked, buffers, revision).await,
+                Said::Failed { why } => {
+                    Err(Failure::new(t!("state-learn-at-fault", why = why::in_words(&why))).into())
+                }
+                _ => Err(unexpected().into()),
+            }
+        });
+        // What the checks say stands in the lesson.
+        self.layout.tab.set(tab);
+    }
+
+    async fn take_verdicts(
+        self,
+        mut checked: Checked,
+        buffers: Vec<ArrayBuffer>,
+        revision: u64,
+    ) -> Result<String, Ended> {
+        let shown = checked.shown.take();
+        let is_passed = checked.is_passed();
+        self.learn.checked_revision.set(revision);
+        self.learn.checked.set(Some(Arc::new(checked)));
+        self.learn.note(|it| {
+            it.checks += 1;
+            it.is_passed |= is_passed;
+        });
+        self.run.say(if is_passed { t!("state-learn-passed") } else { t!("state-learn-not-passed") });
+        if let Some(shown) = shown {
+            self.show_difference(shown, buffers, revision).await?;
+        } else if is_passed {
+            // What was written is worth a look; where it is too large to be run here, the lesson is passed all the same.
+            drop(self.here(self.run.backend.get_untracked(), Which::A).await);
+            self.run.say(t!("state-learn-passed"));
+        }
+        Ok("check".to_owned())
+    }
+
+    /// What was found as A, what is expected as B, and the difference in the picture.
+    async fn show_difference(
+        self,
+        shown: Shown,
+        mut buffers: Vec<ArrayBuffer>,
+        revision: u64,
+    ) -> Result<(), Ended> {
+        let expected = buffers.split_off(shown.found.len().min(buffers.len()));
+        let precision = self.project.precision.get_untracked();
+        let outcome = |machine: &str, fields| Outcome {
+            backend: "debug".to_owned(),
+            machine: machine.to_owned(),
+            precision,
+            domain: shown.domain,
+            revision,
+            fields,
+            step: None,
+        };
+        self.keep_result(Which::A, outcome(t!("state-learn-machine-yours"), shown.found), buffers).await?;
+        self.keep_result(Which::B, outcome(t!("state-learn-machine-solution"), shown.expected), expected)
+            .await?;
+        self.view.field.set(Some(shown.field));
+        self.view.across.set(Across::K);
+        self.view.at.set(shown.cell[2]);
+        self.view.which.set(Which::Difference);
+        Ok(())
+    }
+}
+
+async fn fetch_lesson(course: String, folder: String) -> Result<Opened, String> {
+    let at = |name: &str| format!("lessons/{course}/{folder}/{name}");
+    let text = files::text(&at("lesson.md")).await?;
+    let lesson = course::read_lesson(&text).map_err(|it| format!("lesson.md: {it}"))?;
+    let start = files::text(&at("start.py")).await?;
+    let solution = files::text(&at("solution.py")).await?;
+    let checks = files::text(&at("checks.toml")).await?;
+    Ok(Opened { course, folder, lesson, start, solution, checks })
+}

@@ -1,0 +1,58 @@
+//! What the page said, kept: each sentence of the status line, the newest last.
+
+use leptos::prelude::*;
+
+use super::App;
+
+/// Most sentences that are kept.
+const MOST: usize = 200;
+
+/// A sentence, and how often it was said in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Counts the sentences.
+    pub number: u64,
+    pub text: String,
+}
+
+/// The sentences.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    pub lines: RwSignal<Vec<Line>>,
+    n_said: StoredValue<u64>,
+}
+
+impl Output {
+    pub(super) fn new() -> Self {
+        Self { lines: RwSignal::default(), n_said: StoredValue::new(0) }
+    }
+
+    fn keep(self, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        self.n_said.update_value(|it| *it += 1);
+        let number = self.n_said.get_value();
+        self.lines.update(|all| {
+            all.push(Line { number, text });
+            let over = all.len().saturating_sub(MOST);
+            all.drain(..over);
+        });
+    }
+
+    pub fn clear(self) {
+        self.lines.set(Vec::new());
+    }
+}
+
+impl App {
+    /// Keeps what is said from now on, and why runs fail.
+    pub(super) fn follow_output(self) {
+        Effect::new(move |_| self.output.keep(self.run.status.get()));
+        Effect::new(move |_| {
+            if let Some(failure) = self.run.failure.get() {
+                self.output.keep(failure.message);
+            }
+        });
+    }
+}

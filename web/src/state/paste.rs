@@ -1,0 +1,196 @@
+//! A text that was pasted runs as it stands: which of its stencils, what is made up for it, and what it misses.
+
+use std::collections::BTreeMap;
+
+use isobar_protocol::diagnostic::Position;
+use isobar_protocol::request::Request;
+use isobar_protocol::worker::{Made, StencilPlace};
+use leptos::prelude::*;
+
+use super::offsets::Offsets;
+use super::{App, head, values};
+
+impl App {
+    /// The request with what was made up for the text that the compiler answered last.
+    pub(super) fn completed(self, request: Request) -> Request {
+        let mut request = self.compilation.defaults.with_untracked(|it| it.made.complete(request));
+        // A request that gives nothing to make runs as it always did.
+        if let Some(init) = &mut request.init {
+            self.compilation.signature.with_untracked(|it| {
+                let Some(signature) = it else { return };
+                init.retain(|name, _| signature.fields.iter().any(|it| it.name == *name));
+            });
+        }
+        request
+    }
+
+    /// The user's generators that can be read.
+    pub(super) fn usable_inputs(self) -> BTreeMap<String, String> {
+        self.compilation.defaults.with_untracked(|defaults| {
+            let mut inputs = self.project.inputs.get_untracked();
+            inputs.retain(|name, _| !defaults.refused.contains_key(name));
+            inputs
+        })
+    }
+
+    /// How many fields, scalars and externals are made up.
+    #[must_use]
+    pub fn n_made_up(self) -> [usize; 3] {
+        self.compilation.defaults.with(|it| {
+            let Made { init, scalars, externals, .. } = &it.made;
+            let own = |name: &String| self.project.scalars.with(|it| it.contains_key(name));
+            [init.len(), scalars.keys().filter(|it| !own(it)).count(), externals.len()]
+        })
+    }
+
+    /// Sets the generator of a field; an empty one takes the user's back.
+    pub fn choose_generator(self, field: &str, text: &str) {
+        let text = text.trim();
+        let own = self
+            .compilation
+            .defaults
+            .with_untracked(|it| it.inputs.get(field).or_else(|| it.made.init.get(field)).cloned());
+        let before = self.project.inputs.get_untracked();
+        let mut after = before.clone();
+        if text.is_empty() || own.as_deref() == Some(text) && !before.contains_key(field) {
+            after.remove(field);
+        } else {
+            after.insert(field.to_owned(), text.to_owned());
+        }
+        if after != before {
+            self.changed();
+            self.project.inputs.set(after);
+            self.project.revision.update(|it| *it += 1);
+        }
+    }
+
+    /// Picks a stencil of the files: it is compiled, and the caret goes there.
+    pub fn pick_stencil(self, place: &StencilPlace) {
+        self.take_stencil(place);
+        self.show_file(&place.file);
+        let offset = self.project.text.with_untracked(|text| Offsets::new(text).offset(place.at));
+        self.editor.put_caret(offset);
+    }
+
+    /// Picks the stencil that the caret was moved into.
+    pub(super) fn follow_caret(self, at: Position) {
+        // While a text is being written its stencils are not known; where it came whole, the first one is taken.
+        if self.compilation.revision.get_untracked() != self.project.revision.get_untracked() {
+            return;
+        }
+        let shown = untrack(|| self.project.shown());
+        let around = self.compilation.defaults.with_untracked(|it| {
+            let is_around =
+                |it: &&StencilPlace| it.file == shown && (it.lines[0]..=it.lines[1]).contains(&at.line);
+            (it.stencils.len() > 1).then(|| it.stencils.iter().find(is_around).cloned()).flatten()
+        });
+        if let Some(place) = around {
+            self.take_stencil(&place);
+        }
+    }
+
+    fn take_stencil(self, place: &StencilPlace) {
+        let main = untrack(|| self.project.main());
+        let is_it = self.compilation.stencil.with_untracked(|it| it.as_deref() == Some(&*place.name));
+        if main == place.file && is_it {
+            return;
+        }
+        self.changed();
+        if main != place.file {
+            self.project.set_main(&place.file);
+        }
+        self.project.stencil.set(Some(place.name.clone()));
+        self.project.revision.update(|it| *it += 1);
+    }
+
+    /// The stencil that is compiled, among those of all files.
+    #[must_use]
+    pub fn picked(self) -> Option<usize> {
+        let main = self.project.main();
+        let stencil = self.compilation.stencil.get()?;
+        self.compilation
+            .defaults
+            .with(|it| it.stencils.iter().position(|it| it.file == main && it.name == stencil))
+    }
+
+    /// Writes what is made up, and what the user chose in its place, into the text: from then on it is the text's own.
+    pub fn write_down(self) {
+        let made = self.compilation.defaults.with_untracked(|it| it.made.clone());
+        let mut lines: Vec<(&str, String)> = Vec::new();
+        if let Some(stencil) = self.compilation.stencil.get_untracked()
+            && self.compilation.stencils.with_untracked(|it| it.len() > 1)
+            && self.own_lines("stencil").is_empty()
+        {
+            lines.push(("stencil", stencil));
+        }
+        let has_domain = self.compilation.defaults.with_untracked(|it| it.domain.is_some());
+        if !has_domain {
+            let [i, j, k] = untrack(|| self.domain());
+            lines.push(("domain", format!("{i} {j} {k}")));
+        }
+        let of_user = |name: &String,
+                       value: &serde_json::Value,
+                       chosen: RwSignal<BTreeMap<String, serde_json::Value>>| {
+            chosen.with_untracked(|it| values::spelled(it.get(name).unwrap_or(value)))
+        };
+        for (name, value) in &made.externals {
+            // A function or an object has no spelling in a line.
+            if !value.is_object() || value.get("axis").is_some() {
+                lines
+                    .push(("external", format!("{name} = {}", of_user(name, value, self.project.externals))));
+            }
+        }
+        for (name, value) in &made.scalars {
+            lines.push(("scalar", format!("{name} = {}", of_user(name, value, self.project.scalars))));
+        }
+        let mut inputs = made.init.clone();
+        let has_line =
+            |name: &String| self.compilation.defaults.with_untracked(|it| it.inputs.contains_key(name));
+        inputs.extend(self.usable_inputs().into_iter().filter(|(name, _)| !has_line(name)));
+        lines.extend(inputs.iter().map(|(name, generator)| ("input", format!("{name} {generator}"))));
+        let main = untrack(|| self.project.main());
+        self.show_file(&main);
+        let text = self.project.text.with_untracked(|it| head::plus(it, &lines));
+        self.project.domain.set(None);
+        self.project.scalars.update(|it| it.retain(|name, _| !made.scalars.contains_key(name)));
+        self.project.inputs.update(|it| it.retain(|name, _| !inputs.contains_key(name)));
+        self.write_text(text);
+    }
+
+    fn own_lines(self, word: &str) -> Vec<head::HeadLine> {
+        let all = self.project.text.with_untracked(|it| head::lines(it));
+        all.into_iter().filter(|it| it.word == word).collect()
+    }
+
+    /// Writes a stencil that calls a function, where the files have functions alone.
+    pub fn write_stencil_for(self, name: &str) {
+        let sketch = self
+            .compilation
+            .defaults
+            .with_untracked(|it| it.functions.iter().find(|it| it.name == name).cloned());
+        let Some(sketch) = sketch else { return };
+        let results: Vec<String> = match sketch.results {
+            1 => vec![free("out", &sketch.params)],
+            n => (1..=n).map(|it| free(&format!("out{it}"), &sketch.params)).collect(),
+        };
+        let params: Vec<String> =
+            sketch.params.iter().chain(&results).map(|it| format!("{it}: Field[float]")).collect();
+        let stencil = format!(
+            "\n\ndef call_{name}({}):\n    with computation(PARALLEL), interval(...):\n        {} = {name}({})\n",
+            params.join(", "),
+            results.join(", "),
+            sketch.params.join(", ")
+        );
+        let text = self.project.text.with_untracked(|it| format!("{}{stencil}", it.trim_end()));
+        self.write_text(text);
+    }
+}
+
+/// A name that none of these has.
+fn free(name: &str, taken: &[String]) -> String {
+    let mut name = name.to_owned();
+    while taken.contains(&name) {
+        name.push('_');
+    }
+    name
+}

@@ -1,0 +1,72 @@
+//! What travels in the second part of the worker's program: the levels behind the OIR and all that is made of them, what
+//! answers the editor and checks lessons, and the way to a GPU.
+//!
+//! The first part is what a visitor waits for. The second comes when it is asked for, at the latest a moment after the
+//! first answer. Nothing but the table of entries leads there, and nothing but the program's loader to the table.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use isobar_compiler::pass::Timer;
+use isobar_compiler::pipeline::behind;
+use isobar_protocol::why::Why;
+use isobar_protocol::worker::{Ask, Said};
+
+use super::{Memory, Reply, checked};
+use crate::compile::Call;
+use crate::gpu::{self, Ran};
+
+/// A run on a GPU, under way.
+pub(super) type Running = Pin<Box<dyn Future<Output = Result<Ran, Said>>>>;
+
+/// Begins one; the second says whether doubles may be singles.
+pub(super) type RunOnGpu = fn(Call, bool, Timer<fn() -> f64>) -> Running;
+
+/// The entries of the second part.
+#[derive(Debug)]
+pub struct Second {
+    /// Answers what only the second part can.
+    pub(super) answer: fn(&mut Memory, Ask) -> Reply,
+    /// Runs on a GPU of the browser.
+    pub(super) run_on_gpu: RunOnGpu,
+}
+
+/// The second part, from within it.
+#[must_use]
+pub fn second() -> &'static Second {
+    static SECOND: Second = Second {
+        answer: answered,
+        run_on_gpu: |call, is_fast, timer| Box::pin(gpu::run(call, is_fast, timer)),
+    };
+    behind::open();
+    &SECOND
+}
+
+fn answered(memory: &mut Memory, ask: Ask) -> Reply {
+    let said = match ask {
+        Ask::Passes { request, moments } => {
+            let (steps, around) = memory.compiler.passes(request, &moments);
+            Said::Passes { steps, around }
+        }
+        Ask::Graph { request } => Said::Graph { text: memory.compiler.graph(&request) },
+        Ask::Service { request, file, query } => {
+            Said::Told { told: memory.compiler.tell(&request, &file, &query) }
+        }
+        Ask::Check { task } => match memory.compiler.check(&task) {
+            Ok(outcome) => return checked(outcome),
+            Err(why) => Said::Failed { why: why.into() },
+        },
+        Ask::Compile { .. }
+        | Ask::Run { .. }
+        | Ask::Step { .. }
+        | Ask::Store { .. }
+        | Ask::Slice { .. }
+        | Ask::Survey { .. }
+        | Ask::Line { .. }
+        | Ask::Cell { .. }
+        | Ask::Around { .. }
+        | Ask::Archive { .. }
+        | Ask::Compare => Said::Failed { why: Why::Said("the first part answers this".to_owned()) },
+    };
+    (said, Vec::new())
+}
