@@ -16,7 +16,7 @@ use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
-use crate::backends::{Executor, Near};
+use crate::backends::{Executor, Near, in_rows};
 use crate::compile::{self, Source};
 use crate::npz::{self, Unread};
 
@@ -102,7 +102,9 @@ pub(crate) fn launch(
         let near = Near::of(room.threads);
         fill_in(&mut call, inputs::call_with(signature, &directives, domain, rows, &near));
     }
-    let launch = compilation.bind(call).map_err(Refusal::Call)?;
+    let mut launch = compilation.bind(call).map_err(Refusal::Call)?;
+    // What was read from a file or a request is ours, and may lie as every back end likes it.
+    in_rows(&signature.params, &mut launch, &Near::of(room.threads));
     let needed = needed(compilation, &launch, room)?;
     Ok((launch, needed))
 }

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::backends::{CCompiler, Setting, Vectors};
+use crate::backends::{CCompiler, Relayout, Setting, Vectors};
 use crate::config::Tools;
 use crate::translate;
 
@@ -65,6 +65,7 @@ impl Order {
             threads: self.threads,
             mode: translate::mode(self.request.options.mode),
             vectors: Vectors::Widest,
+            relayout: Relayout::ByCost,
             has_lines: self.request.options.lines,
             is_embedded: false,
         }

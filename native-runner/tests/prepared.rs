@@ -14,7 +14,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::{DType, Value};
 use isobar_runner::backends::events::Event;
-use isobar_runner::backends::{Backend, Failure, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Failure, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 
 const COUNTER: &str = "
@@ -55,6 +55,7 @@ fn each_call_goes_on_from_what_the_one_before_left() {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        relayout: Relayout::ByCost,
         is_embedded: false,
     };
     for backend in Backend::ALL {
@@ -114,6 +115,7 @@ fn arrays_that_leave_out_what_is_not_used_give_the_same_bits_on_all_back_ends() 
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        relayout: Relayout::ByCost,
         is_embedded: false,
     };
     let [i, j, k] = [70, 9, 6];
@@ -176,6 +178,7 @@ fn without_a_c_compiler_nothing_gets_ready() {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        relayout: Relayout::ByCost,
         is_embedded: false,
     };
     let ready = Backend::OPENMP.executor().prepare(&compilation, setting, &|_| ());
@@ -202,6 +205,7 @@ fn compiled_code_tells_which_lines_of_the_stencil_it_comes_from() {
             threads: 1,
             mode: Mode::Reproducible,
             has_lines,
+            relayout: Relayout::ByCost,
             is_embedded: false,
             vectors: Vectors::Widest,
         };

@@ -16,7 +16,7 @@ use isobar_compiler::pipeline::{Compilation, NoHook};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_protocol::report::RunReport;
-use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 use isobar_runner::npz;
 
@@ -122,6 +122,7 @@ fn meant(compilation: &Compilation) -> BTreeMap<String, Array> {
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        relayout: Relayout::ByCost,
         is_embedded: false,
     };
     let [i, j, k] = DOMAIN;

@@ -13,7 +13,7 @@ use isobar_compiler::pipeline::NoHook;
 use isobar_compiler::pipeline::route::compile;
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity};
@@ -80,6 +80,7 @@ def twice(a: Field[float], b: Field[float]):
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
         has_lines: false,
+        relayout: Relayout::ByCost,
         is_embedded: false,
     };
     let mut prepared =

@@ -43,6 +43,7 @@ impl Request {
             minmax: self.minmax.map_or_else(config::Arithmetic::default, arithmetic),
             modulo: self.modulo.map_or_else(config::Arithmetic::default, arithmetic),
             passes: PassOptions {
+                turned: false,
                 skip: self.passes.skip.iter().cloned().collect(),
                 stop_after: self.passes.stop_after.clone(),
                 limit: self.passes.limit.as_ref().map(limit),

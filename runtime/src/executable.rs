@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use isobar_compiler::backend::array::Array;
@@ -17,7 +16,8 @@ use isobar_compiler::project::Project;
 use crate::buffer::{Buffer, OnDevice};
 use crate::device::{Device, Over, Ticket};
 use crate::events::Sink;
-use crate::executors::{CCompiler, Code, Executor, Mode, Prepared, Setting, Vectors};
+pub use crate::executors::OwnedSetting;
+use crate::executors::{Code, Executor, Prepared};
 use crate::failure::Failure;
 
 /// Why nothing runs.
@@ -34,43 +34,6 @@ pub enum Refusal {
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
         Self::Failure(failure)
-    }
-}
-
-/// What a back end may use, as [`Setting`] has it, for as long as one likes.
-#[derive(Clone, Debug)]
-pub struct OwnedSetting {
-    pub cc: Result<CCompiler, String>,
-    pub cache: Option<PathBuf>,
-    pub temporary: PathBuf,
-    pub threads: u32,
-    pub mode: Mode,
-    pub has_lines: bool,
-    pub vectors: Vectors,
-    pub is_embedded: bool,
-}
-
-impl OwnedSetting {
-    /// That of [`Setting::embedded`], with so many threads.
-    #[must_use]
-    pub fn embedded(threads: u32) -> Self {
-        let Setting { cc, cache, temporary, mode, has_lines, vectors, is_embedded, .. } = Setting::embedded();
-        let (cc, cache, temporary) = (cc.clone(), cache.map(Into::into), temporary.to_owned());
-        Self { cc, cache, temporary, threads, mode, has_lines, vectors, is_embedded }
-    }
-
-    fn borrow(&self) -> Setting<'_> {
-        let Self { cc, cache, temporary, threads, mode, has_lines, vectors, is_embedded } = self;
-        Setting {
-            cc,
-            cache: cache.as_deref(),
-            temporary,
-            threads: *threads,
-            mode: *mode,
-            has_lines: *has_lines,
-            vectors: *vectors,
-            is_embedded: *is_embedded,
-        }
     }
 }
 

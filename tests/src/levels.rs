@@ -15,7 +15,7 @@ use isobar_compiler::pipeline::{Compilation, Stage};
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, loops, oir, schedule, sdfg, target};
-use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 
 use crate::against::{native_gives_the_bits_of_debug, numpy_gives_the_bits_of_debug};
 use crate::agree::prepare::call;
@@ -152,6 +152,7 @@ pub fn hold(seed: u64) -> Result<Held> {
             threads: 1,
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
+            relayout: Relayout::ByCost,
             has_lines: false,
             is_embedded: false,
         };

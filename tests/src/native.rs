@@ -10,7 +10,7 @@ use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
 use isobar_compiler::pass::{Cache, Device, GpuForm, GpuModel, MachineModel, PassOptions};
 use isobar_compiler::space::{Axis, Domain};
-use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 
 use crate::against::native_gives_the_bits_of_debug;
@@ -172,6 +172,7 @@ impl Workplace {
             threads: 1,
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
+            relayout: Relayout::ByCost,
             has_lines: false,
             is_embedded: false,
         }
@@ -241,8 +242,14 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
         launches.push(layout.of(&launch));
     }
-    native_gives_the_bits_of_debug(backend, &compilation, &launches, workplace.setting())
-        .with_context(in_context)
+    // Small fields are not copied unless that is asked for.
+    let relayout = if seed % 5 < 2 {
+        [Relayout::Copies, Relayout::Turns][usize::from(seed % 5 == 1)]
+    } else {
+        Relayout::ByCost
+    };
+    let setting = Setting { relayout, ..workplace.setting() };
+    native_gives_the_bits_of_debug(backend, &compilation, &launches, setting).with_context(in_context)
 }
 
 /// Makes a compilation one for a GPU, of each model and in each form in turn.

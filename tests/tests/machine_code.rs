@@ -10,7 +10,7 @@ use isobar_compiler::pass::{Cache, MachineModel, PassOptions};
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
-use isobar_runner::backends::{Backend, Mode, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::kernels::fields::Fields;
@@ -37,6 +37,7 @@ fn check(compilation: &Compilation, launch: &Launch) -> Result<(), String> {
         threads: 1,
         mode: Mode::Reproducible,
         vectors: Vectors::Widest,
+        relayout: Relayout::ByCost,
         has_lines: false,
         is_embedded: false,
     };

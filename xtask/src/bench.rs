@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: what `cargo bench` measures, and `bench kernels` with its own options.
+//! `cargo xtask bench`: what `cargo bench` measures, and `bench kernels` and `bench models` with their own options.
 
 use std::path::Path;
 
@@ -10,19 +10,26 @@ use crate::process::{cargo, output, program, run, say};
 /// Large arrays lie in large pages, as NumPy asks for them: without, a good part of a run is looking up addresses.
 const TUNABLES: &str = "glibc.malloc.hugetlb=1";
 
-/// Runs the benchmarks; `args` are those of `cargo bench`, or `kernels` with options of its own.
+/// Benchmarks with options of their own, and what they measure.
+const OWN: [(&str, &str); 2] = [
+    ("kernels", "measure the kernels against C by hand, and others"),
+    ("models", "measure stencils of a checkout, drawn by lot, on each layout"),
+];
+
+/// Runs the benchmarks; `args` are those of `cargo bench`, or one of [`OWN`] with its options.
 pub(crate) fn bench(args: &[String]) -> Result<()> {
     let mut command = cargo();
     command.args(["bench", "--package", "isobar-tests"]);
-    let Some((_, of_kernels)) = args.split_first().filter(|(first, _)| *first == "kernels") else {
+    let own = OWN.iter().find(|(name, _)| args.first().is_some_and(|it| it == name));
+    let Some((&(name, what), (_, options))) = own.zip(args.split_first()) else {
         return run(command.args(args), "measure what the benchmarks measure");
     };
-    command.args(["--locked", "--bench", "kernels", "--"]).args(of_kernels);
-    if !of_kernels.iter().any(|it| it.starts_with("--date")) {
+    command.args(["--locked", "--bench", name, "--"]).args(options);
+    if name == "kernels" && !options.iter().any(|it| it.starts_with("--date")) {
         // The report has no clock of its own.
         command.arg("--date").arg(output(program("date").arg("+%Y-%m-%d"))?.trim());
     }
-    run(command.env("GLIBC_TUNABLES", TUNABLES), "measure the kernels against C by hand, and others")
+    run(command.env("GLIBC_TUNABLES", TUNABLES), what)
 }
 
 /// Builds the Python environment where it is missing; its C++ back ends need Python's headers and a C++ compiler.

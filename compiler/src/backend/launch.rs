@@ -98,6 +98,18 @@ impl FieldArgument {
         [below, size - below - domain.k]
     }
 
+    /// As the stencil sees it whose I and K change places: no element is moved. Turned again, it is what it was.
+    pub fn turn(&mut self, axes: AxisSet) {
+        let n = axes.len();
+        // What stands for I, J and K in order stands for K, J and I, and that without one of them where one is missing.
+        if let (Some(shape), Some(strides)) = (self.array.shape.get_mut(..n), self.array.strides.get_mut(..n))
+        {
+            shape.reverse();
+            strides.reverse();
+        }
+        self.origin.reverse();
+    }
+
     /// Where among the elements the first point of the compute domain lies, or would lie where the array does not
     /// hold it.
     #[must_use]

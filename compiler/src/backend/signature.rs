@@ -23,6 +23,20 @@ impl Signature {
         self.params.iter().find(|it| it.name == name)
     }
 
+    /// That of the stencil whose I and K change places.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        let mut turned = self.clone();
+        for param in &mut turned.params {
+            if let ParamKind::Field { axes, boundary, reach, .. } = &mut param.kind {
+                *axes = axes.turned();
+                boundary.reverse();
+                reach.reverse();
+            }
+        }
+        turned
+    }
+
     /// What a run has to move at least, in bytes: within the compute domain, each field that is read once, and each
     /// that is written once.
     #[must_use]

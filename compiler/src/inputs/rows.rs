@@ -26,18 +26,19 @@ const ROOM: usize = 10;
 
 /// Strides of an array, and where it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub struct Plan {
     /// Per dimension, in elements.
-    pub(super) strides: Vec<usize>,
+    pub strides: Vec<usize>,
     /// Elements from the first to the end of the last row, with the room between rows.
-    pub(super) n: usize,
+    pub n: usize,
     /// What the first point of the compute domain starts at a multiple of; 0 where that does not matter.
-    pub(super) line_bytes: usize,
+    pub line_bytes: usize,
 }
 
 impl Rows {
     /// Those of a field of that shape, whose dimensions are its axes and data dimensions. Saturates.
-    pub(super) fn plan(self, dtype: DType, axes: AxisSet, shape: &[usize]) -> Plan {
+    #[must_use]
+    pub fn plan(self, dtype: DType, axes: AxisSet, shape: &[usize]) -> Plan {
         let of = |first: usize, line_bytes: usize| {
             let mut n = first;
             let mut strides = Vec::with_capacity(shape.len());

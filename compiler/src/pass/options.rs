@@ -26,6 +26,8 @@ pub struct PassOptions {
     pub gpu_form: Option<GpuForm>,
     /// Along which axis neighbours lie side by side in memory.
     pub contiguous: Axis,
+    /// Whether the axes I and K are in each other's place from the schedule on, for whoever turns arrays too.
+    pub turned: bool,
     /// Whether the steps are kept that led to the schedule.
     pub steps: bool,
     /// Whether every level is kept as it is before and after each pass.
@@ -104,6 +106,7 @@ impl Default for PassOptions {
             gpu: None,
             gpu_form: None,
             contiguous: Axis::I,
+            turned: false,
             steps: false,
             trace: false,
         }

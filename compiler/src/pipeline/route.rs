@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::interface::{signature, unify_params};
 use super::{Compilation, Hook, Levels, NoHook, Stage, Step, StepKind, behind};
 use crate::backend::kernel::{self, Kernels};
+use crate::backend::signature::Signature;
 use crate::config::Config;
 use crate::diag::catalog::{call, directive, schedule as catalog};
 use crate::diag::{Diagnostic, Diagnostics, Listing, Span, StmtId};
@@ -16,6 +17,7 @@ use crate::pass::{Analyses, Device, GpuForm, GpuModel, Level, PassOptions, Pipel
 use crate::project::Project;
 use crate::schedule::document::{Applied, Open};
 use crate::schedule::step::Pin;
+use crate::schedule::turn::Unturned;
 use crate::target::Target;
 use crate::{defir, gtir, loops, oir, schedule, sdfg, tree};
 
@@ -99,6 +101,31 @@ pub fn compile_unified(
     if is_whole {
         at.levels_behind_oir(&Project::default(), &config);
     }
+    Ok(at.compilation)
+}
+
+/// Compiles the stencil whose axes I and K are in each other's place, for arrays whose neighbours along k lie side by
+/// side; its signature, its domain and its fields are turned too. A schedule that a person wrote is for the stencil as it
+/// is, and left out.
+///
+/// # Errors
+///
+/// Why it cannot be turned.
+pub fn compile_turned(
+    known: &Compilation,
+    config: &Config,
+    hook: &mut dyn Hook,
+) -> Result<Compilation, Unturned> {
+    let tree = known.levels.tree.as_ref().ok_or(Unturned::RunTime)?;
+    schedule::turn::turned(&schedule::from_tree::lower(tree))?;
+    let mut compilation = known.up_to_oir();
+    compilation.signature = known.signature.as_ref().map(Signature::turned);
+    compilation.machine.clone_from(&config.passes.machine);
+    compilation.skip.clone_from(&config.passes.skip);
+    let mut config = config.clone();
+    (config.passes.turned, config.passes.schedule) = (true, None);
+    let mut at = Trip { hook, found: Diagnostics::default(), compilation, trace: None };
+    at.levels_behind_oir(&Project::default(), &config);
     Ok(at.compilation)
 }
 
@@ -274,6 +301,11 @@ impl Trip<'_> {
         self.show("tree", &|| tree::print::listing(&explicit));
 
         let mut scheduled = watched(self.hook, "schedule", || schedule::from_tree::lower(&explicit));
+        let mut target = schedule::passes::Target::of(&config.passes);
+        if config.passes.turned {
+            scheduled = schedule::turn::turned(&scheduled).ok()?;
+            target = target.turned();
+        }
         check(
             "schedule",
             || schedule::validate::validate(&scheduled),
@@ -281,7 +313,6 @@ impl Trip<'_> {
         );
         self.compilation.levels.tree = Some(explicit);
         self.pins(&mut scheduled);
-        let target = schedule::passes::Target::of(&config.passes);
         let open = match &config.passes.schedule {
             Some(name) => self.document(project, name, &mut scheduled),
             None => Some(Open::All),

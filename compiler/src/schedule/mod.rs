@@ -6,6 +6,7 @@
 
 pub mod nodes;
 pub mod from_tree;
+pub mod turn;
 pub mod visit;
 pub mod print;
 pub mod parse;

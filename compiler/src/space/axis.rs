@@ -31,6 +31,16 @@ impl Axis {
     pub fn position_name(self) -> &'static str {
         ["i", "j", "k"][self.index()]
     }
+
+    /// The axis that stands where this one does when I and K change places.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        match self {
+            Axis::I => Axis::K,
+            Axis::J => Axis::J,
+            Axis::K => Axis::I,
+        }
+    }
 }
 
 impl fmt::Display for Axis {
@@ -67,6 +77,13 @@ impl AxisSet {
     /// The axes in index order.
     pub fn iter(self) -> impl Iterator<Item = Axis> {
         Axis::ALL.into_iter().filter(move |&axis| self.has(axis))
+    }
+
+    /// The axes of a field whose I and K change places.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        let [i, j, k] = self.0;
+        Self([k, j, i])
     }
 
     /// How many axes there are.

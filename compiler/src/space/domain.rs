@@ -27,6 +27,12 @@ impl Domain {
         [self.i, self.j, self.k][axis.index()]
     }
 
+    /// The domain of a stencil whose I and K change places.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Self { i: self.k, j: self.j, k: self.i }
+    }
+
     /// All points.
     #[must_use]
     pub fn points(self) -> i64 {

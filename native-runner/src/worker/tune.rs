@@ -43,8 +43,11 @@ const GENERATIONS: usize = 3;
 
 /// When no more schedules are made, and when no more are compiled, as parts of the time that there is: what is made
 /// must be called too.
-const MADE: [f64; GENERATIONS] = [0.3, 0.75, 0.85];
-const COMPILED: [f64; GENERATIONS] = [0.65, 0.8, 0.9];
+const MADE: [f64; GENERATIONS] = [0.3, 0.7, 0.78];
+const COMPILED: [f64; GENERATIONS] = [0.65, 0.75, 0.8];
+
+/// When no more rounds are begun: those that decide in the end need time too.
+const MEASURED: f64 = 0.85;
 
 pub(super) fn tune(
     order: &Order,
@@ -97,7 +100,7 @@ pub(super) fn tune(
         if !is_own && entries.len() == known {
             break;
         }
-        let outcome = trial.measure(&entries, COMPILED[generation])?;
+        let outcome = trial.measure(&entries, COMPILED[generation], MEASURED)?;
         making.n_untried += outcome.n_untried;
         told.retain(|it| outcome.candidates.iter().all(|known| known.document != it.document));
         let chosen = outcome.chosen.map(|it| outcome.candidates[it].document.clone());
@@ -112,7 +115,7 @@ pub(super) fn tune(
     if let Some(document) = best.take() {
         entries.retain(|it| it.document == told[0].document || it.document == document);
         trial.work = near.copy(&given);
-        let outcome = trial.measure(&entries, 1.0)?;
+        let outcome = trial.measure(&entries, 1.0, 1.0)?;
         best = outcome.chosen.map(|_| document);
         told.retain(|it| outcome.candidates.iter().all(|known| known.document != it.document));
         told = outcome.candidates.into_iter().chain(told).collect();
@@ -232,8 +235,14 @@ struct Outcome {
 }
 
 impl Trial<'_> {
-    /// Holds all against the first, and measures them in turn.
-    fn measure(&mut self, entries: &[Entry], compiled_until: f64) -> Result<Outcome, End> {
+    /// Holds all against the first, and measures them in turn; nothing new is compiled, and no round begun, when such
+    /// parts of the time are over.
+    fn measure(
+        &mut self,
+        entries: &[Entry],
+        compiled_until: f64,
+        measured_until: f64,
+    ) -> Result<Outcome, End> {
         let tell = self.tell;
         let sink = |event: Event| {
             if let Event::Log { .. } = event {
@@ -273,7 +282,9 @@ impl Trial<'_> {
             }
             candidates.push(entry.candidate(agrees));
         }
-        let times = self.contest(&mut contestants).map_err(|it| failed(it, &entries[0].compilation, tell))?;
+        let times = self
+            .contest(&mut contestants, measured_until)
+            .map_err(|it| failed(it, &entries[0].compilation, tell))?;
         let (candidates, chosen) = ranked(candidates, &contestants, &times);
         Ok(Outcome { candidates, chosen, n_untried })
     }
@@ -293,14 +304,14 @@ impl Trial<'_> {
         Ok(prepared)
     }
 
-    fn contest(&mut self, contestants: &mut [Contestant]) -> Result<Times, Failure> {
+    fn contest(&mut self, contestants: &mut [Contestant], until: f64) -> Result<Times, Failure> {
         let (clock, given, is_late) = (self.clock, self.given, self.is_late);
         let is_on_gpu = self.backend.is_on_gpu();
         let work = &mut self.work;
         let is_first = Cell::new(true);
         let begin = || {
             is_first.set(true);
-            !is_late(1.0)
+            !is_late(until)
         };
         contest(contestants.len(), begin, |it| {
             if is_first.replace(false) {

@@ -5,6 +5,7 @@ pub mod foreign;
 mod helpers;
 mod interface;
 pub mod interpreters;
+mod layouts;
 pub mod openmp;
 mod pool;
 pub mod rayon;
@@ -16,7 +17,7 @@ mod workspace;
 
 use std::fmt;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::available_parallelism;
@@ -30,6 +31,7 @@ use crate::events::Sink;
 pub use crate::failure::Failure;
 use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
+pub use layouts::in_rows;
 pub use openmp::CCompiler;
 pub use pool::Near;
 
@@ -48,6 +50,8 @@ pub struct Setting<'a> {
     /// Whether compiled code tells which lines of the stencil it comes from.
     pub has_lines: bool,
     pub vectors: Vectors,
+    /// What is done for fields that do not lie along i.
+    pub relayout: Relayout,
     /// Whether the process has other work to do: then the system places all threads, none of them waits awake, and
     /// code is made on as many threads as it runs on. Else each thread has a processor of its own where there is one,
     /// and code is made on all processors.
@@ -68,6 +72,7 @@ impl Setting<'static> {
             mode: Mode::Reproducible,
             has_lines: false,
             vectors: Vectors::Widest,
+            relayout: Relayout::ByCost,
             is_embedded: true,
         }
     }
@@ -81,6 +86,65 @@ impl Setting<'_> {
             false => available_parallelism().map_or(1, NonZero::get),
         }
     }
+}
+
+/// What a back end may use, as [`Setting`] has it, for as long as one likes.
+#[derive(Clone, Debug)]
+pub struct OwnedSetting {
+    pub cc: Result<CCompiler, String>,
+    pub cache: Option<PathBuf>,
+    pub temporary: PathBuf,
+    pub threads: u32,
+    pub mode: Mode,
+    pub has_lines: bool,
+    pub vectors: Vectors,
+    pub relayout: Relayout,
+    pub is_embedded: bool,
+}
+
+impl OwnedSetting {
+    /// That of [`Setting::embedded`], with so many threads.
+    #[must_use]
+    pub fn embedded(threads: u32) -> Self {
+        Self { threads, ..Self::of(Setting::embedded()) }
+    }
+
+    /// The same for as long as one likes.
+    pub(crate) fn of(setting: Setting<'_>) -> Self {
+        let Setting { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } =
+            setting;
+        let (cc, cache, temporary) = (cc.clone(), cache.map(Into::into), temporary.to_owned());
+        Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded }
+    }
+
+    pub(crate) fn borrow(&self) -> Setting<'_> {
+        let Self { cc, cache, temporary, threads, mode, has_lines, vectors, relayout, is_embedded } = self;
+        Setting {
+            cc,
+            cache: cache.as_deref(),
+            temporary,
+            threads: *threads,
+            mode: *mode,
+            has_lines: *has_lines,
+            vectors: *vectors,
+            relayout: *relayout,
+            is_embedded: *is_embedded,
+        }
+    }
+}
+
+/// What is done for fields that do not lie along i.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Relayout {
+    /// What is expected to be fastest.
+    #[default]
+    ByCost,
+    /// Nothing: code has the strides of the caller.
+    Never,
+    /// They are copied.
+    Copies,
+    /// Loops are turned where they can be; else fields are copied.
+    Turns,
 }
 
 /// How exactly a run keeps to the meaning.
@@ -282,6 +346,14 @@ impl Progress {
     /// Replaces what is known of the last call by these moments.
     fn set_moments(&self, moments: Vec<f64>) {
         *self.moments.lock().unwrap_or_else(PoisonError::into_inner) = moments;
+    }
+
+    /// Takes over what is known of another one.
+    fn take_from(&self, other: &Self) {
+        use std::sync::atomic::Ordering::Relaxed;
+        self.total.store(other.total.load(Relaxed), Relaxed);
+        self.done.store(other.done.load(Relaxed), Relaxed);
+        self.set_moments(other.moments.lock().unwrap_or_else(PoisonError::into_inner).clone());
     }
 
     /// How long each step of the last call took that has ended, in milliseconds; nothing where the back end has no

@@ -19,6 +19,7 @@ use isobar_compiler::space::{Axis, Domain};
 use serde::{Deserialize, Serialize};
 
 use super::interface::{Entry, Passed, Threads};
+use super::layouts::{self, Makes};
 use super::shapes::Shapes;
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
@@ -102,7 +103,8 @@ impl Executor for Openmp {
             }
             _ => [0, 0],
         };
-        compilation.levels.c()?.workspace_bytes(domain, threads, &levels_beside)
+        let copies = layouts::bytes(compilation.signature.as_ref()?, domain, arguments);
+        compilation.levels.c()?.workspace_bytes(domain, threads, &levels_beside)?.checked_add(copies)
     }
 
     fn prepare(
@@ -111,11 +113,22 @@ impl Executor for Openmp {
         setting: Setting<'_>,
         sink: Sink<'_>,
     ) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
+    }
+}
+
+impl Makes for Openmp {
+    fn make(
+        self,
+        compilation: &Compilation,
+        setting: Setting<'_>,
+        sink: Sink<'_>,
+    ) -> Result<Arc<dyn Code>, Failure> {
         let missing = || Failure::Machine("there is no C to compile".to_owned());
         let artifact = compilation.levels.c().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
         let source = Source::of(artifact, compilation, setting.mode, setting.has_lines);
-        Ok(Prepared::of(Arc::new(Made {
+        Ok(Arc::new(Made {
             arguments: arguments(artifact, signature)?,
             source: source.into_owned(),
             artifact: artifact.clone(),
@@ -127,7 +140,7 @@ impl Executor for Openmp {
             makers: setting.makers(),
             is_embedded: setting.is_embedded,
             code: Shapes::default(),
-        })))
+        }))
     }
 }
 

@@ -22,12 +22,20 @@ const LEAST_BYTES: usize = 64 * 1024;
 #[derive(Clone, Copy, Debug)]
 pub struct Near {
     threads: usize,
+    is_embedded: bool,
 }
 
 impl Near {
     /// Those of runs on so many threads; they are not made before they are needed.
     pub fn of(threads: u32) -> Self {
-        Self { threads: usize::try_from(threads).unwrap_or(1).max(1) }
+        Self { threads: usize::try_from(threads).unwrap_or(1).max(1), is_embedded: false }
+    }
+
+    /// Those of a setting, where no threads are all that there are.
+    pub(super) fn beside(threads: u32, is_embedded: bool) -> Self {
+        let threads = usize::try_from(threads).unwrap_or(1);
+        let threads = if threads == 0 { ::rayon::current_num_threads() } else { threads };
+        Self { threads, is_embedded }
     }
 
     /// The same arguments in arrays of their own.
@@ -79,7 +87,7 @@ impl Workers for Near {
             return Alone.all(work);
         }
         // The run will say that there are none to be had.
-        let Ok(pool) = pool(self.threads, false) else { return Alone.all(work) };
+        let Ok(pool) = pool(self.threads, self.is_embedded) else { return Alone.all(work) };
         let left = Mutex::new(work.into_iter());
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
         let take_part = || {

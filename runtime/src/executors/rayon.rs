@@ -22,6 +22,7 @@ use isobar_compiler::target::Target;
 
 use super::helpers::Helpers;
 use super::interface::start_of;
+use super::layouts::{self, Makes};
 use super::shapes::{self, Shapes};
 use super::workspace::Workspace;
 use super::{Caller, Code, Executor, Failure, Mode, Prepared, Progress, Setting};
@@ -62,15 +63,27 @@ impl Executor for Rayon {
         let places = places(flow, &program, compilation.signature.as_ref()?);
         let given = |at: usize| given(places[at], arguments, domain);
         let Domain { i, j, k } = domain;
-        Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)
+        let copies = layouts::bytes(compilation.signature.as_ref()?, domain, arguments);
+        Shape::of(&program, [i, j, k], &given)?.workspace_bytes(threads)?.checked_add(copies)
     }
 
     fn prepare(
         &self,
         compilation: &Compilation,
         setting: Setting<'_>,
-        _: Sink<'_>,
+        sink: Sink<'_>,
     ) -> Result<Prepared, Failure> {
+        Ok(Prepared::of(layouts::code(*self, compilation, setting, sink)?))
+    }
+}
+
+impl Makes for Rayon {
+    fn make(
+        self,
+        compilation: &Compilation,
+        setting: Setting<'_>,
+        _: Sink<'_>,
+    ) -> Result<Arc<dyn Code>, Failure> {
         let missing = || Failure::Machine("there is no graph to make code of".to_owned());
         let flow = compilation.levels.sdfg.as_ref().ok_or_else(missing)?;
         let signature = compilation.signature.as_ref().ok_or_else(missing)?;
@@ -84,7 +97,7 @@ impl Executor for Rayon {
         let is_embedded = setting.is_embedded;
         let places = places(flow, &program, signature);
         let shapes = Shapes::default();
-        Ok(Prepared::of(Arc::new(Made { program, places, threads, options, makers, is_embedded, shapes })))
+        Ok(Arc::new(Made { program, places, threads, options, makers, is_embedded, shapes }))
     }
 }
 

@@ -22,6 +22,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use isobar_compiler::space::Domain;
 use isobar_tests::kernels::compiled::Compiled;
+use isobar_tests::kernels::fields::Layout;
 use isobar_tests::kernels::{KERNELS, Kernel};
 use isobar_tests::root;
 
@@ -42,6 +43,9 @@ struct Options {
     dtype: Vec<u32>,
     #[arg(long, value_delimiter = ',', default_value = "1")]
     threads: Vec<u32>,
+    /// Layouts of callers that our back ends are measured on as well: i, without room between rows, and k, as NumPy's
+    #[arg(long, value_delimiter = ',', value_parser = layout)]
+    layouts: Vec<Layout>,
     /// Calls of each contestant; of one that takes long, fewer
     #[arg(long, default_value_t = 31)]
     repeats: usize,
@@ -84,6 +88,14 @@ fn precision(text: &str) -> Result<u32, String> {
     }
 }
 
+fn layout(text: &str) -> Result<Layout, String> {
+    match text {
+        "i" => Ok(Layout::AlongI),
+        "k" => Ok(Layout::AlongK),
+        _ => Err("a layout is i or k".to_owned()),
+    }
+}
+
 fn main() -> Result<()> {
     let options = Options::parse();
     // `cargo bench` starts it below; paths count from where `cargo xtask` works.
@@ -115,6 +127,7 @@ fn main() -> Result<()> {
                         domain,
                         threads,
                         repeats: options.repeats,
+                        layouts: &options.layouts,
                         clock,
                         gt4py: options.gt4py.as_deref(),
                         numpy: options.numpy.as_deref(),

@@ -9,7 +9,7 @@ use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::space::Domain;
 use isobar_tests::kernels::Tolerance;
 use isobar_tests::kernels::compiled::{Compiled, Native};
-use isobar_tests::kernels::fields::{Agreement, Fields, compare};
+use isobar_tests::kernels::fields::{Agreement, Fields, Layout, compare};
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
@@ -29,6 +29,9 @@ const MEANT: &str = "openmp";
 /// So long before each turn where there are threads.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
 
+/// Those of our back ends that are measured on layouts of callers.
+pub(crate) const GENERATED: [&str; 2] = ["openmp", "rayon"];
+
 /// Who takes longer than this for all calls takes fewer turns, in seconds.
 const PATIENCE: f64 = 12.0;
 
@@ -41,6 +44,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) domain: Domain,
     pub(crate) threads: u32,
     pub(crate) repeats: usize,
+    pub(crate) layouts: &'a [Layout],
     pub(crate) clock: Clock,
     pub(crate) gt4py: Option<&'a Path>,
     pub(crate) numpy: Option<&'a Path>,
@@ -98,8 +102,29 @@ enum Who<'a> {
     /// One of our back ends, by number.
     Ours(usize),
     Copy(Copy),
+    /// What is written by hand, or one of our back ends by number, on fields of this layout, by number.
+    HandOn(&'a Native, usize),
+    OursOn(usize, usize),
     /// By process and number.
     Peer(usize, usize),
+}
+
+impl Who<'_> {
+    /// What its calls change and read is again what it was.
+    fn restore(&self, fields: &mut Fields, laid: &mut [Fields]) {
+        match self {
+            Who::HandOn(_, at) | Who::OursOn(_, at) => laid[*at].restore(),
+            _ => fields.restore(),
+        }
+    }
+
+    /// Which of our back ends it is.
+    fn number(&self) -> usize {
+        match self {
+            Who::Ours(number) => *number,
+            _ => 0,
+        }
+    }
 }
 
 struct Turn<'a> {
@@ -135,6 +160,20 @@ pub(crate) fn measure(
     ];
     let mut ours = compiled.back_ends(setting.threads)?;
     turns.extend(ours.iter().enumerate().map(|(number, (name, _))| Turn::new(name, Who::Ours(number))));
+    let mut laid: Vec<Fields> =
+        setting.layouts.iter().map(|it| Fields::of_layout(given, signature, *it)).collect();
+    for (at, layout) in setting.layouts.iter().enumerate() {
+        let on = |name: &str| format!("{name} {}", layout.told());
+        // Rows along i may start anywhere.
+        let by_hand = match layout {
+            Layout::AlongI => Some(&compiled.hand),
+            Layout::AlongK => compiled.hand_along_k.as_ref(),
+        };
+        turns.extend(by_hand.map(|it| Turn::new(&on("by hand"), Who::HandOn(it, at))));
+        for (number, (name, _)) in ours.iter().enumerate().filter(|it| GENERATED.contains(&it.1.0)) {
+            turns.push(Turn::new(&on(name), Who::OursOn(number, at)));
+        }
+    }
     let mut processes = Vec::new();
     for (python, names, prefix) in [
         (setting.numpy.map(Path::to_owned), vec![NUMPY_TEXT.to_owned()], ""),
@@ -168,13 +207,21 @@ pub(crate) fn measure(
 
     // What that gives is the interpreter's result, which was seen at a smaller size.
     let mut meant: Vec<(usize, Elements)> = Vec::new();
-    let mut call = |who: &Who<'_>, fields: &mut Fields| -> Result<f64> {
+    let mut call = |who: &Who<'_>, fields: &mut Fields, laid: &mut [Fields]| -> Result<f64> {
         let done = match who {
             Who::Native(native) => {
                 setting.clock.time(|| native.call(signature, &mut fields.launch, setting.threads))
             }
             Who::Ours(number) => {
                 let ran = setting.clock.time(|| ours[*number].1.run(&mut fields.launch));
+                ran.map_err(|why| format!("{why:?}"))
+            }
+            Who::HandOn(native, at) => {
+                let launch = &mut laid[*at].launch;
+                setting.clock.time(|| native.call(signature, launch, setting.threads))
+            }
+            Who::OursOn(number, at) => {
+                let ran = setting.clock.time(|| ours[*number].1.run(&mut laid[*at].launch));
                 ran.map_err(|why| format!("{why:?}"))
             }
             Who::Copy(how) => setting.clock.time(|| baseline.copy(*how, &mut arrays, setting.threads)),
@@ -184,15 +231,17 @@ pub(crate) fn measure(
     };
     fields.spoil();
     let openmp = turns.iter().find(|it| it.told.name == MEANT).context("it is one of ours")?;
-    call(&openmp.who, &mut fields)?;
+    call(&openmp.who, &mut fields, &mut laid)?;
+    let meant_by = openmp.who.number();
     meant.extend(fields.written().map(|(at, it)| (at, it.clone())));
     for turn in &mut turns {
         if matches!(&turn.who, Who::Peer(..)) && turn.told.built_s.is_none() {
             continue;
         }
         fields.spoil();
+        laid.iter_mut().for_each(Fields::spoil);
         let begun = Instant::now();
-        call(&turn.who, &mut fields)?;
+        call(&turn.who, &mut fields, &mut laid)?;
         let took = begun.elapsed().as_secs_f64() * 2.0;
         #[expect(
             clippy::cast_precision_loss,
@@ -209,6 +258,13 @@ pub(crate) fn measure(
             Who::Native(_) => compiled.kernel.tolerance,
             Who::Ours(_) => Tolerance::Bits,
             Who::Copy(_) | Who::Peer(..) => continue,
+            Who::HandOn(_, at) | Who::OursOn(_, at) => {
+                fields.spoil();
+                call(&Who::Ours(meant_by), &mut fields, &mut laid)?;
+                turn.told.said =
+                    laid[*at].compare_with(&fields, given).err().unwrap_or_else(|| "same bits".to_owned());
+                continue;
+            }
         };
         turn.told.said = match fields.compare(&meant, tolerance) {
             Ok(it) => it.told().to_owned(),
@@ -231,11 +287,11 @@ pub(crate) fn measure(
             }
             // A process of Python does both calls itself.
             if !matches!(turn.who, Who::Peer(..)) {
-                fields.restore();
-                call(&turn.who, &mut fields)?;
-                fields.restore();
+                turn.who.restore(&mut fields, &mut laid);
+                call(&turn.who, &mut fields, &mut laid)?;
+                turn.who.restore(&mut fields, &mut laid);
             }
-            turn.times.push(call(&turn.who, &mut fields)? * 1e3);
+            turn.times.push(call(&turn.who, &mut fields, &mut laid)? * 1e3);
         }
     }
     let contestants = turns.into_iter().map(|turn| Contestant { ms: Summary::of(&turn.times), ..turn.told });

@@ -5,11 +5,12 @@ use std::fs;
 
 use isobar_compiler::backend::c;
 use isobar_tests::kernels::compiled::{Compiled, StageTime, cc_version};
+use isobar_tests::kernels::fields::Layout;
 use isobar_tests::kernels::{EXACT, FLAGS, FUSED};
 use serde::Serialize;
 
 use crate::clock::Clock;
-use crate::measure::Measured;
+use crate::measure::{GENERATED, Measured};
 
 /// The numbers of a run, and where they come from.
 #[derive(Debug, Serialize)]
@@ -135,6 +136,7 @@ impl Report {
             let [i, j, k] = first.domain;
             let _ = writeln!(text, "\n## {}, {i}x{j}x{k}, {}\n", first.dtype, threads(first.threads));
             table(&mut text, &here);
+            layouts(&mut text, &here);
             self.roofline(&mut text, &here);
         }
         self.stages(&mut text);
@@ -219,7 +221,6 @@ fn table(text: &mut String, here: &[&Measured]) {
                 Some(ms) => format!("{:.2} ({:.2} to {:.2})", ms.median, ms.interval[0], ms.interval[1]),
                 None => String::new(),
             };
-        let plain = |it: Option<f64>| it.map(|it| format!("{it:.2}")).unwrap_or_default();
         let gt4py = it.best_of_gt4py();
         let mut cells = vec![
             it.kernel.to_owned(),
@@ -251,6 +252,50 @@ fn table(text: &mut String, here: &[&Measured]) {
             }
         }
     }
+}
+
+/// How fast our back ends are on fields of callers: milliseconds, and in brackets the time that is written by hand takes
+/// on fields of the same layout, or where it knows no such, on its own, through ours.
+fn layouts(text: &mut String, here: &[&Measured]) {
+    let all: Vec<Layout> = [Layout::AlongI, Layout::AlongK]
+        .into_iter()
+        .filter(|layout| here.iter().any(|it| it.median(&format!("openmp {}", layout.told())).is_some()))
+        .collect();
+    if all.is_empty() {
+        return;
+    }
+    let mut columns = vec!["kernel".to_owned(), "by hand".to_owned()];
+    columns.extend(all.iter().map(|it| format!("by hand {}", it.told())));
+    for name in GENERATED {
+        columns.push(name.to_owned());
+        columns.extend(all.iter().map(|it| format!("{name} {}", it.told())));
+    }
+    let _ = writeln!(text, "\n| {} |", columns.join(" | "));
+    let _ = writeln!(text, "|---|{}", "---:|".repeat(columns.len() - 1));
+    for it in here {
+        let by_hand = it.median("by hand");
+        let mut cells = vec![it.kernel.to_owned(), plain(by_hand)];
+        cells.extend(all.iter().map(|layout| plain(it.median(&format!("by hand {}", layout.told())))));
+        for name in GENERATED {
+            let mut cell = |name: &str, hand: Option<f64>| {
+                let told = it.median(name).map(|ms| {
+                    let ratio = hand.map(|hand| format!(" ({:.2})", hand / ms)).unwrap_or_default();
+                    format!("{ms:.2}{ratio}")
+                });
+                cells.push(told.unwrap_or_default());
+            };
+            cell(name, by_hand);
+            for layout in &all {
+                let hand = it.median(&format!("by hand {}", layout.told())).or(by_hand);
+                cell(&format!("{name} {}", layout.told()), hand);
+            }
+        }
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+}
+
+fn plain(it: Option<f64>) -> String {
+    it.map(|it| format!("{it:.2}")).unwrap_or_default()
 }
 
 /// One measurement in a line, while others go on.

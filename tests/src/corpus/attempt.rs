@@ -245,8 +245,12 @@ fn codes(of: &Compilation, severity: Severity) -> impl Iterator<Item = (&'static
     told.map(|it| (it.code.0, it.message.clone()))
 }
 
-/// A call with small random fields.
-pub(super) fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
+/// A call with random fields.
+///
+/// # Errors
+///
+/// Why there is none: what the call lacks, or that the stencil does not compile.
+pub fn launch(compilation: &Compilation, domain: Domain) -> Result<Launch, String> {
     let signature = compilation.signature.as_ref().ok_or("a level is missing")?;
     let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
     let call = inputs::call_for(signature, &small_inputs(signature), domain);

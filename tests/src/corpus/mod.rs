@@ -7,6 +7,6 @@ mod files;
 mod attempt;
 mod native;
 
-pub use attempt::{Outcome, Trial, small_inputs};
+pub use attempt::{Outcome, Trial, launch, small_inputs};
 pub use files::Checkout;
 pub use native::{Agreed, OnBackend};

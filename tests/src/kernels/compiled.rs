@@ -17,7 +17,7 @@ use isobar_compiler::project::Project;
 use isobar_compiler::space::Domain;
 use isobar_runner::backends::events::{Event, Sink};
 use isobar_runner::backends::foreign::Foreign;
-use isobar_runner::backends::{Backend, Mode, Prepared, Setting, Vectors};
+use isobar_runner::backends::{Backend, Mode, Prepared, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
 use serde::Serialize;
 
@@ -48,6 +48,8 @@ pub struct Compiled {
     pub hand: Native,
     /// The same with contraction.
     pub fused: Native,
+    /// What is written by hand for fields along k, where there is such.
+    pub hand_along_k: Option<Native>,
     ready: Ready,
 }
 
@@ -87,6 +89,7 @@ impl Ready {
             threads,
             mode: Mode::Reproducible,
             vectors: Vectors::Widest,
+            relayout: Relayout::ByCost,
             has_lines: false,
             is_embedded: false,
         };
@@ -131,7 +134,7 @@ pub fn by_hand(name: &str, precision: u32, flags: &[&str], folder: &Path) -> Res
     all.extend(FLAGS);
     all.extend(flags);
     let suffix: String = flags.concat().chars().filter(char::is_ascii_alphanumeric).collect();
-    let path = folder.join(format!("hand_{name}_{precision}_{suffix}.so"));
+    let path = folder.join(format!("hand_{}_{precision}_{suffix}.so", name.replace('/', "_")));
     library(&source, &all, &path)?;
     Foreign::load(&path, c::ENTRY).map_err(|why| anyhow!(why))
 }
@@ -199,7 +202,25 @@ impl Compiled {
             Ok(Native { code, order: (0..signature.params.len()).collect() })
         };
         let (hand, fused) = (by_hand(EXACT)?, by_hand(FUSED)?);
-        Ok(Self { kernel, precision, text: path, signature, stages, hand, fused, ready, compilation })
+        let along_k = format!("along_k/{}", kernel.name);
+        let is_there = root().join("tests/kernels/hand").join(format!("{along_k}.c")).exists();
+        let hand_along_k = is_there.then(|| -> Result<Native> {
+            let code = self::by_hand(&along_k, precision, &[EXACT], folder)?;
+            Ok(Native { code, order: (0..signature.params.len()).collect() })
+        });
+        let hand_along_k = hand_along_k.transpose()?;
+        Ok(Self {
+            kernel,
+            precision,
+            text: path,
+            compilation,
+            signature,
+            stages,
+            hand,
+            fused,
+            hand_along_k,
+            ready,
+        })
     }
 
     /// Our back ends of the CPU but the interpreter, ready for so many threads.

@@ -8,9 +8,30 @@ use isobar_compiler::space::{Axis, AxisSet};
 use isobar_compiler::types::DType;
 
 use super::Tolerance;
+use crate::native;
 
 /// A cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
+
+/// How the fields of callers lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Along i, each row right behind the one before: what models in Fortran have.
+    AlongI,
+    /// Along k: what NumPy makes.
+    AlongK,
+}
+
+impl Layout {
+    /// In two words, as tables have it.
+    #[must_use]
+    pub fn told(self) -> &'static str {
+        match self {
+            Layout::AlongI => "along i",
+            Layout::AlongK => "along k",
+        }
+    }
+}
 
 /// The arguments of calls.
 #[derive(Debug)]
@@ -33,6 +54,45 @@ impl Fields {
             _ => argument.clone(),
         });
         Self::of(Launch { domain: given.domain, arguments: arguments.collect() }, signature)
+    }
+
+    /// The same values in fields of a caller's.
+    #[must_use]
+    pub fn of_layout(given: &Launch, signature: &Signature, layout: Layout) -> Self {
+        let laid = match layout {
+            Layout::AlongI => native::Layout::Fortran,
+            Layout::AlongK => native::Layout::C,
+        };
+        Self::of(laid.of(given), signature)
+    }
+
+    /// What calls wrote, element by element whatever the layout, against what is meant; both have the elements of `given`.
+    ///
+    /// # Errors
+    ///
+    /// How many elements differ, in a sentence.
+    pub fn compare_with(&self, meant: &Self, given: &Launch) -> Result<(), String> {
+        for &(at, _) in &self.written {
+            let (Argument::Field(found), Argument::Field(meant), Argument::Field(given)) =
+                (&self.launch.arguments[at], &meant.launch.arguments[at], &given.arguments[at])
+            else {
+                continue;
+            };
+            // Where rows begin elsewhere, so does the domain.
+            let bits = |it: &FieldArgument, index: &[usize]| {
+                let mut place = index.to_vec();
+                if let Some(row) = place.first_mut() {
+                    let beside = it.origin[Axis::I.index()] - given.origin[Axis::I.index()];
+                    *row += usize::try_from(beside).unwrap_or(0);
+                }
+                it.array.get(&place).bits()
+            };
+            let n = given.array.indices().filter(|it| bits(found, it) != bits(meant, it)).count();
+            if n > 0 {
+                return Err(format!("argument {at}: {n} elements differ"));
+            }
+        }
+        Ok(())
     }
 
     /// Fields as they are.

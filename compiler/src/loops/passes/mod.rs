@@ -5,6 +5,7 @@
 
 pub mod drop_grid;
 pub mod hoist_invariants;
+pub mod lift_repeats;
 pub mod convert_branches;
 pub mod declare_locals;
 pub mod place_rows;
@@ -34,6 +35,8 @@ pub const PASSES: &[Pass<Program>] = &[
     Pass { name: drop_grid::NAME, run: drop_grid::drop_grid, preserves: &[] },
     // First, since it reads elements where they are read, before anything keeps them in locals.
     Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
+    // Before branches become choices: what is left of those around a `while` may become some too.
+    Pass { name: lift_repeats::NAME, run: lift_repeats::lift_repeats, preserves: &[] },
     // What is the same for all lanes is no choice between them any more.
     Pass { name: convert_branches::NAME, run: convert_branches::convert_branches, preserves: &[] },
     // When all locals are there but those that have their declarations from the start.

@@ -207,6 +207,62 @@ fn rows_that_nobody_reads_are_stored_past_the_caches() {
 }
 
 #[test]
+fn a_repeat_in_a_branch_comes_out_of_it() {
+    check(
+        "loops/lift-repeats",
+        c(64),
+        "
+  for i in [0, I) parallel simd:
+    y = 0.0
+    if a[i, j, k] > 1.0:
+      x = a[i, j, k]
+      y = x
+      while x > 1.0:
+        turns n stop at [i, j, k] in sweep 0 turn k of 0
+        x = x / 2.0
+      b[i, j, k] = x
+    elif a[i, j, k] > s:
+      b[i, j, k] = s
+    else:
+      x = s
+      while x > y:
+        turns n stop at [i, j, k] in sweep 0 turn k of 0
+        x = x - 1.0
+      b[i, j, k] = x
+",
+        &expect![[r#"
+            local taken: bool
+            local taken_1: bool
+            local taken_2: bool
+            function step_1_at(k, j) of step 1:
+              for i in [0, I) parallel simd:
+                y = 0.0
+                taken = a[i, j, k] > 1.0
+                if taken:
+                  x = a[i, j, k]
+                  y = x
+                while taken and x > 1.0:
+                  turns n stop at [i, j, k] in sweep 0 turn k of 0
+                  x = x / 2.0
+                if taken:
+                  b[i, j, k] = x
+                taken_1 = not taken and a[i, j, k] > s
+                if taken_1:
+                  b[i, j, k] = s
+                taken_2 = not taken_1 and not taken
+                if taken_2:
+                  x = s
+                while taken_2 and x > y:
+                  turns n stop at [i, j, k] in sweep 0 turn k of 0
+                  x = x - 1.0
+                if taken_2:
+                  b[i, j, k] = x
+            # the `while` comes out of its branch: a C compiler makes no vector loop of a loop with a `while` inside
+        "#]],
+    );
+}
+
+#[test]
 fn functions_that_take_long_have_loops_of_their_own() {
     check(
         "loops/split-loops",

@@ -83,6 +83,13 @@ impl Target {
         let gpu_form = options.gpu_form.filter(|_| gpu.is_some());
         Self { gpu, gpu_form, contiguous: options.contiguous, machine, keeps_steps: options.steps, ..target }
     }
+
+    /// The same for loops whose axes I and K are in each other's place.
+    #[must_use]
+    pub fn turned(mut self) -> Self {
+        self.machine.iter_mut().for_each(|it| it.domain.reverse());
+        self
+    }
 }
 
 /// The name of the loop at a place of a block, where steps are kept.

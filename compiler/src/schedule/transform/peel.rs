@@ -96,7 +96,7 @@ pub(in crate::schedule) fn bounds_of(node: &Node, axis: Axis, found: &mut BTreeS
     node.children().into_iter().for_each(|it| bounds_of(it, axis, found));
 }
 
-fn place_of(bound: Bound, axis: Axis) -> Size {
+pub(in crate::schedule) fn place_of(bound: Bound, axis: Axis) -> Size {
     match bound.level {
         Level::Start => Affine::constant(bound.offset.into()).into(),
         Level::End => Affine::beside(&Symbol::new(axis.name()), bound.offset.into()).into(),

@@ -1,0 +1,417 @@
+//! Fields that lie otherwise than code likes them: copied into rows before a call, and back behind it.
+//!
+//! Code of loops has its lanes along i. Where neighbours along i lie apart, as in arrays of NumPy, each element costs a
+//! line of memory; a copy by blocks ([`super::blocks`]) costs each line once, and all loops behind it find rows.
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::backend::signature::{AccessKind, Param, ParamKind, Signature};
+use isobar_compiler::inputs::{Rows, Workers};
+use isobar_compiler::space::{Axis, AxisSet, Domain};
+use isobar_compiler::types::DType;
+
+use super::super::interface::start_of;
+use super::blocks::{Along, Plan, Way};
+use crate::executors::Relayout;
+use crate::executors::pool::Near;
+
+/// Rows of fewer points fill no vector, and fields of fewer points stay in the nearest cache, however they lie.
+const LEAST_ROW: i64 = 8;
+const LEAST_POINTS: i64 = 512;
+
+/// A cache line, at which the rows of copies start.
+pub(super) const LINE_BYTES: usize = 64;
+
+/// What the copies of a call take, in bytes; nothing where its arguments are not made yet.
+pub(in crate::executors) fn bytes(signature: &Signature, domain: Domain, arguments: &[Argument]) -> u64 {
+    let moves = moves(&signature.params, Relayout::ByCost, domain, arguments);
+    moves.iter().flatten().map(|it| it.bytes() as u64).fold(0, u64::saturating_add)
+}
+
+/// Brings the fields of a launch that do not lie along i into rows of their own, for whoever owns them: whole, so that
+/// nobody has to copy them back.
+pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) {
+    let Launch { domain, arguments } = launch;
+    for (at, it) in moves(params, Relayout::ByCost, *domain, arguments).into_iter().enumerate() {
+        let (Some(mut it), Some(Argument::Field(given))) = (it, arguments.get_mut(at)) else { continue };
+        (it.shape, it.origin) = (given.array.shape.clone(), given.origin);
+        it.starts.fill(0);
+        let (strides, n) = it.layout();
+        let first = usize::try_from(given.origin[0]).unwrap_or(0);
+        let elements = Elements::zeros_at_line(it.dtype, n, first, LINE_BYTES);
+        let strides = strides.into_iter().map(|it| i64::try_from(it).unwrap_or(i64::MAX)).collect();
+        let array = Array { elements, first: 0, shape: it.shape.clone(), strides };
+        let mut copy = FieldArgument { array, origin: it.origin };
+        it.copy_there(given, &mut copy, false, near);
+        *given = copy;
+    }
+}
+
+/// A field that is copied, and which part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Move {
+    pub(super) dtype: DType,
+    axes: AxisSet,
+    /// The first position that is copied, and how many, per dimension.
+    starts: Vec<usize>,
+    pub(super) shape: Vec<usize>,
+    /// The first point of the compute domain, within the copy.
+    pub(super) origin: [i64; 3],
+    /// Whether the code may see what was there before.
+    is_needed: bool,
+    is_written: bool,
+    /// The axis along which it lies, where there is one.
+    lies_along: Option<Axis>,
+}
+
+/// What has to be copied, by position among the arguments; empty where nothing has.
+pub(super) fn moves(
+    params: &[Param],
+    how: Relayout,
+    domain: Domain,
+    arguments: &[Argument],
+) -> Vec<Option<Move>> {
+    let is_worth_it = domain.i >= LEAST_ROW && domain.points() >= LEAST_POINTS;
+    let is_one = |(param, argument): (&Param, &Argument)| match (&param.kind, argument) {
+        (ParamKind::Field { axes, .. }, Argument::Field(field)) => !lies_in_rows(field, *axes),
+        _ => false,
+    };
+    let may = match how {
+        Relayout::Never => false,
+        Relayout::ByCost => is_worth_it,
+        Relayout::Copies | Relayout::Turns => true,
+    };
+    if !may || domain.points() == 0 || !params.iter().zip(arguments).any(is_one) {
+        return Vec::new();
+    }
+    let each = params.iter().zip(arguments).map(|it| is_one(it).then(|| Move::of(it, domain)).flatten());
+    each.collect()
+}
+
+/// Whether neighbours along i are neighbours in memory.
+fn lies_in_rows(field: &FieldArgument, axes: AxisSet) -> bool {
+    !axes.has(Axis::I) || field.array.strides.first() == Some(&1) || field.array.shape.first() == Some(&1)
+}
+
+impl Move {
+    fn of((param, argument): (&Param, &Argument), domain: Domain) -> Option<Self> {
+        let (ParamKind::Field { axes, dtype, .. }, Argument::Field(field)) = (&param.kind, argument) else {
+            return None;
+        };
+        let mut origin = field.origin;
+        let mut shape = field.array.shape.clone();
+        let mut starts = vec![0; shape.len()];
+        let mut is_whole = true;
+        for (at, axis) in axes.iter().enumerate() {
+            let (below, above) = param.kind.halo(axis);
+            let size = i64::try_from(shape[at]).ok()?;
+            let first = origin[axis.index()];
+            let inside = |it: i64| usize::try_from(it.clamp(0, size)).unwrap_or(0);
+            // A level that is found at run time may be any.
+            let (start, end) = match axis {
+                Axis::K => (0, shape[at]),
+                Axis::I | Axis::J => {
+                    (inside(first - below), inside(first.saturating_add(domain.along(axis)) + above))
+                }
+            };
+            (starts[at], shape[at]) = (start, end.saturating_sub(start));
+            origin[axis.index()] = first - i64::try_from(start).ok()?;
+            is_whole &= shape[at] as i64 == domain.along(axis) && origin[axis.index()] == 0;
+        }
+        let is_needed = param.access != AccessKind::Write || !is_whole;
+        let nearest = axes.iter().zip(&field.array.strides).find(|(_, it)| it.abs() == 1);
+        Some(Self {
+            dtype: *dtype,
+            axes: *axes,
+            starts,
+            shape,
+            origin,
+            is_needed,
+            is_written: param.access.is_written(),
+            lies_along: nearest.map(|it| it.0),
+        })
+    }
+
+    /// Strides of the copy, and how many elements it takes.
+    pub(super) fn layout(&self) -> (Vec<usize>, usize) {
+        let rows = Rows::AtLines { bytes: LINE_BYTES };
+        let plan = rows.plan(self.dtype, self.axes, &self.shape);
+        (plan.strides, plan.n)
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.layout().1.saturating_mul(self.dtype.size_bytes())
+    }
+
+    pub(super) fn is_needed(&self) -> bool {
+        self.is_needed
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// How many times it is copied for a call.
+    pub(super) fn times(&self) -> f64 {
+        f64::from(u8::from(self.is_needed)) + f64::from(u8::from(self.is_written))
+    }
+
+    /// The copy without elements.
+    pub(super) fn outline(&self) -> FieldArgument {
+        let strides = self.layout().0.into_iter().map(|it| i64::try_from(it).unwrap_or(i64::MAX)).collect();
+        let elements = Elements::zeros(self.dtype, 0);
+        FieldArgument {
+            array: Array { elements, first: 0, shape: self.shape.clone(), strides },
+            origin: self.origin,
+        }
+    }
+
+    /// Copies a field as it was given.
+    pub(super) fn copy_there(
+        &self,
+        given: &mut FieldArgument,
+        copy: &mut FieldArgument,
+        is_streamed: bool,
+        near: &Near,
+    ) {
+        self.copy(given, copy, (Way::There, is_streamed), near);
+    }
+
+    /// Copies back what code wrote.
+    pub(super) fn copy_back(&self, copy: &mut FieldArgument, given: &mut FieldArgument, near: &Near) {
+        self.copy(given, copy, (Way::Back, false), near);
+    }
+
+    /// Copies between the field as it was given and its copy.
+    fn copy(
+        &self,
+        given: &mut FieldArgument,
+        copy: &mut FieldArgument,
+        (way, is_streamed): (Way, bool),
+        near: &Near,
+    ) {
+        let strides = |it: &FieldArgument| -> Vec<isize> {
+            it.array.strides.iter().map(|&it| isize::try_from(it).unwrap_or(0)).collect()
+        };
+        let (of_given, of_copy) = (strides(given), strides(copy));
+        let mut first = i64::try_from(given.array.first).unwrap_or(i64::MAX);
+        for (&start, &stride) in self.starts.iter().zip(&given.array.strides) {
+            first = first.saturating_add(i64::try_from(start).unwrap_or(i64::MAX).saturating_mul(stride));
+        }
+        let given = start_of(&mut given.array.elements, first);
+        let copy = start_of(&mut copy.array.elements, 0);
+        let dimensions: Vec<Along> = (0..self.shape.len())
+            .map(|at| {
+                let (from, to) = match way {
+                    Way::There => (of_given[at], of_copy[at]),
+                    Way::Back => (of_copy[at], of_given[at]),
+                };
+                Along { n: self.shape[at], from, to }
+            })
+            .collect();
+        let lead = (LINE_BYTES - copy.addr() % LINE_BYTES) % LINE_BYTES / self.dtype.size_bytes();
+        let plan = Plan::of(&dimensions, way, (lead, is_streamed));
+        let (from, to) = match way {
+            Way::There => (given, copy),
+            Way::Back => (copy, given),
+        };
+        let ends = Ends { from: from.cast_const().cast::<u8>(), to: to.cast::<u8>() };
+        let size = self.dtype.size_bytes();
+        let n = plan.rows();
+        let pieces = near.pieces().min(n).max(1);
+        let part = |piece: usize| {
+            let rows = piece * n / pieces..(piece + 1) * n / pieces;
+            // SAFETY: `bind` checked that each index within the shape of an array is an element of it, the part that
+            // is copied lies within both shapes, and of elements that lie apart no two pieces write the same one.
+            #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
+            unsafe {
+                ends.copy(&plan, size, rows);
+            }
+        };
+        if pieces == 1 {
+            return part(0);
+        }
+        let part = &part;
+        near.all((0..pieces).map(|it| Box::new(move || part(it)) as _).collect());
+    }
+}
+
+/// What is copied, for whoever reads along.
+pub(super) fn told(params: &[Param], moves: &[Option<Move>]) -> String {
+    let mut fields = Vec::new();
+    let (mut there, mut back) = (0, 0);
+    for (param, it) in params.iter().zip(moves).filter_map(|(param, it)| Some((param, it.as_ref()?))) {
+        let along = match it.lies_along {
+            Some(axis) => format!("along {}", axis.position_name()),
+            None => "with gaps".to_owned(),
+        };
+        fields.push(format!("`{}` lies {along}", param.name));
+        let points: usize = it.shape.iter().product();
+        let bytes = points * it.dtype.size_bytes();
+        there += if it.is_needed { bytes } else { 0 };
+        back += if it.is_written { bytes } else { 0 };
+    }
+    let megabytes = |it: usize| format!("{:.1} MB", it as f64 / 1e6);
+    format!(
+        "{}: each call computes on copies that lie along i ({} there, {} back)",
+        fields.join(", "),
+        megabytes(there),
+        megabytes(back)
+    )
+}
+
+/// Where a copy begins on both sides.
+#[derive(Clone, Copy)]
+struct Ends {
+    from: *const u8,
+    to: *mut u8,
+}
+
+// SAFETY: each thread reads and writes elements of its own through them.
+#[expect(unsafe_code, reason = "pieces of one copy run on several threads")]
+unsafe impl Sync for Ends {}
+
+impl Ends {
+    /// # Safety
+    ///
+    /// That of [`Plan::copy`], for elements of `size` bytes.
+    #[expect(unsafe_code, reason = "elements are moved between two arrays by their addresses")]
+    unsafe fn copy(&self, plan: &Plan, size: usize, rows: std::ops::Range<usize>) {
+        let Self { from, to } = *self;
+        // SAFETY: as whoever calls sees to; integers of a size have the bits of any element of that size.
+        unsafe {
+            match size {
+                1 => plan.copy(from, to, rows),
+                2 => plan.copy(from.cast::<u16>(), to.cast::<u16>(), rows),
+                4 => plan.copy(from.cast::<u32>(), to.cast::<u32>(), rows),
+                _ => plan.copy(from.cast::<u64>(), to.cast::<u64>(), rows),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use isobar_compiler::diag::Span;
+    use isobar_compiler::space::Reach;
+    use isobar_compiler::types::Value;
+
+    const DOMAIN: Domain = Domain { i: 16, j: 8, k: 4 };
+
+    fn param(access: AccessKind, halo: i32) -> Param {
+        let beside = Reach { lo: -halo, hi: halo };
+        let reach = [beside, Reach::default(), Reach::default()];
+        let kind = ParamKind::Field {
+            axes: AxisSet::IJK,
+            data_dims: Vec::new(),
+            dtype: DType::Float64,
+            boundary: reach,
+            reach,
+        };
+        Param { name: "q".to_owned(), kind, access, is_keyword_only: false, span: Span::default() }
+    }
+
+    /// A field in the order of C, each element the number of its place, whose first point lies behind so many others.
+    fn field(shape: [usize; 3], origin: [i64; 3]) -> Argument {
+        let n = shape.iter().product();
+        let mut elements = Elements::zeros(DType::Float64, n);
+        (0..n).for_each(|at| elements.set(at, Value::Float64(at as f64)));
+        let array = Array::from_c_order(elements, &shape).expect("as many as the shape says");
+        Argument::Field(FieldArgument { array, origin })
+    }
+
+    fn only(params: &[Param], arguments: &[Argument]) -> Option<Move> {
+        moves(params, Relayout::ByCost, DOMAIN, arguments).into_iter().next().flatten()
+    }
+
+    #[test]
+    fn what_is_copied_is_what_the_stencil_touches() {
+        let given = field([40, 20, 4], [10, 5, 0]);
+        let found = only(&[param(AccessKind::Read, 2)], &[given]).unwrap();
+        assert_eq!(
+            (&*found.starts, &*found.shape, found.origin),
+            (&[8, 5, 0][..], &[20, 8, 4][..], [2, 0, 0])
+        );
+        assert_eq!((found.is_needed, found.is_written, found.lies_along), (true, false, Some(Axis::K)));
+    }
+
+    #[test]
+    fn what_is_written_as_a_whole_is_not_copied_before() {
+        let of = |access, halo, shape, origin| {
+            let found = only(&[param(access, halo)], &[field(shape, origin)]).unwrap();
+            (found.is_needed, found.is_written)
+        };
+        assert_eq!(of(AccessKind::Write, 0, [16, 8, 4], [0; 3]), (false, true));
+        // Rows and columns beside the domain are not part of the copy.
+        assert_eq!(of(AccessKind::Write, 0, [30, 9, 4], [3, 1, 0]), (false, true));
+        // Levels beside it are, and come back.
+        assert_eq!(of(AccessKind::Write, 0, [16, 8, 5], [0; 3]), (true, true));
+        assert_eq!(of(AccessKind::Write, 1, [18, 8, 4], [1, 0, 0]), (true, true));
+        assert_eq!(of(AccessKind::ReadWrite, 0, [16, 8, 4], [0; 3]), (true, true));
+    }
+
+    #[test]
+    fn fields_in_rows_and_small_ones_stay() {
+        let mut rows = field([16, 8, 4], [0; 3]);
+        if let Argument::Field(field) = &mut rows {
+            field.array.strides = vec![1, 16, 128];
+        }
+        let params = [param(AccessKind::Read, 0)];
+        assert!(moves(&params, Relayout::ByCost, DOMAIN, &[rows]).is_empty());
+        let given = [field([16, 8, 4], [0; 3])];
+        let small = Domain::new(7, 8, 4);
+        assert!(moves(&params, Relayout::ByCost, small, &given).is_empty());
+        assert_eq!(moves(&params, Relayout::Copies, small, &given).len(), 1);
+        assert!(moves(&params, Relayout::Never, DOMAIN, &given).is_empty());
+    }
+
+    #[test]
+    fn copies_go_there_and_back_on_any_number_of_threads() {
+        for threads in [1, 3] {
+            let Argument::Field(mut given) = field([40, 20, 4], [10, 5, 0]) else { panic!("a field") };
+            let params = [param(AccessKind::ReadWrite, 2)];
+            let found = only(&params, &[Argument::Field(given.clone())]).unwrap();
+            let mut copy = super::super::own::fields(&[Some(found.clone())]).unwrap().remove(0).unwrap();
+            let near = Near::of(threads);
+            found.copy_there(&mut given, &mut copy, false, &near);
+            for index in copy.array.indices() {
+                let there: Vec<usize> =
+                    index.iter().zip(&found.starts).map(|(at, start)| at + start).collect();
+                assert_eq!(copy.array.get(&index), given.array.get(&there), "{index:?}");
+            }
+            let before = given.clone();
+            (0..copy.array.elements.len()).for_each(|at| copy.array.elements.set(at, Value::Float64(-1.0)));
+            found.copy_back(&mut copy, &mut given, &near);
+            for index in given.array.indices() {
+                let inside = index.iter().zip(found.starts.iter().zip(&found.shape));
+                let is_inside = inside.into_iter().all(|(at, (start, n))| (*start..start + n).contains(at));
+                let meant = if is_inside { Value::Float64(-1.0) } else { before.array.get(&index) };
+                assert_eq!(given.array.get(&index), meant, "{index:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn fields_come_into_rows_with_all_their_elements() {
+        let params = [param(AccessKind::Read, 0)];
+        let mut launch = Launch { domain: DOMAIN, arguments: vec![field([40, 20, 4], [10, 5, 0])] };
+        let before = launch.clone();
+        in_rows(&params, &mut launch, &Near::of(2));
+        let (Argument::Field(old), Argument::Field(new)) = (&before.arguments[0], &launch.arguments[0])
+        else {
+            panic!("they are fields")
+        };
+        assert_eq!((new.array.strides[0], new.origin, &new.array.shape), (1, old.origin, &old.array.shape));
+        assert!(old.array.indices().all(|it| old.array.get(&it) == new.array.get(&it)));
+    }
+
+    #[test]
+    fn what_is_copied_is_told() {
+        let params = [param(AccessKind::ReadWrite, 0)];
+        let found = moves(&params, Relayout::ByCost, DOMAIN, &[field([16, 8, 4], [0; 3])]);
+        let text =
+            "`q` lies along k: each call computes on copies that lie along i (0.0 MB there, 0.0 MB back)";
+        assert_eq!(told(&params, &found), text);
+    }
+}

@@ -1,0 +1,360 @@
+//! Arrays that do not lie along i: whether loops are turned for them, or fields copied into rows.
+//!
+//! Code of loops has its lanes along i, where neighbours lie side by side in fields of our own. Callers have others: those
+//! of NumPy lie along k. There are three ways, and what is expected to be fastest is taken for each call:
+//!
+//! - **as they are given**: the code has the strides of the caller;
+//! - **turned**: a stencil whose levels have no order is the same with I and K in each other's place, and then its lanes
+//!   are along k ([`isobar_compiler::schedule::turn`]);
+//! - **copied** ([`copies`]): the fields that do not lie along i are copied by blocks before the call, and back behind it.
+
+mod blocks;
+mod copies;
+mod own;
+
+use std::sync::{Arc, OnceLock};
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::launch::{Argument, FieldArgument, Launch};
+use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
+use isobar_compiler::config::Config;
+use isobar_compiler::pass::MachineModel;
+use isobar_compiler::pipeline::{Compilation, NoHook, route};
+use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost};
+use isobar_compiler::space::Domain;
+
+pub(super) use self::copies::bytes;
+pub use self::copies::in_rows;
+use self::copies::{Move, moves};
+use super::pool::Near;
+use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
+use crate::events::{Event, Sink};
+
+/// What makes code of a compilation.
+pub(super) trait Makes: Copy + Send + Sync + 'static {
+    /// Makes it.
+    ///
+    /// # Errors
+    ///
+    /// Where there is nothing to run, or the machine refuses.
+    fn make(
+        self,
+        compilation: &Compilation,
+        setting: Setting<'_>,
+        sink: Sink<'_>,
+    ) -> Result<Arc<dyn Code>, Failure>;
+}
+
+/// The code of a compilation for arrays of any layout.
+///
+/// # Errors
+///
+/// Those of [`Makes::make`].
+pub(super) fn code(
+    maker: impl Makes,
+    compilation: &Compilation,
+    setting: Setting<'_>,
+    sink: Sink<'_>,
+) -> Result<Arc<dyn Code>, Failure> {
+    let code = maker.make(compilation, setting, sink)?;
+    let Some(signature) = compilation.signature.as_ref().filter(|_| setting.relayout != Relayout::Never)
+    else {
+        return Ok(code);
+    };
+    let mut known = compilation.up_to_oir();
+    known.levels.tree.clone_from(&compilation.levels.tree);
+    known.levels.schedule.clone_from(&compilation.levels.schedule);
+    known.machine.clone_from(&compilation.machine);
+    known.skip.clone_from(&compilation.skip);
+    Ok(Arc::new(Ways {
+        maker,
+        code,
+        signature: signature.clone(),
+        known,
+        setting: OwnedSetting::of(setting),
+        near: Near::beside(setting.threads, setting.is_embedded),
+        stream_from: compilation
+            .machine
+            .as_ref()
+            .map_or(MachineModel::STREAM_FROM_BYTES, MachineModel::stream_from_bytes),
+        turned: OnceLock::new(),
+    }))
+}
+
+/// The code of a stencil, and the other ways to call it.
+struct Ways<M> {
+    maker: M,
+    code: Arc<dyn Code>,
+    signature: Signature,
+    /// What it was made of, as far as turned code needs it.
+    known: Compilation,
+    setting: OwnedSetting,
+    near: Near,
+    /// From so many bytes of copies on, they go past the caches: none of them is there when it is read.
+    stream_from: u64,
+    /// From when it was first asked for; none where the loops cannot be turned.
+    turned: OnceLock<Option<Turned>>,
+}
+
+/// The stencil with I and K in each other's place.
+struct Turned {
+    compilation: Compilation,
+    signature: Signature,
+    /// From when a call first took it.
+    code: OnceLock<Result<Arc<dyn Code>, Failure>>,
+}
+
+/// How a call is made.
+enum Way {
+    AsGiven,
+    Copied(Vec<Option<Move>>),
+    /// With copies of those that lie along none of the two axes.
+    Turned(Vec<Option<Move>>),
+}
+
+impl<M: Makes> Ways<M> {
+    /// The way of a launch; `moves` are the fields that its own code would want copied.
+    fn way(&self, launch: &Launch, moves: Vec<Option<Move>>) -> Way {
+        if moves.is_empty() {
+            return Way::AsGiven;
+        }
+        let how = self.setting.relayout;
+        if how == Relayout::Copies {
+            return Way::Copied(moves);
+        }
+        let domain = launch.domain.turned();
+        let turned = self.turned().map(|turned| {
+            let arguments = turned_outlines(&self.signature.params, &launch.arguments);
+            (turned, copies::moves(&turned.signature.params, how, domain, &arguments))
+        });
+        if how == Relayout::Turns {
+            return turned.map_or(Way::Copied(moves), |it| Way::Turned(it.1));
+        }
+        let Some(own) = &self.known.levels.schedule else { return Way::Copied(moves) };
+        let machine = |Domain { i, j, k }: Domain| {
+            let of_model = self.known.machine.as_ref().map_or(Machine::CPU, Machine::of);
+            Machine { domain: [i, j, k], ..of_model }
+        };
+        let here = machine(launch.domain);
+        let cost_here = cost(own, &here);
+        let as_given = Cost { bytes: APART * cost_here.bytes, operations: APART * cost_here.operations };
+        let as_given = as_given.time(&here);
+        let copied = cost_here.time(&here) + time_of(&moves, &here);
+        let turned = turned.and_then(|(turned, still)| {
+            let there = machine(domain);
+            let schedule = turned.compilation.levels.schedule.as_ref()?;
+            Some((cost(schedule, &there).time(&there) + time_of(&still, &there), still))
+        });
+        match turned {
+            Some((time, still)) if time <= copied.min(as_given) => Way::Turned(still),
+            _ if as_given < copied => Way::AsGiven,
+            _ => Way::Copied(moves),
+        }
+    }
+
+    fn turned(&self) -> Option<&Turned> {
+        let make = || {
+            let mut config = Config::default();
+            config.passes.machine.clone_from(&self.known.machine);
+            config.passes.skip.clone_from(&self.known.skip);
+            let compilation = route::compile_turned(&self.known, &config, &mut NoHook).ok()?;
+            let signature = compilation.signature.clone().filter(|_| compilation.levels.is_whole)?;
+            Some(Turned { compilation, signature, code: OnceLock::new() })
+        };
+        self.turned.get_or_init(make).as_ref()
+    }
+
+    /// Code of the turned loops.
+    fn turned_code(&self, sink: Sink<'_>) -> Result<Arc<dyn Code>, Failure> {
+        let missing = || Failure::Machine("the loops cannot be turned".to_owned());
+        let turned = self.turned().ok_or_else(missing)?;
+        let make = || self.maker.make(&turned.compilation, self.setting.borrow(), sink);
+        turned.code.get_or_init(make).clone()
+    }
+}
+
+/// So many times as long take bytes and arithmetic where neighbours along i lie apart: most of each line that is read
+/// is of no use, and nothing runs in lanes.
+const APART: f64 = 4.0;
+
+/// What copies of some fields are expected to take, in nanoseconds of one core.
+fn time_of(moves: &[Option<Move>], machine: &Machine) -> f64 {
+    // Each of them reads, and writes.
+    let bytes: f64 = moves.iter().flatten().map(|it| 2.0 * it.bytes() as f64 * it.times()).sum();
+    bytes / machine.bytes_per_ns
+}
+
+/// The arguments of a turned call, as far as shapes and strides tell them: without elements.
+fn turned_outlines(params: &[Param], arguments: &[Argument]) -> Vec<Argument> {
+    let each = params.iter().zip(arguments).map(|it| match it {
+        (Param { kind: ParamKind::Field { axes, .. }, .. }, Argument::Field(field)) => {
+            let mut outline = outline(field);
+            outline.turn(*axes);
+            Argument::Field(outline)
+        }
+        (_, other) => other.clone(),
+    });
+    each.collect()
+}
+
+/// A field without elements.
+fn outline(FieldArgument { array, origin }: &FieldArgument) -> FieldArgument {
+    let elements = Elements::zeros(array.dtype(), 0);
+    let array = Array { elements, first: 0, shape: array.shape.clone(), strides: array.strides.clone() };
+    FieldArgument { array, origin: *origin }
+}
+
+/// The arguments of a call on copies, without elements.
+fn copied_outlines(arguments: &[Argument], moves: &[Option<Move>]) -> Vec<Argument> {
+    let none = std::iter::repeat(&None);
+    let each = arguments.iter().zip(moves.iter().chain(none)).map(|(given, it)| match (it, given) {
+        (Some(it), _) => Argument::Field(it.outline()),
+        (None, Argument::Field(field)) => Argument::Field(outline(field)),
+        (None, other) => other.clone(),
+    });
+    each.collect()
+}
+
+impl<M: Makes> Code for Ways<M> {
+    fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
+        let Launch { domain, arguments } = launch;
+        let wanted = moves(&self.signature.params, self.setting.relayout, *domain, arguments);
+        match self.way(launch, wanted) {
+            Way::AsGiven => self.code.fit(launch, sink),
+            Way::Copied(moves) => {
+                sink(Event::Log { text: copies::told(&self.signature.params, &moves) });
+                let arguments = copied_outlines(arguments, &moves);
+                self.code.fit(&Launch { domain: *domain, arguments }, sink)
+            }
+            Way::Turned(moves) => {
+                let text =
+                    "fields lie along k, and levels have no order: the loops are turned, with lanes along k";
+                sink(Event::Log { text: text.to_owned() });
+                if !moves.is_empty() {
+                    sink(Event::Log { text: copies::told(&self.signature.params, &moves) });
+                }
+                let arguments = turned_outlines(&self.signature.params, arguments);
+                let arguments = copied_outlines(&arguments, &moves);
+                self.turned_code(sink)?.fit(&Launch { domain: domain.turned(), arguments }, sink)
+            }
+        }
+    }
+
+    fn caller(self: Arc<Self>) -> Box<dyn Caller> {
+        let caller = Arc::clone(&self.code).caller();
+        let progress = caller.progress();
+        Box::new(OfCaller { code: self, caller, turned: None, last: None, kept: Kept::default(), progress })
+    }
+}
+
+/// What a caller has for itself.
+struct OfCaller<M> {
+    code: Arc<Ways<M>>,
+    caller: Box<dyn Caller>,
+    /// Of turned code, from when a call first took it.
+    turned: Option<Box<dyn Caller>>,
+    /// What the last call wanted copied, on which domain, and the way that it took.
+    last: Option<(Domain, Vec<Option<Move>>, Way)>,
+    kept: Kept,
+    progress: Arc<Progress>,
+}
+
+/// The copies of the last call, for another one like it.
+#[derive(Default)]
+struct Kept {
+    moves: Vec<Option<Move>>,
+    fields: Vec<Option<FieldArgument>>,
+}
+
+impl<M: Makes> Caller for OfCaller<M> {
+    fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
+        let params = &self.code.signature.params;
+        let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
+        if wanted.is_empty() {
+            return self.caller.run(launch);
+        }
+        if self.last.as_ref().is_none_or(|(domain, known, _)| *domain != launch.domain || *known != wanted) {
+            let way = self.code.way(launch, wanted.clone());
+            self.last = Some((launch.domain, wanted, way));
+        }
+        let Self { code, caller, turned, last, kept, progress } = self;
+        match last.as_ref().map(|it| &it.2) {
+            None | Some(Way::AsGiven) => caller.run(launch),
+            Some(Way::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
+            Some(Way::Turned(moves)) => {
+                let turned = match turned {
+                    Some(known) => known,
+                    None => turned.insert(code.turned_code(&|_| ())?.caller()),
+                };
+                turn(params_of(code), launch);
+                let ran = if moves.is_empty() {
+                    turned.run(launch)
+                } else {
+                    kept.run(&mut **turned, moves, launch, code)
+                };
+                turn(params_of(code), launch);
+                progress.take_from(&turned.progress());
+                ran
+            }
+        }
+    }
+
+    fn progress(&self) -> Arc<Progress> {
+        Arc::clone(&self.progress)
+    }
+}
+
+fn params_of<M>(code: &Ways<M>) -> &[Param] {
+    &code.signature.params
+}
+
+/// Brings I and K of a launch into each other's place: no element is moved.
+fn turn(params: &[Param], launch: &mut Launch) {
+    launch.domain = launch.domain.turned();
+    for (param, argument) in params.iter().zip(&mut launch.arguments) {
+        if let (ParamKind::Field { axes, .. }, Argument::Field(field)) = (&param.kind, argument) {
+            // The first time by the axes that it has, and the second time back: as many in any case.
+            field.turn(*axes);
+        }
+    }
+}
+
+impl Kept {
+    /// Calls with copies in the place of the fields that are moved.
+    fn run<M>(
+        &mut self,
+        caller: &mut dyn Caller,
+        moves: &[Option<Move>],
+        launch: &mut Launch,
+        Ways { near, stream_from, .. }: &Ways<M>,
+    ) -> Result<(), Failure> {
+        if self.moves != moves {
+            // What is kept is let go of first, so that there are never both.
+            *self = Self::default();
+            self.fields = own::fields(moves)?;
+            self.moves = moves.to_vec();
+        }
+        let bytes: u64 = moves.iter().flatten().map(|it| it.bytes() as u64).sum();
+        let is_streamed = bytes >= *stream_from;
+        for ((it, copy), argument) in moves.iter().zip(&mut self.fields).zip(&mut launch.arguments) {
+            if let (Some(it), Some(copy), Argument::Field(given)) = (it, copy, argument) {
+                if it.is_needed() {
+                    it.copy_there(given, copy, is_streamed, near);
+                }
+                std::mem::swap(given, copy);
+            }
+        }
+        let ran = caller.run(launch);
+        // Also where the run ended early: what it has written by then stays.
+        for ((it, given), argument) in moves.iter().zip(&mut self.fields).zip(&mut launch.arguments) {
+            if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, argument) {
+                std::mem::swap(given, copy);
+                let (given, copy) = (copy, given);
+                if it.is_written() {
+                    it.copy_back(copy, given, near);
+                }
+            }
+        }
+        ran
+    }
+}

@@ -1,0 +1,119 @@
+//! The memory of copies: pages that the system hands over when they are first touched, large ones where there are some.
+
+use std::slice;
+use std::sync::Arc;
+
+use isobar_compiler::backend::array::{Array, Elements};
+use isobar_compiler::backend::buffer::{Buffer, Lent};
+use isobar_compiler::backend::launch::FieldArgument;
+use isobar_compiler::types::DType;
+
+use super::copies::{LINE_BYTES, Move};
+use crate::executors::Failure;
+use crate::executors::workspace::Workspace;
+
+/// Copies of one shape begin so many lines apart, beside whole pages: those that begin at the same place of their pages
+/// share the sets of the nearest cache.
+const LINES_APART: usize = 5;
+
+/// Zeros for each field that is copied.
+///
+/// # Errors
+///
+/// Where there is no such memory.
+pub(super) fn fields(moves: &[Option<Move>]) -> Result<Vec<Option<FieldArgument>>, Failure> {
+    let mut bytes = 0_usize;
+    let mut starts = Vec::with_capacity(moves.len());
+    for (at, it) in moves.iter().enumerate() {
+        let Some(it) = it else {
+            starts.push(0);
+            continue;
+        };
+        let beside = (1 + at % 8) * LINES_APART * LINE_BYTES;
+        // The first point of a row lies at a line.
+        let size = it.dtype.size_bytes();
+        let before = usize::try_from(it.origin[0]).unwrap_or(0) * size % LINE_BYTES;
+        let start = bytes.next_multiple_of(LINE_BYTES) + beside + (LINE_BYTES - before) % LINE_BYTES;
+        starts.push(start);
+        bytes = start.checked_add(it.bytes()).ok_or(Failure::OutOfMemory)?;
+    }
+    let mut workspace = Workspace::default();
+    workspace.reserve(bytes as u64).ok_or(Failure::OutOfMemory)?;
+    let first = workspace.start();
+    let memory = Arc::new(Memory { _workspace: workspace });
+    let each = moves.iter().zip(starts).map(|(it, start)| {
+        let it = it.as_ref()?;
+        let (strides, n) = it.layout();
+        let elements = elements(it.dtype, first.wrapping_add(start), n, &memory);
+        let strides = strides.into_iter().map(|it| i64::try_from(it).unwrap_or(i64::MAX)).collect();
+        let array = Array { elements, first: 0, shape: it.shape.clone(), strides };
+        Some(FieldArgument { array, origin: it.origin })
+    });
+    Ok(each.collect())
+}
+
+fn elements(dtype: DType, start: *mut u8, n: usize, memory: &Arc<Memory>) -> Elements {
+    if n == 0 {
+        return Elements::zeros(dtype, 0);
+    }
+    match dtype {
+        DType::Bool => Elements::Bool(part(start, n, memory)),
+        DType::Int8 => Elements::Int8(part(start, n, memory)),
+        DType::Int16 => Elements::Int16(part(start, n, memory)),
+        DType::Int32 => Elements::Int32(part(start, n, memory)),
+        DType::Int64 => Elements::Int64(part(start, n, memory)),
+        DType::Float32 => Elements::Float32(part(start, n, memory)),
+        DType::Float64 => Elements::Float64(part(start, n, memory)),
+    }
+}
+
+fn part<T: std::fmt::Debug + Send + Sync + 'static>(
+    start: *mut u8,
+    n: usize,
+    memory: &Arc<Memory>,
+) -> Buffer<T> {
+    Buffer::lent(Box::new(Part::<T> { start: start.cast(), n, _memory: Arc::clone(memory) }))
+}
+
+/// What all copies of a call lie in.
+#[derive(Debug)]
+struct Memory {
+    _workspace: Workspace,
+}
+
+// SAFETY: the mapping lives as long as this, which gives no reference to it away.
+#[expect(unsafe_code, reason = "each part of it is some thread's own")]
+unsafe impl Sync for Memory {}
+
+/// Elements of one copy, which no other one has.
+#[derive(Debug)]
+struct Part<T> {
+    start: *mut T,
+    n: usize,
+    _memory: Arc<Memory>,
+}
+
+// SAFETY: the elements are this part's alone, and belong to no thread.
+#[expect(unsafe_code, reason = "who calls a stencil may be on another thread the next time")]
+unsafe impl<T: Send> Send for Part<T> {}
+// SAFETY: as above; what is shared is only read.
+#[expect(unsafe_code, reason = "who calls a stencil may be on another thread the next time")]
+unsafe impl<T: Sync> Sync for Part<T> {}
+
+impl<T: Send + Sync + std::fmt::Debug> Lent<T> for Part<T> {
+    #[expect(unsafe_code, reason = "memory of the system's becomes elements here")]
+    fn elements(&self) -> &[T] {
+        // SAFETY: so many elements lie there, aligned, of which zeros and what was copied are values of their type.
+        unsafe { slice::from_raw_parts(self.start, self.n) }
+    }
+
+    #[expect(unsafe_code, reason = "memory of the system's becomes elements here")]
+    fn elements_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above; nobody else has them.
+        unsafe { slice::from_raw_parts_mut(self.start, self.n) }
+    }
+
+    fn start(&mut self) -> *mut T {
+        self.start
+    }
+}
