@@ -130,10 +130,10 @@ mod tests {
             &expect![[r#"
                 /* Step 1 of 1 */
                 extern "C" __global__ void __launch_bounds__(256) kernel_1(
-                    const double *__restrict__ new_1, double *__restrict__ thread, const double this_1,
-                    const isobar_index I, const isobar_index J, const isobar_index new_1_along_i,
-                    const isobar_index new_1_j, const isobar_index new_1_k, const isobar_index thread_along_i,
-                    const isobar_index thread_j, const isobar_index thread_k)
+                    const double *new_1, double *__restrict__ thread, const double this_1, const isobar_index I,
+                    const isobar_index J, const isobar_index new_1_along_i, const isobar_index new_1_j,
+                    const isobar_index new_1_k, const isobar_index thread_along_i, const isobar_index thread_j,
+                    const isobar_index thread_k)
                 {
                   const isobar_index new_1_i = ISOBAR_ALONG_I(new_1_along_i);
                   const isobar_index thread_i = ISOBAR_ALONG_I(thread_along_i);
@@ -154,18 +154,26 @@ mod tests {
     }
 
     #[test]
+    fn only_what_a_kernel_writes_is_said_to_be_apart() {
+        let text = "def s(a: Field[float], b: Field[float]):\n    with computation(PARALLEL), interval(...):\n        b = a * 2.0\n        b = b if b > 1.0 else a\n";
+        let compilation = route::compile(&Project::of_one("main.py", text), &Config::default(), &mut NoHook);
+        let text = &compilation.levels.cuda().expect("it compiles").listing.text;
+        assert!(text.contains("const double *a, double *__restrict__ b,"), "{text}");
+    }
+
+    #[test]
     fn a_place_where_a_run_may_have_to_end_has_a_slot() {
         check(
             "def s(a: Field[float], n: Field[int], out: Field[float]):\n    with computation(FORWARD), interval(...):\n        out = a.at(K=n)\n",
             &expect![[r#"
                 /* Step 1 of 1 */
                 extern "C" __global__ void __launch_bounds__(64) kernel_1(
-                    const double *__restrict__ a, const int64_t *__restrict__ n, double *__restrict__ out,
-                    const isobar_index I, const isobar_index J, const isobar_index K, const isobar_index a_along_i,
-                    const isobar_index a_j, const isobar_index a_k, const isobar_index n_along_i,
-                    const isobar_index n_j, const isobar_index n_k, const isobar_index out_along_i,
-                    const isobar_index out_j, const isobar_index out_k, const isobar_index a_below,
-                    const isobar_index a_above, uint32_t *__restrict__ slots)
+                    const double *a, const int64_t *n, double *__restrict__ out, const isobar_index I,
+                    const isobar_index J, const isobar_index K, const isobar_index a_along_i, const isobar_index a_j,
+                    const isobar_index a_k, const isobar_index n_along_i, const isobar_index n_j,
+                    const isobar_index n_k, const isobar_index out_along_i, const isobar_index out_j,
+                    const isobar_index out_k, const isobar_index a_below, const isobar_index a_above,
+                    uint32_t *__restrict__ slots)
                 {
                   const isobar_index a_i = ISOBAR_ALONG_I(a_along_i);
                   const isobar_index n_i = ISOBAR_ALONG_I(n_along_i);

@@ -194,7 +194,11 @@ impl Printer<'_> {
                 let is_read_only = matches!(program.arrays[*array].kind, ArrayKind::Field { .. })
                     && !written.contains(array);
                 let qualifier = if is_read_only { "const " } else { "" };
-                format!("{qualifier}{} *__restrict__ {name}", self.array_type(*array))
+                // Of `x ? a : b` NVCC makes one load from either, and takes it for one from memory that nobody writes
+                // where one of the two is so: what is stored before may not be seen. So only what is written is said
+                // to be apart.
+                let apart = if written.contains(array) { "__restrict__ " } else { "" };
+                format!("{qualifier}{} *{apart}{name}", self.array_type(*array))
             }
             Param::Value(array) => format!("const {} {name}", c_type(program.arrays[*array].dtype)),
             Param::Size(_) | Param::Stride { .. } | Param::Levels { .. } | Param::Position(_) => {
