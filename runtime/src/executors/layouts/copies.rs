@@ -88,6 +88,14 @@ pub(super) fn moves(
     each.collect()
 }
 
+/// Whether all fields of a call lie as code likes them.
+pub(super) fn are_in_rows(params: &[Param], arguments: &[Argument]) -> bool {
+    params.iter().zip(arguments).all(|it| match (&it.0.kind, it.1) {
+        (ParamKind::Field { axes, .. }, Argument::Field(field)) => lies_in_rows(field, *axes),
+        _ => true,
+    })
+}
+
 /// Whether neighbours along i are neighbours in memory.
 fn lies_in_rows(field: &FieldArgument, axes: AxisSet) -> bool {
     !axes.has(Axis::I) || field.array.strides.first() == Some(&1) || field.array.shape.first() == Some(&1)

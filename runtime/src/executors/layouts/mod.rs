@@ -253,10 +253,39 @@ struct OfCaller<M> {
     caller: Box<dyn Caller>,
     /// Of turned code, from when a call first took it.
     turned: Option<Box<dyn Caller>>,
-    /// What the last call wanted copied, on which domain, and the way that it took.
-    last: Option<(Domain, Vec<Option<Move>>, Way)>,
+    /// How the last call was made, for others like it.
+    last: Option<(Asked, Way)>,
     kept: Kept,
     progress: Arc<Progress>,
+}
+
+/// What of a call decides its way: where the elements of all its fields lie, also of those that are not copied as given.
+struct Asked {
+    domain: Domain,
+    fields: Vec<Option<FieldArgument>>,
+}
+
+impl Asked {
+    fn of(launch: &Launch) -> Self {
+        let outline = |it: &Argument| match it {
+            Argument::Field(field) => Some(outline(field)),
+            Argument::Scalar(_) | Argument::Unused => None,
+        };
+        Self { domain: launch.domain, fields: launch.arguments.iter().map(outline).collect() }
+    }
+
+    fn is_like(&self, launch: &Launch) -> bool {
+        self.domain == launch.domain
+            && self.fields.iter().zip(&launch.arguments).all(|it| match it {
+                (Some(known), Argument::Field(field)) => {
+                    known.origin == field.origin
+                        && known.array.shape == field.array.shape
+                        && known.array.strides == field.array.strides
+                }
+                (None, Argument::Field(_)) | (Some(_), _) => false,
+                (None, _) => true,
+            })
+    }
 }
 
 /// The copies of the last call, for another one like it.
@@ -269,16 +298,15 @@ struct Kept {
 impl<M: Makes> Caller for OfCaller<M> {
     fn run(&mut self, launch: &mut Launch) -> Result<(), Failure> {
         let params = &self.code.signature.params;
-        let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
-        if wanted.is_empty() {
+        if copies::are_in_rows(params, &launch.arguments) {
             return self.caller.run(launch);
         }
-        if self.last.as_ref().is_none_or(|(domain, known, _)| *domain != launch.domain || *known != wanted) {
-            let way = self.code.way(launch, wanted.clone());
-            self.last = Some((launch.domain, wanted, way));
+        if self.last.as_ref().is_none_or(|(asked, _)| !asked.is_like(launch)) {
+            let wanted = moves(params, self.code.setting.relayout, launch.domain, &launch.arguments);
+            self.last = Some((Asked::of(launch), self.code.way(launch, wanted)));
         }
         let Self { code, caller, turned, last, kept, progress } = self;
-        match last.as_ref().map(|it| &it.2) {
+        match last.as_ref().map(|it| &it.1) {
             None | Some(Way::AsGiven) => caller.run(launch),
             Some(Way::Copied(moves)) => kept.run(&mut **caller, moves, launch, code),
             Some(Way::Turned(moves)) => {
@@ -345,16 +373,77 @@ impl Kept {
             }
         }
         let ran = caller.run(launch);
-        // Also where the run ended early: what it has written by then stays.
+        // Where the run ended early, what it has written by then stays; of what was not copied there it may have written
+        // a part, beside which the copy holds nothing.
         for ((it, given), argument) in moves.iter().zip(&mut self.fields).zip(&mut launch.arguments) {
             if let (Some(it), Some(given), Argument::Field(copy)) = (it, given, argument) {
                 std::mem::swap(given, copy);
                 let (given, copy) = (copy, given);
-                if it.is_written() {
+                if it.is_written() && (ran.is_ok() || it.is_needed()) {
                     it.copy_back(copy, given, near);
                 }
             }
         }
         ran
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executors::Executor;
+    use crate::executors::rayon::Rayon;
+    use isobar_compiler::backend::launch::Call;
+    use isobar_compiler::project::Project;
+    use isobar_compiler::types::{DType, Value};
+
+    const TEXT: &str = "def s(a: Field[float], p: Field[JK, float], out: Field[float]):
+    with computation(PARALLEL), interval(...):
+        out = a + p
+";
+
+    /// Numbers of their places in memory, the last dimension the fastest or the first.
+    fn array(shape: &[usize], is_last_first: bool) -> Array {
+        let n: usize = shape.iter().product();
+        let mut elements = Elements::zeros(DType::Float64, n);
+        (0..n).for_each(|at| elements.set(at, Value::Float64(at as f64)));
+        let mut array = Array::zeros(DType::Float64, shape);
+        if is_last_first {
+            array = Array::from_c_order(elements, shape).expect("as many as the shape says");
+        } else {
+            array.elements = elements;
+        }
+        array
+    }
+
+    #[test]
+    fn calls_with_other_arrays_find_their_own_elements() {
+        let project = Project::of_one("main.py", TEXT);
+        let compilation = route::compile(&project, &Config::default(), &mut NoHook);
+        for relayout in [Relayout::Never, Relayout::ByCost, Relayout::Copies, Relayout::Turns] {
+            let setting = Setting { relayout, ..Setting::embedded() };
+            let mut prepared = Rayon.prepare(&compilation, setting, &|_| ()).unwrap();
+            // What is not copied as it is given, since it has no rows, lies elsewhere the second time.
+            for (shape, first) in [([8, 16], [0, 0]), ([13, 21], [4, 3]), ([8, 16], [0, 0])] {
+                let [a, out] = [array(&[24, 8, 16], true), array(&[24, 8, 16], true)];
+                let p = array(&shape, false);
+                let meant = |i: usize, j: usize, k: usize| {
+                    let p = p.get(&[j + first[0], k + first[1]]).as_f64();
+                    a.get(&[i, j, k]).as_f64() + p
+                };
+                let meant: Vec<f64> = a.indices().map(|index| meant(index[0], index[1], index[2])).collect();
+                let mut call = Call { domain: Some([24, 8, 16]), ..Call::default() };
+                for (name, array) in [("a", &a), ("p", &p), ("out", &out)] {
+                    call.fields.insert(name.to_owned(), array.clone());
+                }
+                call.origin.insert("p".to_owned(), first.map(|it| it as i64).to_vec());
+                let mut launch = compilation.bind(call).unwrap();
+                prepared.run(&mut launch).unwrap();
+                let Argument::Field(found) = &launch.arguments[2] else { panic!("it is a field") };
+                let found: Vec<f64> = a.indices().map(|it| found.array.get(&it).as_f64()).collect();
+                let is_same = found.iter().zip(&meant).all(|(one, other)| one.to_bits() == other.to_bits());
+                assert!(is_same, "{relayout:?} {shape:?}");
+            }
+        }
     }
 }
