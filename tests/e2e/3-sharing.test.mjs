@@ -62,9 +62,10 @@ const holds = (page, words) =>
 scenario("what is changed in a link's text is kept beside one's own, whatever is opened next", async (t) => {
   await writeLine(t.page, "# words of mine\n");
   const link = await t.link();
-  const other = async (url) => {
+  const other = async (url, prepare) => {
     const page = await t.page.context().newPage();
     page.setDefaultTimeout(60_000);
+    if (prepare) await page.addInitScript(prepare);
     await page.goto(url);
     await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
     return page;
@@ -84,8 +85,15 @@ scenario("what is changed in a link's text is kept beside one's own, whatever is
   assert.equal(kept.length, 0, "who only looked has a copy");
   await passing.close();
 
-  // A second tab with the same text has a copy of its own from the first key on.
-  const second = await other(t.runner.url);
+  // A second tab with the same text has a copy of its own from the first key on, though the browser takes its time to
+  // say who has the text.
+  const second = await other(t.runner.url, () => {
+    const request = navigator.locks.request.bind(navigator.locks);
+    navigator.locks.request = async (...given) => {
+      await new Promise((done) => setTimeout(done, 3_000));
+      return request(...given);
+    };
+  });
   await holds(second, "# of the link");
   await writeLine(second, "# of the second\n");
   await t.get("copy-notice", second).waitFor();

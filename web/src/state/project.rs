@@ -428,6 +428,7 @@ impl App {
     pub fn leave_link(self) {
         self.leave_linked();
         page::set_fragment("");
+        self.workspaces.ask_again();
         // Another tab may have the link's still.
         self.open_own();
         self.show_opened();
@@ -467,7 +468,10 @@ impl App {
     /// Writes the workspace as it is now.
     pub(super) fn write_now(self) {
         let (state, title) = untrack(|| (self.shared_state(), self.name_of_text().title));
-        self.write(&state, title);
+        self.write(&state, title.clone());
+        if self.workspaces.wait_no_longer() {
+            self.write(&state, title);
+        }
     }
 
     fn write(self, state: &State, title: String) {
@@ -478,6 +482,9 @@ impl App {
         let is_linked = self.project.is_linked.get_untracked();
         if is_linked && page::fragment().contains("s=") {
             // The link has all of it.
+            return;
+        }
+        if !self.workspaces.may_write() {
             return;
         }
         let json = serde_json::to_string(state).unwrap_or_default();
@@ -493,6 +500,7 @@ impl App {
     /// What was changed in the text of a link before becomes one of the user's own, since another link takes its place;
     /// unless another tab has it.
     fn rescue_linked(self) {
+        self.workspaces.ask_again();
         leptos::task::spawn_local(async move {
             let is_ours = self.claim_shown().await;
             if !is_ours {
@@ -546,6 +554,6 @@ impl App {
             state.track();
             soon.changed(move || state.with_untracked(save));
         });
-        page::on_hide(move || untrack(|| state.with_untracked(save)));
+        page::on_hide(move || self.write_now());
     }
 }

@@ -71,6 +71,8 @@ pub struct Workspaces {
     has_asked: StoredValue<bool>,
     /// Whether what is shown is this tab's to write; none until that is known.
     is_ours: StoredValue<Option<bool>>,
+    /// Whether something is to be written once that is known.
+    is_waiting: StoredValue<bool>,
 }
 
 impl Workspaces {
@@ -88,6 +90,7 @@ impl Workspaces {
             is_lasting: StoredValue::new(false),
             has_asked: StoredValue::new(false),
             is_ours: StoredValue::new(None),
+            is_waiting: StoredValue::new(false),
         }
     }
 
@@ -145,10 +148,39 @@ impl Workspaces {
         // The database has none of it.
         self.undecided.set_value(None);
         self.take(kept::new_id());
+        // Nobody else has the name.
+        self.is_ours.set_value(Some(true));
         let id = self.id.get_value();
         leptos::task::spawn_local(async move {
             kept::claim(&id).await;
         });
+    }
+
+    /// Whether what is shown can be written now: it is known whose it is. Where it is not, it is written as soon as it is.
+    pub(super) fn may_write(self) -> bool {
+        let is_known = self.is_ours.get_value().is_some();
+        if !is_known {
+            self.is_waiting.set_value(true);
+        }
+        is_known
+    }
+
+    /// What is shown is another text, of which it is not known yet whose it is.
+    pub(super) fn ask_again(self) {
+        self.is_ours.set_value(None);
+    }
+
+    /// The page ends, or shows another text: what waits becomes a text of its own, since it may be another tab's where
+    /// it is.
+    /// Tells whether something waited.
+    pub(super) fn wait_no_longer(self) -> bool {
+        let has_waited = self.is_waiting.get_value() && self.is_ours.get_value().is_none();
+        if has_waited {
+            self.is_waiting.set_value(false);
+            self.begin();
+            self.is_copy.set(true);
+        }
+        has_waited
     }
 
     /// Where another tab writes what is shown, it becomes a text of its own here; tells whether.
@@ -271,6 +303,10 @@ impl App {
         // Another text may have been opened meanwhile, and claimed.
         if shown() == name {
             self.workspaces.is_ours.set_value(Some(is_ours));
+            if self.workspaces.is_waiting.get_value() {
+                self.workspaces.is_waiting.set_value(false);
+                self.write_now();
+            }
         }
         is_ours
     }
@@ -308,6 +344,7 @@ impl App {
             if let Some(state) = linked.and_then(|it| share::kept(it.as_bytes())) {
                 self.workspaces.dismiss();
                 self.project.is_linked.set(true);
+                self.workspaces.ask_again();
                 return self.show_text(state);
             }
             if was_left && self.project.is_linked.get_untracked() {
@@ -383,6 +420,7 @@ impl App {
             self.write_now();
             let is_free = kept::claim(&id).await;
             self.workspaces.take(if is_free { id } else { kept::new_id() });
+            self.workspaces.is_ours.set_value(Some(true));
             self.workspaces.is_copy.set(!is_free);
             self.show_state(state);
         });
