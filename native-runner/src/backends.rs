@@ -13,7 +13,7 @@ use isobar_compiler::space::Domain;
 use isobar_protocol::request::Request;
 pub use isobar_runtime::events;
 pub use isobar_runtime::executors::{
-    CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Relayout, Setting, Vectors, foreign,
+    CCompiler, Executor, Failure, Mode, Near, Prepared, Progress, Relayout, Setting, Vectors, along, foreign,
     in_rows,
 };
 use isobar_runtime::executors::{cuda, interpreters, openmp, rayon, wgpu};

@@ -325,6 +325,10 @@ pub struct BenchArgs {
     /// Rounds, in each of which every back end is called once; 31 without
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeats: Option<u32>,
+    /// Along which axes the arrays of callers lie that back ends of a CPU are measured on as well, or `none`; `i,k`
+    /// without, which is what Fortran and NumPy have
+    #[arg(long, value_name = "AXES", value_delimiter = ',', value_parser = ["i", "j", "k", "none"])]
+    pub layouts: Option<Vec<String>>,
     /// Threads of the back ends and of copying; all cores without
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,

@@ -14,11 +14,13 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
+use isobar_protocol::layout::{Layout, Way};
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
 use crate::backends::{Executor, Near, in_rows};
 use crate::compile::{self, Source};
 use crate::npz::{self, Unread};
+use crate::translate;
 
 /// Why a request is not run.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub(crate) struct Room<'a> {
     pub allowed_bytes: u64,
     /// Whether there are arrays beside them to be copied, together as large as what a call moves at least.
     pub has_copies: bool,
+    /// How many layouts of callers each of them is measured on as well, one executor after the other.
+    pub layouts: usize,
 }
 
 impl Room<'_> {
@@ -63,7 +67,9 @@ impl Room<'_> {
         };
         let (workspace_bytes, together) = (of_all(0), of_all(self.threads));
         let copies = compilation.signature.as_ref().map_or(0, |it| it.compulsory_bytes(domain));
-        let fields = arguments.saturating_mul(self.executors.len() as u64);
+        // On other layouts fields may be copied as well.
+        let of_layouts = if self.layouts > 0 { self.layouts + 1 } else { 0 };
+        let fields = arguments.saturating_mul((self.executors.len() + of_layouts) as u64);
         let needed = Memory {
             fields_bytes: fields.saturating_add(if self.has_copies { copies } else { 0 }),
             workspace_bytes,
@@ -80,6 +86,15 @@ impl Room<'_> {
     }
 }
 
+/// A call that is planned.
+pub(crate) struct Planned {
+    pub launch: Launch,
+    /// What it needs.
+    pub memory: Memory,
+    /// How the fields lay that were read, where they are laid out otherwise.
+    pub read: Option<Layout>,
+}
+
 /// The launch of a request, and what it needs; `npz` holds its fields where they are not part of it.
 pub(crate) fn launch(
     request: &Request,
@@ -87,7 +102,7 @@ pub(crate) fn launch(
     compilation: &Compilation,
     npz: Option<Vec<u8>>,
     room: &Room<'_>,
-) -> Result<(Launch, Memory), Refusal> {
+) -> Result<Planned, Refusal> {
     let Some(signature) = &compilation.signature else { return Err(Refusal::Call(Vec::new())) };
     let fields = given_fields(request, npz, room)?;
     let scalars = request.scalar_inputs().map_err(Refusal::Call)?;
@@ -104,9 +119,11 @@ pub(crate) fn launch(
     }
     let mut launch = compilation.bind(call).map_err(Refusal::Call)?;
     // What was read from a file or a request is ours, and may lie as every back end likes it.
-    in_rows(&signature.params, &mut launch, &Near::of(room.threads));
-    let needed = needed(compilation, &launch, room)?;
-    Ok((launch, needed))
+    let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
+    let read =
+        read.map(|it| Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(it) });
+    let memory = needed(compilation, &launch, room)?;
+    Ok(Planned { launch, memory, read })
 }
 
 /// What a run needs that is called with these arguments.

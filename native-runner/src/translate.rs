@@ -1,14 +1,16 @@
 //! What the runtime says, in the words of the wire, and what a request says, in those of the runtime.
 
+use isobar_compiler::space::Axis;
 use isobar_protocol::bench::CopyRate;
 use isobar_protocol::job::{EventKind, StageState};
+use isobar_protocol::layout::{Layout, Lies, Way};
 use isobar_protocol::report::{CacheEntry, Explanation};
 use isobar_protocol::request::Mode;
 use isobar_runtime::cache;
 use isobar_runtime::copying;
 
 use crate::backends;
-use crate::backends::events::Event;
+use crate::backends::events::{self, Event};
 
 /// An event of a run, as readers of a job hear of it.
 #[must_use]
@@ -19,7 +21,29 @@ pub fn event(event: Event) -> EventKind {
         Event::Ended { step, cached } => stage(step, StageState::Ended, cached),
         Event::Timing { step, ms, bytes } => EventKind::Timing { name: step.to_owned(), ms, bytes },
         Event::Progress { done, total } => EventKind::Progress { done, total },
+        Event::Layout(it) => EventKind::Layout { layout: layout(it) },
         Event::Log { text } => EventKind::Log { text },
+    }
+}
+
+/// How the fields of a call lie, and what is made of that.
+pub(crate) fn layout(it: events::Layout) -> Layout {
+    let events::Layout { fields, way, copied, there_bytes, back_bytes } = it;
+    let way = match way {
+        events::Way::AsGiven => Way::AsGiven,
+        events::Way::Turned => Way::Turned,
+        events::Way::Copied => Way::Copied,
+    };
+    let fields = fields.into_iter().map(|(name, axis)| (name, lies(axis))).collect();
+    Layout { fields, way, copied, there_bytes, back_bytes }
+}
+
+pub(crate) fn lies(axis: Option<Axis>) -> Lies {
+    match axis {
+        Some(Axis::I) => Lies::I,
+        Some(Axis::J) => Lies::J,
+        Some(Axis::K) => Lies::K,
+        None => Lies::Apart,
     }
 }
 

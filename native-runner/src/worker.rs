@@ -227,7 +227,12 @@ fn inputs(
     let Compiled { source, compilation, .. } = compiled;
     let room = room(order, executors);
     let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
-    planned.map_err(|refusal| refused(refusal, compilation, tell))
+    let plan::Planned { launch, memory, read } =
+        planned.map_err(|refusal| refused(refusal, compilation, tell))?;
+    if let Some(layout) = read {
+        tell(EventKind::Layout { layout }, None);
+    }
+    Ok((launch, memory))
 }
 
 fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
@@ -236,6 +241,7 @@ fn room<'a>(order: &Order, executors: &'a [Box<dyn Executor>]) -> Room<'a> {
         threads: order.threads,
         allowed_bytes: order.memory_bytes,
         has_copies: order.request.bench.is_some(),
+        layouts: order.request.bench.as_ref().map_or(0, |it| it.axes().len()),
     }
 }
 
@@ -356,7 +362,7 @@ impl<'a> Again<'a> {
         let (oir, extents) = levels.oir.as_ref().zip(levels.extents.as_ref())?;
         let executors = [Backend::DEBUG.executor()];
         let room = room(order, &executors);
-        let (mut launch, _) = plan::launch(&order.request, source, compilation, npz?, &room).ok()?;
+        let mut launch = plan::launch(&order.request, source, compilation, npz?, &room).ok()?.launch;
         let mut patience = Patience(Instant::now() + Duration::from_secs(SECONDS_AGAIN));
         match debug::run(oir, extents, &mut launch, &mut patience) {
             Err(debug::Stop::Trap(trap)) if trap.origin.stmt == statement && trap.cell == cell => {

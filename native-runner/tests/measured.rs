@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use isobar_protocol::layout::{Lies, Way};
 use isobar_protocol::report::{BackendsReport, BenchReport, CacheReport, ConfigReport, RunReport};
 use serde::de::DeserializeOwned;
 
@@ -82,6 +83,51 @@ fn all_back_ends_are_measured_in_the_same_rounds_and_give_the_same_bits() {
     let shown = text(&isobar("bench", &all).stdout);
     assert!(shown.contains("9x8x7 points, 2 threads, reproducible, 8 rounds"), "{shown}");
     assert!(shown.contains("all back ends wrote the same bits"), "{shown}");
+}
+
+#[test]
+fn arrays_of_callers_are_measured_beside_our_own_and_give_the_same_bits() {
+    for (name, along_k) in [("horizontal_diffusion.py", Way::Turned), ("vertical_advection.py", Way::Copied)]
+    {
+        let of = gallery(name);
+        let all = [
+            "bench",
+            &of,
+            "--backends",
+            "rayon,numpy",
+            "--domain",
+            "24,17,9",
+            "--repeats",
+            "3",
+            "--threads",
+            "1",
+        ];
+        let more = ["--layouts", "k,j,i,k", "--format", "json"];
+        let report: BenchReport = fine(&isobar("layouts", &[&all[..], &more].concat()));
+        let found = report.benchmark.unwrap();
+        assert!(found.agree);
+        // What interprets has no rows.
+        assert!(found.backends[1].layouts.is_empty());
+        let layouts = &found.backends[0].layouts;
+        assert_eq!(layouts.iter().map(|it| it.along).collect::<Vec<_>>(), [Lies::I, Lies::J, Lies::K]);
+        for it in layouts {
+            assert!(it.calls.ms.len() == 3 && it.of_own > 0.0 && it.of_copy.unwrap() > 0.0);
+            let lies: Vec<Lies> = it.layout.fields.values().copied().collect();
+            assert!(lies.iter().all(|lies| *lies == it.along), "{lies:?}");
+        }
+        assert_eq!((layouts[0].layout.way, layouts[2].layout.way), (Way::AsGiven, along_k));
+        // Own arrays of each, what copies move, and three layouts of one of them with copies.
+        assert!(report.memory.unwrap().fields_bytes >= found.bytes * (2 + 1 + 4));
+
+        let shown = text(&isobar("layouts", &all).stdout);
+        assert!(shown.contains("rayon along i") && shown.contains("rayon along k"), "{shown}");
+        let shown = text(&isobar("layouts", &[&all[..], &["--layouts", "none"]].concat()).stdout);
+        assert!(!shown.contains("rayon along"), "{shown}");
+    }
+    assert_eq!(
+        isobar("layouts", &["bench", "x.py", "--backends", "rayon", "--layouts", "x"]).status.code(),
+        Some(2)
+    );
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::{Layout, Lies};
 use crate::request::Mode;
 use crate::tune::Tuned;
 
@@ -117,6 +118,21 @@ pub struct Measured {
     /// The schedule that was kept for it, where it has another than the compiler chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Tuned>,
+    /// The same calls on arrays as others have them, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<OnLayout>,
+}
+
+/// What calls take on arrays without room between rows that lie along one axis.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OnLayout {
+    pub along: Lies,
+    pub calls: Samples,
+    /// The time on arrays of our own as a part of this one, both measured in turn: 1 is as fast, more is faster.
+    pub of_own: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_copy: Option<f64>,
+    pub layout: Layout,
 }
 
 /// The same calls by the clock of the device that they ran on: how they got there and that somebody waits is no part of

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use crate::diagnostic::Diagnostic;
 use crate::field::FieldInfo;
+use crate::layout::Layout;
 use crate::problem::Problem;
 use crate::request::Machine;
 use crate::tune::{Tuned, Tuning};
@@ -100,6 +101,10 @@ pub enum EventKind {
     /// What the rate of a `run` is held against.
     Copy {
         copy: CopyRate,
+    },
+    /// How the fields of the call lie, and what is made of that.
+    Layout {
+        layout: Layout,
     },
     /// What was measured, where the request asked for that.
     Benchmark {

@@ -21,6 +21,7 @@ pub mod problem;
 pub mod report;
 pub mod limits;
 pub mod service;
+pub mod layout;
 pub mod lesson;
 pub mod why;
 pub mod worker;

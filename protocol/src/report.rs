@@ -9,6 +9,7 @@ use crate::compile::{Remark, Signature, StageText, Trace};
 use crate::diagnostic::Diagnostic;
 use crate::field::{self, FieldInfo};
 use crate::job::{Backend, EndReason};
+use crate::layout::Layout;
 use crate::request::{Machine, Mode};
 use crate::tune::{Tuned, Tuning};
 
@@ -78,6 +79,9 @@ pub struct RunReport {
     /// What the rate of `run` is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<CopyRate>,
+    /// How the fields lay that the call was given, and what was made of that; nothing of back ends that do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
     /// Where the time of the call went, step by step of the graph.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<GraphStep>,

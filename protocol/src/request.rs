@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::layout::Lies;
 use crate::worker::Across;
 
 /// What to compile and run. Everything but the files and `main` may be left out.
@@ -121,12 +122,21 @@ pub struct Bench {
     /// How often each of them is called; 31 where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
+    /// The axes along which arrays of callers lie that back ends of a CPU are measured on as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layouts: Vec<Lies>,
 }
 
 impl Bench {
     /// As often each is called where nobody says how often.
     pub const ROUNDS: u32 = 31;
     pub const MOST_ROUNDS: u32 = 10_000;
+
+    /// The axes of `layouts`, each once.
+    #[must_use]
+    pub fn axes(&self) -> Vec<Lies> {
+        [Lies::I, Lies::J, Lies::K].into_iter().filter(|it| self.layouts.contains(it)).collect()
+    }
 }
 
 /// Which passes of the compiler run, and what is kept of them. Nothing here changes a result.

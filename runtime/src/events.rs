@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use isobar_compiler::space::Axis;
+
 /// Something that happened, in the order in which it did on the thread that tells it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -15,8 +17,35 @@ pub enum Event {
     Timing { step: &'static str, ms: f64, bytes: Option<u64> },
     /// How far a call is, in the units of its back end: points of statements, or steps.
     Progress { done: u64, total: u64 },
+    /// How the fields of a call lie, and what is made of that.
+    Layout(Layout),
     /// A sentence for whoever reads along.
     Log { text: String },
+}
+
+/// How the fields of a call lie, and what is made of that.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Those that have points along i, by name, and the axis along which neighbours lie side by side.
+    pub fields: Vec<(String, Option<Axis>)>,
+    pub way: Way,
+    /// The fields that are copied.
+    pub copied: Vec<String>,
+    /// What of them is copied before a call, and back behind it.
+    pub there_bytes: u64,
+    pub back_bytes: u64,
+}
+
+/// What is made of the layout of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// The code has the strides of the caller.
+    #[default]
+    AsGiven,
+    /// Loops along I and K are in each other's place.
+    Turned,
+    /// Each call computes on copies, which lie along i.
+    Copied,
 }
 
 /// Where events go, from any thread.

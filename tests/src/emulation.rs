@@ -440,7 +440,7 @@ fn of_seed(seed: u64) -> Result<Called> {
     let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     // Not the numbers that the text is made of.
     let mut random = Random::new(!seed);
-    let layout = *random.pick(&Layout::ALL);
+    let layout = Layout::of_seed(seed, &mut random);
     // Beside one for a CPU, kernels have the form that is expected to be fastest.
     if random.chance(70) {
         let models = [GpuModel::H100, GpuModel::WEBGPU, GpuModel::LAVAPIPE];
@@ -477,7 +477,7 @@ impl Called {
             let on_domain = Subject { domain, ..subject.clone() };
             // A domain that is too small for the stencil is refused, and so is tested elsewhere.
             let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
-            launches.extend(layouts.iter().map(|it| it.of(&launch)));
+            launches.extend(layouts.iter().map(|it| it.of(&launch, &signature.params)));
         }
         let text = subject.project.main_id().map_or("", |it| subject.project.text(it));
         let about = format!("{} {:?}\n{text}", subject.name, subject.config.passes);

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use isobar_compiler::backend::array::{Array, Elements};
 use isobar_compiler::backend::launch::{Argument, Launch};
+use isobar_compiler::backend::signature::{Param, ParamKind};
 use isobar_compiler::pass::{Cache, Device, GpuForm, GpuModel, MachineModel, PassOptions};
+use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_runner::backends::{Backend, CCompiler, Found, Mode, Relayout, Setting, Vectors};
 use isobar_runner::config::{Environment, Tools};
@@ -31,6 +33,12 @@ pub(crate) const WIDE: [Domain; 6] = [
     Domain { i: 65, j: 4, k: 3 },
 ];
 
+/// What a compiled stencil takes; nothing where it did not compile so far.
+#[must_use]
+pub fn params(compilation: &Compilation) -> &[Param] {
+    compilation.signature.as_ref().map_or(&[], |it| &it.params)
+}
+
 /// How the arrays of a call lie in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
@@ -42,50 +50,95 @@ pub enum Layout {
     Padded,
     /// Every second field as [`Layout::C`].
     Mixed,
+    /// Neighbours along J side by side.
+    J,
+    /// Every second field as [`Layout::C`], each from its last element to its first along some dimensions.
+    Backwards,
+    /// What is only read has the same elements at all positions along one dimension.
+    Broadcast,
 }
 
 impl Layout {
-    pub const ALL: [Layout; 4] = [Layout::Fortran, Layout::C, Layout::Padded, Layout::Mixed];
+    /// That of a seed. What comes behind it has the same numbers in any case.
+    pub(crate) fn of_seed(seed: u64, random: &mut Random) -> Self {
+        let common = *random.pick(&[Layout::Fortran, Layout::C, Layout::Padded, Layout::Mixed]);
+        match seed % 11 {
+            3 => Layout::J,
+            4 => Layout::Backwards,
+            5 => Layout::Broadcast,
+            _ => common,
+        }
+    }
 
-    /// The same arrays, lying so.
+    /// The same arrays, lying so; where elements are the same for all positions, they are those of the first.
     #[must_use]
-    pub fn of(self, launch: &Launch) -> Launch {
+    pub fn of(self, launch: &Launch, params: &[Param]) -> Launch {
         let mut other = launch.clone();
-        for (at, argument) in other.arguments.iter_mut().enumerate() {
+        for (at, (argument, param)) in other.arguments.iter_mut().zip(params).enumerate() {
             let Argument::Field(field) = argument else { continue };
-            let is_last_first = match self {
-                Layout::Fortran | Layout::Padded => false,
-                Layout::C => true,
-                Layout::Mixed => at % 2 == 1,
-            };
-            let beside = if self == Layout::Padded { 3 } else { 0 };
-            field.array = laid_out(&field.array, is_last_first, beside);
+            let ParamKind::Field { axes, .. } = &param.kind else { continue };
+            let n = field.array.shape.len();
+            let mut place = Place { order: (0..n).collect(), beside: 0, backwards: Vec::new(), same: None };
+            match self {
+                Layout::Fortran => {}
+                Layout::C => place.order.reverse(),
+                Layout::Padded => place.beside = 3,
+                Layout::Mixed | Layout::Backwards if at % 2 == 1 => place.order.reverse(),
+                Layout::Mixed | Layout::Backwards => {}
+                Layout::J => {
+                    if let Some(j) = axes.iter().position(|it| it == Axis::J) {
+                        place.order.swap(0, j);
+                    }
+                }
+                Layout::Broadcast if !param.access.is_written() && n > 0 => place.same = Some(at % n),
+                Layout::Broadcast => {}
+            }
+            if self == Layout::Backwards {
+                place.backwards = (0..n).filter(|dimension| (at / 2 + dimension) % 2 == 0).collect();
+            }
+            field.array = place.lay(&field.array);
         }
         other
     }
 }
 
-/// The same values with `beside` elements of nobody behind each row.
-fn laid_out(old: &Array, is_last_first: bool, beside: usize) -> Array {
-    let mut strides = vec![0; old.shape.len()];
-    let mut n = 1;
-    let mut place = |at: usize| {
-        strides[at] = n;
-        n *= old.shape[at] + if n == 1 { beside } else { 0 };
-    };
-    if is_last_first {
-        (0..old.shape.len()).rev().for_each(&mut place);
-    } else {
-        (0..old.shape.len()).for_each(&mut place);
+/// How the dimensions of an array lie.
+struct Place {
+    /// From the nearest to the farthest.
+    order: Vec<usize>,
+    /// So many elements of nobody behind each row.
+    beside: usize,
+    /// Along these the last element comes first.
+    backwards: Vec<usize>,
+    /// Along this one all elements are the first.
+    same: Option<usize>,
+}
+
+impl Place {
+    /// The same values, lying so.
+    fn lay(&self, old: &Array) -> Array {
+        let mut strides = vec![0; old.shape.len()];
+        let mut n = 1;
+        for &at in self.order.iter().filter(|at| self.same != Some(**at)) {
+            strides[at] = n as i64;
+            n *= old.shape[at] + if n == 1 { self.beside } else { 0 };
+        }
+        let mut first = 0;
+        for &at in &self.backwards {
+            first += strides[at] * old.shape[at].saturating_sub(1) as i64;
+            strides[at] = -strides[at];
+        }
+        let first = usize::try_from(first).unwrap_or(0);
+        let mut new =
+            Array { elements: Elements::zeros(old.dtype(), n), first, shape: old.shape.clone(), strides };
+        // From the last to the first, so that of those that share a place the first stays.
+        let all: Vec<Vec<usize>> = old.indices().collect();
+        for index in all.into_iter().rev() {
+            let at = new.position(&index);
+            new.elements.set(at, old.get(&index));
+        }
+        new
     }
-    let elements = Elements::zeros(old.dtype(), n);
-    let strides = strides.into_iter().map(|it: usize| it as i64).collect();
-    let mut new = Array { elements, first: 0, shape: old.shape.clone(), strides };
-    for index in old.indices() {
-        let at = new.position(&index);
-        new.elements.set(at, old.get(&index));
-    }
-    new
 }
 
 /// A back end that makes code of schedules, by its name.
@@ -206,7 +259,7 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let mut subject = Subject::of_seed_with(seed, |it| Features { partial: seed.is_multiple_of(3), ..it });
     // Not the numbers that the text is made of.
     let mut random = Random::new(!seed);
-    let layout = *random.pick(&Layout::ALL);
+    let layout = Layout::of_seed(seed, &mut random);
     let passes = &mut subject.config.passes;
     // Without a number of its own, so that what a seed is stays the same.
     let vector_bytes = if matches!(seed % 7, 1 | 6) { 32 } else { 64 };
@@ -240,7 +293,7 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
         let Ok(launch) = compilation.bind(call(&on_domain, &compilation, signature)?) else { continue };
-        launches.push(layout.of(&launch));
+        launches.push(layout.of(&launch, &signature.params));
     }
     // Small fields are not copied unless that is asked for.
     let relayout = if seed % 5 < 2 {

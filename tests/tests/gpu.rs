@@ -22,7 +22,7 @@ use isobar_tests::agree::subject::Subject;
 use isobar_tests::generate::Features;
 use isobar_tests::gpu::report::{FORMAT, Report};
 use isobar_tests::gpu::stencil;
-use isobar_tests::native::{Layout, Workplace, hold_native};
+use isobar_tests::native::{Layout, Workplace, hold_native, params};
 use isobar_tests::{GALLERY, compiled, compiled_text, launch, root, run_debug};
 
 /// Texts for devices of each kind: with doubles, without, and with few buffers and little memory of a block.
@@ -84,7 +84,7 @@ fn the_gallery_on_a_gpu_gives_the_bits_of_debug() {
             let mut launches = Vec::new();
             for domain in [Domain::new(1, 1, 4), Domain::new(13, 9, 6), Domain::new(70, 37, 13)] {
                 let given = launch(&compilation, domain);
-                launches.push(Layout::C.of(&given));
+                launches.push(Layout::C.of(&given, params(&compilation)));
                 launches.push(given);
             }
             let done =
@@ -197,7 +197,7 @@ def f(q: Field[float], o: Field[float], small: Field[np.int8], surface: Field[IJ
     let number = |name: &str| signature.params.iter().position(|it| it.name == name).expect("it is there");
     let domain = Domain::new(9, 7, 5);
     for layout in [Layout::Fortran, Layout::C, Layout::Padded] {
-        let given = layout.of(&launch(&compilation, domain));
+        let given = layout.of(&launch(&compilation, domain), params(&compilation));
         let mut meant = given.clone();
         run_debug(&compilation, &mut meant);
         let prepared = Backend::WGPU.executor().prepare(&compilation, Setting::embedded(), &|_| ());

@@ -14,7 +14,7 @@ use isobar_runner::backends::{Backend, Mode, Relayout, Setting, Vectors};
 use isobar_tests::against::native_gives_the_bits_of_debug;
 use isobar_tests::conformance::{self, blocks};
 use isobar_tests::kernels::fields::Fields;
-use isobar_tests::native::{Layout, Workplace, hold_native};
+use isobar_tests::native::{Layout, Workplace, hold_native, params};
 use isobar_tests::{GALLERY, compiled, compiled_text, gallery_text, launch, root};
 
 /// Where C is compiled; where there is no compiler, that is said.
@@ -55,7 +55,7 @@ fn the_gallery_gives_the_bits_of_debug() {
                 [Domain::new(1, 1, 4), Domain::new(3, 2, 5), Domain::new(13, 9, 6), Domain::new(6, 70, 4)]
             {
                 let given = launch(&compilation, domain);
-                for given in [&given, &Layout::C.of(&given)] {
+                for given in [&given, &Layout::C.of(&given, params(&compilation))] {
                     let done = check(&compilation, given);
                     assert_eq!(done, Ok(()), "{name} in {precision} bits on {domain}");
                 }
@@ -80,7 +80,7 @@ fn the_stencils_of_the_conformance_pages_give_the_bits_of_debug() {
             let Ok(call) = conformance::call(&block, &compilation, signature) else { continue };
             let Ok(given) = compilation.bind(call) else { continue };
             count += 1;
-            for given in [&given, &Layout::C.of(&given)] {
+            for given in [&given, &Layout::C.of(&given, params(&compilation))] {
                 if let Err(found) = check(&compilation, given) {
                     wrong.push_str(&format!("{}: {found}\n", path.display()));
                 }
@@ -129,7 +129,7 @@ fn cut_loops_give_the_bits_of_debug() {
         let compilation = compiled("column_physics", precision);
         for i in [16, 19, 37, 72] {
             let given = launch(&compilation, Domain::new(i, 3, 5));
-            for given in [&given, &Layout::C.of(&given)] {
+            for given in [&given, &Layout::C.of(&given, params(&compilation))] {
                 assert_eq!(check(&compilation, given), Ok(()), "{i} points in {precision} bits");
             }
         }

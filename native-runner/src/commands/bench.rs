@@ -2,6 +2,7 @@
 
 use isobar_protocol::bench::{Benchmark, Measured, Samples};
 use isobar_protocol::job::EndReason;
+use isobar_protocol::layout::Lies;
 use isobar_protocol::report::{BenchReport, MeasuredStep};
 use isobar_protocol::request::Mode;
 
@@ -13,6 +14,7 @@ use crate::document::Document;
 pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outcome, Usage> {
     let mut document = Document::read(args.file.as_deref(), &args.shared)?;
     let request = &mut document.request;
+    let is_asked = request.bench.is_some();
     if !args.backends.is_empty() || request.bench.is_none() {
         request.bench.get_or_insert_default().backends.clone_from(&args.backends);
     }
@@ -22,6 +24,13 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
         && args.repeats.is_some()
     {
         bench.rounds = args.repeats;
+    }
+    if let Some(bench) = &mut request.bench {
+        match &args.layouts {
+            Some(named) => bench.layouts = axes(named),
+            None if !is_asked => bench.layouts = vec![Lies::I, Lies::K],
+            None => {}
+        }
     }
     run::make_inputs(&mut document, &args.init, args.threads)?;
 
@@ -46,6 +55,17 @@ pub(crate) fn bench(args: &BenchArgs, environment: &Environment) -> Result<Outco
         }
     }
     Ok(if report.reason == EndReason::Ok { Outcome::Fine } else { Outcome::Failed })
+}
+
+/// The axes of `--layouts`.
+fn axes(named: &[String]) -> Vec<Lies> {
+    let axis = |it: &String| match it.as_str() {
+        "i" => Some(Lies::I),
+        "j" => Some(Lies::J),
+        "k" => Some(Lies::K),
+        _ => None,
+    };
+    named.iter().filter_map(axis).collect()
 }
 
 fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
@@ -82,6 +102,23 @@ fn told(it: &Benchmark, timings: &[MeasuredStep]) -> String {
         for (backend, it) in on_device {
             text += &format!("{backend}: {}\n", human::copies(it.copy));
         }
+    }
+
+    let mut rows = vec![
+        ["on arrays of callers", "median ms", "95 % from", "to", "of own", "of copy", "how"]
+            .map(str::to_owned),
+    ];
+    for backend in &it.backends {
+        rows.extend(backend.layouts.iter().map(|on| {
+            let [median, low, high] = times(&on.calls);
+            let name = format!("{} {}", backend.backend, on.along.name());
+            let part = on.of_copy.map(human::percent).unwrap_or_default();
+            [name, median, low, high, human::percent(on.of_own), part, on.layout.told()]
+        }));
+    }
+    if rows.len() > 1 {
+        text += "\n";
+        text += &human::table(&rows);
     }
 
     let mut rows = vec![["to get ready", "ms"].map(str::to_owned)];

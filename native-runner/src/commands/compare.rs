@@ -138,8 +138,9 @@ fn launches(
             threads: 1,
             allowed_bytes: MEMORY,
             has_copies: false,
+            layouts: 0,
         };
-        plan::launch(request, source, compilation, None, &room).map(|it| it.0)
+        plan::launch(request, source, compilation, None, &room).map(|it| it.launch)
     };
     let asked = launch(request);
     let levels = asked.as_ref().map_or(1, |it| it.domain.k);

@@ -7,6 +7,7 @@ use isobar_protocol::bench::{Benchmark, CopyRate, GraphStep, Memory};
 use isobar_protocol::diagnostic::Diagnostic;
 use isobar_protocol::field::FieldInfo;
 use isobar_protocol::job::{EndReason, Event, EventKind, JobTicket, UploadTicket};
+use isobar_protocol::layout::Layout;
 use isobar_protocol::problem::Problem;
 use isobar_protocol::report::MeasuredStep;
 use isobar_protocol::request::FieldsInput;
@@ -60,6 +61,7 @@ pub(super) struct Seen {
     pub benchmark: Option<Benchmark>,
     pub steps: Vec<GraphStep>,
     pub tuned: Option<Tuned>,
+    pub layout: Option<Layout>,
     pub tuning: Option<Tuning>,
     /// Whether what a run needs is said as soon as it is known.
     is_told: bool,
@@ -87,6 +89,13 @@ impl Seen {
             EventKind::Tuned { tuned } => self.tuned = Some(tuned),
             EventKind::Tuning { tuning } => self.tuning = Some(*tuning),
             EventKind::Log { text } => say(text.trim_end()),
+            EventKind::Layout { layout } => {
+                if !layout.is_plain() {
+                    say(&layout.to_string());
+                }
+                // What was found first is how the fields were given.
+                self.layout.get_or_insert(layout);
+            }
             EventKind::Accepted { .. }
             | EventKind::Queued { .. }
             | EventKind::Stage { .. }

@@ -55,6 +55,7 @@ pub(crate) fn run(mut args: RunArgs, environment: &Environment) -> Result<Outcom
         mode: document.request.options.mode,
         memory: seen.memory,
         copy: seen.copy,
+        layout: seen.layout,
         steps: seen.steps,
         tuned: seen.tuned,
         out: document.out.as_deref().filter(|_| outcome == Outcome::Fine).map(shown),

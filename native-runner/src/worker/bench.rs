@@ -1,5 +1,8 @@
 //! Measures: all back ends in turn, round after round, beside copying as much memory.
 
+mod layouts;
+
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -104,13 +107,34 @@ pub(super) fn measure(
     drop(launch);
 
     let rounds = bench.rounds.unwrap_or(Bench::ROUNDS).clamp(1, Bench::MOST_ROUNDS);
+    let axes = bench.axes();
+    let of_layouts = |it: &Contestant<'_>| !axes.is_empty() && it.backend.follows_schedules();
+    let parts = 1 + contestants.iter().filter(|it| of_layouts(it)).count();
+    let progress = Rounds::new(rounds, parts, tell);
     let mut copiers = Copiers::new(bytes, order.threads);
-    let copies = called(&mut contestants, &mut copiers, rounds, tell)
+    let copies = called(&mut contestants, &mut copiers, &progress)
         .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
     drop(copiers);
-    let agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
+    let mut agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
     let copy = Samples::of(copies).unwrap_or_default();
-    let measured = contestants.into_iter().map(|it| {
+    let mut on_layouts = Vec::with_capacity(contestants.len());
+    let mut part = 0;
+    for it in &mut contestants {
+        if !of_layouts(it) {
+            on_layouts.push(Vec::new());
+            continue;
+        }
+        part += 1;
+        let asked = layouts::Asked { params: &signature.params, axes: &axes, near: &near };
+        let (found, is_same) = layouts::measured(it, &asked, (part, &progress))
+            .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
+        agree &= is_same;
+        on_layouts.push(found);
+    }
+    let measured = contestants.into_iter().zip(on_layouts).map(|(it, mut layouts)| {
+        for on in &mut layouts {
+            on.of_copy = (bytes > 0 && on.calls.median_ms > 0.0).then(|| copy.median_ms / on.calls.median_ms);
+        }
         let calls = Samples::of(it.ms).unwrap_or_default();
         let own_copy = it.device.as_ref().and_then(|device| device_copy_rate(&**device, tell));
         let of_host = || (bytes > 0 && calls.median_ms > 0.0).then(|| copy.median_ms / calls.median_ms);
@@ -130,6 +154,7 @@ pub(super) fn measure(
             gb_per_s: gigabytes_per_second(bytes, calls.median_ms),
             steps: graph_steps(it.compilation, &it.steps),
             tuned: it.tuned,
+            layouts,
             of_copy,
             on_device,
             calls,
@@ -151,12 +176,36 @@ pub(super) fn measure(
     Ok(())
 }
 
+/// How far all rounds are.
+struct Rounds<'a> {
+    each: u32,
+    /// So many times as many rounds follow each other.
+    parts: u64,
+    tell: Tell<'a>,
+    told: Cell<Instant>,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(each: u32, parts: usize, tell: Tell<'a>) -> Self {
+        Self { each, parts: parts as u64, tell, told: Cell::new(Instant::now()) }
+    }
+
+    /// A round of a part is over, counted from 1.
+    fn over(&self, part: u64, round: u32) {
+        let each = u64::from(self.each);
+        let (done, total) = (part * each + u64::from(round), self.parts * each);
+        if done == total || self.told.get().elapsed() >= PROGRESS {
+            self.told.set(Instant::now());
+            (self.tell)(EventKind::Progress { done, total }, None);
+        }
+    }
+}
+
 /// Calls all of them once, and then in turn; answers how long each copy took.
 fn called(
     contestants: &mut [Contestant<'_>],
     copiers: &mut Copiers,
-    rounds: u32,
-    tell: Tell<'_>,
+    rounds: &Rounds<'_>,
 ) -> Result<Vec<f64>, Failure> {
     for it in contestants.iter_mut() {
         // What a device computes on stays there for all calls.
@@ -164,8 +213,7 @@ fn called(
         it.first_ms = it.call()?;
     }
     let mut copies = Vec::new();
-    let mut told = Instant::now();
-    for round in 1..=rounds {
+    for round in 1..=rounds.each {
         // Each comes first in some rounds, and behind each of the others.
         contestants.rotate_left(1);
         for it in contestants.iter_mut() {
@@ -174,12 +222,9 @@ fn called(
             it.steps.push(it.prepared.progress().step_ms());
         }
         copies.push(milliseconds(copiers.copy()));
-        if round == rounds || told.elapsed() >= PROGRESS {
-            told = Instant::now();
-            tell(EventKind::Progress { done: round.into(), total: rounds.into() }, None);
-        }
+        rounds.over(0, round);
     }
-    contestants.rotate_right(rounds as usize % contestants.len().max(1));
+    contestants.rotate_right(rounds.each as usize % contestants.len().max(1));
     contestants.iter_mut().try_for_each(|it| it.prepared.fetch(&mut it.launch, &Wanted::default()))?;
     Ok(copies)
 }

@@ -245,7 +245,7 @@ impl Trial<'_> {
     ) -> Result<Outcome, End> {
         let tell = self.tell;
         let sink = |event: Event| {
-            if let Event::Log { .. } = event {
+            if let Event::Log { .. } | Event::Layout(_) = event {
                 tell(translate::event(event), None);
             }
         };

@@ -31,7 +31,7 @@ use crate::events::Sink;
 pub use crate::failure::Failure;
 use crate::wanted::Wanted;
 pub use isobar_codegen::Vectors;
-pub use layouts::in_rows;
+pub use layouts::{along, in_rows};
 pub use openmp::CCompiler;
 pub use pool::Near;
 

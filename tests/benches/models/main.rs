@@ -22,8 +22,9 @@ use isobar_compiler::config::Config;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
 use isobar_compiler::project::Project;
 use isobar_compiler::space::{AxisSet, Domain};
-use isobar_runner::backends::events::Event;
+use isobar_protocol::job::EventKind;
 use isobar_runner::backends::{Backend, Prepared, Setting};
+use isobar_runner::translate;
 use isobar_runtime::copying::Copiers;
 use isobar_tests::corpus::{Checkout, Trial, launch};
 use isobar_tests::kernels::fields::{Fields, Layout};
@@ -293,8 +294,8 @@ fn turns(
             };
             let way = Mutex::new(Vec::new());
             let tell = |event| {
-                if let (Event::Log { text }, Ok(mut way)) = (event, way.lock()) {
-                    way.push(text);
+                if let (EventKind::Layout { layout }, Ok(mut way)) = (translate::event(event), way.lock()) {
+                    way.push(layout.told());
                 }
             };
             let begun = Instant::now();

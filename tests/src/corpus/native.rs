@@ -12,7 +12,7 @@ use isobar_runner::backends::{Backend, Setting};
 use super::attempt::launch;
 use crate::against::native_gives_the_bits_of_debug;
 use crate::levels::Held;
-use crate::native::{Layout, Workplace};
+use crate::native::{Layout, Workplace, params};
 
 /// Vectors with a rest, and more rows than a tile has.
 const WIDE: Domain = Domain { i: 37, j: 17, k: 5 };
@@ -60,7 +60,7 @@ pub(super) fn hold_on(
     for domain in [domain, WIDE] {
         // What does not fit is told where it is run with `debug`.
         let Ok(given) = launch(&compilation, domain) else { continue };
-        launches.extend([Layout::Fortran, Layout::C].map(|it| it.of(&given)));
+        launches.extend([Layout::Fortran, Layout::C].map(|it| it.of(&given, params(&compilation))));
     }
     let executor = backend.executor();
     let alone = Setting { cache: None, ..workplace.setting() };

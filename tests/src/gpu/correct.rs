@@ -12,7 +12,7 @@ use super::hand::Hand;
 use super::{PRECISIONS, Stencil, model_of};
 use crate::against::{native_gives_the_bits_of_debug, same_fields};
 use crate::levels::Held;
-use crate::native::{Layout, Workplace, hold_native};
+use crate::native::{Layout, Workplace, hold_native, params};
 use crate::{launch, run_debug};
 
 /// One thing that was held.
@@ -62,7 +62,7 @@ pub fn written(backend: Backend, stencils: &[Stencil], mut tell: impl FnMut(Answ
                 let compilation = stencil.compiled(precision, gpu)?;
                 let launches = DOMAINS.iter().flat_map(|&domain| {
                     let given = launch(&compilation, domain);
-                    [Layout::C.of(&given), given]
+                    [Layout::C.of(&given, params(&compilation)), given]
                 });
                 let launches: Vec<_> = launches.collect();
                 native_gives_the_bits_of_debug(backend, &compilation, &launches, Setting::embedded())

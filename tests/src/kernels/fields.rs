@@ -63,7 +63,7 @@ impl Fields {
             Layout::AlongI => native::Layout::Fortran,
             Layout::AlongK => native::Layout::C,
         };
-        Self::of(laid.of(given), signature)
+        Self::of(laid.of(given, &signature.params), signature)
     }
 
     /// What calls wrote, element by element whatever the layout, against what is meant; both have the elements of `given`.

@@ -84,7 +84,7 @@ impl App {
         };
         let rounds = Some(self.measurement.rounds.get_untracked());
         let request = Request {
-            bench: Some(Bench { backends, rounds }),
+            bench: Some(Bench { backends, rounds, layouts: Vec::new() }),
             ..self.run_request(&first, untrack(|| self.domain()))
         };
         let revision = self.project.revision.get_untracked();

@@ -12,6 +12,7 @@ use isobar_compiler::types::DType;
 
 use super::super::interface::start_of;
 use super::blocks::{Along, Plan, Way};
+use crate::events::{self, Layout};
 use crate::executors::Relayout;
 use crate::executors::pool::Near;
 
@@ -29,10 +30,12 @@ pub(in crate::executors) fn bytes(signature: &Signature, domain: Domain, argumen
 }
 
 /// Brings the fields of a launch that do not lie along i into rows of their own, for whoever owns them: whole, so that
-/// nobody has to copy them back.
-pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) {
+/// nobody has to copy them back. Tells how they lay; nothing where they stay as they are.
+pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) -> Option<Layout> {
     let Launch { domain, arguments } = launch;
-    for (at, it) in moves(params, Relayout::ByCost, *domain, arguments).into_iter().enumerate() {
+    let moves = moves(params, Relayout::ByCost, *domain, arguments);
+    let found = layout(params, arguments, events::Way::Copied, &moves);
+    for (at, it) in moves.into_iter().enumerate() {
         let (Some(mut it), Some(Argument::Field(given))) = (it, arguments.get_mut(at)) else { continue };
         (it.shape, it.origin) = (given.array.shape.clone(), given.origin);
         it.starts.fill(0);
@@ -45,6 +48,50 @@ pub fn in_rows(params: &[Param], launch: &mut Launch, near: &Near) {
         it.copy_there(given, &mut copy, false, near);
         *given = copy;
     }
+    (!found.copied.is_empty()).then_some(found)
+}
+
+/// The same call on arrays of a caller that lie along an axis, without room between rows: `k` as those of NumPy lie, and
+/// `i` as those of Fortran.
+#[must_use]
+pub fn along(params: &[Param], launch: &mut Launch, axis: Axis, near: &Near) -> Launch {
+    let domain = launch.domain;
+    let arguments = params.iter().zip(&mut launch.arguments).map(|(param, argument)| {
+        let Some(mut it) = Move::of((param, argument), domain) else { return argument.clone() };
+        let Argument::Field(given) = argument else { return argument.clone() };
+        (it.shape, it.origin) = (given.array.shape.clone(), given.origin);
+        it.starts.fill(0);
+        let mut copy = dense(&it, axis);
+        it.copy_back(given, &mut copy, near);
+        Argument::Field(copy)
+    });
+    Launch { domain, arguments: arguments.collect() }
+}
+
+/// Zeros in which neighbours lie side by side along an axis, where the field has it.
+fn dense(it: &Move, axis: Axis) -> FieldArgument {
+    // From the nearest to the farthest.
+    let order = match axis {
+        Axis::I => [Axis::I, Axis::J, Axis::K],
+        Axis::J => [Axis::J, Axis::K, Axis::I],
+        Axis::K => [Axis::K, Axis::J, Axis::I],
+    };
+    let place = |axis: Axis| it.axes.iter().position(|it| it == axis);
+    let mut dimensions: Vec<usize> = order.into_iter().filter_map(place).collect();
+    let of_data = dimensions.len()..it.shape.len();
+    match axis {
+        // NumPy has those of data nearest.
+        Axis::K => dimensions = of_data.rev().chain(dimensions).collect(),
+        Axis::I | Axis::J => dimensions.extend(of_data),
+    }
+    let mut strides = vec![0; it.shape.len()];
+    let mut n = 1_usize;
+    for at in dimensions {
+        strides[at] = i64::try_from(n).unwrap_or(i64::MAX);
+        n = n.saturating_mul(it.shape[at]);
+    }
+    let array = Array { elements: Elements::zeros(it.dtype, n), first: 0, shape: it.shape.clone(), strides };
+    FieldArgument { array, origin: it.origin }
 }
 
 /// A field that is copied, and which part of it.
@@ -60,8 +107,6 @@ pub(super) struct Move {
     /// Whether the code may see what was there before.
     is_needed: bool,
     is_written: bool,
-    /// The axis along which it lies, where there is one.
-    lies_along: Option<Axis>,
 }
 
 /// What has to be copied, by position among the arguments; empty where nothing has.
@@ -101,6 +146,11 @@ fn lies_in_rows(field: &FieldArgument, axes: AxisSet) -> bool {
     !axes.has(Axis::I) || field.array.strides.first() == Some(&1) || field.array.shape.first() == Some(&1)
 }
 
+/// The axis along which neighbours are neighbours in memory, where there is one.
+fn nearest(field: &FieldArgument, axes: AxisSet) -> Option<Axis> {
+    Some(axes.iter().zip(&field.array.strides).find(|(_, it)| it.abs() == 1)?.0)
+}
+
 impl Move {
     fn of((param, argument): (&Param, &Argument), domain: Domain) -> Option<Self> {
         let (ParamKind::Field { axes, dtype, .. }, Argument::Field(field)) = (&param.kind, argument) else {
@@ -127,7 +177,6 @@ impl Move {
             is_whole &= shape[at] as i64 == domain.along(axis) && origin[axis.index()] == 0;
         }
         let is_needed = param.access != AccessKind::Write || !is_whole;
-        let nearest = axes.iter().zip(&field.array.strides).find(|(_, it)| it.abs() == 1);
         Some(Self {
             dtype: *dtype,
             axes: *axes,
@@ -136,7 +185,6 @@ impl Move {
             origin,
             is_needed,
             is_written: param.access.is_written(),
-            lies_along: nearest.map(|it| it.0),
         })
     }
 
@@ -244,28 +292,30 @@ impl Move {
     }
 }
 
-/// What is copied, for whoever reads along.
-pub(super) fn told(params: &[Param], moves: &[Option<Move>]) -> String {
-    let mut fields = Vec::new();
-    let (mut there, mut back) = (0, 0);
-    for (param, it) in params.iter().zip(moves).filter_map(|(param, it)| Some((param, it.as_ref()?))) {
-        let along = match it.lies_along {
-            Some(axis) => format!("along {}", axis.position_name()),
-            None => "with gaps".to_owned(),
+/// How the fields of a call lie, and what is copied of them.
+pub(super) fn layout(
+    params: &[Param],
+    arguments: &[Argument],
+    way: events::Way,
+    moves: &[Option<Move>],
+) -> Layout {
+    let mut layout = Layout { way, ..Layout::default() };
+    for (param, argument) in params.iter().zip(arguments) {
+        let (ParamKind::Field { axes, .. }, Argument::Field(field)) = (&param.kind, argument) else {
+            continue;
         };
-        fields.push(format!("`{}` lies {along}", param.name));
-        let points: usize = it.shape.iter().product();
-        let bytes = points * it.dtype.size_bytes();
-        there += if it.is_needed { bytes } else { 0 };
-        back += if it.is_written { bytes } else { 0 };
+        if axes.has(Axis::I) {
+            let axis = if lies_in_rows(field, *axes) { Some(Axis::I) } else { nearest(field, *axes) };
+            layout.fields.push((param.name.clone(), axis));
+        }
     }
-    let megabytes = |it: usize| format!("{:.1} MB", it as f64 / 1e6);
-    format!(
-        "{}: each call computes on copies that lie along i ({} there, {} back)",
-        fields.join(", "),
-        megabytes(there),
-        megabytes(back)
-    )
+    for (param, it) in params.iter().zip(moves).filter_map(|(param, it)| Some((param, it.as_ref()?))) {
+        layout.copied.push(param.name.clone());
+        let bytes = it.shape.iter().product::<usize>().saturating_mul(it.dtype.size_bytes()) as u64;
+        layout.there_bytes += if it.is_needed { bytes } else { 0 };
+        layout.back_bytes += if it.is_written { bytes } else { 0 };
+    }
+    layout
 }
 
 /// Where a copy begins on both sides.
@@ -341,7 +391,7 @@ mod tests {
             (&*found.starts, &*found.shape, found.origin),
             (&[8, 5, 0][..], &[20, 8, 4][..], [2, 0, 0])
         );
-        assert_eq!((found.is_needed, found.is_written, found.lies_along), (true, false, Some(Axis::K)));
+        assert_eq!((found.is_needed, found.is_written), (true, false));
     }
 
     #[test]

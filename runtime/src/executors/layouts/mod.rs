@@ -24,11 +24,11 @@ use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost};
 use isobar_compiler::space::Domain;
 
 pub(super) use self::copies::bytes;
-pub use self::copies::in_rows;
 use self::copies::{Move, moves};
+pub use self::copies::{along, in_rows};
 use super::pool::Near;
 use super::{Caller, Code, Failure, OwnedSetting, Progress, Relayout, Setting};
-use crate::events::{Event, Sink};
+use crate::events::{self, Event, Sink};
 
 /// What makes code of a compilation.
 pub(super) trait Makes: Copy + Send + Sync + 'static {
@@ -219,20 +219,21 @@ impl<M: Makes> Code for Ways<M> {
     fn fit(&self, launch: &Launch, sink: Sink<'_>) -> Result<(), Failure> {
         let Launch { domain, arguments } = launch;
         let wanted = moves(&self.signature.params, self.setting.relayout, *domain, arguments);
+        let tell = |way, moves: &[Option<Move>]| {
+            sink(Event::Layout(copies::layout(&self.signature.params, arguments, way, moves)));
+        };
         match self.way(launch, wanted) {
-            Way::AsGiven => self.code.fit(launch, sink),
+            Way::AsGiven => {
+                tell(events::Way::AsGiven, &[]);
+                self.code.fit(launch, sink)
+            }
             Way::Copied(moves) => {
-                sink(Event::Log { text: copies::told(&self.signature.params, &moves) });
+                tell(events::Way::Copied, &moves);
                 let arguments = copied_outlines(arguments, &moves);
                 self.code.fit(&Launch { domain: *domain, arguments }, sink)
             }
             Way::Turned(moves) => {
-                let text =
-                    "fields lie along k, and levels have no order: the loops are turned, with lanes along k";
-                sink(Event::Log { text: text.to_owned() });
-                if !moves.is_empty() {
-                    sink(Event::Log { text: copies::told(&self.signature.params, &moves) });
-                }
+                tell(events::Way::Turned, &moves);
                 let arguments = turned_outlines(&self.signature.params, arguments);
                 let arguments = copied_outlines(&arguments, &moves);
                 self.turned_code(sink)?.fit(&Launch { domain: domain.turned(), arguments }, sink)

@@ -125,11 +125,13 @@ impl App {
                 self.run.progress.set(Some(Progress { text, steps: Some((done, total)) }));
             }
             EventKind::Log { text } => self.run.say(text),
+            EventKind::Layout { layout } if !layout.is_plain() => self.run.say(layout.to_string()),
             EventKind::Accepted { .. }
             | EventKind::Stage { .. }
             | EventKind::Timing { .. }
             | EventKind::Memory { .. }
             | EventKind::Copy { .. }
+            | EventKind::Layout { .. }
             | EventKind::Steps { .. }
             | EventKind::Tuned { .. }
             | EventKind::Field { .. }

@@ -1,0 +1,146 @@
+//! How the fields of a call lie in memory, and what a run makes of that.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The axis along which neighbours lie side by side in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Lies {
+    I,
+    J,
+    K,
+    /// Along none: there are gaps, or a data dimension.
+    Apart,
+}
+
+impl Lies {
+    /// As tables have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::I => "along i",
+            Self::J => "along j",
+            Self::K => "along k",
+            Self::Apart => "apart",
+        }
+    }
+}
+
+/// What is made of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// The code has the strides of the caller.
+    #[default]
+    AsGiven,
+    /// Loops along I and K are in each other's place.
+    Turned,
+    /// Each call computes on copies, which lie along i.
+    Copied,
+    /// The fields were laid out along i when they were read, and are written back as they were.
+    Read,
+}
+
+/// How the fields of a call lie, and what is made of that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layout {
+    /// Those that have points along i, by name.
+    pub fields: BTreeMap<String, Lies>,
+    pub way: Way,
+    /// The fields that are copied, for each call or when they were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<String>,
+    /// What of them is copied before a call, and back behind it.
+    pub there_bytes: u64,
+    pub back_bytes: u64,
+}
+
+impl Layout {
+    /// Whether nothing has to be said of it: all fields lie as code of a CPU likes them.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.way == Way::AsGiven && self.fields.values().all(|it| *it == Lies::I)
+    }
+
+    /// What is made of it, in a few words.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let copies = || {
+            let [there, back] =
+                [self.there_bytes, self.back_bytes].map(|it| format!("{:.1} MB", it as f64 / 1e6));
+            format!("{there} there, {back} back")
+        };
+        match self.way {
+            Way::AsGiven => "as given".to_owned(),
+            Way::Turned if self.copied.is_empty() => "loops turned".to_owned(),
+            Way::Turned => format!("loops turned, and copies: {}", copies()),
+            Way::Copied => format!("copied: {}", copies()),
+            Way::Read => "laid out along i as they are read".to_owned(),
+        }
+    }
+
+    /// `q`, `p` lie along k
+    fn lie(&self) -> String {
+        let mut parts = Vec::new();
+        for lies in [Lies::K, Lies::J, Lies::Apart] {
+            let of_these: Vec<String> =
+                self.fields.iter().filter(|it| *it.1 == lies).map(|it| format!("`{}`", it.0)).collect();
+            if !of_these.is_empty() {
+                let verb = if of_these.len() == 1 { "lies" } else { "lie" };
+                parts.push(format!("{} {verb} {}", of_these.join(", "), lies.name()));
+            }
+        }
+        parts.join("; ")
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lie = self.lie();
+        match self.way {
+            _ if self.is_plain() => f.write_str("all fields lie along i"),
+            Way::AsGiven => write!(f, "{lie}: calls compute on them as they are given"),
+            Way::Turned | Way::Copied | Way::Read => write!(f, "{lie}: {}", self.told()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(fields: &[(&str, Lies)], way: Way) -> Layout {
+        let fields = fields.iter().map(|it| (it.0.to_owned(), it.1)).collect();
+        Layout { fields, way, ..Layout::default() }
+    }
+
+    #[test]
+    fn a_layout_is_told_in_a_sentence() {
+        let plain = layout(&[("q", Lies::I)], Way::AsGiven);
+        assert!(plain.is_plain());
+        let mut it = layout(&[("p", Lies::J), ("q", Lies::K), ("r", Lies::K), ("s", Lies::I)], Way::Copied);
+        (it.there_bytes, it.back_bytes) = (2_000_000, 500_000);
+        assert_eq!(
+            it.to_string(),
+            "`q`, `r` lie along k; `p` lies along j: copied: 2.0 MB there, 0.5 MB back"
+        );
+        assert!(!it.is_plain());
+        let turned = layout(&[("q", Lies::K)], Way::Turned);
+        assert_eq!(turned.to_string(), "`q` lies along k: loops turned");
+    }
+
+    #[test]
+    fn a_layout_is_the_same_behind_its_json() {
+        let mut it = layout(&[("q", Lies::Apart)], Way::AsGiven);
+        it.copied.push("q".to_owned());
+        let json = serde_json::to_string(&it).unwrap();
+        assert_eq!(
+            json,
+            r#"{"fields":{"q":"apart"},"way":"as-given","copied":["q"],"there_bytes":0,"back_bytes":0}"#
+        );
+        assert_eq!(serde_json::from_str::<Layout>(&json).unwrap(), it);
+    }
+}
