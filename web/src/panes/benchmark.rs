@@ -217,6 +217,7 @@ mod tests {
             on_device: None,
             steps: Vec::new(),
             tuned: None,
+            layouts: Vec::new(),
         };
         Benchmark {
             stencil: "s".to_owned(),

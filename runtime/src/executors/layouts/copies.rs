@@ -455,7 +455,9 @@ mod tests {
         let params = [param(AccessKind::Read, 0)];
         let mut launch = Launch { domain: DOMAIN, arguments: vec![field([40, 20, 4], [10, 5, 0])] };
         let before = launch.clone();
-        in_rows(&params, &mut launch, &Near::of(2));
+        let found = in_rows(&params, &mut launch, &Near::of(2)).unwrap();
+        assert_eq!(found.fields, [("q".to_owned(), Some(Axis::K))]);
+        assert_eq!(in_rows(&params, &mut launch, &Near::of(2)), None);
         let (Argument::Field(old), Argument::Field(new)) = (&before.arguments[0], &launch.arguments[0])
         else {
             panic!("they are fields")
@@ -467,9 +469,26 @@ mod tests {
     #[test]
     fn what_is_copied_is_told() {
         let params = [param(AccessKind::ReadWrite, 0)];
-        let found = moves(&params, Relayout::ByCost, DOMAIN, &[field([16, 8, 4], [0; 3])]);
-        let text =
-            "`q` lies along k: each call computes on copies that lie along i (0.0 MB there, 0.0 MB back)";
-        assert_eq!(told(&params, &found), text);
+        let arguments = [field([16, 8, 4], [0; 3])];
+        let found = moves(&params, Relayout::ByCost, DOMAIN, &arguments);
+        let told = layout(&params, &arguments, events::Way::Copied, &found);
+        assert_eq!(told.fields, [("q".to_owned(), Some(Axis::K))]);
+        assert_eq!((&*told.copied, told.there_bytes, told.back_bytes), (&["q".to_owned()][..], 4096, 4096));
+    }
+
+    #[test]
+    fn arrays_of_callers_lie_along_the_axis_that_is_asked_for() {
+        let params = [param(AccessKind::Read, 0)];
+        let mut launch = Launch { domain: DOMAIN, arguments: vec![field([40, 20, 4], [10, 5, 0])] };
+        for (axis, strides) in [(Axis::I, [1, 40, 800]), (Axis::J, [80, 1, 20]), (Axis::K, [80, 4, 1])] {
+            let other = along(&params, &mut launch, axis, &Near::of(2));
+            let (Argument::Field(given), Argument::Field(other)) =
+                (&launch.arguments[0], &other.arguments[0])
+            else {
+                panic!("they are fields")
+            };
+            assert_eq!((&*other.array.strides, other.origin), (&strides[..], given.origin));
+            assert!(given.array.indices().all(|it| given.array.get(&it) == other.array.get(&it)));
+        }
     }
 }
