@@ -114,7 +114,6 @@ pub(super) fn measure(
     let mut copiers = Copiers::new(bytes, order.threads);
     let copies = called(&mut contestants, &mut copiers, &progress)
         .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
-    drop(copiers);
     let mut agree = contestants.windows(2).all(|it| same_bits(&it[0].launch, &it[1].launch));
     let copy = Samples::of(copies).unwrap_or_default();
     let mut on_layouts = Vec::with_capacity(contestants.len());
@@ -126,11 +125,12 @@ pub(super) fn measure(
         }
         part += 1;
         let asked = layouts::Asked { params: &signature.params, axes: &axes, near: &near };
-        let (found, is_same) = layouts::measured(it, &asked, (part, &progress))
+        let (found, is_same) = layouts::measured(it, &asked, &mut copiers, (part, &progress))
             .map_err(|failure| failed(failure, &compiled.compilation, tell))?;
         agree &= is_same;
         on_layouts.push(found);
     }
+    drop(copiers);
     let measured = contestants.into_iter().zip(on_layouts).map(|(it, mut layouts)| {
         for on in &mut layouts {
             on.of_copy = (bytes > 0 && on.calls.median_ms > 0.0).then(|| copy.median_ms / on.calls.median_ms);

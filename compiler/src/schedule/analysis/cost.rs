@@ -112,6 +112,52 @@ pub fn compulsory_bytes(tree: &Tree, machine: &Machine) -> f64 {
     boxes.iter().filter(of_caller).map(|it| it.traffic(tree, ranges)).sum()
 }
 
+/// Which part of what a tree reaches from its first element to its last it does touch: little, where it computes in a
+/// few corners.
+#[must_use]
+pub fn touched_part(tree: &Tree, machine: &Machine) -> f64 {
+    let ranges = &mut sizes(machine);
+    let touched = touched(tree, &tree.children, ranges);
+    let (mut part, mut all) = (0.0, 0.0);
+    for it in boxes(tree, &tree.children, ranges) {
+        let (bytes, traffic) = (it.bytes(tree), it.traffic(tree, ranges));
+        let own = touched.get(&it.container).copied().unwrap_or(0.0).min(bytes);
+        all += traffic;
+        part += if bytes > 0.0 { traffic * own / bytes } else { 0.0 };
+    }
+    if all > 0.0 { part / all } else { 1.0 }
+}
+
+/// Bytes of each container that nodes touch, or some more: where iterations touch the same it counts once if all of them
+/// do.
+fn touched(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> BTreeMap<Handle<Container>, f64> {
+    let mut found = BTreeMap::new();
+    for node in nodes {
+        let whole = boxes(tree, std::slice::from_ref(node), ranges);
+        let inside = match node {
+            Node::Loop(it) => {
+                let start = value(&it.start, ranges, End::Least);
+                let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
+                let turns = (n + it.step - 1) / it.step;
+                let middle = start + (turns / 2) * it.step;
+                let outer = ranges.insert(it.variable.clone(), (middle, middle));
+                let of_one = touched(tree, &it.children, ranges);
+                restore(ranges, &it.variable, outer);
+                Some((of_one, turns as f64))
+            }
+            Node::Where(it) => Some((touched(tree, &it.children, ranges), 1.0)),
+            Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => None,
+        };
+        for it in whole {
+            let own = inside.as_ref().map_or(f64::INFINITY, |(of_one, turns)| {
+                of_one.get(&it.container).copied().unwrap_or(0.0) * turns
+            });
+            *found.entry(it.container).or_insert(0.0) += it.bytes(tree).min(own);
+        }
+    }
+    found
+}
+
 /// What part of a container some nodes touch.
 #[derive(Clone, Debug)]
 pub(in crate::schedule) struct Touched {
@@ -391,6 +437,22 @@ mod tests {
             "for k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      b[i, j, k] = a[i, j, k] + a[i + 2, j, k]\n",
         );
         assert_eq!(one, Cost { bytes: 8.0 * (1200.0 + 1000.0), operations: 1000.0 });
+    }
+
+    #[test]
+    fn what_computes_in_corners_touches_a_part() {
+        let part = |loops: &str| {
+            let text = format!(
+                "schedule s\nfield a: float64[I, J, K] shift [0, 0, 0] read\nfield b: float64[I, J, K] shift [0, 0, 0] write\n{loops}"
+            );
+            touched_part(&parse(&text).expect("it is a tree"), &MACHINE)
+        };
+        let copy = |j: &str, i: &str| {
+            format!("  for j in {j} parallel:\n    for i in {i} parallel:\n      b[i, j, k] = a[i, j, k]\n")
+        };
+        assert_eq!(part(&format!("for k in [0, K) parallel:\n{}", copy("[0, J)", "[0, I)"))), 1.0);
+        let corners = [copy("[0, 1)", "[0, 1)"), copy("[J - 1, J)", "[I - 1, I)")].concat();
+        assert_eq!(part(&format!("for k in [0, K) parallel:\n{corners}")), 0.02);
     }
 
     #[test]

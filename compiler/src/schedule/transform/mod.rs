@@ -11,6 +11,7 @@ pub mod distribute;
 pub mod split;
 pub mod peel;
 pub mod unit;
+mod unused;
 pub mod tile;
 pub mod roll;
 pub mod cut;

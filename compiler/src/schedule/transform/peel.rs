@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::unused::drop_unused;
 use super::{Path, Refusal};
 use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
 use crate::space::order::{greatest, is_at_most, least};
@@ -9,7 +10,8 @@ use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
 
 /// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that axis.
 ///
-/// - **Effect**: pieces between neighbouring bounds, each with the statements that run there.
+/// - **Effect**: pieces between neighbouring bounds, each with the statements that run there, less locals that nobody
+///   reads there.
 /// - **Legality**: the loop has no order, so its iterations may run piece by piece.
 /// - **Why**: without a test at each point, the long piece in the middle runs in vector lanes.
 ///
@@ -28,7 +30,8 @@ pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
     if tree.containers.iter().any(|it| owned(&it)) {
         return Err(Refusal::new(format!("arrays live in an iteration over `{}`", it.variable)));
     }
-    let pieces = pieces(it)?;
+    let mut pieces = pieces(it)?;
+    drop_unused(tree, &mut pieces);
     let Some((&at, outer)) = path.split_last() else { return Ok(()) };
     if let Some(block) = tree.block_mut(outer) {
         block.splice(at..=at, pieces);

@@ -337,6 +337,38 @@ fn regions_become_pieces_and_small_domains_keep_their_tests() {
 }
 
 #[test]
+fn pieces_keep_the_locals_that_they_read() {
+    // The second value is read at the end of the row alone, the first at its start; what a `while` reads is for its next
+    // turn too.
+    check(
+        "local x: float64\nlocal y: float64\nfor k in [0, K) parallel:\n  for j in [0, J) parallel:\n    for i in [0, I) parallel:\n      x = a[i, j, k]\n      region i[start, start+1) j[, ):\n        b[i, j, k] = x\n      x = a[i + 1, j, k]\n      y = 2.0\n      region i[end-1, end) j[, ):\n        y = 3.0\n        while y > x:\n          b[i, j, k] = x + y\n          y = y - 1.0\n",
+        |tree| peel::peel_regions(tree, &first(&[0, 0, 0])),
+        &expect![[r#"
+            local x: float64
+            local y: float64
+
+            for k in [0, K) parallel:
+              for j in [0, J) parallel:
+                for i in [0, 1) parallel:
+                  x = a[i, j, k]
+                  b[i, j, k] = x
+                  x = a[i + 1, j, k]
+                  region i[end-1, ) j[, ):
+                    y = 3.0
+                    while y > x:
+                      b[i, j, k] = x + y
+                      y = y - 1.0
+                for i in [max(I - 1, 1), I) parallel:
+                  x = a[i + 1, j, k]
+                  y = 3.0
+                  while y > x:
+                    b[i, j, k] = x + y
+                    y = y - 1.0
+        "#]],
+    );
+}
+
+#[test]
 fn a_loop_that_runs_once_goes_where_nobody_asks_for_its_position() {
     check(
         &nest("[K - 1, K)", "ascending", "b[i, j, k] = t[i + 2, j + 2, k - 1]"),

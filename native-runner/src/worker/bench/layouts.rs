@@ -9,6 +9,7 @@ use isobar_compiler::space::Axis;
 use isobar_protocol::bench::{OnLayout, Samples};
 use isobar_protocol::job::EventKind;
 use isobar_protocol::layout::{Layout, Lies};
+use isobar_runtime::copying::Copiers;
 
 use super::{Contestant, Rounds, same_bits};
 use crate::backends::events::{Event, milliseconds};
@@ -33,10 +34,11 @@ struct Turn {
 }
 
 /// Calls a back end on arrays of each layout, and on its own, round after round. Answers what was found, and whether all
-/// of them have the same elements after as many calls; what copying takes is left to whoever measured it.
+/// of them have the same elements after as many calls; what copying takes is left to whoever measured that.
 pub(super) fn measured(
     own: &mut Contestant<'_>,
     asked: &Asked<'_>,
+    copiers: &mut Copiers,
     (part, rounds): (u64, &Rounds<'_>),
 ) -> Result<(Vec<OnLayout>, bool), Failure> {
     let &Asked { params, axes, near } = asked;
@@ -66,12 +68,21 @@ pub(super) fn measured(
     }
     let mut own_ms = Vec::new();
     for round in 1..=rounds.each {
-        own_ms.push(own.call()?);
+        // Who comes first finds nothing in the caches.
+        let is_first = round % 2 == 0;
+        if is_first {
+            own_ms.push(own.call()?);
+        }
         turns.rotate_left(1);
         for it in &mut turns {
             let ms = it.call()?;
             it.ms.push(ms);
         }
+        if !is_first {
+            own_ms.push(own.call()?);
+        }
+        // As around the calls that these are beside: what was in the caches leaves them.
+        copiers.copy();
         rounds.over(part, round);
     }
     let n = turns.len().max(1);

@@ -20,7 +20,7 @@ use isobar_compiler::backend::signature::{Param, ParamKind, Signature};
 use isobar_compiler::config::Config;
 use isobar_compiler::pass::MachineModel;
 use isobar_compiler::pipeline::{Compilation, NoHook, route};
-use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost};
+use isobar_compiler::schedule::analysis::cost::{Cost, Machine, cost, touched_part};
 use isobar_compiler::space::Domain;
 
 pub(super) use self::copies::bytes;
@@ -137,7 +137,9 @@ impl<M: Makes> Ways<M> {
         };
         let here = machine(launch.domain);
         let cost_here = cost(own, &here);
-        let as_given = Cost { bytes: APART * cost_here.bytes, operations: APART * cost_here.operations };
+        // What is copied is copied whole.
+        let bytes = APART * cost_here.bytes * touched_part(own, &here);
+        let as_given = Cost { bytes, operations: APART * cost_here.operations };
         let as_given = as_given.time(&here);
         let copied = cost_here.time(&here) + time_of(&moves, &here);
         let turned = turned.and_then(|(turned, still)| {
