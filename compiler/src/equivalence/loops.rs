@@ -243,6 +243,7 @@ impl Lowering<'_> {
                 let repeats = it.lanes.may_overlap || it.lanes.block.is_some();
                 let made = self.looped(&it.positions, it.axis, order, |this| {
                     let mut steps = this.items(&it.body)?;
+                    this.measure_from(&it.positions.variable)?;
                     let is_same = |other: &Item| matches!(other, Item::For(other) if other.gpu == it.gpu);
                     if it.gpu.is_some() && !any(&it.body, &mut |it| is_same(it)) {
                         let source = this.source;
@@ -331,12 +332,29 @@ impl Lowering<'_> {
         Ok(Step::Fresh(fresh))
     }
 
+    /// Measures the arrays of a thread that count from the variable of a loop inside, which has a meaning only there.
+    fn measure_from(&mut self, variable: &Symbol) -> Result<(), Stop> {
+        let source = self.source;
+        for (at, array) in source.arrays.iter().enumerate() {
+            let is_own = self.program.containers[at].kind == ContainerKind::Private;
+            if is_own && array.is_per_thread && array.shift.iter().any(|it| it.factor(variable) != 0) {
+                self.measure(at)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The measures of an array of an iteration, which may count from its position.
     fn measure(&mut self, own: usize) -> Result<(), Stop> {
         let array = &self.source.arrays[own];
-        let measures = self.symbols.measures(&array.shape, &array.shift)?;
+        let (shape, _) = self.symbols.measures(&array.shape, &[])?;
+        // Where a loop inside says where it begins, that loop has measured it.
+        let shift = self.symbols.measures(&[], &array.shift);
         let container = &mut self.program.containers[own];
-        (container.shape, container.shift) = measures;
+        container.shape = shape;
+        if let Ok((_, shift)) = shift {
+            container.shift = shift;
+        }
         Ok(())
     }
 
