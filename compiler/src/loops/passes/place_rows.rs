@@ -65,14 +65,16 @@ fn written_first(it: &For) -> Vec<(usize, i64)> {
     let (Size::Affine(start), true) = (start, it.is_simd && it.axis == Axis::I && *step == 1) else {
         return Vec::new();
     };
-    let is_short = has_few_iterations(&it.positions);
-    let Some(start) = start.as_constant().filter(|_| !is_short) else { return Vec::new() };
+    if has_few_iterations(&it.positions) {
+        return Vec::new();
+    }
     let targets = it.body.iter().filter_map(|item| match item {
         Item::Assign(Assign { target: Target::Element(element), .. }) => Some(element),
         _ => None,
     });
     let first = targets.filter_map(|element| match element.index.first()? {
-        At::Known(sum) => Some((element.array, (sum - &Affine::symbol(variable)).as_constant()? + start)),
+        // Rows of a tile count from where it starts.
+        At::Known(sum) => Some((element.array, (&(sum - &Affine::symbol(variable)) + start).as_constant()?)),
         At::Found { .. } => None,
     });
     first.collect()
@@ -133,5 +135,32 @@ threads j in [0, J) parallel:
             whole.replace("\n      t", "\n        t")
         );
         assert_eq!(start_of_rows(&after_two, "float64"), 5);
+    }
+
+    #[test]
+    fn rows_of_a_tile_count_from_where_it_starts() {
+        let in_tiles = |start: &str| {
+            let tree = samples::parsed(&format!(
+                "\
+schedule same
+field a: float64[I + 4, J, K] shift [2, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[34, K] shift [-i_tile + 1, 0] along IK in i_tile
+threads j in [0, J) parallel:
+  for i_tile in [0, I) step 32 parallel:
+    for k in [0, K) parallel:
+      simd i in [{start}, min(I + 1, i_tile + 33)) parallel:
+        t[i - i_tile + 1, k] = a[i + 2, j, k]
+    for k in [0, K) parallel:
+      simd i in [i_tile, min(I, i_tile + 32)) parallel:
+        b[i, j, k] = t[i - i_tile + 1, k]
+"
+            ));
+            let mut program = lower(&from_schedule::lower(&tree));
+            super::place_rows(&mut program, &mut PassCx::new(Target::c(None)));
+            program.arrays.iter().find(|it| it.stencil_name == "t").map(|it| it.row_start)
+        };
+        assert_eq!(in_tiles("i_tile - 1"), Some(0));
+        assert_eq!(in_tiles("i_tile"), Some(7));
     }
 }
