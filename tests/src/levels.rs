@@ -12,6 +12,7 @@ use isobar_compiler::equivalence::journey::{Level, Passes, journey_within};
 use isobar_compiler::equivalence::run::Stop;
 use isobar_compiler::pass::{Cache, GpuForm, GpuModel, MachineModel};
 use isobar_compiler::pipeline::{Compilation, Stage};
+use isobar_compiler::schedule::analysis::cost::Machine;
 use isobar_compiler::schedule::passes::Target;
 use isobar_compiler::space::{Axis, Domain};
 use isobar_compiler::{gtir, loops, oir, schedule, sdfg, target};
@@ -35,16 +36,28 @@ pub(crate) const DOMAINS: [Domain; 8] = [
     Domain { i: 9, j: 2, k: 9 },
 ];
 
-/// A schedule that a compilation for a CPU with arrays contiguous along i does not have, for most seeds: for other
-/// layouts, and for GPUs, each form of launches in its turn.
-fn other(seed: u64) -> Option<&'static Target> {
+/// Rows of two tiles of eight points, and a rest.
+const SEVERAL_TILES: Domain = Domain { i: 19, j: 3, k: 4 };
+
+/// A schedule that a compilation for a CPU with arrays contiguous along i does not have: for other layouts, for caches
+/// that hold a part of a row, and for GPUs, each form of launches in its turn.
+fn other(seed: u64) -> &'static Target {
     let turn = usize::try_from(seed / 5).unwrap_or(0);
     match seed % 5 {
-        0 | 3 => FOR_GPUS.get(turn % FOR_GPUS.len()),
-        1 => Some(&FOR_LAYOUTS[0]),
-        2 => Some(&FOR_LAYOUTS[1]),
-        _ => None,
+        1 => &FOR_LAYOUTS[0],
+        2 => &FOR_LAYOUTS[1],
+        4 => &FOR_CACHES[turn % FOR_CACHES.len()],
+        _ => &FOR_GPUS[turn % FOR_GPUS.len()],
     }
+}
+
+/// Of eight columns of 80 levels they hold three arrays, six, and twelve.
+static FOR_CACHES: [Target; 3] = [with_cache(16.0), with_cache(32.0), with_cache(64.0)];
+
+/// A CPU of which a core has so many KiB for itself.
+const fn with_cache(kib: f64) -> Target {
+    let machine = Machine { cache_bytes: kib * 1024.0, ..Machine::CPU };
+    Target { machine: Some(machine), ..Target::CPU }
 }
 
 static FOR_LAYOUTS: [Target; 2] = [
@@ -134,7 +147,9 @@ pub fn hold(seed: u64) -> Result<Held> {
     let signature = compilation.signature.as_ref().context("a compilation without errors has a signature")?;
     let oir = compilation.levels.oir.as_ref().context("a compilation without errors has an OIR")?;
     let mut held = Held::default();
-    for domain in [domain, DOMAINS[0]] {
+    // Rows of several tiles, where tiles have parts of them.
+    let usual = if seed % 5 == 4 { SEVERAL_TILES } else { DOMAINS[0] };
+    for domain in [domain, usual] {
         let domain = Domain::new(domain.i, domain.j, domain.k.max(signature.min_levels));
         let on_domain = Subject { domain, ..subject.clone() };
         // A domain that is too small for the stencil is refused, and so is tested elsewhere.
@@ -167,12 +182,11 @@ pub fn hold(seed: u64) -> Result<Held> {
             continue;
         }
         numpy_gives_the_bits_of_debug(&compilation, &launch).with_context(in_context)?;
-        if let Some(target) = other(seed) {
-            let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
-            let found = found.filter(|it| !held.is_other_trap(&it.what));
-            let found = found.map(|it| format!("for {target:?}: {it}"));
-            ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
-        }
+        let target = other(seed);
+        let (_, found) = compare_passes(&Passes::for_target(target), oir, &launch, &[seed]);
+        let found = found.filter(|it| !held.is_other_trap(&it.what));
+        let found = found.map(|it| format!("for {target:?}: {it}"));
+        ensure!(found.is_none(), "{}\n{}", found.unwrap_or_default(), in_context());
     }
     Ok(held)
 }

@@ -263,7 +263,7 @@ pub fn hold_native(seed: u64, backend: Backend, workplace: &Workplace) -> Result
     let passes = &mut subject.config.passes;
     // Without a number of its own, so that what a seed is stays the same.
     let vector_bytes = if matches!(seed % 7, 1 | 6) { 32 } else { 64 };
-    passes.machine = random.pick(&[None, Some(tiny_machine(vector_bytes)), Some(one_core())]).clone();
+    passes.machine = random.pick(&[None, Some(tiny_machine(seed, vector_bytes)), Some(one_core())]).clone();
     if layout == Layout::C && random.chance(50) {
         passes.contiguous = Axis::K;
     }
@@ -316,8 +316,11 @@ pub(crate) fn shape_of_seed(seed: u64, models: &[GpuModel], passes: &mut PassOpt
 
 /// Caches that a few rows fill, so that there are tiles and rings also on small domains, and rows that are written past
 /// them: in pieces with vectors of 32 bytes, and else as a whole.
-fn tiny_machine(vector_bytes: u32) -> MachineModel {
-    let caches = vec![Cache { bytes: 1 << 10, cores: 1 }, Cache { bytes: 4 << 10, cores: 1 }];
+///
+/// Of parts of rows with all their levels, the smallest of these caches hold three arrays, and the largest eighteen.
+fn tiny_machine(seed: u64, vector_bytes: u32) -> MachineModel {
+    let second = [4, 64, 128][usize::try_from(seed / 2 % 3).unwrap_or(0)] << 10;
+    let caches = vec![Cache { bytes: 1 << 10, cores: 1 }, Cache { bytes: second, cores: 1 }];
     MachineModel { cores: 4, caches, line_bytes: 64, vector_bytes }
 }
 

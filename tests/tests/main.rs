@@ -25,3 +25,4 @@ mod shared;
 mod sdfg_files;
 mod snapshots;
 mod texts;
+mod tiles;

@@ -134,11 +134,12 @@ fn other_groups(tree: &Tree, merged: &[Step], fused: &[Step]) -> Vec<Variant> {
         }
     };
     for (at, step) in fused.iter().enumerate() {
-        let (first, last) = match step {
-            Step::Tile { first, last, .. } | Step::Roll { first, last, .. } => (first, last),
+        let others = match step {
+            Step::Tile { axis: Axis::I, first, last, .. } => of_points(first, last),
+            Step::Tile { first, last, .. } | Step::Roll { first, last, .. } => of_rows(first, last),
             _ => continue,
         };
-        for other in of_rows(first, last).into_iter().filter(|it| it != step) {
+        for other in others.into_iter().filter(|it| it != step) {
             let mut steps = fused.to_vec();
             steps[at] = other.clone();
             offer(format!("{other} for {}", shortly(step)), steps);
@@ -173,6 +174,12 @@ fn of_rows(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
     let sizes = [8, 32, 2, 16, 4, 64, 1];
     debug_assert!(ROWS.iter().all(|it| sizes.contains(it)), "each size has its place");
     std::iter::once(roll).chain(sizes.into_iter().map(tile)).collect()
+}
+
+/// A group in tiles of parts of rows, of other sizes than that which is chosen.
+fn of_points(first: &LoopRef, last: &LoopRef) -> Vec<Step> {
+    let tile = |size| Step::Tile { axis: Axis::I, size, first: first.clone(), last: last.clone() };
+    [32, 64, 16, 128, 8].map(tile).to_vec()
 }
 
 /// `tile`, `roll`: a step of which only its kind is told.

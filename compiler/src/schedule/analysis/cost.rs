@@ -25,6 +25,8 @@ pub struct Machine {
     pub bytes_per_ns: f64,
     /// Operations per nanosecond of one core, in vectors.
     pub operations_per_ns: f64,
+    /// What moves between caches at a time.
+    pub line_bytes: i64,
     /// Points along I, J, K that sizes are taken to be.
     pub domain: [i64; 3],
 }
@@ -36,6 +38,7 @@ impl Machine {
         cache_bytes: 768.0 * 1024.0,
         bytes_per_ns: 8.0,
         operations_per_ns: 6.0,
+        line_bytes: 64,
         domain: [128, 128, 80],
     };
 
@@ -53,6 +56,7 @@ impl Machine {
             cores: i64::from(model.cores.max(1)),
             cache_bytes: cache_bytes.max(16.0 * 1024.0),
             operations_per_ns: Self::CPU.operations_per_ns * lanes,
+            line_bytes: i64::from(model.line_bytes.max(1)),
             ..Self::CPU
         }
     }
@@ -420,6 +424,7 @@ mod tests {
         cache_bytes: 1000.0,
         bytes_per_ns: 10.0,
         operations_per_ns: 4.0,
+        line_bytes: 64,
         domain: [10, 10, 10],
     };
 

@@ -1,17 +1,21 @@
 //! Runs what shares arrays tile by tile or row by row, where that is expected to be faster.
 
+mod shape;
+
 use std::collections::BTreeSet;
 
+use self::shape::{Rows, Shape, Tiles};
 use super::{PassCx, Target, named};
 use crate::diag::{Origin, StmtId, Traffic};
+use crate::entity::Handle;
 use crate::schedule::analysis::accesses::{Accesses, Counts};
 use crate::schedule::analysis::cost::{
     Cost, End, Machine, Ranges, boxes, bytes_of_block, operations_of, sizes, value,
 };
-use crate::schedule::nodes::{ContainerKind, Loop, Node, Order, Tree};
+use crate::schedule::nodes::{Container, ContainerKind, Loop, Node, Order, Tree};
 use crate::schedule::step::{LoopRef, Pin, Step};
 use crate::schedule::transform::roll::{self, roll, rolled};
-use crate::schedule::transform::tile::{Tiling, limited, plan, tile};
+use crate::schedule::transform::tile::tile;
 use crate::schedule::transform::{Path, Refusal};
 use crate::space::{Axis, names};
 
@@ -21,9 +25,11 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 ///
 /// - **Precondition**: a valid schedule tree; loops are merged as far as they can be, and none is tiled.
 /// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
-///   what a tile needs beside itself it computes again. The loops over rows inside one loop over levels run row by
+///   what a tile needs beside itself it computes again. Tiles have whole rows; where one row of all arrays does not fit
+///   into the cache, they have parts of rows, of whole cache lines and as long as fits. The loops over rows inside one loop over levels run row by
 ///   row, each as far ahead as those behind it need, where they share arrays; where they cannot, tile by tile.
-/// - **Legality**: [`tile::plan`](plan) and [`roll::plan`]; a refusal becomes a remark.
+/// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and [`roll::plan`]; a
+///   refusal becomes a remark.
 /// - **Why**: an array that stays in the cache costs no traffic. Chosen is what [`Cost::time`] expects to be
 ///   fastest on the target, and nothing where that is the tree as it is; rows that roll compute nothing twice, so
 ///   they are chosen where they move no more, for what the nearest cache has is there sooner.
@@ -31,52 +37,159 @@ pub fn fuse_in_tiles(tree: &mut Tree, cx: &mut PassCx) {
     let Target { machine: Some(machine), .. } = cx.options.clone() else { return };
     // Tiles change which elements are accessed when, and not how often they stand in the text.
     let counts = Accesses::of(&tree.children).counts();
-    let mut first = 0;
+    let (mut first, mut tried) = (0, 0);
     while first < tree.children.len() {
-        first += fuse_from(tree, cx, (&machine, &counts), first);
+        first += fuse_from(tree, cx, (&machine, &counts), first, &mut tried);
     }
 }
 
 /// Decides about the outermost node at `first`, and those behind it; answers how many nodes are settled.
+///
+/// Nodes before `tried` were weighed in tiles of points before.
 fn fuse_from(
     tree: &mut Tree,
     cx: &mut PassCx,
     (machine, counts): (&Machine, &Counts),
     first: usize,
+    tried: &mut usize,
 ) -> usize {
     if let Some(stmt) = pinned(tree, first) {
         cx.missed(format!("{stmt} is kept whole"), tree.children[first].first_origin());
         return 1;
     }
-    let (count, tiling, refusal) = largest_group(tree, (machine, counts), first);
-    if let Some(refusal) = &refusal {
-        let about = tree.children[first + count].first_origin();
-        cx.missed(format!("does not run in tiles with what is before it: {refusal}"), about);
+    let whole = settled(tree, (machine, counts), first, tree.children.len());
+    let mut refusal = whole.refusal.as_ref().map(ToString::to_string);
+    if whole.is_full && first >= *tried {
+        match in_points(tree, (machine, counts), first, &whole) {
+            Ok(it) => {
+                tell_refusal(tree, cx, first + it.count, it.refusal.as_ref());
+                let place = (&Path::new(), first, it.count);
+                carry_out(tree, cx, place, (it.shape, counts), it.apart, it.cost);
+                return 1;
+            }
+            Err((why, until)) => {
+                *tried = until;
+                refusal = refusal.map(|it| format!("{it}, and parts of rows will not do: {why}"));
+            }
+        }
     }
-    let nodes = &tree.children[first..first + count];
-    let apart: Vec<Choice> =
-        (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
-    let apart_time: f64 = apart.iter().map(|it| it.cost.time(machine)).sum();
-    let tiling = tiling.filter(|_| count > 1);
-    let together = tiling.and_then(|tiling| best_size(tree, machine, nodes, &tiling, &mut sizes(machine)));
-    if let Some((size, cost)) = together.filter(|(_, cost)| cost.time(machine) < 0.97 * apart_time) {
-        let all = Cost {
-            bytes: apart.iter().map(|it| it.cost.bytes).sum(),
-            operations: apart.iter().map(|it| it.cost.operations).sum(),
-        };
-        carry_out(tree, cx, (&Path::new(), first, count), (size, counts), all, cost);
+    tell_refusal(tree, cx, first + whole.count, refusal.as_ref());
+    let all = whole.apart_cost();
+    if let Some((shape, cost)) = whole.together {
+        carry_out(tree, cx, (&Path::new(), first, whole.count), (shape, counts), all, cost);
         return 1;
     }
-    for (at, choice) in apart.into_iter().enumerate() {
+    for (at, choice) in whole.apart.into_iter().enumerate() {
         let inner = tree.block(&[first + at]).map_or(0, <[Node]>::len);
         let place = (&vec![first + at], 0, inner);
         match choice.how {
             How::AsItIs => {}
             How::Rows => carry_out_rows(tree, cx, place, choice.as_is, choice.cost),
-            How::Tiles(size) => carry_out(tree, cx, place, (size, counts), choice.as_is, choice.cost),
+            How::Tiles(shape) => carry_out(tree, cx, place, (shape, counts), choice.as_is, choice.cost),
         }
     }
-    count
+    whole.count
+}
+
+fn tell_refusal(tree: &Tree, cx: &mut PassCx, at: usize, refusal: Option<&impl std::fmt::Display>) {
+    if let Some((refusal, node)) = refusal.zip(tree.children.get(at)) {
+        cx.missed(format!("does not run in tiles with what is before it: {refusal}"), node.first_origin());
+    }
+}
+
+/// What is best for some of the outermost nodes in tiles of whole rows.
+struct Settled {
+    count: usize,
+    /// In one group, where that is faster than each by itself.
+    together: Option<(Shape, Cost)>,
+    apart: Vec<Choice>,
+    /// Why the next node is not one of them.
+    refusal: Option<Refusal>,
+    /// Whether that is for want of cache.
+    is_full: bool,
+}
+
+impl Settled {
+    /// What the nodes cost each by itself.
+    fn apart_cost(&self) -> Cost {
+        sum(self.apart.iter().map(|it| it.cost))
+    }
+
+    fn cost(&self) -> Cost {
+        self.together.map_or_else(|| self.apart_cost(), |(_, cost)| cost)
+    }
+
+    fn time(&self, machine: &Machine) -> f64 {
+        self.together.map_or_else(|| self.apart_time(machine), |(_, cost)| cost.time(machine))
+    }
+
+    fn apart_time(&self, machine: &Machine) -> f64 {
+        self.apart.iter().map(|it| it.cost.time(machine)).sum()
+    }
+}
+
+fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
+    costs.fold(Cost::default(), |one, other| Cost {
+        bytes: one.bytes + other.bytes,
+        operations: one.operations + other.operations,
+    })
+}
+
+/// What is best for the outermost node at `first` and those behind it, before the one at `end`.
+fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, end: usize) -> Settled {
+    let Group { count, tiles, refusal, is_full } =
+        largest_group(tree, (machine, counts), first, end, Rows::Whole);
+    let nodes = &tree.children[first..first + count];
+    let apart = (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
+    let mut settled = Settled { count, together: None, apart, refusal, is_full };
+    let together =
+        tiles.filter(|_| count > 1).and_then(|it| it.best(tree, machine, nodes, &mut sizes(machine)));
+    settled.together = together.filter(|(_, cost)| cost.time(machine) < 0.97 * settled.apart_time(machine));
+    settled
+}
+
+/// Nodes that run in tiles of points.
+struct InPoints {
+    count: usize,
+    shape: Shape,
+    cost: Cost,
+    /// What they cost in tiles of whole rows.
+    apart: Cost,
+    /// Why the next node is not one of them.
+    refusal: Option<Refusal>,
+}
+
+/// More nodes than tiles of whole rows hold, in tiles of parts of rows.
+///
+/// # Errors
+///
+/// Why not, and the place of the first node that need not be tried again.
+fn in_points(
+    tree: &Tree,
+    (machine, counts): (&Machine, &Counts),
+    first: usize,
+    whole: &Settled,
+) -> Result<InPoints, (String, usize)> {
+    let Group { count, tiles, refusal, .. } =
+        largest_group(tree, (machine, counts), first, tree.children.len(), Rows::Parts);
+    let end = first + count;
+    if count <= whole.count {
+        return Err((refusal.map_or_else(String::new, |it| it.reason), first + whole.count));
+    }
+    let nodes = &tree.children[first..end];
+    let best = tiles.and_then(|it| it.best(tree, machine, nodes, &mut sizes(machine)));
+    let Some((shape, cost)) = best else { return Err(("rows are short".to_owned(), end)) };
+    let (mut apart, mut time, mut at) = (Cost::default(), 0.0, first);
+    while at < end {
+        let it = settled(tree, (machine, counts), at, end);
+        apart = sum([apart, it.cost()].into_iter());
+        time += it.time(machine);
+        at += it.count;
+    }
+    if cost.time(machine) >= 0.97 * time {
+        return Err(("they are not expected to be faster".to_owned(), end));
+    }
+    Ok(InPoints { count, shape, cost, apart, refusal })
 }
 
 /// Runs nodes row by row, and tells what that is expected to bring.
@@ -119,31 +232,72 @@ fn about(
 fn carry_out(
     tree: &mut Tree,
     cx: &mut PassCx,
-    (outer, first, count): (&Path, usize, usize),
-    (size, counts): (i64, &Counts),
+    place: (&Path, usize, usize),
+    (shape, counts): (Shape, &Counts),
     before: Cost,
     after: Cost,
 ) {
     if !cx.may_change() {
         return;
     }
-    let (ends, origins) = about(tree, cx, (outer, first, count));
-    match tile(tree, outer, (first, count), Axis::J, size, counts) {
+    let (_, origins) = about(tree, cx, place);
+    match in_tiles(tree, cx, place, shape, counts) {
         Ok(own) => {
-            if let [Some(first), Some(last)] = ends {
-                tree.steps.push(Step::Tile { axis: Axis::J, size, first, last });
-            }
             let own: Vec<&str> = own.iter().map(|&it| names::of_stencil(&tree.containers[it].name)).collect();
-            let rows = if size == 1 { "row by row".to_owned() } else { format!("in tiles of {size} rows") };
             let own = match own.as_slice() {
                 [] => String::new(),
                 names => format!(", and each has its own `{}`", names.join("`, `")),
             };
             let traffic = Traffic { before: before.bytes, after: after.bytes };
-            cx.remark(true, format!("run {rows}{own}"), &origins, Some(traffic));
+            cx.remark(true, format!("run {}{own}", shape.in_words()), &origins, Some(traffic));
         }
         Err(refusal) => cx.missed(format!("do not run in tiles: {refusal}"), &origins),
     }
+}
+
+/// Puts loops over tiles around nodes; answers the arrays that each tile has for itself from now on.
+///
+/// # Errors
+///
+/// The reason why not; the tree is as it was.
+fn in_tiles(
+    tree: &mut Tree,
+    cx: &PassCx,
+    (outer, first, count): (&Path, usize, usize),
+    shape: Shape,
+    counts: &Counts,
+) -> Result<BTreeSet<Handle<Container>>, Refusal> {
+    let before = shape.points.map(|_| tree.clone());
+    let mut own = BTreeSet::new();
+    own.extend(along(tree, cx, (outer, first, count), (Axis::J, shape.rows), counts)?);
+    if let (Some(points), Some(before)) = (shape.points, before) {
+        let inside: Path = outer.iter().copied().chain([first]).collect();
+        let n = tree.block(&inside).map_or(0, <[Node]>::len);
+        match along(tree, cx, (&inside, 0, n), (Axis::I, points), counts) {
+            Ok(arrays) => own.extend(arrays),
+            Err(refusal) => {
+                *tree = before;
+                return Err(refusal);
+            }
+        }
+    }
+    Ok(own)
+}
+
+/// Puts a loop over tiles along an axis around nodes.
+fn along(
+    tree: &mut Tree,
+    cx: &PassCx,
+    (outer, first, count): (&Path, usize, usize),
+    (axis, size): (Axis, i64),
+    counts: &Counts,
+) -> Result<Vec<Handle<Container>>, Refusal> {
+    let (ends, _) = about(tree, cx, (outer, first, count));
+    let own = tile(tree, outer, (first, count), axis, size, counts)?;
+    if let [Some(first), Some(last)] = ends {
+        tree.steps.push(Step::Tile { axis, size, first, last });
+    }
+    Ok(own)
 }
 
 /// A statement of a node that is not to be tiled.
@@ -159,38 +313,52 @@ fn pinned(tree: &Tree, at: usize) -> Option<StmtId> {
     found
 }
 
-/// The most nodes from `first` on that tiles of rows can hold, how, and why not the next one.
+/// Neighbours of the outermost nodes that tiles can hold.
+struct Group {
+    count: usize,
+    tiles: Option<Tiles>,
+    /// Why the next node is not one of them, where there is one.
+    refusal: Option<Refusal>,
+    /// Whether that is for want of cache.
+    is_full: bool,
+}
+
+/// The most nodes from `first` on, before the one at `end`, that tiles can hold.
 fn largest_group(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
     first: usize,
-) -> (usize, Option<Tiling>, Option<Refusal>) {
-    let (mut count, mut best) = (1, plan(tree, &tree.children[first..=first], Axis::J, counts).ok());
-    let mut refusal = None;
-    while first + count < tree.children.len() {
-        if let Some(stmt) = pinned(tree, first + count) {
-            refusal = Some(Refusal::new(format!("{stmt} is kept whole")));
+    end: usize,
+    rows: Rows,
+) -> Group {
+    let alone = Tiles::of(tree, &tree.children[first..=first], counts, rows).ok();
+    let mut group = Group { count: 1, tiles: alone, refusal: None, is_full: false };
+    while first + group.count < end {
+        if let Some(stmt) = pinned(tree, first + group.count) {
+            group.refusal = Some(Refusal::new(format!("{stmt} is kept whole")));
             break;
         }
-        let nodes = &tree.children[first..=first + count];
-        match plan(tree, nodes, Axis::J, counts) {
-            Ok(tiling) if fits(tree, machine, nodes, &tiling) => (count, best) = (count + 1, Some(tiling)),
+        let nodes = &tree.children[first..=first + group.count];
+        match Tiles::of(tree, nodes, counts, rows) {
+            Ok(tiles) if tiles.fit(tree, machine, nodes) => {
+                (group.count, group.tiles) = (group.count + 1, Some(tiles));
+            }
             Ok(_) => {
-                refusal = Some(Refusal::new("one row of all their arrays does not fit into the cache"));
+                let what = match rows {
+                    Rows::Whole => "one row",
+                    Rows::Parts => "one line",
+                };
+                let reason = format!("{what} of all their arrays does not fit into the cache");
+                (group.refusal, group.is_full) = (Some(Refusal::new(reason)), true);
                 break;
             }
             Err(why) => {
-                refusal = Some(why);
+                group.refusal = Some(why);
                 break;
             }
         }
     }
-    (count, best, refusal)
-}
-
-fn fits(tree: &Tree, machine: &Machine, nodes: &[Node], tiling: &Tiling) -> bool {
-    let one_row = limited(nodes, tiling, Axis::J, 1);
-    footprint(tree, &one_row, tiling, &mut sizes(machine)) <= machine.cache_bytes
+    group
 }
 
 /// What is best for one of the outermost nodes alone.
@@ -205,8 +373,7 @@ enum How {
     AsItIs,
     /// Row by row.
     Rows,
-    /// In tiles of so many rows.
-    Tiles(i64),
+    Tiles(Shape),
 }
 
 fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) -> Choice {
@@ -235,13 +402,13 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
     let n = iterations(levels, &ranges);
     let middle = value(&levels.start, &ranges, End::Least) + n / 2;
     ranges.insert(levels.variable.clone(), (middle, middle));
-    if let Ok(tiling) = plan(tree, &levels.children, Axis::J, counts)
-        && let Some((size, cost)) = best_size(tree, machine, &levels.children, &tiling, &mut ranges)
+    if let Ok(tiles) = Tiles::of(tree, &levels.children, counts, Rows::Whole)
+        && let Some((shape, cost)) = tiles.best(tree, machine, &levels.children, &mut ranges)
     {
         let n = n as f64;
         let cost = Cost { bytes: cost.bytes * n, operations: cost.operations * n };
         if cost.time(machine) < 0.97 * choice.cost.time(machine) {
-            choice = Choice { how: How::Tiles(size), cost, as_is };
+            choice = Choice { how: How::Tiles(shape), cost, as_is };
         }
     }
     choice
@@ -293,64 +460,140 @@ fn iterations(it: &Loop, ranges: &Ranges) -> i64 {
     (value(&it.end, ranges, End::Greatest) - value(&it.start, ranges, End::Least)).max(1)
 }
 
-/// Numbers of rows that are tried, from the least.
-const SIZES: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
 
-/// The number of rows in a tile for which the nodes are expected to be fastest.
-fn best_size(
-    tree: &Tree,
-    machine: &Machine,
-    nodes: &[Node],
-    tiling: &Tiling,
-    ranges: &mut Ranges,
-) -> Option<(i64, Cost)> {
-    let rows = rows(tiling, ranges);
-    let mut best: Option<(i64, Cost)> = None;
-    for size in SIZES.into_iter().take_while(|&size| size == 1 || size <= rows) {
-        // Each core has work, and not one of them much more than the others.
-        if size > 1 && rows / size < 2 * machine.cores && ranges.len() == 3 {
-            break;
+    use super::*;
+    use crate::schedule::parse::parse;
+    use crate::schedule::print::listing;
+    use crate::schedule::validate::validate;
+
+    /// What becomes of loops where a core has a cache for so many columns of one array.
+    fn check(loops: &str, columns: i64, expected: Expect) {
+        let text = format!(
+            "schedule test
+field a: float64[I + 2, J, K] shift [1, 0, 0] read
+field b: float64[I + 2, J, K] shift [1, 0, 0] read-write
+temporary t: float64[I + 2, J, K] shift [1, 0, 0] heap
+{loops}"
+        );
+        let mut tree = parse(&text).expect("the text is a schedule tree");
+        let machine = Machine { cache_bytes: (columns * 80 * 8) as f64, ..Machine::CPU };
+        let mut cx = PassCx::new(Target { machine: Some(machine), keeps_steps: true, ..Target::CPU });
+        fuse_in_tiles(&mut tree, &mut cx);
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        let printed = listing(&tree).text;
+        let mut found = printed[printed.find("temporary").unwrap_or(0)..].to_owned();
+        tree.steps.iter().for_each(|it| found.push_str(&format!("{it}\n")));
+        for remark in cx.remarks() {
+            let word = if remark.is_applied { "applied" } else { "missed" };
+            found.push_str(&format!("{word}: {}\n", remark.message));
         }
-        let in_tile = limited(nodes, tiling, Axis::J, size);
-        if footprint(tree, &in_tile, tiling, ranges) > machine.cache_bytes {
-            break;
-        }
-        let cost = tiled(tree, &in_tile, tiling, size, ranges);
-        if best.is_none_or(|(_, known)| cost.time(machine) < known.time(machine)) {
-            best = Some((size, cost));
-        }
+        expected.assert_eq(&found);
     }
-    best
-}
 
-fn rows(tiling: &Tiling, ranges: &Ranges) -> i64 {
-    (value(&tiling.range.1, ranges, End::Greatest) - value(&tiling.range.0, ranges, End::Least)).max(1)
-}
+    fn sweeps(read: &str, read_of_b: &str) -> String {
+        format!(
+            "for k in [1, K) ascending:
+  for j in [0, J) parallel:
+    for i in [-1, I + 1) parallel:
+      t[i + 1, j, k] = t[i + 1, j, k - 1] + a[i + 1, j, k]
+for k in [0, K - 1) descending:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i + 1, j, k] = {read} + {read_of_b} * a[i + 1, j, k]
+"
+        )
+    }
 
-/// Bytes that the nodes of one tile touch.
-fn footprint(tree: &Tree, in_tile: &[Node], tiling: &Tiling, ranges: &mut Ranges) -> f64 {
-    let middle = value(&tiling.range.0, ranges, End::Least) + rows(tiling, ranges) / 2;
-    let variable = names::tile(Axis::J);
-    ranges.insert(variable.clone(), (middle, middle));
-    let bytes = boxes(tree, in_tile, ranges).iter().map(|it| it.bytes(tree)).sum();
-    ranges.remove(&variable);
-    bytes
-}
+    #[test]
+    fn sweeps_share_the_points_of_a_row_that_fit() {
+        check(
+            &sweeps("t[i + 1, j, k]", "b[i + 1, j, k + 1]"),
+            100,
+            expect![[r#"
+            temporary t: float64[32, K] shift [-i_tile, 0] along IK in i_tile
 
-/// The cost of nodes in tiles that fit into the cache.
-fn tiled(tree: &Tree, in_tile: &[Node], tiling: &Tiling, size: i64, ranges: &mut Ranges) -> Cost {
-    let (n_rows, variable) = (rows(tiling, ranges), names::tile(Axis::J));
-    let start = value(&tiling.range.0, ranges, End::Least);
-    ranges.insert(variable.clone(), (start, start + n_rows - 1));
-    let touched = boxes(tree, in_tile, ranges);
-    let bytes = touched
-        .iter()
-        .filter(|it| !tiling.private.contains(&it.container))
-        .map(|it| it.traffic(tree, ranges))
-        .sum();
-    let middle = start + n_rows / 2;
-    ranges.insert(variable.clone(), (middle, middle));
-    let of_one: f64 = in_tile.iter().map(|it| operations_of(it, ranges)).sum();
-    ranges.remove(&variable);
-    Cost { bytes, operations: of_one * n_rows as f64 / size as f64 }
+            for j in [0, J) parallel:
+              for i_tile in [0, I) step 32 parallel:
+                for k in [1, K) ascending:
+                  for i in [i_tile, min(I + 1, i_tile + 32)) parallel:
+                    t[i - i_tile, k] = t[i - i_tile, k - 1] + a[i + 1, j, k]
+                for k in [0, K - 1) descending:
+                  for i in [i_tile, min(I, i_tile + 32)) parallel:
+                    b[i + 1, j, k] = t[i - i_tile, k] + b[i + 1, j, k + 1] * a[i + 1, j, k]
+            tile j 1 k@s0 .. k@s1
+            tile i 32 k@s0 .. k@s1
+            applied: run in tiles of 32 points of a row, and each has its own `t`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn points_beside_a_tile_are_computed_again() {
+        check(
+            &sweeps("t[i, j, k] - t[i + 2, j, k]", "b[i + 1, j, k + 1]"),
+            60,
+            expect![[r#"
+            temporary t: float64[18, K] shift [-i_tile + 1, 0] along IK in i_tile
+
+            for j in [0, J) parallel:
+              for i_tile in [0, I) step 16 parallel:
+                for k in [1, K) ascending:
+                  for i in [i_tile - 1, min(I + 1, i_tile + 17)) parallel:
+                    t[i - i_tile + 1, k] = t[i - i_tile + 1, k - 1] + a[i + 1, j, k]
+                for k in [0, K - 1) descending:
+                  for i in [i_tile, min(I, i_tile + 16)) parallel:
+                    b[i + 1, j, k] = t[i - i_tile, k] - t[i - i_tile + 2, k] + b[i + 1, j, k + 1] * a[i + 1, j, k]
+            tile j 1 k@s0 .. k@s1
+            tile i 16 k@s0 .. k@s1
+            applied: run in tiles of 16 points of a row, and each has its own `t`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_tiles_would_read_of_each_other_keeps_the_sweeps_apart() {
+        check(
+            &sweeps("t[i + 1, j, k]", "b[i, j, k + 1]"),
+            100,
+            expect![[r#"
+            temporary t: float64[I + 2, J, K] shift [1, 0, 0] heap
+
+            for k in [1, K) ascending:
+              for j in [0, J) parallel:
+                for i in [-1, I + 1) parallel:
+                  t[i + 1, j, k] = t[i + 1, j, k - 1] + a[i + 1, j, k]
+
+            for k in [0, K - 1) descending:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  b[i + 1, j, k] = t[i + 1, j, k] + b[i, j, k + 1] * a[i + 1, j, k]
+            missed: does not run in tiles with what is before it: one row of all their arrays does not fit into the cache, and parts of rows will not do: `b` is written, and touched beside the point
+        "#]],
+        );
+    }
+
+    #[test]
+    fn where_a_line_does_not_fit_each_sweep_runs_by_itself() {
+        check(
+            &sweeps("t[i + 1, j, k]", "b[i + 1, j, k + 1]"),
+            20,
+            expect![[r#"
+            temporary t: float64[I + 2, J, K] shift [1, 0, 0] heap
+
+            for k in [1, K) ascending:
+              for j in [0, J) parallel:
+                for i in [-1, I + 1) parallel:
+                  t[i + 1, j, k] = t[i + 1, j, k - 1] + a[i + 1, j, k]
+
+            for k in [0, K - 1) descending:
+              for j in [0, J) parallel:
+                for i in [0, I) parallel:
+                  b[i + 1, j, k] = t[i + 1, j, k] + b[i + 1, j, k + 1] * a[i + 1, j, k]
+            missed: does not run in tiles with what is before it: one row of all their arrays does not fit into the cache, and parts of rows will not do: one line of all their arrays does not fit into the cache
+        "#]],
+        );
+    }
 }
