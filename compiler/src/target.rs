@@ -39,6 +39,8 @@ pub struct Target {
     pub prefetch: Capability<Option<Prefetch>>,
     /// Whether lanes hold integers of 8 and 16 bits.
     pub has_narrow_lanes: Capability<bool>,
+    /// Whether lanes of one loop hold elements of several sizes, each in vectors of its own length.
+    pub has_mixed_lanes: Capability<bool>,
     /// Bytes of a cache line.
     pub line_bytes: u32,
     /// Blocks and threads of a launch; none where loops over a grid are plain loops.
@@ -163,6 +165,10 @@ impl Target {
             stream_from: stream_from(machine),
             prefetch: Capability::new(Some(prefetch(vector_bits)), PREFETCH),
             has_narrow_lanes: Capability::new(true, "a C compiler widens them"),
+            has_mixed_lanes: Capability::new(
+                false,
+                "a C compiler makes as many lanes as the narrowest element has in a vector, which most rows do not fill",
+            ),
             line_bytes: 64,
             grid: Capability::new(None, "C has no grid of blocks"),
         }
@@ -195,6 +201,7 @@ impl Target {
             stream_from: stream_from(machine),
             prefetch: Capability::new(is_wide.then(|| prefetch(vector_bits)), PREFETCH),
             has_narrow_lanes: Capability::new(false, "no vector operations on 8 or 16 bits are made here"),
+            has_mixed_lanes: Capability::new(true, "bytes of memory become masks as they are read"),
             line_bytes: 64,
             grid: Capability::new(None, "a processor has no grid of blocks"),
         }
@@ -216,6 +223,7 @@ impl Target {
             stream_from: Capability::new(u64::MAX, "stores of a kernel pass its first cache anyway"),
             prefetch: Capability::new(None, "other threads run while one waits for memory"),
             has_narrow_lanes: Capability::new(true, "a thread has whole registers"),
+            has_mixed_lanes: Capability::new(true, "a thread has whole registers"),
             line_bytes: 128,
             grid: Capability::new(
                 Some(Grid { blocks: [65_535; 3], threads }),

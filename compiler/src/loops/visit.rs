@@ -63,6 +63,25 @@ impl Item {
         }
     }
 
+    /// The expressions of `each_expr`, for a pass to change.
+    pub(crate) fn exprs_mut(&mut self) -> Vec<&mut Expr<Read>> {
+        match self {
+            Item::Assign(it) => vec![&mut it.value],
+            Item::Declare(it) => it.value.iter_mut().map(|(value, _)| value).collect(),
+            Item::Checked(it) => it.indices.iter_mut().map(|it| &mut it.value).collect(),
+            Item::While(it) => vec![&mut it.condition],
+            Item::If(it) => it.branches.iter_mut().map(|it| &mut it.condition).collect(),
+            Item::Strips(it) => {
+                let conditions = it.parts.iter_mut().map(|part| match part {
+                    Part::Lanes(_) => None,
+                    Part::While(it) => Some(&mut it.condition),
+                });
+                conditions.flatten().collect()
+            }
+            Item::For(_) | Item::Launch(_) | Item::Barrier => Vec::new(),
+        }
+    }
+
     /// Calls `each` for every element that the item itself reads, writes or marks.
     pub fn each_element<'a>(&'a self, each: &mut dyn FnMut(&'a Element)) {
         self.each_expr(&mut |expr| {

@@ -127,13 +127,13 @@ fn points_beside(Positions { start, end, step, .. }: &Positions) -> Option<i64> 
     Some(behind? - start)
 }
 
-/// The bytes of an element, where all are floats of one size.
+/// The bytes of an element, where all have one size and some are floats.
 fn size_of_elements(program: &Program, body: &[Item]) -> Option<i64> {
     let mut dtypes: Vec<DType> = Vec::new();
     each_element(body, &mut |it, _| dtypes.push(program.arrays[it.array].dtype));
-    let first = *dtypes.first()?;
-    let is_one = first.is_float() && dtypes.iter().all(|it| *it == first);
-    is_one.then(|| i64::try_from(first.size_bytes()).ok()).flatten()
+    let first = dtypes.iter().find(|it| it.is_float())?.size_bytes();
+    let is_one = dtypes.iter().all(|it| it.size_bytes() == first);
+    is_one.then(|| i64::try_from(first).ok()).flatten()
 }
 
 #[cfg(test)]

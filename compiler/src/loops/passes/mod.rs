@@ -4,6 +4,7 @@
 //! then write down.
 
 pub mod drop_grid;
+pub mod widen_masks;
 pub mod hoist_invariants;
 pub mod lift_repeats;
 pub mod convert_branches;
@@ -33,6 +34,8 @@ pub type PassCx = crate::pass::PassCx<Program>;
 pub const PASSES: &[Pass<Program>] = &[
     // Before any other looks at loops.
     Pass { name: drop_grid::NAME, run: drop_grid::drop_grid, preserves: &[] },
+    // Before what reads a row of masks becomes a local, or is hoisted.
+    Pass { name: widen_masks::NAME, run: widen_masks::widen_masks, preserves: &[] },
     // First, since it reads elements where they are read, before anything keeps them in locals.
     Pass { name: hoist_invariants::NAME, run: hoist_invariants::hoist_invariants, preserves: &[] },
     // Before branches become choices: what is left of those around a `while` may become some too.
