@@ -171,7 +171,7 @@ const DOMAINS: [Domain; 6] = [
 fn parts_of_rows_give_the_bits_of_debug() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tiles-{}", std::process::id()));
     let workplace = Workplace::new(&folder).expect("a folder of the build");
-    for (text, kib) in [(SOLVER, 192), (SOLVER, 384), (BESIDE, 128), (BESIDE, 256)] {
+    for (text, kib) in [(SOLVER, 192), (SOLVER, 512), (BESIDE, 128), (BESIDE, 384)] {
         for precision in [64, 32] {
             let compilation = compiled(text, precision, kib);
             let points = points_of_tile(schedule(&compilation));
