@@ -14,13 +14,12 @@ use isobar_compiler::pipeline::Compilation;
 use isobar_compiler::space::Domain;
 use isobar_compiler::types::DType;
 use isobar_protocol::bench::Memory;
-use isobar_protocol::layout::{Layout, Way};
 use isobar_protocol::request::{FieldsInput, InlineField, Request};
 
+use crate::backends::events::Layout;
 use crate::backends::{Executor, Near, in_rows};
 use crate::compile::{self, Source};
 use crate::npz::{self, Unread};
-use crate::translate;
 
 /// Why a request is not run.
 #[derive(Debug)]
@@ -120,8 +119,6 @@ pub(crate) fn launch(
     let mut launch = compilation.bind(call).map_err(Refusal::Call)?;
     // What was read from a file or a request is ours, and may lie as every back end likes it.
     let read = in_rows(&signature.params, &mut launch, &Near::of(room.threads));
-    let read =
-        read.map(|it| Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(it) });
     let memory = needed(compilation, &launch, room)?;
     Ok(Planned { launch, memory, read })
 }

@@ -22,6 +22,7 @@ use isobar_compiler::space::{Axis, Domain};
 use isobar_protocol::bench::{CopyRate, GraphStep, Memory, Samples};
 use isobar_protocol::diagnostic::{Diagnostic, Places};
 use isobar_protocol::job::{EndReason, EventKind};
+use isobar_protocol::layout::{Layout, Way};
 use isobar_protocol::problem::{LimitHit, Problem};
 use isobar_protocol::request::{PlaneAt, Results};
 use isobar_protocol::tune::Tuned;
@@ -229,7 +230,8 @@ fn inputs(
     let planned = step("inputs", &sink, || plan::launch(&order.request, source, compilation, npz, &room));
     let plan::Planned { launch, memory, read } =
         planned.map_err(|refusal| refused(refusal, compilation, tell))?;
-    if let Some(layout) = read {
+    if let Some(found) = read {
+        let layout = Layout { way: Way::Read, there_bytes: 0, back_bytes: 0, ..translate::layout(found) };
         tell(EventKind::Layout { layout }, None);
     }
     Ok((launch, memory))

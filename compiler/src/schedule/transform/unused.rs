@@ -35,7 +35,11 @@ fn sweep(tree: &Tree, block: &mut Vec<Node>, live: &mut BTreeSet<Handle<Containe
             Node::While(_) => {
                 // The next turn may read all that one reads.
                 let mut inside = live.clone();
-                node.walk(&mut |it| reads(it, &mut |read| drop(inside.insert(read))));
+                node.walk(&mut |it| {
+                    reads(it, &mut |read| {
+                        inside.insert(read);
+                    });
+                });
                 node.blocks_mut().into_iter().for_each(|it| sweep(tree, it, &mut inside));
                 live.extend(inside);
             }
