@@ -73,8 +73,8 @@ pub enum Remainder {
     /// A loop of its own, as the compiler of the target makes it.
     Loop,
     /// Loops run in blocks of so many bytes, of which the last one overlaps the one before; in programs that have at
-    /// least so many of them in one iteration of a loop around.
-    Blocks { bytes: i64, least_loops: usize },
+    /// least so many of them in one iteration of a loop around, or so many operations in all.
+    Blocks { bytes: i64, least_loops: usize, least_operations: usize },
     /// The last vector overlaps the one before, where iterations may run twice.
     Overlap,
     /// A vector under a mask.
@@ -118,6 +118,9 @@ const ROW_ELEMENTS: u32 = 672;
 /// Iterations of a strip: several vectors hide each other's latency, and few iterations wait for the others.
 const STRIP: u32 = 32;
 
+/// Operations from which on a program is long for a C compiler: it takes the better part of a second for each copy.
+const LONG_PROGRAM: usize = 1000;
+
 /// Where nothing is known of the caches.
 const STREAM_FROM: u64 = 16 << 20;
 
@@ -135,7 +138,7 @@ impl Target {
         };
         let remainder = if vector_bits >= 512 {
             Capability::new(
-                Remainder::Blocks { bytes: 64, least_loops: 4 },
+                Remainder::Blocks { bytes: 64, least_loops: 4, least_operations: LONG_PROGRAM },
                 "a C compiler splits each row into peel, main and remainder loop; with 32 vector registers whole blocks cost less",
             )
         } else {

@@ -1,4 +1,5 @@
 //! Facts about programs.
 
+pub mod operations;
 pub mod repeat;
 pub mod uses;

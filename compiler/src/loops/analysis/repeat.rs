@@ -1,6 +1,7 @@
 //! Loops over rows of which some points may be computed twice, so that the last vector of a row is a whole one too.
 
 use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target};
+use super::super::visit::{any, walk};
 
 /// Whether points of a loop may be computed twice: there are assignments alone, locals are those of the point, and
 /// nothing is read that some point writes.
@@ -12,17 +13,37 @@ use super::super::nodes::{Assign, At, Element, For, Item, Program, Read, Target}
 /// ```
 #[must_use]
 pub fn may_repeat(program: &Program, it: &For) -> bool {
+    let is_assigned = |it: &Item| matches!(it, Item::Assign(_) | Item::Declare(_));
+    it.body.iter().all(is_assigned) && may_repeat_with_branches(program, it)
+}
+
+/// The same for loops whose points have branches too.
+///
+/// ```text
+/// b[i] = a[i]                    may be done twice: both times the branch is taken, or neither
+/// if a[i] > 0.0: b[i] = 2.0
+/// ```
+#[must_use]
+pub fn may_repeat_with_branches(program: &Program, it: &For) -> bool {
     let (body, variable) = (&it.body, &it.positions.variable);
     let mut own = Vec::new();
-    for item in body {
-        match item {
-            Item::Declare(it) => own.push(it.local),
-            Item::Assign(Assign { target: Target::Local(local), .. }) if !own.contains(local) => {
-                return false;
-            }
-            Item::Assign(_) => {}
-            _ => return false,
+    walk(body, &mut |item| {
+        if let Item::Declare(it) = item {
+            own.push(it.local);
         }
+    });
+    let is_kept_apart = |item: &Item| match item {
+        Item::Assign(Assign { target: Target::Local(local), .. }) => own.contains(local),
+        Item::Assign(_) | Item::Declare(_) | Item::If(_) => true,
+        Item::Checked(_)
+        | Item::For(_)
+        | Item::Strips(_)
+        | Item::Launch(_)
+        | Item::While(_)
+        | Item::Barrier => false,
+    };
+    if any(body, &mut |item| !is_kept_apart(item)) {
+        return false;
     }
     let (mut read, mut written) = (Vec::new(), Vec::new());
     each_element(body, &mut |it, is_written| {
@@ -41,9 +62,9 @@ pub fn may_repeat(program: &Program, it: &For) -> bool {
     })
 }
 
-/// Calls `each` for the elements that items read or write, and tells which.
+/// Calls `each` for the elements that items read or write, at any depth, and tells which.
 pub fn each_element(items: &[Item], each: &mut dyn FnMut(&Element, bool)) {
-    for item in items {
+    walk(items, &mut |item| {
         if let Item::Assign(Assign { target: Target::Element(element), .. }) = item {
             each(element, true);
         }
@@ -54,5 +75,5 @@ pub fn each_element(items: &[Item], each: &mut dyn FnMut(&Element, bool)) {
                 }
             });
         });
-    }
+    });
 }

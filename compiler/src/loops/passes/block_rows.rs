@@ -2,14 +2,16 @@
 //!
 //! A row of a domain is some sixteen of these vectors. A C compiler splits each row loop into peel, main and remainder
 //! loop. With many short rows this costs a tenth, so loops run in blocks of whole vectors, and the last block overlaps
-//! the one before it: some points are computed twice.
+//! the one before it: some points are computed twice. A long body is compiled once then, where it is copied into the
+//! remainder loop otherwise.
 //!
 //! ```text
 //! for i in [0, I) parallel simd:           for i in [0, I) parallel simd in blocks of 8:
 //!   b[i, j, k] = a[i, j, k]                  b[i, j, k] = a[i, j, k]
 //! ```
 
-use super::super::analysis::repeat::{each_element, may_repeat};
+use super::super::analysis::operations::n_operations;
+use super::super::analysis::repeat::{each_element, may_repeat_with_branches};
 use super::super::nodes::{For, Item, Positions, Program};
 use super::PassCx;
 use crate::space::{Affine, Axis, Size, Symbol};
@@ -25,14 +27,18 @@ pub const NAME: &str = "loops/block-rows";
 /// - **Effect**: [`Lanes::block`](super::super::nodes::Lanes::block), [`Program::least_points`].
 /// - **Legality**: [`block_of`]: points may be computed twice, and rows are as long as a block.
 /// - **Why**: the target's [`remainder`](crate::target::Target::remainder). With transcendental functions a point takes
-///   long as it is, and nothing is gained.
+///   long as it is, and a run gains nothing; the compiler of a long program does.
 pub fn block_rows(program: &mut Program, cx: &mut PassCx) {
-    let Remainder::Blocks { bytes, least_loops } = cx.options.remainder.value else { return };
+    let Remainder::Blocks { bytes, least_loops, least_operations } = cx.options.remainder.value else {
+        return;
+    };
     let mut has_functions = false;
     program.each_expr(&mut |expr| expr.walk(&mut |it| has_functions |= it.is_transcendental()));
     let mut found = Found { bytes, least: 0, most_loops: 0 };
     program.functions.iter().for_each(|it| found.iteration(program, &it.body));
-    if has_functions || found.most_loops < least_loops || !cx.may_change() {
+    let is_long = found.most_loops > 0 && n_operations(program) >= least_operations;
+    let is_faster = !has_functions && found.most_loops >= least_loops;
+    if !(is_long || is_faster) || !cx.may_change() {
         return;
     }
     program.least_points = found.least;
@@ -110,7 +116,7 @@ fn block_of(program: &Program, it: &For, bytes: i64) -> Option<Block> {
     }
     let beside = points_beside(&it.positions)?;
     let points = bytes / size_of_elements(program, &it.body)?;
-    may_repeat(program, it).then_some(Block { points, least: points - beside })
+    may_repeat_with_branches(program, it).then_some(Block { points, least: points - beside })
 }
 
 /// By how many points a loop over a row is longer than the domain, at least.
@@ -199,6 +205,8 @@ threads j in [0, J) parallel:
             |what: &str| format!("    simd i in [0, I) parallel:\n      b[i, j, k] = {what} + t[i + 2]\n");
         assert!(is_whole(&reads("b[i, j, k]"), 64), "it reads what it writes");
         assert!(is_whole(&reads("log(s[i])"), 64), "there is mathematics");
+        let many: Vec<String> = (0..40).map(|at| format!("log(s[i] + {at}.0)")).collect();
+        assert!(!is_whole(&reads(&many.join(" + ")), 64), "it is long, and compiled once");
         assert!(is_whole(&WRITES.replace("[0, I)", "[0, 7)"), 64), "the row has a length of its own");
     }
 }
