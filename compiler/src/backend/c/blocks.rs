@@ -25,7 +25,7 @@ impl File<'_> {
         self.writer.line("#pragma omp simd");
         self.writer
             .line(format_args!("for (int64_t {variable} = {start}; {variable} < {end}; ++{variable}) {{"));
-        self.block(&it.body);
+        self.block_in_lanes(&it.body);
         self.writer.line("}");
     }
 }

@@ -24,7 +24,8 @@ impl File<'_> {
         self.open("loop", []);
         // What may have to report a trap is no vector loop for a C compiler.
         let is_trap = |it: &Item| matches!(it, Item::While(_) | Item::Checked(_));
-        if it.is_simd && !any(&it.body, &mut |it| is_trap(it)) {
+        let is_in_lanes = it.is_simd && !any(&it.body, &mut |it| is_trap(it));
+        if is_in_lanes {
             self.writer.line("#pragma omp simd");
         }
         let (variable, start, end, next) = self.bounds(&it.positions);
@@ -34,7 +35,11 @@ impl File<'_> {
             format!("for (int64_t {variable} = {start}; {variable} < {end}; {next}) {{")
         });
         self.prefetch(&it.prefetched);
-        self.block(&it.body);
+        if is_in_lanes {
+            self.block_in_lanes(&it.body);
+        } else {
+            self.block(&it.body);
+        }
         self.writer.line("}");
         self.writer.close();
     }

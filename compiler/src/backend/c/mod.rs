@@ -26,10 +26,16 @@ use crate::types::DType;
 /// The function that a runner calls; its type stands in the text itself.
 pub const ENTRY: &str = "isobar_run";
 
-/// What is about passes of gcc: clang has others, and refuses the names. The first two are among [`FLAGS`], the last is
-/// [`BLOCK_FLAGS`].
-pub const GCC_FLAGS: [&str; 3] =
-    ["-fno-tree-loop-distribution", "-fno-tree-loop-distribute-patterns", "-fno-ivopts"];
+/// What is about passes of gcc: clang has others, and refuses the names. The first two are among [`FLAGS`], the third is
+/// [`BLOCK_FLAGS`], and the others are [`LONG_FLAGS`].
+pub const GCC_FLAGS: [&str; 6] = [
+    "-fno-tree-loop-distribution",
+    "-fno-tree-loop-distribute-patterns",
+    "-fno-ivopts",
+    "-fira-region=one",
+    "-fno-tree-pre",
+    "-fno-gcse",
+];
 
 /// What the compiler must be told besides the target machine, or the bits change.
 pub const FLAGS: [&str; 10] = [
@@ -49,6 +55,10 @@ pub const FLAGS: [&str; 10] = [
 
 /// Behind [`FLAGS`], where rows are computed in blocks: gcc would count each row of a loop by itself.
 pub const BLOCK_FLAGS: [&str; 1] = [GCC_FLAGS[2]];
+
+/// Behind these, for a long text: gcc allocates registers for a function as a whole and not loop by loop, and looks for
+/// what is computed twice in fewer passes. For a short text neither takes long.
+pub const LONG_FLAGS: [&str; 3] = [GCC_FLAGS[3], GCC_FLAGS[4], GCC_FLAGS[5]];
 
 /// Behind [`FLAGS`], where a run may differ from the interpreter in the last bits: products and sums become one
 /// operation.
@@ -104,6 +114,8 @@ pub struct Artifact {
     pub least_points: i64,
     /// Whether the text carries functions of mathematics; see [`REORDERING_FLAGS`].
     has_mathematics: bool,
+    /// Whether a compiler takes long for it; see [`LONG_FLAGS`].
+    is_long: bool,
     temporaries: Vec<Temporary>,
 }
 
@@ -141,6 +153,9 @@ impl Artifact {
         let mut flags = FLAGS.to_vec();
         if self.least_points > 0 {
             flags.extend(BLOCK_FLAGS);
+        }
+        if self.is_long {
+            flags.extend(LONG_FLAGS);
         }
         if is_fast {
             flags.extend(FAST_FLAGS);
@@ -192,7 +207,7 @@ fn reserved_bytes(it: &Temporary, symbols: &[(String, i64)]) -> Option<u64> {
 /// Generates C for a valid program.
 #[must_use]
 pub fn generate(program: &Program, options: &COptions) -> Artifact {
-    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics } =
+    let print::Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long } =
         print::file(program, options);
     let argument = |it: &Array| {
         let kind = match it.kind {
@@ -211,6 +226,7 @@ pub fn generate(program: &Program, options: &COptions) -> Artifact {
         n_parts,
         least_points: program.least_points,
         has_mathematics,
+        is_long,
         temporaries,
     }
 }
@@ -648,5 +664,40 @@ threads k in [0, K) parallel:
             .map(|(stmt, line)| (stmt, line.split(' ').next().unwrap_or_default()))
             .collect();
         assert_eq!(stmts, [(0, "lap[i"), (1, "const"), (2, "out_to[(i")]);
+    }
+
+    /// A row of so many exponentials, and of a logarithm that not all points need.
+    fn with_exponentials(n: usize) -> Artifact {
+        let terms: Vec<String> = (0..n).map(|at| format!("exp(a[i, j, k] + {at}.0)")).collect();
+        let tree = samples::parsed(&format!(
+            "\
+schedule many
+field a: float64[I, J, K] shift [0, 0, 0] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+threads j in [0, J) parallel:
+  for k in [0, K) parallel:
+    simd i in [0, I) parallel:
+      b[i, j, k] = (log(a[i, j, k]) if a[i, j, k] > 0.0 else 0.0) + {}
+",
+            terms.join(" + ")
+        ));
+        generate(&ready(&lower(&tree), &Target::c(None)), &COptions::default())
+    }
+
+    #[test]
+    fn a_long_text_has_one_vector_function_of_each_function() {
+        let long = with_exponentials(20);
+        let text = &long.listing.text;
+        assert!(
+            text.contains("double isobar_exp_f64_shared(double x) { return isobar_exp_f64(x); }"),
+            "{text}"
+        );
+        assert!(text.contains(" + isobar_exp_f64_shared(a_1 + 0.0)"), "{text}");
+        // gcc makes no vector loop of a loop with a call that not all points come to.
+        assert!(text.contains("? isobar_log_f64(a"), "{text}");
+        assert!(long.flags(false).contains(&LONG_FLAGS[0]));
+        let short = with_exponentials(2);
+        assert!(!short.listing.text.contains("_shared"), "{}", short.listing.text);
+        assert!(!short.flags(false).contains(&LONG_FLAGS[0]));
     }
 }

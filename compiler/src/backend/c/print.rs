@@ -15,6 +15,7 @@ use crate::backend::emit::c_family::lines::statement;
 use crate::backend::emit::paste;
 use crate::diag::{Listing, ListingWriter, Origin};
 use crate::expr::Expr;
+use crate::loops::analysis::operations::n_operations;
 use crate::loops::analysis::uses::Uses;
 use crate::loops::nodes::{
     Array, ArrayKind, Checked, Index, Item, Program, Read, Side, Storage, Strides, Target, Trap,
@@ -33,6 +34,8 @@ pub(super) struct Printed {
     pub(super) n_parts: usize,
     /// Whether it carries functions of mathematics.
     pub(super) has_mathematics: bool,
+    /// Whether a compiler takes long for it.
+    pub(super) is_long: bool,
 }
 
 /// Writes the file.
@@ -48,11 +51,13 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
         n_listed: 0,
         lanes: BTreeSet::new(),
         streams: Streams::none(),
+        is_long: n_operations(program) >= LONG_TEXT,
+        is_in_lanes: false,
     };
     file.prologue();
     file.functions();
     file.entry();
-    let n_parts = file.n_parts();
+    let (n_parts, is_long) = (file.n_parts(), file.is_long);
     let has_mathematics = !file.wording.callees.is_empty();
     let listing = file.writer.finish();
     let n_steps = program.steps.len();
@@ -62,7 +67,7 @@ pub(super) fn file(program: &Program, options: &COptions) -> Printed {
         it.is_own().then_some(Temporary { dtype, places, is_per_thread, row_unit })
     });
     let temporaries = temporaries.collect();
-    Printed { listing, n_steps, temporaries, n_parts, has_mathematics }
+    Printed { listing, n_steps, temporaries, n_parts, has_mathematics, is_long }
 }
 
 pub(super) struct File<'p> {
@@ -75,7 +80,14 @@ pub(super) struct File<'p> {
     /// The locals of which each lane of the strip at hand has one.
     pub(super) lanes: BTreeSet<usize>,
     pub(super) streams: Streams,
+    /// Whether a compiler takes long for it.
+    is_long: bool,
+    /// Whether every point of a loop in vector lanes comes to the statement at hand.
+    pub(super) is_in_lanes: bool,
 }
+
+/// A text of so many operations is long: a compiler takes more than some tenths of a second.
+const LONG_TEXT: usize = 500;
 
 /// A file with so many steps that threads share can be compiled in parts.
 const PARTS_FROM: usize = 4;
@@ -108,6 +120,10 @@ impl File<'_> {
         paste(&mut self.writer, include_str!("abi.h"));
         let used = || self.wording.callees.iter().copied();
         for section in math::sections(Language::C, used()) {
+            self.writer.line("");
+            paste(&mut self.writer, &section);
+        }
+        if let Some(section) = math::shared(used()).filter(|_| self.is_long) {
             self.writer.line("");
             paste(&mut self.writer, &section);
         }
@@ -457,7 +473,9 @@ impl File<'_> {
                 self.writer.close();
             }
             Item::If(it) => {
+                let is_in_lanes = std::mem::replace(&mut self.is_in_lanes, false);
                 self.branches(braces::arms(it), braces::otherwise(&it.otherwise), Self::items);
+                self.is_in_lanes = is_in_lanes;
             }
             Item::While(it) => {
                 self.open("while", [&it.origin]);
@@ -513,7 +531,12 @@ impl File<'_> {
     }
 
     pub(super) fn words(&self) -> Words<'_> {
-        Words { program: self.program, lanes: &self.lanes, streams: &self.streams }
+        Words {
+            program: self.program,
+            lanes: &self.lanes,
+            streams: &self.streams,
+            is_sharing: self.is_long && self.is_in_lanes,
+        }
     }
 
     pub(super) fn text(&self, expr: &Expr<Read>) -> String {
@@ -586,6 +609,13 @@ impl File<'_> {
             });
         }
         n_outer
+    }
+
+    /// Prints the body of a loop in vector lanes.
+    pub(super) fn block_in_lanes(&mut self, items: &[Item]) {
+        self.is_in_lanes = true;
+        self.block(items);
+        self.is_in_lanes = false;
     }
 
     pub(super) fn block(&mut self, items: &[Item]) {

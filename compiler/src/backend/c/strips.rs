@@ -34,7 +34,11 @@ impl File<'_> {
                 Part::While(it) => self.while_of_strip(it, &variable, &points),
                 Part::Lanes(items) => {
                     self.writer.line("#pragma omp simd");
-                    self.lane_loop(&variable, &points, |this| this.items(items));
+                    self.lane_loop(&variable, &points, |this| {
+                        this.is_in_lanes = true;
+                        this.items(items);
+                        this.is_in_lanes = false;
+                    });
                 }
             }
         }

@@ -18,11 +18,14 @@ pub(super) struct Words<'p> {
     /// The locals of which each lane of a strip has one.
     pub(super) lanes: &'p BTreeSet<usize>,
     pub(super) streams: &'p Streams,
+    /// Whether what is evaluated in any case calls functions that the file has once.
+    pub(super) is_sharing: bool,
 }
 
 impl Words<'_> {
     pub(super) fn expr(self, expr: &Expr<Read>) -> String {
-        Wording::default().text(expr, &mut |read, dtype| self.read(read, dtype)).0
+        let mut wording = if self.is_sharing { Wording::sharing() } else { Wording::default() };
+        wording.text(expr, &mut |read, dtype| self.read(read, dtype)).0
     }
 
     fn read(self, read: &Read, dtype: DType) -> Bound {

@@ -19,9 +19,16 @@ pub(in crate::backend) struct Wording {
     pub(in crate::backend) callees: BTreeSet<(Callee, DType)>,
     /// Functions of ours, by name; see [`helper_text`].
     pub(in crate::backend) helpers: BTreeSet<&'static str>,
+    /// Whether what is evaluated in any case calls the functions of [`math::shared`].
+    is_sharing: bool,
 }
 
 impl Wording {
+    /// Prints what vector lanes evaluate, with functions that the file has once.
+    pub(in crate::backend) fn sharing() -> Self {
+        Self { is_sharing: true, ..Self::default() }
+    }
+
     /// Remembers what the text of an expression will call.
     pub(in crate::backend) fn note<A>(&mut self, expr: &Expr<A>) {
         self.text(expr, &mut |_, _| (String::new(), ATOM));
@@ -46,8 +53,8 @@ impl Wording {
             ExprKind::Binary(op, left, right) => self.binary(*op, left, right, leaf),
             ExprKind::Ternary { condition, then, otherwise } => {
                 let condition = at_least(self.text(condition, leaf), OR);
-                let then = at_least(self.text(then, leaf), OR);
-                let otherwise = at_least(self.text(otherwise, leaf), TERNARY);
+                let then = at_least(self.text_in_arm(then, leaf), OR);
+                let otherwise = at_least(self.text_in_arm(otherwise, leaf), TERNARY);
                 (format!("{condition} ? {then} : {otherwise}"), TERNARY)
             }
             ExprKind::Call(function, arguments) => self.call(*function, arguments, leaf),
@@ -57,6 +64,14 @@ impl Wording {
                 self.cast(text, from, *to)
             }
         }
+    }
+
+    /// What need not be evaluated: gcc makes no vector of a condition with a call behind it.
+    fn text_in_arm<A>(&mut self, expr: &Expr<A>, leaf: &mut dyn FnMut(&A, DType) -> Bound) -> Bound {
+        let is_sharing = std::mem::replace(&mut self.is_sharing, false);
+        let text = self.text(expr, leaf);
+        self.is_sharing = is_sharing;
+        text
     }
 
     fn unary<A>(
@@ -87,7 +102,8 @@ impl Wording {
         leaf: &mut dyn FnMut(&A, DType) -> Bound,
     ) -> Bound {
         let dtype = left.dtype;
-        let (a, b) = (self.text(left, leaf), self.text(right, leaf));
+        let a = self.text(left, leaf);
+        let b = if op.is_logical() { self.text_in_arm(right, leaf) } else { self.text(right, leaf) };
         let infix = |a: Bound, b: Bound, symbol: &str, binding: u8| {
             // Operands one step tighter on both sides where C's grouping is easy to misread.
             let left_needs = if binding <= RELATION { SUM } else { binding };
@@ -157,6 +173,8 @@ impl Wording {
         match math::name(callee, dtype) {
             Some(name) => {
                 self.callees.insert((callee, dtype));
+                let name =
+                    if self.is_sharing { math::shared_name(callee, dtype).unwrap_or(name) } else { name };
                 let arguments: Vec<&str> = arguments.iter().map(|it| it.0.as_str()).collect();
                 (format!("{name}({})", arguments.join(", ")), ATOM)
             }

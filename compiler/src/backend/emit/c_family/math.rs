@@ -88,6 +88,45 @@ pub fn name(callee: Callee, dtype: DType) -> Option<String> {
     }
 }
 
+/// The same for what a file of C has once, for vector lanes: see [`shared`].
+#[must_use]
+pub fn shared_name(callee: Callee, dtype: DType) -> Option<String> {
+    let is_formula = dtype.is_float() && callee.formula().is_some();
+    name(callee, dtype).filter(|_| is_formula).map(|name| format!("{name}_shared"))
+}
+
+/// C functions that call those used, for vector lanes: gcc makes one vector function of each, where it would copy the
+/// formula to every call. The copies are what it takes long for. clang makes no such functions, and copies.
+#[must_use]
+pub fn shared(used: impl IntoIterator<Item = (Callee, DType)>) -> Option<String> {
+    let (mut functions, mut names) = (String::new(), String::new());
+    for (callee, dtype) in used {
+        let Some((name, shared)) = name(callee, dtype).zip(shared_name(callee, dtype)) else { continue };
+        let ctype = if dtype == DType::Float32 { "float" } else { "double" };
+        let (params, arguments) = match callee {
+            Callee::Pow => (format!("{ctype} x, {ctype} y"), "x, y"),
+            Callee::Primitive(_) | Callee::Function(_) | Callee::Square => (format!("{ctype} x"), "x"),
+        };
+        functions += &format!(
+            "\
+#pragma omp declare simd notinbranch
+static __attribute__((noinline, const, unused)) {ctype} {shared}({params}) {{ return {name}({arguments}); }}
+"
+        );
+        names += &format!("#define {shared} {name}\n");
+    }
+    (!functions.is_empty()).then(|| {
+        format!(
+            "\
+/* The same for loops in vector lanes: one copy of each, which a C compiler makes a function of vectors. */
+#if defined(__GNUC__) && !defined(__clang__)
+{functions}#else
+{names}#endif
+"
+        )
+    })
+}
+
 /// The standard library has most, and IEEE 754 prescribes their bits.
 fn name_for_floats(op: Primitive, dtype: DType, suffix: &str) -> String {
     let exact = match op {
