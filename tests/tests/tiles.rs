@@ -41,14 +41,14 @@ def solver(w: Field[float], dz: Field[float], mass: Field[float], pe: Field[floa
             bet = 2.0 + rat
             pp = dd / bet
         with interval(1, None):
-            gam = rat[0, 0, -1] / bet[0, 0, -1]
-            bet = 4.0 - gam
+            factor = rat[0, 0, -1] / bet[0, 0, -1]
+            bet = 4.0 - factor
             pp = (dd[0, 0, -1] - pp[0, 0, -1]) / bet
     with computation(BACKWARD):
         with interval(-1, None):
             aa = pp * ws
         with interval(0, -1):
-            pp = pp - gam[0, 0, 1] * pp[0, 0, 1]
+            pp = pp - factor[0, 0, 1] * pp[0, 0, 1]
             aa = dt * (mass + mass[0, 0, 1]) * (1.0 + pp)
     with computation(FORWARD):
         with interval(0, 1):
