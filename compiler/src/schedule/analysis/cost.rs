@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::entity::Handle;
 use crate::expr::{Expr, ExprKind};
 use crate::pass::MachineModel;
-use crate::schedule::nodes::{Access, Container, ContainerKind, Node, Storage, Tree};
+use crate::schedule::nodes::{Access, Container, ContainerKind, Loop, Node, Storage, Tree};
 use crate::space::{Affine, Axis, Ring, Size, Symbol};
 use crate::types::{BinaryOp, Primitive, UnaryPrimitive};
 
@@ -140,10 +140,7 @@ fn touched(tree: &Tree, nodes: &[Node], ranges: &mut Ranges) -> BTreeMap<Handle<
         let whole = boxes(tree, std::slice::from_ref(node), ranges);
         let inside = match node {
             Node::Loop(it) => {
-                let start = value(&it.start, ranges, End::Least);
-                let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
-                let turns = (n + it.step - 1) / it.step;
-                let middle = start + (turns / 2) * it.step;
+                let (turns, middle) = turns_of(it, ranges);
                 let outer = ranges.insert(it.variable.clone(), (middle, middle));
                 let of_one = touched(tree, &it.children, ranges);
                 restore(ranges, &it.variable, outer);
@@ -322,6 +319,14 @@ pub(in crate::schedule) fn value(size: &Size, ranges: &Ranges, end: End) -> i64 
     }
 }
 
+/// How often a loop runs, and where it is halfway.
+fn turns_of(it: &Loop, ranges: &Ranges) -> (i64, i64) {
+    let start = value(&it.start, ranges, End::Least);
+    let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
+    let turns = (n + it.step - 1) / it.step;
+    (turns, start + (turns / 2) * it.step)
+}
+
 /// Bytes that a block moves when it runs once.
 pub(in crate::schedule) fn bytes_of_block(
     tree: &Tree,
@@ -339,10 +344,8 @@ pub(in crate::schedule) fn bytes_of_block(
 fn bytes_of_node(tree: &Tree, node: &Node, ranges: &mut Ranges, machine: &Machine) -> f64 {
     let (variable, children, turns, middle) = match node {
         Node::Loop(it) => {
-            let start = value(&it.start, ranges, End::Least);
-            let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
-            let turns = (n + it.step - 1) / it.step;
-            (&it.variable, &it.children, turns, start + (turns / 2) * it.step)
+            let (turns, middle) = turns_of(it, ranges);
+            (&it.variable, &it.children, turns, middle)
         }
         Node::Where(it) => return bytes_of_block(tree, &it.children, ranges, machine),
         Node::If(_) | Node::While(_) | Node::Region(_) | Node::Assign(_) | Node::Barrier => {
@@ -373,10 +376,7 @@ pub(in crate::schedule) fn operations_of(node: &Node, ranges: &mut Ranges) -> f6
     let own = node.expression().map_or(0.0, operations_in);
     match node {
         Node::Loop(it) => {
-            let start = value(&it.start, ranges, End::Least);
-            let n = (value(&it.end, ranges, End::Greatest) - start).max(0);
-            let turns = (n + it.step - 1) / it.step;
-            let middle = start + (turns / 2) * it.step;
+            let (turns, middle) = turns_of(it, ranges);
             let outer = ranges.insert(it.variable.clone(), (middle, middle));
             let of_one: f64 = it.children.iter().map(|it| operations_of(it, ranges)).sum();
             restore(ranges, &it.variable, outer);

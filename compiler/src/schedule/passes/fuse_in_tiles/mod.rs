@@ -26,8 +26,9 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 /// - **Precondition**: a valid schedule tree; loops are merged as far as they can be, and none is tiled.
 /// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
 ///   what a tile needs beside itself it computes again. Tiles have whole rows; where one row of all arrays does not fit
-///   into the cache, they have parts of rows, of whole cache lines and as long as fits. The loops over rows inside one loop over levels run row by
-///   row, each as far ahead as those behind it need, where they share arrays; where they cannot, tile by tile.
+///   into the cache, they have parts of rows, of whole cache lines and as long as fits. The loops over rows inside one
+///   loop over levels run row by row, each as far ahead as those behind it need, where they share arrays; where they
+///   cannot, tile by tile.
 /// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and [`roll::plan`]; a
 ///   refusal becomes a remark.
 /// - **Why**: an array that stays in the cache costs no traffic. Chosen is what [`Cost::time`] expects to be
