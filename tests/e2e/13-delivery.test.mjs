@@ -147,26 +147,23 @@ scenario("below a path of any host the page works, and a newer version takes ove
 });
 
 scenario("a part of the compiler that the network holds back comes when it is asked for again", async (t) => {
-  const context = t.page.context();
-  let isAway = true;
-  let ask;
-  const isAsked = new Promise((resolve) => (ask = resolve));
-  await context.route("**/split_worker.wasm", (route) => {
-    ask();
-    return isAway ? route.abort() : route.continue();
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await page.goto(t.runner.url);
-  await page.locator('[data-testid="app"][data-ready="true"]').waitFor({ state: "attached" });
-  await t.get("stage-tab-c", page).click();
-  const pane = t.get("stage-pane-c", page);
-  await pane.getByText("Compiling …").first().waitFor();
-  // What was read, and runs, needs nothing of it.
-  await t.runHere(page);
-  await t.ran("done", "numpy", page);
-  await isAsked;
-  assert.equal(await pane.getAttribute("data-state"), "waiting");
-  isAway = false;
-  await t.see("stage-pane-c", { "data-state": "fresh" }, page);
+  const host = await startHost(DIST);
+  t.hosts.add(new URL(host.url).origin);
+  const isPart = (it) => it.endsWith("/split_worker.wasm");
+  host.cut(isPart);
+  try {
+    const page = (t.page = await t.open(host.url));
+    await t.get("stage-tab-c").click();
+    const pane = t.get("stage-pane-c");
+    await pane.getByText("Compiling …").first().waitFor();
+    // What was read, and runs, needs nothing of it.
+    await t.runHere();
+    await t.ran("done", "numpy");
+    while (!host.asked.some(isPart)) await page.waitForTimeout(50);
+    assert.equal(await pane.getAttribute("data-state"), "waiting");
+    host.cut(() => false);
+    await t.see("stage-pane-c", { "data-state": "fresh" });
+  } finally {
+    await host.stop().catch(() => {});
+  }
 });

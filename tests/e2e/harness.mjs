@@ -352,7 +352,13 @@ export class Scene {
     const result = page.locator(
       ["done", "failed", "cancelled"].map((it) => `[data-testid="run-result"][data-state="${it}"]`).join(","),
     );
-    await result.waitFor({ state: "attached" });
+    try {
+      await result.waitFor({ state: "attached" });
+    } catch (error) {
+      const shown = page.locator('[data-testid="run-result"], [data-testid="status"]');
+      const now = await shown.evaluateAll((all) => all.map((it) => `${it.dataset.testid} ${it.dataset.state ?? ""}: ${it.textContent.slice(0, 200)}`));
+      throw new Error(`no run has ended; the page shows ${now.join(" | ") || "nothing of one"}`, { cause: error });
+    }
     const state = await result.getAttribute("data-state");
     const why = state === "failed" ? await this.get("run-error", page).allTextContents() : "";
     assert.equal(state, wanted, `${why}`);

@@ -27,10 +27,12 @@ const KINDS = {
  */
 export async function startHost(folder, path = "/pages/isobar/") {
   let root = folder;
+  let isCut = () => false;
   const asked = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://host");
     asked.push(pathname);
+    if (isCut(pathname)) return request.socket.destroy();
     const name = decodeURIComponent(pathname.slice(path.length)) || "index.html";
     const bytes = pathname.startsWith(path) && !name.includes("..") ? await readFile(join(root, name)).catch(() => undefined) : undefined;
     if (!bytes) return response.writeHead(404).end();
@@ -41,6 +43,8 @@ export async function startHost(folder, path = "/pages/isobar/") {
     url: `http://127.0.0.1:${server.address().port}${path}`,
     asked,
     serve: (another) => (root = another),
+    /** From now on the connection breaks when a file is asked for that `which` names. */
+    cut: (which) => (isCut = which),
     stop: () => new Promise((resolve) => (server.closeAllConnections(), server.close(resolve))),
   };
 }
