@@ -4,7 +4,7 @@
 //! layout: rows, lanes, stores past the caches and blocks are along I. Whoever calls turns its arrays too: sizes, strides
 //! and origin along I and K change places ([`AxisSet::turned`](crate::space::AxisSet::turned)).
 
-use super::nodes::{Access, Container, Expr, Loop, Node, Order, Tree, Where};
+use super::nodes::{Access, Container, Expr, Loop, Node, Order, RegionScope, Tree, Where};
 use super::transform::peel::place_of;
 use crate::expr::ExprKind;
 use crate::space::{Affine, Axis, Bound, Region, Side, Size, Symbol};
@@ -14,8 +14,6 @@ use crate::space::{Affine, Axis, Bound, Region, Side, Size, Symbol};
 pub enum Unturned {
     /// Levels follow each other.
     Order,
-    /// Nothing is done beside several regions, which loops over all points would look for.
-    Regions,
     /// An element is found, or a loop ends, at run time.
     RunTime,
 }
@@ -26,7 +24,6 @@ impl Unturned {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Order => "levels follow each other in columns",
-            Self::Regions => "nothing is done beside several regions",
             Self::RunTime => "what is touched shows at run time only",
         }
     }
@@ -63,10 +60,7 @@ pub fn turned(tree: &Tree) -> Result<Tree, Unturned> {
                 limit(&mut rows, it.region.j);
                 body = std::mem::take(&mut it.children);
             }
-            if body.len() > 1 && body.iter().all(|it| matches!(it, Node::Region(_))) {
-                return Err(Unturned::Regions);
-            }
-            Turn { axes: &axes, around: [&row, &rows] }.statements(&mut body)?;
+            Turn { axes: &axes, levels: &row }.statements(&mut body)?;
             let inner = Loop { children: body, ..loop_over(levels, Axis::I)? };
             let rows = Loop { children: vec![Node::Loop(inner)], ..rows };
             to.children.push(Node::Loop(Loop { children: vec![Node::Loop(rows)], ..row }));
@@ -109,8 +103,8 @@ fn container(it: &mut Container) -> Result<(), Unturned> {
 struct Turn<'t> {
     /// How many axes each container has.
     axes: &'t [usize],
-    /// The turned loops over what was I, and over J.
-    around: [&'t Loop; 2],
+    /// The loop over what was I.
+    levels: &'t Loop,
 }
 
 impl Turn<'_> {
@@ -120,7 +114,7 @@ impl Turn<'_> {
                 Node::Loop(_) | Node::Where(_) | Node::Barrier => return Err(Unturned::Order),
                 Node::Region(it) => {
                     self.statements(&mut it.children)?;
-                    *node = self.limited(it.region, std::mem::take(&mut it.children));
+                    *node = self.limited(it.clone());
                 }
                 Node::While(_) => return Err(Unturned::RunTime),
                 Node::If(it) => {
@@ -137,16 +131,22 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// A region as limits of the two loops: along K there are none.
-    fn limited(&self, region: Region, children: Vec<Node>) -> Node {
-        let mut children = children;
-        for (it, side) in self.around.into_iter().zip([region.i, region.j]) {
-            let place =
-                |bound: Option<Bound>, open: &Size| bound.map_or(open.clone(), |at| place_of(at, it.axis));
-            let (start, end) = (place(side.start, &it.start), place(side.end, &it.end));
-            children = vec![Node::Where(Where { variable: it.variable.clone(), start, end, children })];
+    /// A region along I as a limit of the loop over levels; along J it is a region still.
+    fn limited(&self, it: RegionScope) -> Node {
+        let RegionScope { region: Region { i, j }, children, origin } = it;
+        let levels = self.levels;
+        let place = |bound: Option<Bound>, open: &Size| {
+            bound.map_or_else(|| open.clone(), |at| place_of(at, levels.axis))
+        };
+        let (start, end) = (place(i.start, &levels.start), place(i.end, &levels.end));
+        let inside =
+            |children| Node::Where(Where { variable: levels.variable.clone(), start, end, children });
+        let along_j = Region { j, ..Region::default() };
+        match (i == Side::default(), j == Side::default()) {
+            (false, true) => inside(children),
+            (false, false) => inside(vec![Node::Region(RegionScope { region: along_j, children, origin })]),
+            (true, _) => Node::Region(RegionScope { region: along_j, children, origin }),
         }
-        children.remove(0)
     }
 
     fn expression(&self, it: &mut Expr) -> Result<(), Unturned> {
@@ -278,8 +278,8 @@ for k in [0, K) parallel:
             for k in [-1, K) parallel:
               for j in [0, J) parallel:
                 for i in [0, I) parallel:
-                  where j in [1, J):
-                    where k in [-1, K - 1):
+                  where k in [-1, K - 1):
+                    region i[, ) j[start+1, ):
                       b[i, j, k] = 1.0
                   b[i, j, k] = 2.0
 
@@ -308,7 +308,7 @@ for k in [0, K) {order}:
         assert_eq!(nest("ascending", "b[i, j, k] = 1.0"), Some(Unturned::Order.reason()));
         let west = "region i[start, start+1) j[, ):\n        b[i, j, k] = 1.0";
         assert_eq!(nest("parallel", west), None);
-        assert_eq!(nest("parallel", &format!("{west}\n      {west}")), Some(Unturned::Regions.reason()));
+        assert_eq!(nest("parallel", &format!("{west}\n      {west}")), None);
         assert_eq!(nest("parallel", "p[i, j] = a[i, j, k + {n[i, 0]}]"), Some(Unturned::RunTime.reason()));
     }
 }

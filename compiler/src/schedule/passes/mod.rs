@@ -42,6 +42,8 @@ pub struct Target {
     pub gpu_form: Option<GpuForm>,
     /// Whether the tree keeps the steps that led to it.
     pub keeps_steps: bool,
+    /// Whether the axes I and K of the loops are in each other's place.
+    pub is_turned: bool,
 }
 
 impl Target {
@@ -55,6 +57,7 @@ impl Target {
         gpu: None,
         gpu_form: None,
         keeps_steps: false,
+        is_turned: false,
     };
 
     /// A GPU, arrays contiguous along i.
@@ -67,6 +70,7 @@ impl Target {
         gpu: Some(GpuModel::H100),
         gpu_form: None,
         keeps_steps: false,
+        is_turned: false,
     };
 
     /// What the options of a compilation ask for.
@@ -88,6 +92,7 @@ impl Target {
     #[must_use]
     pub fn turned(mut self) -> Self {
         self.machine.iter_mut().for_each(|it| it.domain.reverse());
+        self.is_turned = true;
         self
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{PassCx, named_at};
 use crate::diag::StmtId;
-use crate::schedule::analysis::cost::{End, sizes, value};
+use crate::schedule::analysis::cost::{End, Machine, sizes, value};
 use crate::schedule::nodes::{Loop, Node, Order, Tree};
 use crate::schedule::step::{Pin, Step};
 use crate::schedule::transform::Path;
@@ -22,36 +22,45 @@ pub const NAME: &str = "schedule/peel-regions";
 ///   with many bounds, or a short one, keeps its tests.
 pub fn peel_regions(tree: &mut Tree, cx: &mut PassCx) {
     let Some(machine) = cx.options.machine.clone() else { return };
-    for axis in [Axis::J, Axis::I] {
-        let mut loops = Vec::new();
-        tree.each_loop(&mut |path, it| {
-            if it.axis == axis && it.variable.name() == axis.position_name() && it.order == Order::Parallel {
-                let mut cuts = BTreeSet::new();
-                it.children.iter().for_each(|it| bounds_of(it, axis, &mut cuts));
-                if !cuts.is_empty() {
-                    loops.push((path.clone(), cuts));
-                }
+    // What was I is K in turned loops, and its regions are limits.
+    let axes = if cx.options.is_turned { [Axis::K, Axis::J] } else { [Axis::J, Axis::I] };
+    for axis in axes {
+        peel_below(tree, cx, &Path::new(), (&machine, axis));
+    }
+}
+
+/// Peels the loops over an axis below a node.
+pub(super) fn peel_below(tree: &mut Tree, cx: &mut PassCx, below: &Path, (machine, axis): (&Machine, Axis)) {
+    let mut loops = Vec::new();
+    tree.each_loop(&mut |path, it| {
+        if path.starts_with(below)
+            && it.axis == axis
+            && it.variable.name() == axis.position_name()
+            && it.order == Order::Parallel
+        {
+            let mut cuts = BTreeSet::new();
+            it.children.iter().for_each(|it| bounds_of(it, axis, &mut cuts));
+            if !cuts.is_empty() {
+                loops.push((path.clone(), cuts));
             }
-        });
-        let mut ranges = sizes(&machine);
-        for axis in Axis::ALL {
-            let n = machine.domain[axis.index()];
-            ranges.insert(names::tile(axis), (n / 2, n / 2));
-            // A loop that follows a front does all its positions in turn.
-            ranges.insert(names::front(axis), (0, n - 1));
         }
-        // From the last, so that the places of those before stay.
-        for (path, cuts) in loops.into_iter().rev() {
-            let Some(it) = tree.loop_at(&path) else { continue };
-            let length = value(&it.end, &ranges, End::Greatest) - value(&it.start, &ranges, End::Least);
-            let pinned = pinned(tree, it);
-            match pinned
-                .map_or_else(|| worth(it, length, &cuts), |stmt| Err(format!("{stmt} is kept guarded")))
-            {
-                Ok(()) if cx.may_change() => carry_out(tree, cx, &path),
-                Ok(()) => {}
-                Err(why) => cx.missed(why, tree.node(&path).and_then(Node::first_origin)),
-            }
+    });
+    let mut ranges = sizes(machine);
+    for axis in Axis::ALL {
+        let n = machine.domain[axis.index()];
+        ranges.insert(names::tile(axis), (n / 2, n / 2));
+        // A loop that follows a front does all its positions in turn.
+        ranges.insert(names::front(axis), (0, n - 1));
+    }
+    // From the last, so that the places of those before stay.
+    for (path, cuts) in loops.into_iter().rev() {
+        let Some(it) = tree.loop_at(&path) else { continue };
+        let length = value(&it.end, &ranges, End::Greatest) - value(&it.start, &ranges, End::Least);
+        let pinned = pinned(tree, it);
+        match pinned.map_or_else(|| worth(it, length, &cuts), |stmt| Err(format!("{stmt} is kept guarded"))) {
+            Ok(()) if cx.may_change() => carry_out(tree, cx, &path),
+            Ok(()) => {}
+            Err(why) => cx.missed(why, tree.node(&path).and_then(Node::first_origin)),
         }
     }
 }
@@ -70,12 +79,14 @@ fn pinned(tree: &Tree, it: &Loop) -> Option<StmtId> {
 
 /// Whether the pieces are worth their code.
 fn worth(it: &Loop, length: i64, cuts: &BTreeSet<Bound>) -> Result<(), String> {
-    let n = cuts.len() + 1;
+    let pieces = pieces(it).map_err(|it| format!("regions stay tests: {it}"))?;
+    // A limit along K may be that of the loop itself.
+    let n = if it.axis == Axis::K { pieces.len() } else { cuts.len() + 1 };
     if length < 4 * i64::try_from(n).unwrap_or(i64::MAX) {
         return Err(format!("regions stay tests: {n} pieces of {length} positions would all be short"));
     }
     let whole = statements(&it.children);
-    let all: usize = pieces(it).map_err(|it| format!("regions stay tests: {it}"))?.iter().map(of_piece).sum();
+    let all: usize = pieces.iter().map(of_piece).sum();
     if all > MOST_STATEMENTS && all > 2 * whole {
         return Err(format!(
             "regions stay tests: {n} pieces would have {all} statements in the place of {whole}"

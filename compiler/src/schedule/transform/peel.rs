@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use super::unused::drop_unused;
 use super::{Path, Refusal};
-use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree};
+use crate::schedule::nodes::{Container, Loop, Node, Order, Storage, Tree, Where};
 use crate::space::order::{greatest, is_at_most, least};
 use crate::space::{Affine, Axis, Bound, Level, Region, Side, Size, Symbol};
 
-/// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that axis.
+/// Splits a loop over i or j at the bounds of the regions inside, and takes the regions apart along that axis. A loop over
+/// k is split at the limits of what stands inside: in turned loops, these are regions too.
 ///
 /// - **Effect**: pieces between neighbouring bounds, each with the statements that run there, less locals that nobody
 ///   reads there.
@@ -46,8 +47,8 @@ pub fn peel_regions(tree: &mut Tree, path: &Path) -> Result<(), Refusal> {
 /// The reason why it cannot be split.
 pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
     let axis = it.axis;
-    if axis == Axis::K || it.variable.name() != axis.position_name() {
-        return Err(Refusal::new("regions are of columns"));
+    if it.variable.name() != axis.position_name() {
+        return Err(Refusal::new("regions are of positions"));
     }
     if it.order != Order::Parallel {
         return Err(Refusal::new(format!("the loop over `{}` has an order", it.variable)));
@@ -90,13 +91,32 @@ pub fn pieces(it: &Loop) -> Result<Vec<Node>, Refusal> {
     Ok(edges.windows(2).enumerate().filter_map(piece).collect())
 }
 
-/// The bounds of the regions inside along an axis.
+/// The bounds of the regions inside along an axis; along K, of limits.
 pub(in crate::schedule) fn bounds_of(node: &Node, axis: Axis, found: &mut BTreeSet<Bound>) {
-    if let Node::Region(it) = node {
-        let side = it.region.along(axis);
-        found.extend([side.start, side.end].into_iter().flatten());
-    }
+    let side = match node {
+        Node::Region(it) => it.region.along(axis),
+        Node::Where(it) if axis == Axis::K => limits(it, axis).unwrap_or_default(),
+        _ => Side::default(),
+    };
+    found.extend([side.start, side.end].into_iter().flatten());
     node.children().into_iter().for_each(|it| bounds_of(it, axis, found));
+}
+
+/// Both limits of positions along an axis, where both stand at a distance from a side of the domain.
+fn limits(it: &Where, axis: Axis) -> Option<Side> {
+    let bound = |size: &Size| {
+        let Size::Affine(sum) = size else { return None };
+        let offset = i32::try_from(sum.offset()).ok()?;
+        let size = Symbol::new(axis.name());
+        let level = match sum.terms().collect::<Vec<_>>().as_slice() {
+            [] => Level::Start,
+            [(symbol, 1)] if **symbol == size => Level::End,
+            _ => return None,
+        };
+        Some(Bound { level, offset })
+    };
+    let is_of_loop = it.variable.name() == axis.position_name();
+    Some(Side { start: Some(bound(&it.start)?), end: Some(bound(&it.end)?) }).filter(|_| is_of_loop)
 }
 
 pub(in crate::schedule) fn place_of(bound: Bound, axis: Axis) -> Size {
@@ -110,14 +130,28 @@ pub(in crate::schedule) fn place_of(bound: Bound, axis: Axis) -> Size {
 /// at or before the piece, where that is known.
 fn resolve(block: &mut Vec<Node>, axis: Axis, has_begun: &dyn Fn(Bound) -> Option<bool>) {
     for mut node in std::mem::take(block) {
-        if let Node::Region(it) = &mut node {
-            let side = it.region.along(axis);
-            let is_outside =
-                side.start.and_then(has_begun) == Some(false) || side.end.and_then(has_begun) == Some(true);
-            if is_outside {
+        let is_outside = |side: Side| {
+            side.start.and_then(has_begun) == Some(false) || side.end.and_then(has_begun) == Some(true)
+        };
+        let unknown = |bound: &Bound| has_begun(*bound).is_none();
+        if let Node::Where(it) = &mut node
+            && axis == Axis::K
+            && let Some(side) = limits(it, axis)
+        {
+            if is_outside(side) {
                 continue;
             }
-            let unknown = |bound: &Bound| has_begun(*bound).is_none();
+            if ![side.start, side.end].iter().flatten().any(unknown) {
+                resolve(&mut it.children, axis, has_begun);
+                block.append(&mut it.children);
+                continue;
+            }
+        }
+        if let Node::Region(it) = &mut node {
+            let side = it.region.along(axis);
+            if is_outside(side) {
+                continue;
+            }
             let left = Side { start: side.start.filter(unknown), end: side.end.filter(unknown) };
             match axis {
                 Axis::I => it.region.i = left,

@@ -4,7 +4,8 @@ mod shape;
 
 use std::collections::BTreeSet;
 
-use self::shape::{Rows, Shape, Tiles};
+use self::shape::{Part, Shape, Tiles, Within};
+use super::peel_regions::peel_below;
 use super::{PassCx, Target, named};
 use crate::diag::{Origin, StmtId, Traffic};
 use crate::entity::Handle;
@@ -26,7 +27,8 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 /// - **Precondition**: a valid schedule tree; loops are merged as far as they can be, and none is tiled.
 /// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
 ///   what a tile needs beside itself it computes again. Tiles have whole rows; where one row of all arrays does not fit
-///   into the cache, they have parts of rows, of whole cache lines and as long as fits. The loops over rows inside one
+///   into the cache, they have parts of rows, of whole cache lines and as long as fits. In turned loops, which have
+///   neighbours across levels, they have whole rows on a few levels. The loops over rows inside one
 ///   loop over levels run row by row, each as far ahead as those behind it need, where they share arrays; where they
 ///   cannot, tile by tile.
 /// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and [`roll::plan`]; a
@@ -60,8 +62,9 @@ fn fuse_from(
     }
     let whole = settled(tree, (machine, counts), first, tree.children.len());
     let mut refusal = whole.refusal.as_ref().map(ToString::to_string);
-    if whole.is_full && first >= *tried {
-        match in_points(tree, (machine, counts), first, &whole) {
+    let part = if cx.options.is_turned { Part::Levels } else { Part::Points };
+    if (whole.is_full || part == Part::Levels) && first >= *tried {
+        match in_smaller(tree, (machine, counts), first, &whole, part) {
             Ok(it) => {
                 tell_refusal(tree, cx, first + it.count, it.refusal.as_ref());
                 let place = (&Path::new(), first, it.count);
@@ -70,7 +73,8 @@ fn fuse_from(
             }
             Err((why, until)) => {
                 *tried = until;
-                refusal = refusal.map(|it| format!("{it}, and parts of rows will not do: {why}"));
+                let parts = part.in_words();
+                refusal = refusal.map(|it| format!("{it}, and {parts} will not do: {why}"));
             }
         }
     }
@@ -139,7 +143,7 @@ fn sum(costs: impl Iterator<Item = Cost>) -> Cost {
 /// What is best for the outermost node at `first` and those behind it, before the one at `end`.
 fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, end: usize) -> Settled {
     let Group { count, tiles, refusal, is_full } =
-        largest_group(tree, (machine, counts), first, end, Rows::Whole);
+        largest_group(tree, (machine, counts), first, end, Part::Rows);
     let nodes = &tree.children[first..first + count];
     let apart = (first..first + count).map(|at| best_alone(tree, (machine, counts), at)).collect();
     let mut settled = Settled { count, together: None, apart, refusal, is_full };
@@ -149,8 +153,8 @@ fn settled(tree: &Tree, (machine, counts): (&Machine, &Counts), first: usize, en
     settled
 }
 
-/// Nodes that run in tiles of points.
-struct InPoints {
+/// Nodes that run in smaller tiles.
+struct InSmaller {
     count: usize,
     shape: Shape,
     cost: Cost,
@@ -160,21 +164,23 @@ struct InPoints {
     refusal: Option<Refusal>,
 }
 
-/// More nodes than tiles of whole rows hold, in tiles of parts of rows.
+/// More nodes than tiles of whole rows on all levels hold, in smaller tiles; in tiles of levels, which take less where rows
+/// are computed again, also as many nodes.
 ///
 /// # Errors
 ///
 /// Why not, and the place of the first node that need not be tried again.
-fn in_points(
+fn in_smaller(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
     first: usize,
     whole: &Settled,
-) -> Result<InPoints, (String, usize)> {
+    part: Part,
+) -> Result<InSmaller, (String, usize)> {
     let Group { count, tiles, refusal, .. } =
-        largest_group(tree, (machine, counts), first, tree.children.len(), Rows::Parts);
+        largest_group(tree, (machine, counts), first, tree.children.len(), part);
     let end = first + count;
-    if count <= whole.count {
+    if count < whole.count || count == whole.count && (part == Part::Points || count == 1) {
         return Err((refusal.map_or_else(String::new, |it| it.reason), first + whole.count));
     }
     let nodes = &tree.children[first..end];
@@ -187,10 +193,10 @@ fn in_points(
         time += it.time(machine);
         at += it.count;
     }
-    if cost.time(machine) >= 0.97 * time {
+    if shape.time(cost, machine) >= 0.97 * time {
         return Err(("they are not expected to be faster".to_owned(), end));
     }
-    Ok(InPoints { count, shape, cost, apart, refusal })
+    Ok(InSmaller { count, shape, cost, apart, refusal })
 }
 
 /// Runs nodes row by row, and tells what that is expected to bring.
@@ -204,18 +210,30 @@ fn carry_out_rows(
     if !cx.may_change() {
         return;
     }
-    let (ends, origins) = about(tree, cx, (outer, first, count));
-    match roll(tree, outer, (first, count), Axis::J) {
+    let (_, origins) = about(tree, cx, (outer, first, count));
+    match behind_front(tree, cx, (outer, first, count), Axis::J) {
         Ok(()) => {
-            if let [Some(first), Some(last)] = ends {
-                tree.steps.push(Step::Roll { axis: Axis::J, first, last });
-            }
             let traffic = Traffic { before: before.bytes, after: after.bytes };
             let message = "run row by row, each as far ahead as those behind it need";
             cx.remark(true, message.to_owned(), &origins, Some(traffic));
         }
         Err(refusal) => cx.missed(format!("do not run row by row: {refusal}"), &origins),
     }
+}
+
+/// Puts a loop over a front around nodes.
+fn behind_front(
+    tree: &mut Tree,
+    cx: &PassCx,
+    (outer, first, count): (&Path, usize, usize),
+    axis: Axis,
+) -> Result<(), Refusal> {
+    let (ends, _) = about(tree, cx, (outer, first, count));
+    roll(tree, outer, (first, count), axis)?;
+    if let [Some(first), Some(last)] = ends {
+        tree.steps.push(Step::Roll { axis, first, last });
+    }
+    Ok(())
 }
 
 /// The names of the first and the last of some nodes, where steps are kept, and the first statement of each.
@@ -263,23 +281,30 @@ fn carry_out(
 /// The reason why not; the tree is as it was.
 fn in_tiles(
     tree: &mut Tree,
-    cx: &PassCx,
+    cx: &mut PassCx,
     (outer, first, count): (&Path, usize, usize),
     shape: Shape,
     counts: &Counts,
 ) -> Result<BTreeSet<Handle<Container>>, Refusal> {
-    let before = shape.points.map(|_| tree.clone());
+    let before = (shape.within != Within::AsTheyStand).then(|| tree.clone());
     let mut own = BTreeSet::new();
     own.extend(along(tree, cx, (outer, first, count), (Axis::J, shape.rows), counts)?);
-    if let (Some(points), Some(before)) = (shape.points, before) {
-        let inside: Path = outer.iter().copied().chain([first]).collect();
-        let n = tree.block(&inside).map_or(0, <[Node]>::len);
-        match along(tree, cx, (&inside, 0, n), (Axis::I, points), counts) {
-            Ok(arrays) => own.extend(arrays),
-            Err(refusal) => {
-                *tree = before;
-                return Err(refusal);
-            }
+    let inside: Path = outer.iter().copied().chain([first]).collect();
+    if let (Within::Front, Some(machine)) = (shape.within, cx.options.machine.clone()) {
+        // The pieces of a loop are stages of the front, each at its levels.
+        peel_below(tree, cx, &inside, (&machine, Axis::K));
+    }
+    let n = tree.block(&inside).map_or(0, <[Node]>::len);
+    let done = match shape.within {
+        Within::AsTheyStand => Ok(Vec::new()),
+        Within::Tiles(axis, size) => along(tree, cx, (&inside, 0, n), (axis, size), counts),
+        Within::Front => behind_front(tree, cx, (&inside, 0, n), Axis::K).map(|()| Vec::new()),
+    };
+    match (done, before) {
+        (Ok(arrays), _) => own.extend(arrays),
+        (Err(refusal), before) => {
+            before.into_iter().for_each(|it| *tree = it);
+            return Err(refusal);
         }
     }
     Ok(own)
@@ -325,42 +350,49 @@ struct Group {
 }
 
 /// The most nodes from `first` on, before the one at `end`, that tiles can hold.
+///
+/// What a node computes for one further down is seen by others until that one is there too: a few more nodes are tried
+/// behind a refusal.
 fn largest_group(
     tree: &Tree,
     (machine, counts): (&Machine, &Counts),
     first: usize,
     end: usize,
-    rows: Rows,
+    part: Part,
 ) -> Group {
-    let alone = Tiles::of(tree, &tree.children[first..=first], counts, rows).ok();
+    let alone = Tiles::of(tree, &tree.children[first..=first], counts, part).ok();
     let mut group = Group { count: 1, tiles: alone, refusal: None, is_full: false };
-    while first + group.count < end {
-        if let Some(stmt) = pinned(tree, first + group.count) {
-            group.refusal = Some(Refusal::new(format!("{stmt} is kept whole")));
+    let mut count = 1;
+    while first + count < end && count <= group.count + FURTHER {
+        if let Some(stmt) = pinned(tree, first + count) {
+            let why = || Refusal::new(format!("{stmt} is kept whole"));
+            group.refusal.get_or_insert_with(why);
             break;
         }
-        let nodes = &tree.children[first..=first + group.count];
-        match Tiles::of(tree, nodes, counts, rows) {
+        let nodes = &tree.children[first..=first + count];
+        match Tiles::of(tree, nodes, counts, part) {
             Ok(tiles) if tiles.fit(tree, machine, nodes) => {
-                (group.count, group.tiles) = (group.count + 1, Some(tiles));
+                group = Group { count: count + 1, tiles: Some(tiles), refusal: None, is_full: false };
             }
             Ok(_) => {
-                let what = match rows {
-                    Rows::Whole => "one row",
-                    Rows::Parts => "one line",
+                let what = match part {
+                    Part::Rows => "one row",
+                    Part::Points => "one line",
+                    Part::Levels => "one row of one level",
                 };
                 let reason = format!("{what} of all their arrays does not fit into the cache");
                 (group.refusal, group.is_full) = (Some(Refusal::new(reason)), true);
                 break;
             }
-            Err(why) => {
-                group.refusal = Some(why);
-                break;
-            }
+            Err(why) => drop(group.refusal.get_or_insert(why)),
         }
+        count += 1;
     }
     group
 }
+
+/// So many nodes behind one that tiles cannot hold are tried with it.
+const FURTHER: usize = 8;
 
 /// What is best for one of the outermost nodes alone.
 struct Choice {
@@ -403,7 +435,7 @@ fn best_alone(tree: &Tree, (machine, counts): (&Machine, &Counts), at: usize) ->
     let n = iterations(levels, &ranges);
     let middle = value(&levels.start, &ranges, End::Least) + n / 2;
     ranges.insert(levels.variable.clone(), (middle, middle));
-    if let Ok(tiles) = Tiles::of(tree, &levels.children, counts, Rows::Whole)
+    if let Ok(tiles) = Tiles::of(tree, &levels.children, counts, Part::Rows)
         && let Some((shape, cost)) = tiles.best(tree, machine, &levels.children, &mut ranges)
     {
         let n = n as f64;
@@ -479,9 +511,16 @@ field b: float64[I + 2, J, K] shift [1, 0, 0] read-write
 temporary t: float64[I + 2, J, K] shift [1, 0, 0] heap
 {loops}"
         );
-        let mut tree = parse(&text).expect("the text is a schedule tree");
         let machine = Machine { cache_bytes: (columns * 80 * 8) as f64, ..Machine::CPU };
-        let mut cx = PassCx::new(Target { machine: Some(machine), keeps_steps: true, ..Target::CPU });
+        let target = Target { machine: Some(machine), keeps_steps: true, ..Target::CPU };
+        found_in(&text, target, &expected);
+    }
+
+    /// What becomes of a tree, with the steps and what is said of it.
+    fn found_in(text: &str, target: Target, expected: &Expect) {
+        let mut tree = parse(text).expect("the text is a schedule tree");
+        assert_eq!(validate(&tree), Vec::<String>::new());
+        let mut cx = PassCx::new(target);
         fuse_in_tiles(&mut tree, &mut cx);
         assert_eq!(validate(&tree), Vec::<String>::new());
         let printed = listing(&tree).text;
@@ -527,6 +566,107 @@ for k in [0, K - 1) descending:
             tile j 1 k@s0 .. k@s1
             tile i 32 k@s0 .. k@s1
             applied: run in tiles of 32 points of a row, and each has its own `t`
+        "#]],
+        );
+    }
+
+    /// What becomes of turned loops with neighbours along J and K; `at` stands around the second stage.
+    fn turned(at: &str, columns: i64, expected: Expect) {
+        let indent = if at.is_empty() { "" } else { "  " };
+        let limit = if at.is_empty() { String::new() } else { format!("      {at}\n") };
+        let text = format!(
+            "schedule test
+field a: float64[I, J + 4, K + 4] shift [0, 2, 2] read
+field b: float64[I, J, K] shift [0, 0, 0] write
+temporary t: float64[I, J + 2, K + 2] shift [0, 1, 1] heap
+temporary u: float64[I, J, K + 1] shift [0, 0, 0] heap
+for k in [-1, K + 1) parallel:
+  for j in [-1, J + 1) parallel:
+    for i in [0, I) parallel:
+      t[i, j + 1, k + 1] = a[i, j + 1, k + 2] + a[i, j + 3, k + 2] + a[i, j + 2, k + 1] + a[i, j + 2, k + 3]
+for k in [0, K + 1) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      u[i, j, k] = t[i, j + 1, k + 1] - t[i, j + 1, k]
+{limit}{indent}      u[i, j, k] = u[i, j, k] * 2.0
+for k in [0, K) parallel:
+  for j in [0, J) parallel:
+    for i in [0, I) parallel:
+      b[i, j, k] = u[i, j, k + 1] - u[i, j, k] + t[i, j, k + 1] - t[i, j + 2, k + 1]
+"
+        );
+        let machine = Machine { cache_bytes: (columns * 128 * 8) as f64, ..Machine::CPU };
+        found_in(
+            &text,
+            Target { machine: Some(machine), keeps_steps: true, ..Target::CPU }.turned(),
+            &expected,
+        );
+    }
+
+    #[test]
+    fn turned_loops_run_behind_a_front_in_tiles_of_rows() {
+        turned(
+            "",
+            400,
+            expect![[r#"
+            temporary t: float64[I, 10, K + 2] shift [0, -j_tile + 1, 1] along IJK in j_tile
+            temporary u: float64[I, 8, K + 1] shift [0, -j_tile, 0] along IJK in j_tile
+
+            for j_tile in [0, J) step 8 parallel:
+              for k_front in [-2, K) ascending:
+                for k in [k_front + 1, k_front + 2) parallel:
+                  for j in [j_tile - 1, min(J + 1, j_tile + 9)) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j - j_tile + 1, k + 1] = a[i, j + 1, k + 2] + a[i, j + 3, k + 2] + a[i, j + 2, k + 1] + a[i, j + 2, k + 3]
+                for k in [max(0, k_front + 1), k_front + 2) parallel:
+                  for j in [j_tile, min(J, j_tile + 8)) parallel:
+                    for i in [0, I) parallel:
+                      u[i, j - j_tile, k] = t[i, j - j_tile + 1, k + 1] - t[i, j - j_tile + 1, k]
+                      u[i, j - j_tile, k] = u[i, j - j_tile, k] * 2.0
+                for k in [max(0, k_front), k_front + 1) parallel:
+                  for j in [j_tile, min(J, j_tile + 8)) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = u[i, j - j_tile, k + 1] - u[i, j - j_tile, k] + t[i, j - j_tile, k + 1] - t[i, j - j_tile + 2, k + 1]
+            tile j 8 k@s0 .. k@s3
+            roll k k@s0 .. k@s3
+            applied: run in tiles of 8 rows, and level by level in each, and each has its own `t`, `u`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn limits_of_turned_loops_are_stages_of_the_front() {
+        turned(
+            "where k in [0, 1):",
+            400,
+            expect![[r#"
+            temporary t: float64[I, 10, K + 2] shift [0, -j_tile + 1, 1] along IJK in j_tile
+            temporary u: float64[I, 8, K + 1] shift [0, -j_tile, 0] along IJK in j_tile
+
+            for j_tile in [0, J) step 8 parallel:
+              for k_front in [-2, K) ascending:
+                for k in [k_front + 1, k_front + 2) parallel:
+                  for j in [j_tile - 1, min(J + 1, j_tile + 9)) parallel:
+                    for i in [0, I) parallel:
+                      t[i, j - j_tile + 1, k + 1] = a[i, j + 1, k + 2] + a[i, j + 3, k + 2] + a[i, j + 2, k + 1] + a[i, j + 2, k + 3]
+                for k in [max(0, k_front + 1), min(1, k_front + 2)) parallel:
+                  for j in [j_tile, min(J, j_tile + 8)) parallel:
+                    for i in [0, I) parallel:
+                      u[i, j - j_tile, k] = t[i, j - j_tile + 1, k + 1] - t[i, j - j_tile + 1, k]
+                      u[i, j - j_tile, k] = u[i, j - j_tile, k] * 2.0
+                for k in [max(1, k_front + 1), k_front + 2) parallel:
+                  for j in [j_tile, min(J, j_tile + 8)) parallel:
+                    for i in [0, I) parallel:
+                      u[i, j - j_tile, k] = t[i, j - j_tile + 1, k + 1] - t[i, j - j_tile + 1, k]
+                for k in [max(0, k_front), k_front + 1) parallel:
+                  for j in [j_tile, min(J, j_tile + 8)) parallel:
+                    for i in [0, I) parallel:
+                      b[i, j, k] = u[i, j - j_tile, k + 1] - u[i, j - j_tile, k] + t[i, j - j_tile, k + 1] - t[i, j - j_tile + 2, k + 1]
+            tile j 8 k@s0 .. k@s3
+            peel k@s1
+            roll k k@s0 .. k@s3
+            applied: regions are pieces of the loop, and no tests inside of it
+            applied: run in tiles of 8 rows, and level by level in each, and each has its own `t`, `u`
         "#]],
         );
     }

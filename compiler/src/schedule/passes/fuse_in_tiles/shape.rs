@@ -1,4 +1,5 @@
-//! How many rows a tile has, and how many points of each: what fits into the cache, and what takes the least time.
+//! How many rows a tile has, and how many points of each, or on how many levels: what fits into the cache, and what takes
+//! the least time.
 
 use std::collections::BTreeSet;
 
@@ -9,33 +10,81 @@ use crate::schedule::analysis::cost::{
 };
 use crate::schedule::nodes::{Container, Node, Tree};
 use crate::schedule::transform::Refusal;
+use crate::schedule::transform::roll::{self, Rolling, rolled};
 use crate::schedule::transform::tile::{Tiling, limited, plan};
 use crate::space::{Axis, names};
 
-/// What of rows a tile holds.
+/// What a tile holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rows {
-    Whole,
-    /// As many neighbouring points of each as fit.
-    Parts,
+pub(super) enum Part {
+    /// Whole rows, on all levels.
+    Rows,
+    /// As many neighbouring points of rows as fit.
+    Points,
+    /// Whole rows, on as many neighbouring levels as fit.
+    Levels,
+}
+
+impl Part {
+    /// What a tile has of each row.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Rows => "whole rows",
+            Self::Points => "parts of rows",
+            Self::Levels => "rows of a few levels",
+        }
+    }
+
+    /// Along which axis a tile is limited beside J.
+    fn axis(self) -> Option<Axis> {
+        match self {
+            Self::Rows => None,
+            Self::Points => Some(Axis::I),
+            Self::Levels => Some(Axis::K),
+        }
+    }
 }
 
 /// The points of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) rows: i64,
-    /// Of each row, where it is not the whole row.
-    pub(super) points: Option<i64>,
+    pub(super) within: Within,
 }
 
+/// How the positions along the other axes run in a tile of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// As they stand.
+    AsTheyStand,
+    /// So many along an axis at a time.
+    Tiles(Axis, i64),
+    /// Level by level, each stage as far ahead as those behind it need.
+    Front,
+}
+
+/// Of the time of a tile that stays in the second cache so much is left behind a front, which leaves a few rows at a time
+/// in the first: of horizontal diffusion 0.9, of transport by parabolas 0.95 (128x128x80, f64, arrays along k).
+const BEHIND_FRONT: f64 = 0.9;
+
 impl Shape {
+    /// What tiles of this shape are expected to take, in nanoseconds of one core.
+    pub(super) fn time(self, cost: Cost, machine: &Machine) -> f64 {
+        let time = cost.time(machine);
+        if self.within == Within::Front { BEHIND_FRONT * time } else { time }
+    }
+
     /// How nodes run in such tiles.
     pub(super) fn in_words(self) -> String {
-        match self {
-            Self { rows: 1, points: None } => "row by row".to_owned(),
-            Self { rows, points: None } => format!("in tiles of {rows} rows"),
-            Self { rows: 1, points: Some(points) } => format!("in tiles of {points} points of a row"),
-            Self { rows, points: Some(points) } => format!("in tiles of {rows} rows of {points} points"),
+        let Self { rows, within } = self;
+        match within {
+            Within::AsTheyStand if rows == 1 => "row by row".to_owned(),
+            Within::AsTheyStand => format!("in tiles of {rows} rows"),
+            Within::Tiles(Axis::I, points) if rows == 1 => format!("in tiles of {points} points of a row"),
+            Within::Tiles(Axis::I, points) => format!("in tiles of {rows} rows of {points} points"),
+            Within::Tiles(_, levels) => format!("in tiles of {rows} rows on {levels} levels"),
+            Within::Front if rows == 1 => "row by row, and level by level in each".to_owned(),
+            Within::Front => format!("in tiles of {rows} rows, and level by level in each"),
         }
     }
 }
@@ -44,7 +93,9 @@ impl Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Tiles {
     rows: Tiling,
-    points: Option<Tiling>,
+    also: Option<(Axis, Tiling)>,
+    /// How levels run behind a front in a tile, where they do.
+    front: Option<Rolling>,
 }
 
 impl Tiles {
@@ -53,21 +104,31 @@ impl Tiles {
     /// # Errors
     ///
     /// The reason why tiles would depend on each other.
-    pub(super) fn of(tree: &Tree, nodes: &[Node], counts: &Counts, part: Rows) -> Result<Self, Refusal> {
+    pub(super) fn of(tree: &Tree, nodes: &[Node], counts: &Counts, part: Part) -> Result<Self, Refusal> {
         let rows = plan(tree, nodes, Axis::J, counts)?;
-        let points = match part {
-            Rows::Whole => None,
-            Rows::Parts => Some(plan(tree, nodes, Axis::I, counts)?),
+        let also = match part.axis() {
+            None => None,
+            Some(axis) => Some((axis, plan(tree, nodes, axis, counts)?)),
         };
-        Ok(Self { rows, points })
+        let front = match part {
+            Part::Rows | Part::Points => None,
+            Part::Levels => roll::plan(tree, nodes, Axis::K).ok(),
+        };
+        Ok(Self { rows, also, front })
     }
 
     /// Whether the smallest tile fits into the cache.
     pub(super) fn fit(&self, tree: &Tree, machine: &Machine, nodes: &[Node]) -> bool {
-        let points = self.points.as_ref().map(|_| least_points(tree, machine, self));
-        let shape = Shape { rows: 1, points };
-        let in_tile = self.limited(nodes, shape);
-        self.footprint(tree, &in_tile, shape, &mut sizes(machine)) <= machine.cache_bytes
+        let least = match &self.also {
+            None => Within::AsTheyStand,
+            Some((axis, _)) => Within::Tiles(*axis, self.least(tree, machine, *axis)),
+        };
+        let front = self.front.as_ref().map(|_| Within::Front);
+        [Some(least), front].into_iter().flatten().any(|within| {
+            let shape = Shape { rows: 1, within };
+            let in_tile = self.limited(nodes, shape);
+            self.footprint(tree, &in_tile, shape, &mut sizes(machine)) <= machine.cache_bytes
+        })
     }
 
     /// The tile for which the nodes are expected to be fastest; of two that take as long, the one with more points.
@@ -81,20 +142,25 @@ impl Tiles {
         let n_rows = length(&self.rows, ranges);
         let mut best: Option<(Shape, Cost)> = None;
         for rows in ROWS.into_iter().take_while(|&rows| rows == 1 || rows <= n_rows) {
-            // Each core has work, and not one of them much more than the others.
-            if rows > 1 && n_rows / rows < 2 * machine.cores && ranges.len() == 3 {
-                break;
-            }
             let mut fits = false;
-            for points in self.points_to_try(tree, machine, ranges) {
-                let shape = Shape { rows, points };
+            for within in self.ways_to_try(tree, machine, ranges) {
+                // Each core has work, and not one of them much more than the others.
+                if rows > 1 && n_rows / rows < 2 * machine.cores && ranges.len() == 3 {
+                    break;
+                }
+                let shape = Shape { rows, within };
                 let in_tile = self.limited(nodes, shape);
                 if self.footprint(tree, &in_tile, shape, ranges) > machine.cache_bytes {
                     continue;
                 }
                 fits = true;
                 let cost = self.cost(tree, machine, &in_tile, shape, ranges);
-                if best.is_none_or(|(_, known)| cost.time(machine) < known.time(machine)) {
+                // Where a front has more rows, more of what it reads lies side by side.
+                let slack = if within == Within::Front { 1.005 } else { 1.0 };
+                let is_better = |(known, of_known): (Shape, Cost)| {
+                    shape.time(cost, machine) < slack * known.time(of_known, machine)
+                };
+                if best.is_none_or(is_better) {
                     best = Some((shape, cost));
                 }
             }
@@ -105,42 +171,68 @@ impl Tiles {
         best
     }
 
-    /// Numbers of points of a row, from the most; each tile but the last has whole lines, and there is more than one.
-    fn points_to_try(&self, tree: &Tree, machine: &Machine, ranges: &Ranges) -> Vec<Option<i64>> {
-        let Some(points) = &self.points else { return vec![None] };
-        let (least, n_points) = (least_points(tree, machine, self), length(points, ranges));
-        let sizes = POINTS.into_iter().rev();
-        sizes.filter(|&it| it >= least && it < n_points).map(Some).collect()
+    /// Numbers of positions along the other axis, from the most: there is more than one tile, and each but the last has
+    /// whole lines. Then the front.
+    fn ways_to_try(&self, tree: &Tree, machine: &Machine, ranges: &Ranges) -> Vec<Within> {
+        let Some((axis, tiling)) = &self.also else { return vec![Within::AsTheyStand] };
+        let (least, most) = (self.least(tree, machine, *axis), length(tiling, ranges));
+        let sizes = if *axis == Axis::I { &POINTS } else { &LEVELS };
+        let each = sizes.iter().rev().copied().filter(|&it| it >= least && it < most);
+        let front = self.front.as_ref().map(|_| Within::Front);
+        each.map(|it| Within::Tiles(*axis, it)).chain(front).collect()
     }
 
-    /// The nodes of one tile.
+    /// The fewest positions along the other axis.
+    fn least(&self, tree: &Tree, machine: &Machine, axis: Axis) -> i64 {
+        if axis == Axis::I { least_points(tree, machine, self) } else { LEVELS[0] }
+    }
+
+    /// The nodes of one tile; those of a front are as they were along it.
     fn limited(&self, nodes: &[Node], shape: Shape) -> Vec<Node> {
         let in_rows = limited(nodes, &self.rows, Axis::J, shape.rows);
-        match self.points.as_ref().zip(shape.points) {
-            Some((tiling, points)) => limited(&in_rows, tiling, Axis::I, points),
-            None => in_rows,
+        match (&self.also, shape.within) {
+            (Some((axis, tiling)), Within::Tiles(_, size)) => limited(&in_rows, tiling, *axis, size),
+            _ => in_rows,
         }
     }
 
-    /// Bytes that the nodes of one tile touch.
+    /// Bytes that the nodes of one tile touch, or of it as much as a front comes to at a time.
     fn footprint(&self, tree: &Tree, in_tile: &[Node], shape: Shape, ranges: &mut Ranges) -> f64 {
-        self.in_the_middle(shape, ranges, |ranges| {
-            boxes(tree, in_tile, ranges).iter().map(|it| it.bytes(tree)).sum()
+        let bytes = |nodes: &[Node], ranges: &mut Ranges| -> f64 {
+            boxes(tree, nodes, ranges).iter().map(|it| it.bytes(tree)).sum()
+        };
+        self.in_the_middle(shape, ranges, |ranges| match &self.front {
+            Some(front) if shape.within == Within::Front => {
+                let front = rolled(in_tile.to_vec(), front, Axis::K);
+                let (first, end) =
+                    (value(&front.start, ranges, End::Least), value(&front.end, ranges, End::Greatest));
+                let middle = i64::midpoint(first, end);
+                ranges.insert(front.variable.clone(), (middle, middle));
+                let found = bytes(&front.children, ranges);
+                ranges.remove(&front.variable);
+                found
+            }
+            _ => bytes(in_tile, ranges),
         })
     }
 
     /// Does something where the variables of tiles stand for one of them in the middle.
     fn in_the_middle<T>(&self, shape: Shape, ranges: &mut Ranges, then: impl FnOnce(&mut Ranges) -> T) -> T {
-        let (rows, points) = (names::tile(Axis::J), names::tile(Axis::I));
+        let rows = names::tile(Axis::J);
         let middle = start(&self.rows, ranges) + length(&self.rows, ranges) / 2;
         let outer = ranges.insert(rows.clone(), (middle, middle));
-        if let Some((tiling, points_of_tile)) = self.points.as_ref().zip(shape.points) {
-            let tiles_before = (length(tiling, ranges) / points_of_tile - 1).max(0) / 2;
-            let middle = start(tiling, ranges) + tiles_before * points_of_tile;
-            ranges.insert(points.clone(), (middle, middle));
+        let mut also = None;
+        if let (Some((axis, tiling)), Within::Tiles(_, size)) = (&self.also, shape.within) {
+            let tiles_before = (length(tiling, ranges) / size - 1).max(0) / 2;
+            let middle = start(tiling, ranges) + tiles_before * size;
+            let variable = names::tile(*axis);
+            ranges.insert(variable.clone(), (middle, middle));
+            also = Some(variable);
         }
         let answer = then(ranges);
-        ranges.remove(&points);
+        if let Some(variable) = also {
+            ranges.remove(&variable);
+        }
         restore(ranges, &rows, outer);
         answer
     }
@@ -164,21 +256,28 @@ impl Tiles {
         };
         let operations =
             |ranges: &mut Ranges| -> f64 { in_tile.iter().map(|it| operations_of(it, ranges)).sum() };
-        let Some((tiling, points)) = self.points.as_ref().zip(shape.points) else {
-            let variable = names::tile(Axis::J);
-            let first = start(&self.rows, ranges);
-            ranges.insert(variable.clone(), (first, first + n_rows - 1));
-            let bytes = traffic(ranges);
-            ranges.remove(&variable);
-            let of_one = self.in_the_middle(shape, ranges, operations);
-            return Cost { bytes, operations: of_one * n_of_rows };
+        let n_along = match (&self.also, shape.within) {
+            (_, Within::AsTheyStand) | (None, _) => {
+                let variable = names::tile(Axis::J);
+                let first = start(&self.rows, ranges);
+                ranges.insert(variable.clone(), (first, first + n_rows - 1));
+                let bytes = traffic(ranges);
+                ranges.remove(&variable);
+                let of_one = self.in_the_middle(shape, ranges, operations);
+                return Cost { bytes, operations: of_one * n_of_rows };
+            }
+            (Some((_, tiling)), Within::Tiles(_, size)) => length(tiling, ranges) as f64 / size as f64,
+            (Some(_), Within::Front) => 1.0,
         };
-        // The tile beside is long out of the cache, so that what two of them need comes twice; and where a part of a row
-        // ends, a processor has asked for the next line, which nobody reads in time.
-        let n_tiles = n_of_rows * length(tiling, ranges) as f64 / points as f64;
-        let with_lines_beside = 1.0 + least_points(tree, machine, self) as f64 / points as f64;
-        let bytes = self.in_the_middle(shape, ranges, traffic) * n_tiles * with_lines_beside;
+        // The tile beside is long out of the cache, so that what two of them need comes twice.
+        let n_tiles = n_of_rows * n_along;
+        let bytes = self.in_the_middle(shape, ranges, traffic) * n_tiles;
         let of_one = self.in_the_middle(shape, ranges, operations);
+        let Within::Tiles(Axis::I, size) = shape.within else {
+            return Cost { bytes, operations: of_one * n_tiles };
+        };
+        // Where a part of a row ends, a processor has asked for the next line, which nobody reads in time.
+        let bytes = bytes * (1.0 + least_points(tree, machine, self) as f64 / size as f64);
         let starts: f64 =
             self.in_the_middle(shape, ranges, |ranges| in_tile.iter().map(|it| rows_begun(it, ranges)).sum());
         Cost { bytes, operations: (of_one + OPERATIONS_TO_BEGIN * starts) * n_tiles }
@@ -190,6 +289,9 @@ const ROWS: [i64; 7] = [1, 2, 4, 8, 16, 32, 64];
 
 /// Numbers of points of a row that are tried, from the least: whole vectors of all widths.
 const POINTS: [i64; 6] = [8, 16, 32, 64, 128, 256];
+
+/// Numbers of levels that are tried, from the least.
+const LEVELS: [i64; 6] = [1, 2, 4, 8, 16, 32];
 
 /// What it takes to begin a loop over a part of a row, some eight nanoseconds.
 const OPERATIONS_TO_BEGIN: f64 = 48.0;
