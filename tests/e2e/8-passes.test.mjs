@@ -22,10 +22,13 @@ async function pick(t, stage, pass) {
   await t.get(`stage-pane-${stage}`).locator(".listing[data-compared]").waitFor();
 }
 
-/** The lines of a pane that are marked so, or all of them. */
+/** The lines of a pane that are marked so, of which there are some, or all of them. */
 async function lines(t, stage, mark) {
   if (!mark) return t.lines(stage);
-  return t.get(`stage-pane-${stage}`).locator(`[data-testid="stage-line"][data-mark="${mark}"]`).allTextContents();
+  const marked = t.get(`stage-pane-${stage}`).locator(`[data-testid="stage-line"][data-mark="${mark}"]`);
+  // Lines are drawn after the listing says that it compares.
+  await marked.first().waitFor();
+  return marked.allTextContents();
 }
 
 scenario("a pass that is picked shows what it removed and added, with its lines still linked", async (t) => {
