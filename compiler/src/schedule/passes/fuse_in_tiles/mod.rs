@@ -28,9 +28,9 @@ pub const NAME: &str = "schedule/fuse-in-tiles";
 /// - **Effect**: groups of the outermost nodes run tile by tile; temporaries of a group become as small as a tile, and
 ///   what a tile needs beside itself it computes again. Tiles have whole rows; where one row of all arrays does not fit
 ///   into the cache, they have parts of rows, of whole cache lines and as long as fits. In turned loops, which have
-///   neighbours across levels, they have whole rows on a few levels. The loops over rows inside one
-///   loop over levels run row by row, each as far ahead as those behind it need, where they share arrays; where they
-///   cannot, tile by tile.
+///   neighbours across levels, they have whole rows, and levels run behind a front in each, split at their limits, or a
+///   few at a time. The loops over rows inside one loop over levels run row by row, each as far ahead as those behind it
+///   need, where they share arrays; where they cannot, tile by tile.
 /// - **Legality**: [`tile::plan`](crate::schedule::transform::tile::plan), along j and along i, and [`roll::plan`]; a
 ///   refusal becomes a remark.
 /// - **Why**: an array that stays in the cache costs no traffic. Chosen is what [`Cost::time`] expects to be
