@@ -12,6 +12,7 @@ import pathlib
 import sys
 import types
 
+import numpy as np
 from gt4py.cartesian import gtscript
 
 # Packages that are installed and mean what they say.
@@ -34,15 +35,20 @@ class Anything:
 
 
 class Absent(types.ModuleType):
-    """A module that nobody has."""
+    """A module that nobody has, or of which something is left out."""
 
-    def __init__(self, name):
+    def __init__(self, name, finder=None):
         super().__init__(name)
         self.__path__ = []
+        self.__finder = finder
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
+        below = f"{self.__name__}.{name}"
+        # A module of a package is there before anybody names it in full.
+        if self.__finder in sys.meta_path and self.__finder.path_of(below) is not None:
+            return importlib.import_module(below)
         return Anything()
 
 
@@ -51,11 +57,12 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, folder, files, stand_ins, roots):
         self.folder, self.stand_ins, self.roots = folder, stand_ins, roots
-        self.by_ending = {}
+        self.by_ending, self.whole = {}, {}
         for file in files:
             parts = pathlib.PurePosixPath(file).with_suffix("").parts
             if parts[-1] == "__init__":
                 parts = parts[:-1]
+            self.whole.setdefault(parts, file)
             for start in range(len(parts)):
                 self.by_ending.setdefault(".".join(parts[start:]), file)
         self.made = []
@@ -67,7 +74,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def create_module(self, spec):
         self.made.append(spec.name)
-        module = Absent(spec.name)
+        module = Absent(spec.name, self)
         if spec.name in self.stand_ins:
             module.__dict__.update(self.stand_ins[spec.name])
         return module
@@ -75,10 +82,20 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         if module.__name__ in self.stand_ins:
             return
-        file = self.by_ending.get(module.__name__)
-        path = self.folder / file if file is not None else self.elsewhere(module.__name__)
+        path = self.path_of(module.__name__)
         if path is not None:
             execute(module, path)
+
+    def path_of(self, name):
+        """The file of a module: one that ends with its name, one of another checkout, or one that its name ends with,
+        where the files begin below the folder of the package."""
+        parts = tuple(name.split("."))
+        file = self.by_ending.get(name)
+        if file is None and (path := self.elsewhere(name)) is not None:
+            return path
+        if file is None:
+            file = next((it for n in range(1, len(parts)) if (it := self.whole.get(parts[n:])) is not None), None)
+        return None if file is None else self.folder / file
 
     def elsewhere(self, name):
         """A module of another checkout."""
@@ -171,3 +188,26 @@ def load(folder, case, typing_names):
         return module, definition
     finally:
         sys.meta_path.remove(finder)
+
+
+def external(value, module):
+    """An external in the form of the command line's `--externals`, as gt4py takes it."""
+    if isinstance(value, dict):
+        if "axis" in value:
+            axis = getattr(gtscript, value["axis"])
+            return axis if value["index"] is None else axis[value["index"]] + value["offset"]
+        if "dtype" in value:
+            return np.dtype(value["dtype"]).type(value["value"])
+        if "function" in value:
+            found = module
+            for part in value["function"].split("."):
+                found = getattr(found, part)
+            return found
+        if "namespace" in value:
+            members = {name: external(it, module) for name, it in value["namespace"].items()}
+            return types.SimpleNamespace(**members)
+        if "enum" in value:
+            return getattr(getattr(module, value["enum"]), value["member"])
+    if isinstance(value, str):
+        return float(value)
+    return value

@@ -28,7 +28,7 @@ import oracle  # mends the `debug` printer as well
 from gt4py.cartesian import gtscript
 from gt4py.cartesian import utils as gt_utils
 from gt4py.cartesian.gtc import ufuncs
-from loader import load
+from loader import external, load
 
 # A stencil that takes longer hangs.
 SECONDS = 60
@@ -152,31 +152,6 @@ def time_limit():
         yield
     finally:
         signal.alarm(0)
-
-
-def external(value, module):
-    """An external in the form of the command line's `--externals`, as gt4py takes it."""
-    if isinstance(value, dict):
-        if "axis" in value:
-            axis = getattr(gtscript, value["axis"])
-            return axis if value["index"] is None else axis[value["index"]] + value["offset"]
-        if "dtype" in value:
-            return np.dtype(value["dtype"]).type(value["value"])
-        if "function" in value:
-            found = module
-            for part in value["function"].split("."):
-                found = getattr(found, part)
-            return found
-        if "namespace" in value:
-            import types
-
-            members = {name: external(it, module) for name, it in value["namespace"].items()}
-            return types.SimpleNamespace(**members)
-        if "enum" in value:
-            return getattr(getattr(module, value["enum"]), value["member"])
-    if isinstance(value, str):
-        return float(value)
-    return value
 
 
 def build(case, module, definition, backend):

@@ -13,6 +13,7 @@ pub mod kernels;
 pub mod levels;
 pub mod manual;
 pub mod native;
+pub mod peers;
 pub mod shared;
 pub mod texts;
 pub mod ulp;

@@ -10,7 +10,6 @@
 mod baseline;
 mod clock;
 mod measure;
-mod peers;
 mod picture;
 mod report;
 mod statistics;
@@ -24,7 +23,7 @@ use isobar_compiler::space::Domain;
 use isobar_tests::kernels::compiled::Compiled;
 use isobar_tests::kernels::fields::Layout;
 use isobar_tests::kernels::{KERNELS, Kernel};
-use isobar_tests::root;
+use isobar_tests::{peers, root};
 
 use baseline::Baseline;
 use clock::Clock;
@@ -101,6 +100,7 @@ fn main() -> Result<()> {
     // `cargo bench` starts it below; paths count from where `cargo xtask` works.
     std::env::set_current_dir(root())?;
     let wanted = wanted(&options.kernel)?;
+    let gt4py = options.gt4py.as_deref().map(|it| peers::python_of(it, &[])).transpose()?;
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kernels");
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let clock = if options.processor_time { Clock::Processor } else { Clock::Wall };
@@ -129,7 +129,7 @@ fn main() -> Result<()> {
                         repeats: options.repeats,
                         layouts: &options.layouts,
                         clock,
-                        gt4py: options.gt4py.as_deref(),
+                        gt4py: gt4py.as_deref(),
                         numpy: options.numpy.as_deref(),
                         folder: &folder,
                     };

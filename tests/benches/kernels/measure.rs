@@ -7,14 +7,15 @@ use anyhow::{Context, Result};
 use isobar_compiler::backend::array::Elements;
 use isobar_compiler::backend::launch::Launch;
 use isobar_compiler::space::Domain;
+use isobar_tests::agree::handed;
 use isobar_tests::kernels::Tolerance;
 use isobar_tests::kernels::compiled::{Compiled, Native};
-use isobar_tests::kernels::fields::{Agreement, Fields, Layout, compare};
+use isobar_tests::kernels::fields::{Fields, Layout};
+use isobar_tests::peers::{self, Job, OF_PEERS, Peers};
 use serde::Serialize;
 
 use crate::baseline::{Baseline, Copy};
 use crate::clock::Clock;
-use crate::peers::{self, Job, Peers};
 use crate::statistics::Summary;
 
 /// Back ends of gt4py that run here.
@@ -35,9 +36,6 @@ pub(crate) const GENERATED: [&str; 2] = ["openmp", "rayon"];
 /// Who takes longer than this for all calls takes fewer turns, in seconds.
 const PATIENCE: f64 = 12.0;
 
-/// Others contract and have other mathematics.
-const OF_PEERS: Tolerance = Tolerance::Close([1e-9, 2e-4]);
-
 /// Where and how often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
@@ -46,6 +44,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) repeats: usize,
     pub(crate) layouts: &'a [Layout],
     pub(crate) clock: Clock,
+    /// Pythons: one with gt4py, and one with NumPy.
     pub(crate) gt4py: Option<&'a Path>,
     pub(crate) numpy: Option<&'a Path>,
     pub(crate) folder: &'a Path,
@@ -175,28 +174,32 @@ pub(crate) fn measure(
         }
     }
     let mut processes = Vec::new();
-    for (python, names, prefix) in [
-        (setting.numpy.map(Path::to_owned), vec![NUMPY_TEXT.to_owned()], ""),
-        (setting.gt4py.map(|it| it.join("bin/python")), gt4py(compiled), "gt4py "),
-    ] {
+    for (python, names, prefix) in
+        [(setting.numpy, vec![NUMPY_TEXT.to_owned()], ""), (setting.gt4py, gt4py(compiled), "gt4py ")]
+    {
         let Some(python) = python else { continue };
         let folder = setting.folder.join(format!("peers-{}", prefix.trim()));
+        let source = setting.folder.join("peers-source");
+        handed::write_files(&compiled.project, &source)?;
         let job = Job {
-            text: &compiled.text,
+            project: &compiled.project,
+            source: &source,
+            config: &compiled.config,
             compilation: &compiled.compilation,
             launch: given,
-            precision: compiled.precision,
             threads: setting.threads,
-            clock: setting.clock,
+            clock: setting.clock.name(),
             contestants: names,
         };
-        let process = Peers::start(&python, &folder, &setting.folder.join("gt4py"), &job)?;
+        let process = Peers::start(python, &folder, &setting.folder.join("gt4py"), &job, &|_, _| ())?;
+        let meant = meant(compiled, given)?;
         for (number, (name, built)) in process.built.iter().enumerate() {
             let mut turn = Turn::new(&format!("{prefix}{name}"), Who::Peer(processes.len(), number));
             match built {
                 Ok(seconds) => {
                     turn.told.built_s = Some(*seconds);
-                    turn.told.said = agreement(compiled, given, &folder, number)?;
+                    let agreement = peers::agreement(&folder, number, signature, given, &meant)?;
+                    turn.told.said = agreement.map_or_else(|why| why, |it| it.told().to_owned());
                 }
                 Err(why) => turn.told.said.clone_from(why),
             }
@@ -313,22 +316,13 @@ fn gt4py(compiled: &Compiled) -> Vec<String> {
     GT4PY.iter().chain(compiled.kernel.peers).map(|&it| it.to_owned()).collect()
 }
 
-/// What a process of Python computed, against `openmp`.
-fn agreement(compiled: &Compiled, given: &Launch, folder: &Path, number: usize) -> Result<String> {
+/// What `openmp` computes on fields that lie as they are given.
+fn meant(compiled: &Compiled, given: &Launch) -> Result<Fields> {
     let mut launch = given.clone();
     let mut ours = compiled.back_ends(1)?;
     let (_, openmp) = ours.iter_mut().find(|(name, _)| *name == MEANT).context("it is one of ours")?;
     openmp.run(&mut launch).map_err(|why| anyhow::anyhow!("{why:?}"))?;
-    let meant = Fields::of(launch, &compiled.signature);
-    let found = peers::results(folder, number, &compiled.compilation, given)?;
-    let mut told = Agreement::Bits;
-    for (found, (_, meant)) in found.iter().zip(meant.written()) {
-        match compare(found, meant, OF_PEERS) {
-            Ok(it) => told = told.max(it),
-            Err(why) => return Ok(why),
-        }
-    }
-    Ok(told.told().to_owned())
+    Ok(Fields::of(launch, &compiled.signature))
 }
 
 /// Another order, which `seed` decides.

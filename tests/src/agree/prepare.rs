@@ -10,7 +10,6 @@ use isobar_compiler::backend::array::Array;
 use isobar_compiler::backend::debug::{self, NoControl};
 use isobar_compiler::backend::launch::{Argument, Call, ScalarInput};
 use isobar_compiler::backend::signature::{AccessKind, ParamKind, Signature};
-use isobar_compiler::config::External;
 use isobar_compiler::diag::Severity;
 use isobar_compiler::inputs;
 use isobar_compiler::pipeline::Compilation;
@@ -19,6 +18,7 @@ use isobar_compiler::types::Value;
 use isobar_runner::npz;
 use serde_json::{Map, Value as Json, json};
 
+use super::handed;
 use super::subject::Subject;
 use super::values::physical;
 use crate::conformance;
@@ -64,11 +64,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
     let is_alone = subject.project.files.len() == 1;
     let source = if is_alone { folder.clone() } else { root.join(&subject.origin) };
     if is_alone || !source.exists() {
-        for (name, text) in &subject.project.files {
-            let path = source.join(name);
-            fs::create_dir_all(path.parent().unwrap_or(&source))?;
-            fs::write(&path, text.as_bytes()).with_context(|| path.display().to_string())?;
-        }
+        handed::write_files(&subject.project, &source)?;
     }
     let mut case = json!({
         "id": id,
@@ -78,7 +74,7 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
         "main": subject.project.main,
         "stencil": subject.stencil,
         "precision": subject.precision,
-        "externals": subject.config.externals.iter().map(|(name, it)| (name.clone(), wire(it))).collect::<Map<_, _>>(),
+        "externals": handed::externals(&subject.config, &[]),
         "dtypes": subject.config.dtypes,
         "accepted": false,
         "backends": ["numpy", "debug"],
@@ -95,14 +91,8 @@ pub fn prepare(subject: &Subject, number: usize, root: &Path) -> Result<Prepared
             return Ok(Ours::Refused { code, message });
         }
         warnings = compilation.diagnostics.iter().map(|it| it.code.0).collect();
-        // What is known here without being told.
         let config = subject.config.clone().for_domain(compilation.directives.domain);
-        for it in &compilation.externals {
-            let given = subject.config.externals.get(&it.name);
-            if let (None, Some(known)) = (given, config.external_of_ndsl(&it.name)) {
-                case["externals"][&it.name] = wire(&known);
-            }
-        }
+        case["externals"] = json!(handed::externals(&config, &compilation.externals));
         accepted(subject, &compilation, &mut case, &folder)
     }));
     let ours = match done {
@@ -211,28 +201,4 @@ fn write_inputs(call: &Call, path: &Path) -> Result<()> {
         (name.as_str(), array.dtype().name(), shape, bytes.as_slice())
     });
     Ok(npz::write(fs::File::create(path)?, arrays)?)
-}
-
-/// An external as `--externals` spells it.
-fn wire(external: &External) -> Json {
-    match external {
-        External::Bool(it) => json!(it),
-        External::Int(it) => json!(it),
-        External::Float(it) if it.is_finite() => json!(it),
-        External::Float(it) => json!(it.to_string()),
-        External::Typed(it) if it.dtype().is_int() => {
-            json!({"dtype": it.dtype().name(), "value": it.as_i64()})
-        }
-        External::Typed(it) => json!({"dtype": it.dtype().name(), "value": it.as_f64()}),
-        External::None | External::Unsupported(_) => Json::Null,
-        External::Function(name) => json!({"function": name}),
-        External::Member { enumeration, member } => json!({"enum": enumeration, "member": member}),
-        External::Namespace(members) => {
-            let members: Map<_, _> = members.iter().map(|(name, it)| (name.clone(), wire(it))).collect();
-            json!({"namespace": members})
-        }
-        External::Axis { axis, index, offset } => {
-            json!({"axis": axis.name(), "index": index, "offset": offset})
-        }
-    }
 }

@@ -41,7 +41,8 @@ pub struct StageTime {
 pub struct Compiled {
     pub kernel: &'static Kernel,
     pub precision: u32,
-    pub text: PathBuf,
+    pub project: Project,
+    pub config: Config,
     pub compilation: Compilation,
     pub signature: Signature,
     pub stages: Vec<StageTime>,
@@ -212,7 +213,8 @@ impl Compiled {
         Ok(Self {
             kernel,
             precision,
-            text: path,
+            project,
+            config,
             compilation,
             signature,
             stages,

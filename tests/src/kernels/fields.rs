@@ -216,9 +216,10 @@ pub fn compare(found: &Elements, meant: &Elements, tolerance: Tolerance) -> Resu
     };
     let Tolerance::Close([of_64, of_32]) = tolerance else { return Err(told(unequal)) };
     let (part, of_thousand) = if meant.dtype() == DType::Float32 { (of_32, 20) } else { (of_64, 1) };
-    let largest = meant_wide.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-    // NaN is near to nothing.
-    let is_near = |a: f64, b: f64| (a - b).abs() <= part * largest;
+    let largest = meant_wide.iter().filter(|it| it.is_finite()).fold(0.0, |a: f64, b| a.max(b.abs()));
+    // NaN is near to NaN, whatever its sign, and an infinity to itself.
+    #[expect(clippy::float_cmp, reason = "what is equal has no distance")]
+    let is_near = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= part * largest;
     let far = pairs().filter(|(a, b)| !is_near(**a, **b)).count();
     if far * 1000 > meant_wide.len() * of_thousand { Err(told(far)) } else { Ok(Agreement::Close) }
 }
